@@ -1,0 +1,59 @@
+# The one list of commands. Each works on a fresh Debian or Ubuntu with Python >= 3.11 and make.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := $(shell find src -name '*.py' -o -name '*.yaml' 2>/dev/null)
+EXAMPLES := $(sort $(wildcard examples/*.yaml))
+
+.PHONY: help install demo test lint fmt generate lock bench clean
+
+help: ## list the commands
+	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+
+install: $(VENV)/.compiled ## create .venv with .venv/bin/trainway
+
+$(VENV)/.installed: pyproject.toml requirements/dev.txt tools/bootstrap.sh
+	@tools/bootstrap.sh $(VENV)
+	@touch $@
+
+# Compiled ahead, since containers and CI often forbid Python to write bytecode at import.
+$(VENV)/.compiled: $(VENV)/.installed $(SOURCES)
+	@$(BIN)/python -m compileall -q src
+	@touch $@
+
+demo: install ## explain the examples
+	@for file in $(EXAMPLES); do \
+		echo "# $$ trainway explain -f $$file --redact"; \
+		$(BIN)/trainway explain -f $$file --redact; \
+	done
+
+test: install ## run all tests
+	@$(BIN)/pytest -n auto
+
+lint: install ## style, types, layers, and generated files that are not up to date
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@$(BIN)/python tools/generate.py --check
+
+fmt: install ## format and fix what can be fixed
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+generate: install ## write manifests/crds and the stored help text from the code
+	@$(BIN)/python tools/generate.py
+
+lock: install ## pin the development dependencies anew
+	@$(BIN)/uv pip compile -q --universal --python-version 3.11 --extra dev --generate-hashes --no-emit-index-url --no-header \
+		--upgrade -o requirements/dev.txt pyproject.toml
+
+bench: install ## print what start-up and compilation cost
+	@$(BIN)/python benchmarks/run.py
+
+clean: ## remove everything that was built
+	@rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	@find src test tools benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
