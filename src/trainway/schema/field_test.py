@@ -1,0 +1,49 @@
+import pytest
+
+from trainway.schema.field import (
+    ErrorType,
+    FieldError,
+    Path,
+    duplicate,
+    forbidden,
+    invalid,
+    not_supported,
+    path_text,
+    required,
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ((), ""),
+        (("spec",), "spec"),
+        (("spec", "env", 0, "name"), "spec.env[0].name"),
+        (("spec", "annotations", ("a.io/b",)), "spec.annotations[a.io/b]"),
+    ],
+)
+def test_path(path: Path, text: str) -> None:
+    assert path_text(path) == text
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (required(("a",)), "a: Required value"),
+        (required(("a",), "say it"), "a: Required value: say it"),
+        (invalid(("a",), -1, "must be 0"), "a: Invalid value: -1: must be 0"),
+        (invalid(("a",), "x", "no"), 'a: Invalid value: "x": no'),
+        (not_supported(("a",), 3, ("x", 1)), 'a: Unsupported value: 3: supported values: "x", 1'),
+        (duplicate(("a", 1), {"name": "A"}), 'a[1]: Duplicate value: {"name":"A"}'),
+        (forbidden(("a",), "not now"), "a: Forbidden: not now"),
+        (FieldError((), ErrorType.INVALID, "whole object"), "Invalid value: whole object"),
+    ],
+)
+def test_text(error: FieldError, text: str) -> None:
+    assert str(error) == text
+
+
+def test_a_long_value_is_cut() -> None:
+    text = str(invalid(("a",), "x" * 10_000, "too much"))
+    assert len(text) < 200
+    assert text.endswith("...: too much")
