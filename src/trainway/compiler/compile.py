@@ -1,0 +1,265 @@
+"""Any mix of objects, read together, to all the objects they become.
+
+The inputs are the whole world: a runtime or PriorityClass is there if it is among them (or built
+in). Either everything compiles, or all problems of all inputs are reported and nothing comes out.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from trainway.api.admission import (
+    mpijob_warnings,
+    runtime_warnings,
+    trainjob_warnings,
+    validate_mpijob,
+    validate_runtime,
+)
+from trainway.api.kinds import KINDS, check, read
+from trainway.api.mpijob import MPIJob
+from trainway.api.runtime import ClusterTrainingRuntime, TrainingRuntime
+from trainway.api.trainjob import TrainJob
+from trainway.compiler.compiled import Compiled
+from trainway.compiler.keys import GeneratedKeys, RedactedKeys
+from trainway.compiler.mpijob import compile_mpijob
+from trainway.compiler.network import JobIdentity, KubernetesNetwork, NetworkFactory
+from trainway.compiler.trainjob import (
+    Target,
+    compile_trainjob,
+    runtime_kind_error,
+    runtime_missing_error,
+)
+from trainway.compiler.workload import Lookup, Runtime
+from trainway.jobset.admission import validate_create, with_webhook_defaults
+from trainway.jobset.model import API_VERSION as JOBSET_VERSION
+from trainway.jobset.model import KIND as JOBSET_KIND
+from trainway.jobset.spec import JOBSET
+from trainway.schema.defaulting import with_defaults
+from trainway.schema.field import duplicate, required
+from trainway.schema.validation import Report, closest, validate
+
+NETWORKS: Final[Mapping[str, NetworkFactory]] = {"kubernetes": KubernetesNetwork}
+PRIORITY_CLASS: Final = ("scheduling.k8s.io/v1", "PriorityClass")
+JOBSET_KEY: Final = (JOBSET_VERSION, JOBSET_KIND)
+
+Json = dict[str, Any]
+Key = tuple[str, str, str, str]
+"""What no two objects share: apiVersion, kind, namespace and name."""
+
+
+@dataclass(frozen=True)
+class Input:
+    """One object, and where it was read from."""
+
+    data: Json
+    source: str
+
+    @property
+    def type(self) -> tuple[str, str]:
+        """Its apiVersion and kind."""
+        return str(self.data.get("apiVersion", "")), str(self.data.get("kind", ""))
+
+    @property
+    def name(self) -> str:
+        """The object's name; empty where it has none."""
+        return str(self._metadata.get("name", ""))
+
+    @property
+    def key(self) -> Key:
+        """What makes the object the one it is."""
+        return (*self.type, str(self._metadata.get("namespace", "")), self.name)
+
+    @property
+    def _metadata(self) -> Json:
+        metadata = self.data.get("metadata")
+        return metadata if isinstance(metadata, dict) else {}
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to compile."""
+
+    network: str = "kubernetes"
+    redact: bool = False
+    """Put a word in place of key material."""
+    builtin_runtime: Callable[[str], Json | None] = lambda _name: None
+    """Finds a ClusterTrainingRuntime that is not among the inputs."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something the author of an input must or should know."""
+
+    source: str
+    kind: str
+    name: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.kind}/{self.name}: {self.message}"
+
+
+@dataclass
+class Outcome:
+    """What came of the inputs. With an error there are no objects."""
+
+    objects: list[Json] = field(default_factory=list)
+    errors: list[Problem] = field(default_factory=list)
+    warnings: list[Problem] = field(default_factory=list)
+
+
+def compile_objects(inputs: Sequence[Input], options: Options) -> Outcome:
+    """Compile all inputs together."""
+    return _Compilation(inputs, options).run()
+
+
+class _Compilation:
+    def __init__(self, inputs: Sequence[Input], options: Options) -> None:
+        self.inputs = inputs
+        self.options = options
+        self.outcome = Outcome()
+        self.runtimes: dict[Key, Runtime | None] = {}
+        """The runtimes among the inputs; None stands for one that is not valid."""
+        priority_classes = {item.name for item in inputs if item.type == PRIORITY_CLASS}
+        self.target = Target(
+            network=NETWORKS[options.network],
+            keys=RedactedKeys() if options.redact else GeneratedKeys(),
+            lookup=Lookup(has_priority_class=priority_classes.__contains__),
+        )
+
+    def run(self) -> Outcome:
+        """Check every input, then compile the jobs among them."""
+        jobs: list[tuple[Input, TrainJob | MPIJob | Json]] = []
+        seen: set[Key] = set()
+        for item in self.inputs:
+            if item.name and item.key in seen:
+                self._refuse(item, [duplicate(("metadata", "name"), item.name)])
+                continue
+            seen.add(item.key)
+            checked = self._checked(item)
+            if isinstance(checked, TrainingRuntime | ClusterTrainingRuntime):
+                self._add_runtime(item, checked)
+            elif isinstance(checked, TrainJob | MPIJob | dict):
+                jobs.append((item, checked))
+            elif item.type[1] in ("TrainingRuntime", "ClusterTrainingRuntime"):
+                self.runtimes[item.key] = None
+        for item, job in jobs:
+            compiled = self._compile(job)
+            self._refuse(item, compiled.errors)
+            self._warn(item, [*compiled.warnings, *_later_refusals(compiled.objects)])
+            self.outcome.objects += compiled.objects
+        if self.outcome.errors:
+            self.outcome.objects = []
+        return self.outcome
+
+    def _checked(self, item: Input) -> Any:
+        """The typed object, or None where there is nothing to go on with."""
+        if item.type in KINDS:
+            report = check(item.data)
+            self._report(item, report)
+            return None if report.errors else read(item.data)
+        if item.type == JOBSET_KEY:
+            return self._checked_jobset(item)
+        if item.type != PRIORITY_CLASS:
+            self._unknown_type(item)
+        return None
+
+    def _checked_jobset(self, item: Input) -> Json | None:
+        jobset = _admitted(item.data)
+        report = validate(JOBSET, jobset)
+        if not report.errors:
+            report.errors += validate_create(jobset)
+        self._report(item, report)
+        return None if report.errors else jobset
+
+    def _unknown_type(self, item: Input) -> None:
+        api_version, kind = item.type
+        if not (api_version and kind):
+            missing = [name for name in ("apiVersion", "kind") if not item.data.get(name)]
+            self._refuse(item, [required((name,)) for name in missing])
+            return
+        known = [*KINDS, JOBSET_KEY]
+        meant = [key for key in known if key[1] == closest(kind, (k for _, k in known), 0.8)]
+        same_group = api_version.split("/")[0] in {version.split("/")[0] for version, _ in known}
+        if meant:
+            version, name = meant[0]
+            self._refuse(item, [f"no such kind: did you mean {name} of {version}?"])
+        elif same_group:
+            self._refuse(item, [f"no kind {kind} in {api_version}"])
+        else:
+            self._warn(item, [f"{api_version} {kind} is not a job or runtime; it is left out"])
+
+    def _add_runtime(self, item: Input, runtime: Runtime) -> None:
+        self.runtimes[item.key] = runtime
+        self._refuse(item, validate_runtime(runtime))
+        self._warn(item, runtime_warnings(runtime))
+
+    def _compile(self, job: TrainJob | MPIJob | Json) -> Compiled:
+        if isinstance(job, TrainJob):
+            return self._compile_trainjob(job)
+        if isinstance(job, MPIJob):
+            return self._compile_mpijob(job)
+        return Compiled([job])
+
+    def _compile_trainjob(self, job: TrainJob) -> Compiled:
+        wrong_kind = runtime_kind_error(job)
+        if wrong_kind is not None:
+            return Compiled(errors=[wrong_kind])
+        found = list(self._runtime(job))
+        if not found:
+            return Compiled(errors=[runtime_missing_error(job)])
+        runtime = found[0]
+        if runtime is None:
+            return Compiled()
+        compiled = compile_trainjob(job, runtime, self.target)
+        return Compiled(compiled.objects, trainjob_warnings(job, runtime), compiled.errors)
+
+    def _runtime(self, job: TrainJob) -> Iterator[Runtime | None]:
+        """The runtime that a job names: from the inputs, else built in; None: it is not valid."""
+        ref = job.spec.runtime_ref
+        namespace = job.metadata.namespace if ref.kind == "TrainingRuntime" else ""
+        key = ("trainer.kubeflow.org/v1alpha1", ref.kind, namespace, ref.name)
+        if key in self.runtimes:
+            yield self.runtimes[key]
+        elif ref.kind == "ClusterTrainingRuntime":
+            builtin = self.options.builtin_runtime(ref.name)
+            if builtin is not None:
+                yield ClusterTrainingRuntime.parse(with_defaults(KINDS[key[:2]].schema(), builtin))
+
+    def _compile_mpijob(self, job: MPIJob) -> Compiled:
+        errors = validate_mpijob(job)
+        if errors:
+            return Compiled(errors=errors)
+        name, namespace = job.metadata.name, job.metadata.namespace or "default"
+        network = self.target.network(JobIdentity(name, namespace, subdomain=name))
+        compiled = compile_mpijob(job, network=network, keys=self.target.keys)
+        return Compiled(compiled.objects, [*mpijob_warnings(job), *compiled.warnings])
+
+    def _report(self, item: Input, report: Report) -> None:
+        self._refuse(item, report.errors)
+        self._warn(item, report.warnings)
+
+    def _refuse(self, item: Input, reasons: Sequence[object]) -> None:
+        self.outcome.errors += _problems(item, reasons)
+
+    def _warn(self, item: Input, reasons: Sequence[object]) -> None:
+        self.outcome.warnings += _problems(item, [f"warning: {reason}" for reason in reasons])
+
+
+def _problems(item: Input, reasons: Sequence[object]) -> list[Problem]:
+    return [Problem(item.source, item.type[1] or "?", item.name, str(reason)) for reason in reasons]
+
+
+def _admitted(jobset: Json) -> Json:
+    """A JobSet as its webhook leaves it."""
+    return with_webhook_defaults(with_defaults(JOBSET, jobset))
+
+
+def _later_refusals(objects: Sequence[Json]) -> list[str]:
+    """What JobSet's webhook will say against JobSets that we made, such as names too long."""
+    jobsets = [obj for obj in objects if obj["kind"] == JOBSET_KIND]
+    return [
+        f"JobSet will refuse it: {error}"
+        for jobset in jobsets
+        for error in validate_create(_admitted(jobset))
+    ]

@@ -1,0 +1,1 @@
+"""One module per plugin; `registry.py` beside this folder lists them."""

@@ -1,0 +1,71 @@
+"""A TrainJob and its runtime as a JobSet and what belongs to it."""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from trainway.api.trainjob import CONTROLLER, GROUP, TrainJob, TrainJobSpec
+from trainway.compiler.compiled import Compiled
+from trainway.compiler.framework import Framework
+from trainway.compiler.keys import GeneratedKeys, Keys
+from trainway.compiler.network import KubernetesNetwork, NetworkFactory
+from trainway.compiler.registry import default_framework
+from trainway.compiler.workload import Lookup, Runtime, new_workload
+from trainway.jobset.merge_patch import MergePatchError
+from trainway.schema.field import ABSENT, FieldError, invalid
+
+RUNTIME_KINDS: Final = ("ClusterTrainingRuntime", "TrainingRuntime")
+
+
+@dataclass(frozen=True)
+class Target:
+    """What compilation takes from outside: addresses, keys, plugins and a look at the world."""
+
+    network: NetworkFactory = KubernetesNetwork
+    keys: Keys = field(default_factory=GeneratedKeys)
+    lookup: Lookup = field(default_factory=Lookup)
+    framework: Framework = field(default_factory=default_framework)
+
+
+def compile_trainjob(job: TrainJob, runtime: Runtime, target: Target) -> Compiled:
+    """The objects of the job, or all reasons why it may not run on this runtime.
+
+    A job that another controller manages is checked like any other, but has no objects.
+    """
+    try:
+        workload = new_workload(job, runtime, target.network, target.keys, target.lookup)
+    except MergePatchError as error:
+        return Compiled(errors=[invalid(("spec", "runtimePatches"), ABSENT, str(error))])
+    errors = sorted(target.framework.validate(workload), key=_field_order)
+    if errors or job.spec.managed_by != CONTROLLER:
+        return Compiled(errors=errors)
+    return Compiled(target.framework.build(workload))
+
+
+def runtime_kind_error(job: TrainJob) -> FieldError | None:
+    """The error for a reference to something that is not a runtime."""
+    ref = job.spec.runtime_ref
+    if ref.api_group == GROUP and ref.kind in RUNTIME_KINDS:
+        return None
+    name = f"{ref.kind}.{ref.api_group}" if ref.api_group else ref.kind
+    supported = " or ".join(f"{kind}.{GROUP}" for kind in RUNTIME_KINDS)
+    return invalid(("spec", "runtimeRef"), name, f"unsupported runtime: use {supported}")
+
+
+def runtime_missing_error(job: TrainJob) -> FieldError:
+    """The error for a reference to a runtime that does not exist."""
+    ref = job.spec.runtime_ref
+    what = ref.kind[0].lower() + ref.kind[1:]
+    plural = f"{ref.kind.lower()}s.{GROUP}"
+    detail = (
+        f'{plural} "{ref.name}" not found: '
+        f"specified {what} must be created before the TrainJob is created"
+    )
+    return invalid(("spec", "runtimeRef"), ref.name, detail)
+
+
+_FIELDS: Final = [info.alias or name for name, info in TrainJobSpec.model_fields.items()]
+
+
+def _field_order(error: FieldError) -> int:
+    name = error.path[1] if len(error.path) > 1 else ""
+    return _FIELDS.index(str(name)) if name in _FIELDS else len(_FIELDS)
