@@ -1,0 +1,40 @@
+"""A click group that imports a command only when it is given."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import click
+
+from trainway.schema.validation import closest
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are named by module; each module has its command as `command`."""
+
+    def __init__(self, *args: Any, modules: Mapping[str, str], **attributes: Any) -> None:
+        super().__init__(*args, **attributes)
+        self._modules = modules
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """All commands, in the order given."""
+        return list(self._modules)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        """The command of that name, imported now."""
+        if cmd_name not in self._modules:
+            return None
+        command = import_module(self._modules[cmd_name]).command
+        assert isinstance(command, click.Command)  # noqa: S101 - tells the type checker
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or say which one may have been meant."""
+        name = args[0]
+        if name not in self._modules and not name.startswith("-"):
+            meant = closest(name, self._modules)
+            hint = f'; did you mean "{meant}"?' if meant else ""
+            raise click.UsageError(f'no command "{name}"{hint}', ctx)
+        return super().resolve_command(ctx, args)
