@@ -79,7 +79,8 @@ class Input:
 class Options:
     """How to compile."""
 
-    network: str = "kubernetes"
+    network: str | NetworkFactory = "kubernetes"
+    """One of `NETWORKS`, or what a backend brings."""
     redact: bool = False
     """Put a word in place of key material."""
     builtin_runtime: Callable[[str], Json | None] = lambda _name: None
@@ -122,7 +123,7 @@ class _Compilation:
         """The runtimes among the inputs; None stands for one that is not valid."""
         priority_classes = {item.name for item in inputs if item.type == PRIORITY_CLASS}
         self.target = Target(
-            network=NETWORKS[options.network],
+            network=_network(options.network),
             keys=RedactedKeys() if options.redact else GeneratedKeys(),
             lookup=Lookup(has_priority_class=priority_classes.__contains__),
         )
@@ -248,6 +249,10 @@ class _Compilation:
 
 def _problems(item: Input, reasons: Sequence[object]) -> list[Problem]:
     return [Problem(item.source, item.type[1] or "?", item.name, str(reason)) for reason in reasons]
+
+
+def _network(network: str | NetworkFactory) -> NetworkFactory:
+    return NETWORKS[network] if isinstance(network, str) else network
 
 
 def _admitted(jobset: Json) -> Json:

@@ -11,6 +11,7 @@ hosts of the file with its own host name, which in a pod is the short one; with 
 open an SSH connection to the launcher itself. It still connects by the full name.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -110,9 +111,13 @@ def reserved_env(name: str) -> frozenset[str]:
 
 
 def hostfile(name: str, hosts: Sequence[str], slots: int) -> str:
-    """Write the hostfile: one line per host, in the given order, each with its slots."""
+    """Write the hostfile: one line per host, in the given order, each with its slots.
+
+    Pods that share a host share its line, because Open MPI refuses a host with slots twice.
+    """
     line = implementation(name).host_line
-    return "".join(line.format(host=host, slots=slots) for host in hosts)
+    counts = Counter(hosts)
+    return "".join(line.format(host=host, slots=slots * n) for host, n in counts.items())
 
 
 def _filled(variables: Variables, slots: int, hostfile_path: str) -> Variables:

@@ -88,3 +88,7 @@ def test_the_path_of_the_hostfile_can_be_chosen() -> None:
 
 def test_no_hosts_give_an_empty_hostfile() -> None:
     assert mpi.hostfile("OpenMPI", [], 1) == ""
+
+
+def test_pods_that_share_a_host_share_its_line() -> None:
+    assert mpi.hostfile("OpenMPI", ["127.0.0.1"] * 3, 2) == "127.0.0.1 slots=6\n"
