@@ -42,7 +42,7 @@ def read_inputs(filenames: Sequence[str]) -> list[Input]:
     inputs: list[Input] = []
     problems: list[str] = []
     for source in _sources(filenames):
-        name = "<stdin>" if source == STDIN else source
+        name = _shown(source)
         try:
             inputs += [Input(data, name) for data in parse_manifests(_decoded(_read(source)))]
         except UnreadableError as error:
@@ -56,8 +56,12 @@ def read_inputs(filenames: Sequence[str]) -> list[Input]:
     if problems:
         raise RefusedError(problems, exit_code=UnreadableError.exit_code)
     if not inputs:
-        raise RefusedError([f"{name}: there are no objects in it" for name in filenames], 1)
+        raise RefusedError([f"{_shown(name)}: there are no objects in it" for name in filenames], 1)
     return inputs
+
+
+def _shown(source: str) -> str:
+    return "<stdin>" if source == STDIN else source
 
 
 def _sources(filenames: Sequence[str]) -> Iterator[str]:
