@@ -1,0 +1,304 @@
+"""One container of a pod: its process, its probes and hooks, how it is started and stopped."""
+
+from __future__ import annotations
+
+from trainway.agent.command import CANNOT_START
+from trainway.agent.handlers import handler_command
+from trainway.agent.probes import Probe, Prober
+from trainway.agent.processes import Listener
+from trainway.agent.restart_policy import CrashBackoff, restarts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from trainway.agent.command import Command
+    from trainway.agent.event_loop import Timer
+    from trainway.agent.log_writer import LogWriter
+    from trainway.agent.node import Node
+    from trainway.agent.processes import Process
+
+    Json = dict[str, Any]
+
+INIT, SIDECAR, MAIN = "init", "sidecar", "main"
+LEAST_GRACE = 2.0
+"""Seconds that every container gets between SIGTERM and SIGKILL, whatever a hook has used up."""
+
+
+class Owner:
+    """The pod, as far as its containers know it."""
+
+    restart_policy = "Never"
+    grace = 30.0
+    """Seconds between SIGTERM and SIGKILL."""
+
+    def changed(self) -> None:
+        """A container started, ended or became ready."""
+        raise NotImplementedError
+
+    def tell(self, type_: str, reason: str, message: str) -> None:
+        """Report an event of the pod."""
+        raise NotImplementedError
+
+
+class Helper(Listener):
+    """A hook or a question of a probe that runs beside its container."""
+
+    def __init__(self, answer: Callable[[bool], None]) -> None:
+        self.answer = answer
+        self.process: Process | None = None
+        self.timer: Timer | None = None
+
+    def on_gone(self, process: Process) -> None:
+        """Pass on how it went."""
+        if self.timer is not None:
+            self.timer.cancel()
+        self.answer(process.exit_code == 0)
+
+
+class Container(Listener, Prober):
+    """A container, through all its restarts within one pod."""
+
+    def __init__(self, spec: Json, kind: str, owner: Owner, node: Node) -> None:
+        self.spec = spec
+        self.name = str(spec["name"])
+        self.kind = kind
+        self._owner = owner
+        self._node = node
+        self.command: Command | None = None
+        """Set by the pod before the first start."""
+        self.log: LogWriter | None = None
+        self.state = "waiting"
+        self.reason = ""
+        self.message = ""
+        self.exit_code = 0
+        self.signal = 0
+        self.restarts = 0
+        self.restart_times: list[float] = []
+        self.started_at: float | None = None
+        self.finished_at: float | None = None
+        self.started = False
+        """It runs, and its startup probe passed."""
+        self.was_started = False
+        """So it was at least once."""
+        self.ready = False
+        self.stopping = False
+        self._restart_wanted = False
+        self._backoff = CrashBackoff()
+        self._process: Process | None = None
+        self._probes: list[Probe] = []
+        self._helpers: list[Helper] = []
+        self._kill_timer: Timer | None = None
+        self._restart_timer: Timer | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The number of its process while it runs."""
+        return self._process.pid if self._process is not None else None
+
+    @property
+    def busy(self) -> bool:
+        """Whether there is a process."""
+        return self._process is not None
+
+    @property
+    def untouched(self) -> bool:
+        """Whether it never was started."""
+        return self.state == "waiting" and not self.busy and self.started_at is None
+
+    @property
+    def was_running(self) -> bool:
+        """Whether its program was started at least once, or could not be."""
+        return self.state in ("running", "terminated") or self.restarts > 0
+
+    @property
+    def runs_again(self) -> bool:
+        """Whether it ended but not for good."""
+        if self.state != "terminated":
+            return False
+        if self._restart_wanted:
+            return True
+        return restarts(self.spec, self._owner.restart_policy, self.exit_code)
+
+    def start(self) -> None:
+        """Start its program."""
+        if self.command is None or self.busy:
+            return
+        if self.started_at is not None:
+            self.restarts += 1
+            self.restart_times.append(self._node.now())
+        self.state, self.reason, self.message = "waiting", "", ""
+        self.started_at, self.finished_at = self._node.now(), None
+        self.stopping = self._restart_wanted = False
+        try:
+            self._process = self._node.processes.start(self.command, self, with_output=True)
+        except OSError as error:
+            self._note_end(CANNOT_START, f"{error.strerror}")
+            self._owner.changed()
+
+    def restart_later(self) -> None:
+        """Start again when its back-off has passed."""
+        if self._restart_timer is not None or self.started_at is None or self.finished_at is None:
+            return
+        delay = self._backoff.delay(self.finished_at - self.started_at)
+        if delay:
+            message = f"Back-off {delay:g}s restarting failed container {self.name}"
+            self._owner.tell("Warning", "BackOff", message)
+        self._restart_timer = self._node.loop.call_later(delay, self._restart)
+
+    def _restart(self) -> None:
+        self._restart_timer = None
+        self.start()
+        self._owner.changed()
+
+    def stop(self, grace: float) -> None:
+        """Ask it to end, after its preStop hook, and kill it when its time is up."""
+        if self._restart_timer is not None:
+            self._restart_timer.cancel()
+            self._restart_timer = None
+        if self._process is None or self.stopping:
+            return
+        self.stopping = True
+        self._stop_probes()
+        process, deadline = self._process, self._node.now() + grace
+        hook = (self.spec.get("lifecycle") or {}).get("preStop")
+        if hook and grace > 0 and self.state == "running":
+            self.ask(hook, grace, lambda _passed: self._terminate(process, deadline))
+        else:
+            self._terminate(process, deadline)
+
+    def _terminate(self, process: Process, deadline: float) -> None:
+        if self._process is not process:
+            return
+        self._node.processes.terminate(process)
+        grace = max(deadline - self._node.now(), LEAST_GRACE)
+        kill = self._node.processes.kill
+        self._kill_timer = self._node.loop.call_later(grace, lambda: kill(process))
+
+    def kill(self) -> None:
+        """End it at once."""
+        self.stop(0.0)
+        if self._process is not None:
+            self._node.processes.kill(self._process)
+
+    def on_started(self) -> None:
+        """The program runs: begin with hooks and probes."""
+        self.state, self.reason = "running", ""
+        self.started_at = self._node.now()
+        hook = (self.spec.get("lifecycle") or {}).get("postStart")
+        if hook and not self.stopping:
+            process = self._process
+            self.ask(hook, float("inf"), lambda passed: self._on_post_start(process, passed))
+        startup = self.spec.get("startupProbe")
+        if startup and not self.stopping:
+            self._probe(startup, self._on_startup)
+        else:
+            self._mark_started()
+        self._owner.changed()
+
+    def _on_post_start(self, process: Process | None, passed: bool) -> None:
+        if not passed and self._process is process:
+            self._fail_check("FailedPostStartHook", "PostStartHook failed", {})
+
+    def _mark_started(self) -> None:
+        self.started = self.was_started = True
+        readiness, liveness = self.spec.get("readinessProbe"), self.spec.get("livenessProbe")
+        self.ready = not readiness
+        if readiness and not self.stopping:
+            self._probe(readiness, self._on_readiness)
+        if liveness and not self.stopping:
+            self._probe(liveness, self._on_liveness)
+
+    def _probe(self, spec: Json, on_turn: Callable[[bool], None]) -> None:
+        probe = Probe(spec, self, on_turn)
+        self._probes.append(probe)
+        probe.start()
+
+    def _on_startup(self, passed: bool) -> None:
+        if passed and not self.started:
+            self._stop_probes()
+            self._mark_started()
+            self._owner.changed()
+        elif not passed:
+            self._fail_check("Unhealthy", "Startup probe failed", self.spec["startupProbe"])
+
+    def _on_readiness(self, passed: bool) -> None:
+        if passed != self.ready:
+            self.ready = passed
+            if not passed:
+                message = f"Readiness probe failed: container {self.name}"
+                self._owner.tell("Warning", "Unhealthy", message)
+            self._owner.changed()
+
+    def _on_liveness(self, passed: bool) -> None:
+        if not passed:
+            self._fail_check("Unhealthy", "Liveness probe failed", self.spec["livenessProbe"])
+
+    def _fail_check(self, reason: str, what: str, probe: Json) -> None:
+        """Stop a container that is not well; it runs again unless its policy is Never."""
+        self._owner.tell("Warning", reason, f"{what}: container {self.name}")
+        policy = self.spec.get("restartPolicy") or self._owner.restart_policy
+        self._restart_wanted = policy != "Never"
+        grace = probe.get("terminationGracePeriodSeconds")
+        self.stop(self._owner.grace if grace is None else float(grace))
+
+    def ask(self, handler: Json, timeout: float, answer: Callable[[bool], None]) -> None:
+        """Carry out a handler of a probe or hook beside the container."""
+        if self.command is None:
+            return
+        host = self._node.plan.host_ip
+        command = handler_command(handler, self.spec, self.command, host)
+        helper = Helper(answer)
+        process = self._node.processes.start(command, helper, with_output=False)
+        helper.process = process
+        if timeout != float("inf"):
+            kill = self._node.processes.kill
+            helper.timer = self._node.loop.call_later(timeout, lambda: kill(process))
+        self._helpers = [item for item in self._helpers if not _is_done(item)] + [helper]
+
+    def call_later(self, delay: float, callback: Callable[[], object]) -> Timer:
+        """Wait, for a probe."""
+        return self._node.loop.call_later(delay, callback)
+
+    def on_output(self, stream: bytes, data: bytes) -> None:
+        """Put what it wrote into its log."""
+        if self.log is None:
+            return
+        if data:
+            self.log.feed(stream, data)
+        else:
+            self.log.finish(stream)
+
+    def on_gone(self, process: Process) -> None:
+        """Note how it ended."""
+        self._stop_probes()
+        if self._kill_timer is not None:
+            self._kill_timer.cancel()
+        for helper in self._helpers:
+            if helper.process is not None and not _is_done(helper):
+                self._node.processes.kill(helper.process)
+        self._process = None
+        self.signal = process.signal
+        self._note_end(process.exit_code, process.reason.decode("utf-8", "replace"))
+        self._owner.changed()
+
+    def _note_end(self, exit_code: int, why_not_started: str) -> None:
+        self.state = "terminated"
+        self.started = self.ready = False
+        self.exit_code = exit_code
+        self.finished_at = self._node.now()
+        self.reason = "Completed" if exit_code == 0 else "Error"
+        if why_not_started:
+            self.reason, self.message = "StartError", why_not_started
+            text = f"Error: failed to start container {self.name}: {self.message}"
+            self._owner.tell("Warning", "Failed", text)
+
+    def _stop_probes(self) -> None:
+        for probe in self._probes:
+            probe.stop()
+        self._probes = []
+
+
+def _is_done(helper: Helper) -> bool:
+    return helper.process is not None and helper.process.exited

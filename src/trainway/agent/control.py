@@ -1,0 +1,198 @@
+"""The agent's socket: one JSON object a line, to watch a job or to change its course.
+
+    {"op": "watch", "from": 0}      the journal from that record on, then all that follows;
+                                    the connection then takes no other request
+    {"op": "status"}                the JobSet's status, and the agent
+    {"op": "suspend"}, "resume"     answered when it is under way
+    {"op": "cancel"}                answered when all processes are gone; "grace": 0 hurries
+
+A watcher that reads slowly slows nobody down: it gets its lines from the journal at its own pace.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from trainway.agent.directory import Directory
+    from trainway.agent.event_loop import EventLoop
+    from trainway.agent.journal import Journal
+
+    Json = dict[str, Any]
+    Answer = Callable[[Json], None]
+
+NAME = "agent.sock"
+CHUNK = 256 * 1024
+REQUEST_LIMIT = 64 * 1024
+PATH_LIMIT = 100
+
+
+class ControlServer:
+    """Listens for clients, as long as the agent lives."""
+
+    def __init__(
+        self,
+        directory: Directory,
+        loop: EventLoop,
+        journal: Journal,
+        handle: Callable[[Json, Answer], None],
+    ) -> None:
+        self.loop = loop
+        self.journal = journal
+        self.handle = handle
+        self._connections: set[Connection] = set()
+        self._on_idle: Callable[[], None] | None = None
+        directory.remove(NAME)
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        path = directory.join(NAME)
+        if len(path) > PATH_LIMIT:
+            path = f"/proc/self/fd/{directory.fd}/{NAME}"
+        mask = os.umask(0o177)
+        try:
+            self._socket.bind(path)
+        finally:
+            os.umask(mask)
+        self._socket.listen(64)
+        self._socket.setblocking(False)
+        loop.watch(self._socket.fileno(), on_readable=self._accept)
+
+    def _accept(self) -> bool:
+        """Take a client; whether there was one."""
+        try:
+            accepted, _ = self._socket.accept()
+        except OSError:
+            return False
+        self._connections.add(Connection(accepted, self))
+        return True
+
+    def drop(self, connection: Connection) -> None:
+        """Forget a connection that was closed."""
+        self._connections.discard(connection)
+        self._check_idle()
+
+    def drain(self, done: Callable[[], None]) -> None:
+        """Take no more clients, and call back when all have read what there is to read.
+
+        Those that are connected and have asked for nothing yet may still do so.
+        """
+        while self._accept():
+            continue
+        self.loop.forget(self._socket.fileno())
+        self._socket.close()
+        self._on_idle = done
+        for connection in list(self._connections):
+            connection.finish()
+        self._check_idle()
+
+    def _check_idle(self) -> None:
+        if self._on_idle is not None and not self._connections:
+            done, self._on_idle = self._on_idle, None
+            done()
+
+
+class Connection:
+    """One client."""
+
+    def __init__(self, accepted: socket.socket, server: ControlServer) -> None:
+        self._socket = accepted
+        self._server = server
+        self._received = b""
+        self._unsent = b""
+        self._position: int | None = None
+        """How far a watcher has got in the journal."""
+        self._asked = False
+        self._finishing = False
+        self._closed = False
+        accepted.setblocking(False)
+        self._watch()
+
+    def finish(self) -> None:
+        """Close it as soon as everything is sent."""
+        self._finishing = True
+        self._send()
+
+    def _watch(self) -> None:
+        if self._closed:
+            return
+        waiting = bool(self._unsent) or self._has_news()
+        self._server.loop.watch(
+            self._socket.fileno(),
+            on_readable=self._receive,
+            on_writable=self._send if waiting else None,
+        )
+
+    def _has_news(self) -> bool:
+        return self._position is not None and self._position < self._server.journal.end
+
+    def _receive(self) -> None:
+        try:
+            data = self._socket.recv(REQUEST_LIMIT)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        self._received += data
+        if not data or len(self._received) > REQUEST_LIMIT:
+            self._close()
+            return
+        while b"\n" in self._received and not self._closed and self._position is None:
+            line, _, self._received = self._received.partition(b"\n")
+            self._request(line)
+
+    def _request(self, line: bytes) -> None:
+        self._asked = True
+        try:
+            request = json.loads(line)
+            operation = request["op"]
+        except (ValueError, KeyError, TypeError):
+            self._answer({"ok": False, "error": 'a request is one line of JSON with an "op"'})
+            return
+        if operation == "watch":
+            start = request.get("from") or 0
+            if not isinstance(start, int):
+                self._answer({"ok": False, "error": '"from" must be a number'})
+                return
+            self._position = self._server.journal.offset(start)
+            self._server.journal.subscribe(self._watch)
+            self._watch()
+        else:
+            self._server.handle(request, self._answer)
+
+    def _answer(self, answer: Json) -> None:
+        self._unsent += json.dumps(answer).encode() + b"\n"
+        self._send()
+
+    def _send(self) -> None:
+        if self._closed:
+            return
+        if not self._unsent and self._position is not None and self._has_news():
+            self._unsent = self._server.journal.read(self._position, CHUNK)
+            self._position += len(self._unsent)
+        try:
+            if self._unsent:
+                sent = self._socket.send(self._unsent)
+                self._unsent = self._unsent[sent:]
+        except BlockingIOError:
+            sent = 0
+        except OSError:
+            self._close()
+            return
+        if self._finishing and self._asked and not self._unsent and not self._has_news():
+            self._close()
+            return
+        self._watch()
+
+    def _close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        self._server.journal.unsubscribe(self._watch)
+        self._server.loop.forget(self._socket.fileno())
+        self._socket.close()
+        self._server.drop(self)

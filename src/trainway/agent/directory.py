@@ -1,0 +1,77 @@
+"""Files of a job, reached through one open directory.
+
+Paths are relative to it, so that neither the length of its path nor its being moved matters; an
+absolute path is taken as it is.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+
+PRIVATE_FILE = 0o600
+PRIVATE_DIRECTORY = 0o700
+
+
+class Directory:
+    """A directory that stays open."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+
+    def join(self, *parts: str) -> str:
+        """The whole path of something in it."""
+        return "/".join((self.path, *parts))
+
+    def make(self, path: str, mode: int = PRIVATE_DIRECTORY) -> None:
+        """Make a directory and those above it, where they are missing."""
+        made = "/" if path.startswith("/") else ""
+        for part in path.strip("/").split("/"):
+            made += part
+            try:
+                os.mkdir(made, mode, dir_fd=self.fd)
+            except FileExistsError:
+                pass
+            except OSError as error:
+                if error.errno != errno.EROFS or not self.is_directory(made):
+                    raise
+            made += "/"
+
+    def open(self, path: str, flags: int, mode: int = PRIVATE_FILE) -> int:
+        """Open a file."""
+        return os.open(path, flags | os.O_CLOEXEC, mode, dir_fd=self.fd)
+
+    def read(self, path: str) -> bytes:
+        """All of a file."""
+        fd = self.open(path, os.O_RDONLY)
+        with os.fdopen(fd, "rb") as file:
+            return file.read()
+
+    def write(self, path: str, data: bytes, mode: int = PRIVATE_FILE) -> None:
+        """Write a file anew, with exactly that mode."""
+        fd = self.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE)
+        with os.fdopen(fd, "wb") as file:
+            file.write(data)
+            os.fchmod(file.fileno(), mode)
+
+    def replace(self, path: str, data: bytes) -> None:
+        """Write a file so that a reader sees the old or the new one, never half of it."""
+        self.write(f"{path}.new", data)
+        os.replace(f"{path}.new", path, src_dir_fd=self.fd, dst_dir_fd=self.fd)
+
+    def remove(self, path: str) -> None:
+        """Remove a file, if it is there."""
+        try:
+            os.unlink(path, dir_fd=self.fd)
+        except FileNotFoundError:
+            return
+
+    def is_directory(self, path: str) -> bool:
+        """Whether a directory is there."""
+        try:
+            fd = self.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError:
+            return False
+        os.close(fd)
+        return True

@@ -1,0 +1,102 @@
+"""What all pods of an agent share: the machine, the plan, and where things are written."""
+
+from __future__ import annotations
+
+import os
+
+from trainway.agent import mounts
+from trainway.agent.bindings import needed
+from trainway.agent.log_writer import LogWriter
+from trainway.agent.mounts import MountView
+from trainway.agent.objects import Objects
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from trainway.agent.bindings import Binding
+    from trainway.agent.clock import Clock
+    from trainway.agent.directory import Directory
+    from trainway.agent.event_loop import EventLoop
+    from trainway.agent.journal import Journal
+    from trainway.agent.plan import Plan
+    from trainway.agent.processes import ProcessTable
+
+    Json = dict[str, Any]
+
+STAGE = "volumes/root"
+SHARED_TREES = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - where mount points may be made
+
+
+class Node:
+    """The machine, for one job."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        directory: Directory,
+        loop: EventLoop,
+        processes: ProcessTable,
+        journal: Journal,
+        clock: Clock,
+    ) -> None:
+        self.plan = plan
+        self.directory = directory
+        self.loop = loop
+        self.processes = processes
+        self.journal = journal
+        self.objects = Objects(plan.objects)
+        self.now: Callable[[], float] = clock.now
+        self._can_mount: bool | None = None
+        self._told: set[str] = set()
+
+    @property
+    def output(self) -> str:
+        """Where a job leaves what shall remain: the same in every attempt."""
+        return self.directory.join("output")
+
+    def capacity(self) -> dict[str, str]:
+        """What the machine has."""
+        pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        return {"cpu": str(os.cpu_count() or 1), "memory": str(pages)}
+
+    def tell(self, type_: str, reason: str, message: str, about: str) -> None:
+        """Write an event."""
+        fields: Json = {"eventType": type_, "reason": reason, "message": message, "object": about}
+        self.journal.append("event", fields)
+
+    def tell_once(self, type_: str, reason: str, message: str) -> None:
+        """Write an event about the job unless there was one with that reason before."""
+        if reason not in self._told:
+            self._told.add(reason)
+            self.tell(type_, reason, message, f"JobSet/{self.plan.name}")
+
+    def open_log(self, name: str) -> LogWriter:
+        """The log file of a container, to append to."""
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
+        fd = self.directory.open(f"logs/{name}.log", flags)
+        return LogWriter(fd, self._on_dropped)
+
+    def _on_dropped(self, error: OSError) -> None:
+        message = f"log lines are dropped while they cannot be written: {error.strerror}"
+        self.tell_once("Warning", "LogsDropped", message)
+
+    def view(self, bindings: Sequence[Binding]) -> MountView | None:
+        """How a process gets to see its volumes; None where nothing needs to be mounted."""
+        wanted = needed(bindings)
+        if not wanted:
+            return None
+        home = self.plan.env.get("HOME") or "/root"
+        own = (self.plan.workdir, home, self.directory.path, *SHARED_TREES)
+        trees = [tree for tree in own if tree.strip("/")]
+        return MountView(wanted, trees, self.directory.join(STAGE))
+
+    def can_mount(self) -> bool:
+        """Whether processes may have mounts of their own; found out when first asked."""
+        if self.plan.mounts != "namespace":
+            return False
+        if self._can_mount is None:
+            self.directory.make(STAGE)
+            self._can_mount = mounts.available(self.directory.join(STAGE))
+        return self._can_mount

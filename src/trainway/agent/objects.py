@@ -1,0 +1,57 @@
+"""The ConfigMaps and Secrets of a plan, by name."""
+
+from __future__ import annotations
+
+import binascii
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    Json = dict[str, Any]
+
+
+class MissingError(Exception):
+    """A pod refers to something that is not there. The message is for the user."""
+
+
+class Objects:
+    """Finds ConfigMaps and Secrets and reads their data as bytes."""
+
+    def __init__(self, objects: Iterable[Json]) -> None:
+        self._data: dict[tuple[str, str], dict[str, bytes]] = {}
+        for item in objects:
+            name = str((item.get("metadata") or {}).get("name", ""))
+            self._data[str(item.get("kind")), name] = _read(item)
+
+    def data(self, kind: str, name: str, *, optional: bool = False) -> dict[str, bytes]:
+        """All keys of an object; none where it is missing and may be."""
+        found = self._data.get((kind, name))
+        if found is None:
+            if optional:
+                return {}
+            raise MissingError(f'{kind.lower()} "{name}" not found')
+        return found
+
+    def value(self, kind: str, ref: Json) -> bytes | None:
+        """The value that a reference names; None where it is missing and may be."""
+        name, key = str(ref.get("name", "")), str(ref.get("key", ""))
+        optional = bool(ref.get("optional"))
+        value = self.data(kind, name, optional=optional).get(key)
+        if value is None and not optional:
+            raise MissingError(f"couldn't find key {key} in {kind} {name}")
+        return value
+
+
+def _read(item: Json) -> dict[str, bytes]:
+    """The data of an object: in a ConfigMap `data` is text, in a Secret it is Base64."""
+    encoded = "data" if item.get("kind") == "Secret" else "binaryData"
+    plain = "stringData" if item.get("kind") == "Secret" else "data"
+    data = {
+        str(key): binascii.a2b_base64(value or "")
+        for key, value in (item.get(encoded) or {}).items()
+    }
+    for key, value in (item.get(plain) or {}).items():
+        data[str(key)] = str(value).encode("utf-8", "surrogateescape")
+    return data

@@ -1,0 +1,52 @@
+"""What the Job controller sees of a pod."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+TERMINAL = ("Succeeded", "Failed")
+
+
+class PodStatus:
+    """A pod at one moment."""
+
+    def __init__(  # noqa: PLR0913 - one value, many facts, all given by name
+        self,
+        uid: str,
+        *,
+        name: str = "",
+        index: int | None = None,
+        phase: str = "Pending",
+        ready: bool = False,
+        deleted: bool = False,
+        exit_codes: Sequence[tuple[str, int]] = (),
+        restart_times: Sequence[float] = (),
+        finished_at: float = 0.0,
+        disrupted: bool = False,
+    ) -> None:
+        self.uid = uid
+        self.name = name
+        self.index = index
+        self.phase = phase
+        self.ready = ready
+        self.deleted = deleted
+        """It is being stopped, or was."""
+        self.exit_codes = list(exit_codes)
+        """Of the containers that ended, main ones first."""
+        self.restart_times = list(restart_times)
+        """When containers were started once more within the pod."""
+        self.finished_at = finished_at
+        self.disrupted = disrupted
+        """It failed through no fault of its own."""
+
+    @property
+    def terminal(self) -> bool:
+        """Whether all of its containers ended for good."""
+        return self.phase in TERMINAL
+
+    @property
+    def active(self) -> bool:
+        """Whether it counts as running: neither ended nor being stopped."""
+        return not self.terminal and not self.deleted

@@ -1,0 +1,125 @@
+"""Going on after an agent died: what its journal says, and what it left running.
+
+Nothing of the old agent's processes is taken over: they are killed, and pods that had not ended
+count as failed, with reason AgentLost. The policies of the Job and the JobSet decide what follows.
+"""
+
+from __future__ import annotations
+
+import time
+
+from trainway.agent import process_tree
+from trainway.agent.pod_status import TERMINAL, PodStatus
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    Json = dict[str, Any]
+
+AGENT_LOST = "AgentLost"
+LOST_EXIT_CODE = 137
+PATIENCE = 10.0
+PAUSE = 0.02
+
+
+class Remembered:
+    """The last that a journal says about everything."""
+
+    def __init__(self, records: Iterable[Json]) -> None:
+        self.ended = False
+        self.status: Json = {}
+        self.suspend: bool | None = None
+        self.jobs: dict[str, Json] = {}
+        """The states of Jobs that exist, by name."""
+        self.pods: dict[str, dict[str, Json]] = {}
+        """By Job, the records of pods that its last state does not account for, by uid."""
+        for record in records:
+            self._take(record)
+
+    def _take(self, record: Json) -> None:
+        type_ = record.get("type")
+        if type_ == "status":
+            self.status = record.get("jobset") or {}
+            self.suspend = record.get("suspend", self.suspend)
+        elif type_ == "pod":
+            self.pods.setdefault(record["job"], {})[str(record.get("uid"))] = record
+        elif type_ == "job":
+            self._take_job(record)
+        elif type_ == "end":
+            self.ended = True
+
+    def _take_job(self, record: Json) -> None:
+        """A Job's state counts all pods that had ended when it was written."""
+        name = record["job"]
+        if record.get("gone"):
+            self.jobs.pop(name, None)
+            self.pods.pop(name, None)
+            return
+        self.jobs[name] = record.get("state") or {}
+        pods = self.pods.get(name, {}).items()
+        self.pods[name] = {uid: pod for uid, pod in pods if pod.get("phase") not in TERMINAL}
+
+
+def _is_over(record: Json) -> bool:
+    return record.get("phase") in TERMINAL and record.get("reason") != AGENT_LOST
+
+
+class LostPod:
+    """A pod of an agent that is no more."""
+
+    def __init__(self, record: Json, *, indexed: bool, now: float) -> None:
+        self.uid = str(record["uid"])
+        self._index = int(record["slot"]) if indexed else None
+        self._now = now
+        self.was_over = _is_over(record)
+        self.record = record if self.was_over else _lost(record)
+
+    def status(self) -> PodStatus:
+        """How it ended, or that it was lost."""
+        containers: list[Json] = self.record.get("containers") or []
+        ended = [item for item in containers if item.get("state") == "terminated"]
+        codes = [(str(item["name"]), int(item.get("exitCode") or 0)) for item in ended]
+        return PodStatus(
+            self.uid,
+            name=str(self.record.get("name") or self.record.get("pod") or ""),
+            index=self._index,
+            phase=str(self.record.get("phase")) if self.was_over else "Failed",
+            deleted=bool(self.record.get("deleted")),
+            exit_codes=codes if self.was_over else [],
+            finished_at=self._now,
+            disrupted=not self.was_over,
+        )
+
+
+def _lost(record: Json) -> Json:
+    """The record of a pod whose agent died."""
+    containers = []
+    for item in record.get("containers") or []:
+        if item.get("state") == "running":
+            gone = {key: value for key, value in item.items() if key not in ("pid", "ready")}
+            exit_code = LOST_EXIT_CODE
+            gone.update(state="terminated", exitCode=exit_code, reason=AGENT_LOST)
+            containers.append(gone)
+        else:
+            containers.append(item)
+    kept = {key: value for key, value in record.items() if key not in ("seq", "time", "type")}
+    message = "the agent that ran the pod died"
+    kept.update(phase="Failed", ready=False, reason=AGENT_LOST, message=message)
+    kept["containers"] = containers
+    return kept
+
+
+def clear_leftovers(job_id: str) -> list[int]:
+    """Kill what an old agent left running; what could not be killed is given back.
+
+    They are no children of ours, so there is nothing to wait on but /proc.
+    """
+    give_up = time.monotonic() + PATIENCE
+    while True:
+        left = process_tree.marked(job_id)
+        if not left or time.monotonic() > give_up:
+            return left
+        process_tree.signal_all(left)
+        time.sleep(PAUSE)

@@ -1,0 +1,58 @@
+"""What a JobSet asks for that processes without containers cannot have; said once, not hidden."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from trainway.agent.plan import Plan
+
+    Json = dict[str, Any]
+
+_POD_FIELDS = (
+    "securityContext",
+    "hostAliases",
+    "dnsConfig",
+    "hostNetwork",
+    "hostPID",
+    "hostIPC",
+    "shareProcessNamespace",
+    "runtimeClassName",
+    "resourceClaims",
+    "serviceAccountName",
+)
+
+
+def not_honoured(plan: Plan) -> list[str]:
+    """The fields that have no effect here, each named once."""
+    found: dict[str, None] = {}
+    for role in plan.roles:
+        for name in _pod_fields(role.pod_spec):
+            found.setdefault(name)
+    strategy = (plan.spec.get("failurePolicy") or {}).get("restartStrategy")
+    if strategy == "InPlaceRestart":
+        found.setdefault("failurePolicy.restartStrategy: InPlaceRestart (Jobs are recreated)")
+    return list(found)
+
+
+def _pod_fields(spec: Json) -> Iterator[str]:
+    for name in _POD_FIELDS:
+        if spec.get(name) not in (None, False, "", {}, []):
+            yield name
+    for container in (*(spec.get("initContainers") or []), *(spec.get("containers") or [])):
+        if container.get("image"):
+            yield "image (commands run on this machine)"
+        if container.get("securityContext"):
+            yield "securityContext"
+        limits = (container.get("resources") or {}).get("limits") or {}
+        if "cpu" in limits or "memory" in limits:
+            yield "resources.limits (not enforced)"
+        for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
+            if (container.get(probe) or {}).get("grpc"):
+                yield f"{probe}.grpc (counts as passed)"
+    for volume in spec.get("volumes") or []:
+        for source in (volume.get("projected") or {}).get("sources") or []:
+            if source.get("serviceAccountToken"):
+                yield "serviceAccountToken volumes"
