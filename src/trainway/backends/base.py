@@ -1,0 +1,227 @@
+"""What every infrastructure implements to run a JobSet.
+
+The engine knows backends only through this protocol. Building a request (`plan`) is pure and can be
+printed; sending it (`submit`) is a separate step that may be repeated after a crash. A `Handle` is
+plain JSON, so that the next server finds the job again.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from trainway.backends.demand import Demand
+from trainway.compiler.network import JobIdentity, Network
+from trainway.jobset.quantity import ZERO, Quantity
+
+Json = dict[str, Any]
+Handle = dict[str, Any]
+Devices = Mapping[str, Mapping[str, Sequence[str]]]
+"""For each pod (`<role>-<job>-<pod>`), the devices that are its own, by kind."""
+
+
+class Feature(StrEnum):
+    """What a backend may or may not be able to do."""
+
+    MULTIPLE_NODES = "multiple-nodes"
+    SUSPEND = "suspend"
+    GPUS = "gpus"
+    IMAGES = "images"
+    PROGRESS = "progress"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of `trainway doctor`."""
+
+    name: str
+    ok: bool
+    detail: str
+    fix: str = ""
+    """What to do about it; empty where nothing needs to be done."""
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """What there is to run jobs with."""
+
+    cpus: Quantity = ZERO
+    memory: Quantity = ZERO
+    gpus: tuple[str, ...] = ()
+    """The names of the GPUs, as a process is told which to use."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A job that is ready to run: one JobSet, and what its pods read."""
+
+    id: str
+    name: str
+    namespace: str
+    jobset: Json
+    objects: list[Json]
+    """The ConfigMaps and Secrets."""
+    workdir: str
+    environ: Mapping[str, str]
+    port: int
+    """The port of its network, where the pods meet."""
+    demand: Demand = field(default_factory=Demand)
+    devices: Devices = field(default_factory=dict)
+
+
+class Request(Protocol):
+    """What a backend will do, literally."""
+
+    @property
+    def handle(self) -> Handle:
+        """How the job will be found again; known before anything was sent."""
+        ...
+
+    def text(self) -> str:
+        """The request as it can be shown: without the values of Secrets."""
+        ...
+
+
+@dataclass(frozen=True)
+class Update:
+    """Journal records that became known together, in order."""
+
+    records: tuple[Mapping[str, Any], ...]
+
+    @property
+    def seq(self) -> int:
+        """The number of the last record."""
+        return int(self.records[-1]["seq"])
+
+
+@dataclass(frozen=True)
+class LogQuery:
+    """Which lines of a job's logs."""
+
+    role: str | None = None
+    rank: int | None = None
+    tail: int | None = None
+    """At most so many, counted from the end."""
+    since: datetime | None = None
+    all_attempts: bool = False
+    follow: bool = False
+    cursor: str = ""
+    """Go on behind the line that had this cursor."""
+
+
+class LogLine(NamedTuple):
+    """One line that a container wrote."""
+
+    time: str
+    role: str
+    job: int
+    rank: int
+    container: str
+    attempt: int
+    stream: str
+    """`stdout` or `stderr`."""
+    text: bytes
+    cursor: str
+
+
+@dataclass(frozen=True)
+class BackendSettings:
+    """What a backend is told when it is made."""
+
+    home: Path
+
+
+class Backend(Protocol):
+    """Runs JobSets somewhere."""
+
+    @property
+    def name(self) -> str:
+        """As a user names it: `--on NAME`."""
+        ...
+
+    def capabilities(self) -> Mapping[Feature, str]:
+        """For every feature the reason why it is missing; an empty one: it is there."""
+        ...
+
+    def check(self) -> list[Check]:
+        """What is installed and reachable, and how to mend what is not."""
+        ...
+
+    def warm_up(self) -> None:
+        """Load what the first job needs; called in a thread, soon after the server started."""
+        ...
+
+    def capacity(self) -> Capacity:
+        """All there is, whoever uses it now."""
+        ...
+
+    def network(self, job: JobIdentity) -> Network:
+        """Where the pods of a new job find each other."""
+        ...
+
+    def release(self, port: int) -> None:
+        """Give back what `network` reserved, for a job that will not run or is over."""
+        ...
+
+    def has_lost_network(self, handle: Handle) -> bool:
+        """Whether a stranger took what was reserved for a job that has yet to be submitted."""
+        ...
+
+    def problems(self, jobset: Json) -> tuple[list[str], list[str]]:
+        """Why this JobSet cannot run here, and what of it will not be honoured."""
+        ...
+
+    def plan(self, workload: Workload) -> Request:
+        """What `submit` will send. Pure."""
+        ...
+
+    async def submit(self, request: Request) -> None:
+        """Start the job; it is started once, however often this is called."""
+        ...
+
+    async def adopt(self, handle: Handle) -> None:
+        """Take note of a job that an earlier server submitted."""
+        ...
+
+    def watch(self, handle: Handle, after: int) -> AsyncIterator[Update]:
+        """Records after that number, old then new; ends with the job, or when its agent is lost."""
+        ...
+
+    async def recover(self, handle: Handle) -> bool:
+        """Bring back a lost agent, as the job's policies say; False where that cannot be done."""
+        ...
+
+    def check_logs(self, query: LogQuery) -> None:
+        """Raise what is wrong with a query, before anything is read."""
+        ...
+
+    def logs(
+        self, handle: Handle, query: LogQuery, ended: asyncio.Event
+    ) -> AsyncIterator[list[LogLine]]:
+        """Lines in batches, in the order of time; a follower stops once the job has `ended`."""
+        ...
+
+    async def suspend(self, handle: Handle) -> None:
+        """Stop the pods, keep the job."""
+        ...
+
+    async def resume(self, handle: Handle) -> None:
+        """Start the pods of a suspended job."""
+        ...
+
+    async def cancel(self, handle: Handle) -> None:
+        """Stop everything; when this returns no process is left."""
+        ...
+
+    async def delete(self, handle: Handle) -> None:
+        """Remove what the job left behind. It must not run any more."""
+        ...
+
+
+def as_json(value: object) -> str:
+    """Text of plain data, always the same for the same data."""
+    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)

@@ -1,0 +1,157 @@
+"""What a gang needs at the same time: the sum of its pods' requests.
+
+Roles that wait for another one to complete never run beside it, so the larger of the two counts,
+and they may share GPUs. What is not requested counts nothing.
+"""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from trainway.compiler.devices import is_gpu
+from trainway.jobset.model import ReplicatedJob, replicated_jobs
+from trainway.jobset.quantity import ZERO, Quantity
+from trainway.jobset.requests import pod_requests
+
+_MOST_ROLES = 12
+"""Up to here every set of roles is looked at; beyond, all roles count as running together."""
+
+
+@dataclass(frozen=True)
+class Demand:
+    """CPUs, memory and GPUs of a whole gang."""
+
+    cpus: Quantity = ZERO
+    memory: Quantity = ZERO
+    gpus: int = 0
+    slots: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    """For each pod that uses GPUs which of the gang's, counted from 0."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was requested."""
+        return self.cpus.is_zero and self.memory.is_zero and not self.gpus
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for the store."""
+        slots = {pod: list(numbers) for pod, numbers in self.slots.items()}
+        return {
+            "cpus": str(self.cpus), "memory": str(self.memory), "gpus": self.gpus, "slots": slots,
+        }  # fmt: skip
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Demand":
+        """What `to_dict` wrote."""
+        return cls(
+            Quantity.parse(data["cpus"]),
+            Quantity.parse(data["memory"]),
+            data["gpus"],
+            data.get("slots", {}),
+        )
+
+
+@dataclass(frozen=True)
+class _Role:
+    name: str
+    after: frozenset[str]
+    """Roles that are over before this one starts."""
+    cpus: Quantity
+    memory: Quantity
+    gpus_per_pod: int
+    pods: tuple[str, ...]
+
+
+def pod_keys(job: ReplicatedJob) -> Iterator[str]:
+    """The name of every pod of a role within the gang: `<role>-<job>-<pod>`."""
+    for index in range(job.replicas):
+        for pod in range(_pods(job.job_spec)):
+            yield f"{job.name}-{index}-{pod}"
+
+
+def demand_of(spec: dict[str, Any]) -> Demand:
+    """What the pods of a JobSet's spec need while most of them run."""
+    roles = list(_roles(spec))
+    slots = _gpu_slots(roles)
+    together = list(_running_together(roles))
+    return Demand(
+        cpus=max((_total(role.cpus for role in group) for group in together), default=ZERO),
+        memory=max((_total(role.memory for role in group) for group in together), default=ZERO),
+        gpus=len({number for numbers in slots.values() for number in numbers}),
+        slots=slots,
+    )
+
+
+def _roles(spec: dict[str, Any]) -> Iterator[_Role]:
+    earlier: dict[str, frozenset[str]] = {}
+    for job in replicated_jobs(spec):
+        after: set[str] = set()
+        for dependency in job.depends_on:
+            after |= earlier.get(dependency["name"], frozenset())
+            if dependency.get("status") == "Complete":
+                after.add(dependency["name"])
+        earlier[job.name] = frozenset(after)
+        requests = pod_requests(job.pod.spec)
+        at_once = job.replicas * _pods_at_once(job.job_spec)
+        yield _Role(
+            name=job.name,
+            after=earlier[job.name],
+            cpus=requests.get("cpu", ZERO) * at_once,
+            memory=requests.get("memory", ZERO) * at_once,
+            gpus_per_pod=sum(n.ceil() for name, n in requests.items() if is_gpu(name)),
+            pods=tuple(pod_keys(job)),
+        )
+
+
+def _pods(job_spec: Mapping[str, Any]) -> int:
+    """How many pods a Job has in all."""
+    completions, parallelism = job_spec.get("completions"), job_spec.get("parallelism")
+    if completions is None:
+        return 1 if parallelism is None else int(parallelism)
+    return int(completions)
+
+
+def _pods_at_once(job_spec: Mapping[str, Any]) -> int:
+    parallelism = job_spec.get("parallelism")
+    return min(1 if parallelism is None else int(parallelism), _pods(job_spec))
+
+
+def _running_together(roles: Sequence[_Role]) -> Iterator[list[_Role]]:
+    """The sets of roles of which none waits for another one's end."""
+    if len(roles) > _MOST_ROLES or not any(role.after for role in roles):
+        yield list(roles)
+        return
+    yield from _extended([], roles)
+
+
+def _extended(group: list[_Role], rest: Sequence[_Role]) -> Iterator[list[_Role]]:
+    if not rest:
+        yield group
+        return
+    role, others = rest[0], rest[1:]
+    clashes = [other for other in group if not _may_overlap(role, other)]
+    if clashes:
+        yield from _extended(group, others)
+        group = [other for other in group if other not in clashes]
+    yield from _extended([*group, role], others)
+
+
+def _may_overlap(one: _Role, other: _Role) -> bool:
+    return one.name not in other.after and other.name not in one.after
+
+
+def _gpu_slots(roles: Sequence[_Role]) -> dict[str, list[int]]:
+    """GPUs of the gang for each pod; two pods share one only if they never run together."""
+    slots: dict[str, list[int]] = {}
+    for index, role in enumerate(roles):
+        beside = [other for other in roles[:index] if _may_overlap(role, other)]
+        taken = {number for other in beside for pod in other.pods for number in slots.get(pod, ())}
+        free = (number for number in itertools.count() if number not in taken)
+        if role.gpus_per_pod:
+            for pod in role.pods:
+                slots[pod] = [next(free) for _ in range(role.gpus_per_pod)]
+    return slots
+
+
+def _total(amounts: Iterator[Quantity]) -> Quantity:
+    return sum(amounts, start=ZERO)

@@ -1,0 +1,209 @@
+"""The local backend: jobs as processes of this machine."""
+
+import asyncio
+import json
+import shutil
+import socket
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from trainway.backends.base import (
+    BackendSettings,
+    Capacity,
+    Check,
+    Feature,
+    Handle,
+    LogLine,
+    LogQuery,
+    Request,
+    Update,
+    Workload,
+)
+from trainway.backends.local import fitness, journal, planning
+from trainway.backends.local.agents import AgentError, AgentLostError, Agents
+from trainway.backends.local.capacity import Machine
+from trainway.backends.local.certificate import new_status_keys
+from trainway.backends.local.jobdir import PRIVATE_DIR, JobDir
+from trainway.backends.local.log_cursor import Cursor
+from trainway.backends.local.log_stream import stream_logs
+from trainway.backends.local.mounts import can_mount
+from trainway.backends.local.network import LocalNetwork
+from trainway.backends.local.planning import LocalRequest
+from trainway.backends.local.ports import Ports
+from trainway.compiler.network import JobIdentity
+
+Json = dict[str, Any]
+
+
+class LocalBackend:
+    """Runs each job under an agent of its own, in a directory below the home directory."""
+
+    name = "local"
+
+    def __init__(
+        self,
+        settings: BackendSettings,
+        machine: Machine | None = None,
+        ports: Ports | None = None,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._jobs = settings.home / "jobs"
+        self._machine = machine or Machine()
+        self._ports = ports or Ports()
+        self._clock = clock
+
+    @cached_property
+    def _agents(self) -> Agents:
+        return Agents()
+
+    def capabilities(self) -> Mapping[Feature, str]:
+        """All but images."""
+        no_gpus = "" if self.capacity().gpus else "this machine has no GPU that we can see"
+        no_images = "jobs run as processes, with this machine's own programs"
+        return dict.fromkeys(Feature, "") | {Feature.GPUS: no_gpus, Feature.IMAGES: no_images}
+
+    def check(self) -> list[Check]:
+        """Look at the machine as far as jobs depend on it."""
+        return [self._check_python(), self._check_disk(), self._check_mounts(), self._check_gpus()]
+
+    def warm_up(self) -> None:
+        """Make a certificate, for all that this imports."""
+        new_status_keys("warm-up", self._clock())
+
+    def capacity(self) -> Capacity:
+        """CPUs, memory and GPUs of the machine."""
+        return self._machine.capacity()
+
+    def network(self, job: JobIdentity) -> LocalNetwork:
+        """The loopback address, and a port that no other job has."""
+        return LocalNetwork(job, self._ports.reserve())
+
+    def release(self, port: int) -> None:
+        """Give the job's port back."""
+        self._ports.release(port)
+
+    def has_lost_network(self, handle: Handle) -> bool:
+        """Whether one of the ports of a job without a plan is in use."""
+        port = int(handle["port"])
+        return not _job(handle).plan.exists() and not self._ports.are_free(port)
+
+    def problems(self, jobset: Json) -> tuple[list[str], list[str]]:
+        """What processes cannot do for the JobSet."""
+        return fitness.errors(jobset), fitness.warnings(jobset)
+
+    def plan(self, workload: Workload) -> LocalRequest:
+        """The plan for the agent."""
+        host = planning.Host(self._jobs, socket.gethostname())
+        return planning.plan(workload, host)
+
+    async def submit(self, request: Request) -> None:
+        """Write the plan and start the agent, unless either was done already."""
+        if not isinstance(request, LocalRequest):
+            raise TypeError("not a request of this backend")
+        job = JobDir(Path(request.directory))
+        if not job.plan.exists():
+            try:
+                await asyncio.to_thread(self._write, job, request)
+            except OSError as error:
+                raise AgentError(f"{job.path} cannot be written: {error.strerror}") from error
+        if not journal.exists(job.journal):
+            await self._agents.start(job)
+
+    async def adopt(self, handle: Handle) -> None:
+        """Keep the port of a job that runs already."""
+        self._ports.hold(int(handle["port"]))
+
+    def watch(self, handle: Handle, after: int) -> AsyncIterator[Update]:
+        """The job's journal."""
+        return self._agents.watch(_job(handle), after)
+
+    async def recover(self, handle: Handle) -> bool:
+        """Start an agent that goes on from the journal; False if the job's directory is gone."""
+        job = _job(handle)
+        if not job.plan.exists():
+            return False
+        if journal.exists(job.journal):
+            await self._agents.recover(job)
+        else:
+            await self._agents.start(job)
+        return True
+
+    def check_logs(self, query: LogQuery) -> None:
+        """See whether the cursor is one of ours."""
+        if query.cursor:
+            Cursor.parse(query.cursor)
+
+    def logs(
+        self, handle: Handle, query: LogQuery, ended: asyncio.Event
+    ) -> AsyncIterator[list[LogLine]]:
+        """The logs of all containers, merged by time."""
+        return stream_logs(_job(handle).logs, query, ended)
+
+    async def suspend(self, handle: Handle) -> None:
+        """Stop the pods."""
+        await self._agents.ask(_job(handle), "suspend")
+
+    async def resume(self, handle: Handle) -> None:
+        """Start the pods again."""
+        await self._agents.ask(_job(handle), "resume")
+
+    async def cancel(self, handle: Handle) -> None:
+        """Stop everything, also what a dead agent left running."""
+        job = _job(handle)
+        try:
+            await self._agents.ask(job, "cancel")
+        except AgentLostError:
+            await self._agents.cancel_lost(job)
+
+    async def delete(self, handle: Handle) -> None:
+        """Remove the job's directory, once its agent has gone."""
+        job = _job(handle)
+        await self._agents.wait_until_gone(job)
+        await asyncio.to_thread(job.remove)
+
+    def _write(self, job: JobDir, request: LocalRequest) -> None:
+        self._jobs.mkdir(mode=PRIVATE_DIR, parents=True, exist_ok=True)
+        job.create()
+        keys = new_status_keys(request.plan["id"], self._clock())
+        job.write(job.path / planning.CERTIFICATE, keys.certificate)
+        job.write(job.path / planning.KEY, keys.key)
+        job.write(job.path / planning.TOKEN, keys.token.encode())
+        job.write(job.plan, json.dumps(request.plan).encode(), is_durable=True)
+
+    def _check_python(self) -> Check:
+        version = ".".join(map(str, sys.version_info[:3]))
+        return Check("python", ok=True, detail=f"{version} at {sys.executable}")
+
+    def _check_disk(self) -> Check:
+        free = shutil.disk_usage(_existing(self._jobs)).free / 2**30
+        enough = free >= 1
+        fix = "" if enough else f"make room on the disk of {self._jobs}"
+        return Check("disk", ok=enough, detail=f"{free:.1f} GiB free for {self._jobs}", fix=fix)
+
+    def _check_mounts(self) -> Check:
+        if can_mount():
+            return Check("volumes", ok=True, detail="appear at their own paths")
+        fix = "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1)"
+        return Check("volumes", ok=True, detail="appear under other paths", fix=fix)
+
+    def _check_gpus(self) -> Check:
+        gpus = self.capacity().gpus
+        detail = f"{len(gpus)} ({', '.join(gpus)})" if gpus else "none found"
+        devices = [name for name in ("/dev/nvidia0", "/dev/kfd") if Path(name).exists()]
+        if gpus or not devices:
+            return Check("gpus", ok=True, detail=detail)
+        fix = "install the driver's libraries (libnvidia-ml.so.1)"
+        return Check("gpus", ok=False, detail=f"{devices[0]} is there, but {detail}", fix=fix)
+
+
+def _job(handle: Handle) -> JobDir:
+    return JobDir(Path(handle["directory"]))
+
+
+def _existing(path: Path) -> Path:
+    """The path, or the nearest directory above it that exists."""
+    return path if path.exists() else _existing(path.parent)

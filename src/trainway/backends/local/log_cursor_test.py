@@ -1,0 +1,34 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trainway.backends.local.log_cursor import Cursor
+from trainway.errors import UsageError
+
+
+@settings(deadline=None)
+@given(
+    st.integers(0, 65_535),
+    st.dictionaries(st.text("abc-.0123456789", min_size=1), st.integers(0, 2**63)),
+)
+def test_it_survives_its_journey(attempt: int, offsets: dict[str, int]) -> None:
+    cursor = Cursor.parse(Cursor(attempt, offsets).text())
+    assert cursor.first_attempt == attempt
+    assert {name: cursor.offset(name) for name in offsets} == offsets
+
+
+def test_a_file_it_does_not_know_is_unread() -> None:
+    assert Cursor(0, {"a": 5}).offset("b") == 0
+
+
+def test_it_moves_on() -> None:
+    cursor = Cursor()
+    cursor.advance("a", 5)
+    cursor.advance("a", 9)
+    assert Cursor.parse(cursor.text()).offset("a") == 9
+
+
+@pytest.mark.parametrize("text", ["x", "not a cursor", "AA", "AAAAAA", "ä"])
+def test_nonsense_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="not a place in a log"):
+        Cursor.parse(text)

@@ -1,0 +1,109 @@
+"""A workload as the plan that its agent will carry out. Pure: nothing is touched.
+
+The plan is the whole contract with the agent; `LocalBackend.submit` only writes it down and starts
+the agent on it.
+"""
+
+import copy
+import re
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any, Final
+
+from trainway.backends.base import Workload, as_json
+from trainway.backends.local.network import LOOPBACK
+from trainway.backends.masking import MASK, masked_object
+
+Json = dict[str, Any]
+
+VERSION: Final = 1
+CERTIFICATE: Final = "status/tls.crt"
+KEY: Final = "status/tls.key"
+TOKEN: Final = "status/token"  # noqa: S105 - the name of a file
+
+_CONFIDENTIAL: Final = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|KEY", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Host:
+    """What a plan must know of this machine."""
+
+    jobs: PurePath
+    """Where the directories of all jobs are."""
+    name: str
+
+
+@dataclass(frozen=True)
+class LocalRequest:
+    """One job for the agent."""
+
+    plan: Json
+    directory: PurePath
+
+    @property
+    def handle(self) -> Json:
+        """How the job is found again."""
+        port = self.plan["network"]["port"]
+        return {"id": self.plan["id"], "directory": str(self.directory), "port": port}
+
+    def text(self) -> str:
+        """The plan, without the values of Secrets and of variables that look like one."""
+        shown = copy.deepcopy(self.plan)
+        shown["objects"] = [masked_object(obj) for obj in shown["objects"]]
+        shown["env"] = {
+            name: MASK if _CONFIDENTIAL.search(name) else value
+            for name, value in shown["env"].items()
+        }
+        return as_json(shown)
+
+
+def plan(workload: Workload, host: Host) -> LocalRequest:
+    """What the agent will be told."""
+    directory = host.jobs / workload.id
+    return LocalRequest(
+        directory=directory,
+        plan={
+            "version": VERSION,
+            "id": workload.id,
+            "name": workload.name,
+            "namespace": workload.namespace,
+            "jobset": workload.jobset,
+            "objects": workload.objects,
+            "workdir": workload.workdir,
+            "env": {**workload.environ, **_status_variables(workload, directory)},
+            "devices": {
+                pod: {kind: list(names) for kind, names in kinds.items()}
+                for pod, kinds in workload.devices.items()
+            },
+            "mounts": "namespace",
+            "host": {"name": host.name, "ip": LOOPBACK},
+            "network": {"port": workload.port},
+            "status": {
+                "port": status_port(workload.port),
+                "path": _status_path(workload),
+                "certificate": CERTIFICATE,
+                "key": KEY,
+                "token": TOKEN,
+            },
+        },
+    )
+
+
+def status_port(port: int) -> int:
+    """Where a job reports its progress: beside the port on which its pods meet."""
+    return port + 1
+
+
+def _status_path(workload: Workload) -> str:
+    resource = f"namespaces/{workload.namespace}/trainjobs/{workload.name}/status"
+    return f"/apis/trainer.kubeflow.org/v1alpha1/{resource}"
+
+
+def _status_variables(workload: Workload, directory: PurePath) -> dict[str, str]:
+    """By these the kubeflow SDK and the transformers callback find where to report."""
+    address = f"https://{LOOPBACK}:{status_port(workload.port)}"
+    return {
+        "KUBEFLOW_TRAINER_SERVER_URL": address + _status_path(workload),
+        "KUBEFLOW_TRAINER_SERVER_CA_CERT": str(directory / CERTIFICATE),
+        "KUBEFLOW_TRAINER_SERVER_TOKEN": str(directory / TOKEN),
+    }

@@ -1,0 +1,86 @@
+"""Ports on which jobs meet: free now, and promised to one job at a time, two to each.
+
+They lie below the range from which the kernel serves connections that name no port, so that no
+stranger takes one by chance between the promise and the moment the job binds it. The first one
+tried is random: another user's server on this machine takes its ports from the same range.
+"""
+
+import socket
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from random import SystemRandom
+
+from trainway.backends.local.network import LOOPBACK
+from trainway.errors import TrainwayError
+
+LOWEST = 20_000
+_EPHEMERAL = Path("/proc/sys/net/ipv4/ip_local_port_range")
+_USUAL_EPHEMERAL = 32_768
+_RANDOM = SystemRandom()
+
+
+class Ports:
+    """The ports that jobs hold."""
+
+    def __init__(
+        self,
+        first: int = LOWEST,
+        last: int | None = None,
+        start: Callable[[int], int] = _RANDOM.randrange,
+    ) -> None:
+        self._first = first
+        self._count = (last or _below_ephemeral()) - first + 1
+        self._start = start
+        self._held: set[int] = set()
+        self._lock = threading.Lock()
+
+    def reserve(self) -> int:
+        """The first of two neighbouring ports that nobody uses, until it is released."""
+        pairs = self._count // 2
+        offset = self._start(pairs)
+        with self._lock:
+            for step in range(pairs):
+                port = self._first + 2 * ((offset + step) % pairs)
+                if port not in self._held and self.are_free(port):
+                    self._held.add(port)
+                    return port
+        last = self._first + self._count - 1
+        raise TrainwayError(
+            f"no port between {self._first} and {last} is free", hint="end some jobs first"
+        )
+
+    def are_free(self, port: int) -> bool:
+        """Whether nobody uses the port and its neighbour now."""
+        return is_free(port) and is_free(port + 1)
+
+    def hold(self, port: int) -> None:
+        """Keep the ports that a job has already."""
+        with self._lock:
+            self._held.add(port)
+
+    def release(self, port: int) -> None:
+        """Give them back."""
+        with self._lock:
+            self._held.discard(port)
+
+
+def is_free(port: int) -> bool:
+    """Whether a process could listen on the port now, on loopback or on every address."""
+    for address in (LOOPBACK, "0.0.0.0"):  # noqa: S104 - bound to try it, never listened on
+        with socket.socket() as probe:
+            # As servers do: a port whose connections are all closed counts as free.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((address, port))
+            except OSError:
+                return False
+    return True
+
+
+def _below_ephemeral() -> int:
+    try:
+        lowest = int(_EPHEMERAL.read_text().split()[0])
+    except (OSError, ValueError, IndexError):
+        lowest = _USUAL_EPHEMERAL
+    return lowest - 1 if lowest - LOWEST > 1_000 else _USUAL_EPHEMERAL - 1

@@ -1,0 +1,48 @@
+import socket
+
+import pytest
+
+from trainway.backends.local.ports import LOWEST, Ports, is_free
+from trainway.errors import TrainwayError
+
+
+def listening(port: int = 0) -> socket.socket:
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", port))
+    listener.listen()
+    return listener
+
+
+def test_jobs_never_share_a_port() -> None:
+    ports = Ports()
+    held = {ports.reserve() for _ in range(50)}
+    both = held | {port + 1 for port in held}
+    assert len(both) == 100
+    assert all(LOWEST <= port < 32_768 for port in both)
+
+
+def test_a_port_that_someone_listens_on_is_left_alone() -> None:
+    with listening() as listener:
+        taken = listener.getsockname()[1]
+        assert not is_free(taken)
+        ports = Ports(taken, taken + 3, start=lambda _count: 0)
+        assert ports.reserve() == taken + 2
+        assert not ports.are_free(taken)
+        assert not ports.are_free(taken - 1)
+    assert is_free(taken)
+
+
+def test_a_released_port_is_given_again() -> None:
+    ports = Ports(LOWEST, LOWEST + 1, start=lambda _count: 0)
+    port = ports.reserve()
+    with pytest.raises(TrainwayError, match="no port between 20000 and 20001 is free"):
+        ports.reserve()
+    ports.release(port)
+    assert ports.reserve() == port
+
+
+def test_a_port_of_an_adopted_job_is_kept() -> None:
+    ports = Ports(LOWEST, LOWEST + 3, start=lambda _count: 0)
+    ports.hold(LOWEST)
+    assert ports.reserve() == LOWEST + 2

@@ -1,0 +1,73 @@
+"""Finds backends by name, and imports one only when it is used.
+
+Ours are in a table; another package adds one through the entry-point group `trainway.backends`,
+whose entries are classes that take `BackendSettings`. One that cannot be loaded is reported by
+`trainway doctor` and hurts nobody else.
+"""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Final, Protocol
+
+from trainway.backends.base import Backend, BackendSettings
+from trainway.errors import NotFoundError, TrainwayError
+
+ENTRY_POINT_GROUP: Final = "trainway.backends"
+
+BUILTIN: Final[Mapping[str, str]] = {"local": "trainway.backends.local.backend:LocalBackend"}
+
+
+class BackendError(TrainwayError):
+    """A backend cannot be used."""
+
+    code = "backend"
+    http_status = 503
+
+
+class BackendClass(Protocol):
+    """What an entry point names."""
+
+    def __call__(self, settings: BackendSettings) -> Backend:
+        """Make the backend. It must not talk to anything yet."""
+        ...
+
+
+class Registry:
+    """The backends of one server, each made at most once."""
+
+    def __init__(self, settings: BackendSettings) -> None:
+        self._settings = settings
+        self._made: dict[str, Backend] = {}
+
+    def names(self) -> list[str]:
+        """All that can be asked for, ours first."""
+        return [*BUILTIN, *sorted(set(_entry_points()) - set(BUILTIN))]
+
+    def get(self, name: str) -> Backend:
+        """The backend of that name."""
+        if name not in self._made:
+            self._made[name] = self._load(name)(self._settings)
+        return self._made[name]
+
+    def _load(self, name: str) -> BackendClass:
+        target = BUILTIN.get(name) or _entry_points().get(name)
+        if target is None:
+            known = ", ".join(self.names())
+            raise NotFoundError(
+                f"there is no backend {name!r}", field="options.backend", hint=f"there are: {known}"
+            )
+        module, _, attribute = target.partition(":")
+        try:
+            loaded: BackendClass = getattr(import_module(module), attribute)
+        except (ImportError, AttributeError) as error:
+            raise BackendError(
+                f"the backend {name!r} cannot be loaded: {error}",
+                hint="reinstall the package that brings it",
+            ) from error
+        return loaded
+
+
+def _entry_points() -> dict[str, str]:
+    from importlib.metadata import entry_points  # noqa: PLC0415 - slow, and seldom needed
+
+    return {entry.name: entry.value for entry in entry_points(group=ENTRY_POINT_GROUP)}
