@@ -1,0 +1,59 @@
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, create_engine, inspect, text
+
+from trainway.engine.database import DatabaseError, migrate, open_database
+from trainway.engine.tables import HEAD
+
+
+def shape(engine: Engine) -> dict[str, object]:
+    """Everything that can be seen of the tables."""
+    seen = inspect(engine)
+    return {
+        table: (
+            [(c["name"], str(c["type"]), c["nullable"]) for c in seen.get_columns(table)],
+            seen.get_pk_constraint(table),
+            seen.get_foreign_keys(table),
+            sorted((i["name"] or "", i["column_names"]) for i in seen.get_indexes(table)),
+        )
+        for table in seen.get_table_names()
+    }
+
+
+def url(path: Path) -> str:
+    return f"sqlite:///{path}"
+
+
+def test_a_new_database_is_what_all_migrations_together_make(tmp_path: Path) -> None:
+    made = open_database(url(tmp_path / "made.db"))
+    migrated = create_engine(url(tmp_path / "migrated.db"))
+    migrate(migrated, "")
+    assert shape(made) == shape(migrated)
+    for engine in (made, migrated):
+        with engine.connect() as connection:
+            assert connection.execute(text("SELECT version_num FROM alembic_version")).all() == [
+                (HEAD,)
+            ]
+        engine.dispose()
+
+
+def test_an_existing_database_is_left_as_it_is(tmp_path: Path) -> None:
+    first = open_database(url(tmp_path / "x.db"))
+    before = shape(first)
+    first.dispose()
+    again = open_database(url(tmp_path / "x.db"))
+    assert shape(again) == before
+    with again.connect() as connection:
+        assert connection.execute(text("PRAGMA journal_mode")).scalar() == "wal"
+        assert connection.execute(text("PRAGMA foreign_keys")).scalar() == 1
+    again.dispose()
+
+
+def test_a_database_of_a_newer_program_is_refused(tmp_path: Path) -> None:
+    engine = open_database(url(tmp_path / "x.db"))
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    engine.dispose()
+    with pytest.raises(DatabaseError, match="version 9999"):
+        open_database(url(tmp_path / "x.db"))

@@ -1,0 +1,29 @@
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trainway.engine.ids import ALPHABET, LENGTH, Ids
+
+START = datetime(2026, 11, 15, tzinfo=UTC)
+
+
+def test_an_id_is_short_and_plain() -> None:
+    made = Ids(lambda: START).new()
+    assert len(made) == LENGTH
+    assert set(made) <= set(ALPHABET)
+
+
+def test_the_largest_time_still_fits() -> None:
+    made = Ids(lambda: datetime(2089, 1, 1, tzinfo=UTC), lambda bits: (1 << bits) - 1).new()
+    assert len(made) == LENGTH
+    assert made > Ids(lambda: START).new()
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(-2000, 2000), min_size=2, max_size=50))
+def test_ids_of_one_server_count_up_whatever_the_clock_does(steps: list[int]) -> None:
+    moments = iter([START + timedelta(milliseconds=step) for step in steps])
+    ids = Ids(lambda: next(moments))
+    made = [ids.new() for _ in steps]
+    assert made == sorted(set(made))

@@ -1,0 +1,304 @@
+"""The engine: takes jobs in, starts them when they fit, and does what their owners want.
+
+It holds no state that is not in the store or with a backend, so it may be killed at any moment. The
+next one adopts what it finds: jobs that run are watched again, those that waited wait again, and
+one that was about to start is started, once.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from trainway.backends.base import Backend, Capacity, Workload
+from trainway.backends.registry import Registry
+from trainway.engine.errors import UnfittingJobError
+from trainway.engine.ids import Ids
+from trainway.engine.ledger import Ledger
+from trainway.engine.live import CANCEL, RESUME, SUSPEND, LiveJob, Surroundings
+from trainway.engine.observation import Observation
+from trainway.engine.phases import ACTIVE, WAITING, Phase
+from trainway.engine.queue import Holding, Waiting, assigned, decide, never_fits, unheld
+from trainway.engine.reading import Reading
+from trainway.engine.record import Event, JobRecord, JobSpec, stored
+from trainway.engine.retention import Retention
+from trainway.engine.store import Store
+from trainway.engine.submission import Prepared, Submission
+from trainway.engine.times import time_text
+from trainway.errors import ConflictError, UsageError
+
+Json = dict[str, Any]
+
+_KEPT_ENVIRONMENT: Final = ("HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER")
+"""What a job gets of the server's own environment if its submitter gave none."""
+
+
+class Engine:
+    """All jobs of one server."""
+
+    def __init__(
+        self,
+        store: Store,
+        registry: Registry,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._store = store
+        self._ledger = Ledger(store)
+        self._clock = clock
+        self._ids = Ids(clock)
+        self._live: dict[str, LiveJob] = {}
+        self._waiting = Waiting()
+        self._around = Surroundings(self._ledger, clock, self._on_phase, _prepare)
+        self._retention = Retention(self._ledger, registry, clock)
+        self.registry = registry
+        self.reading = Reading(self._ledger, registry, self._waiting)
+
+    async def start(self) -> None:
+        """Adopt every job that is not over."""
+        for record in await self._ledger.call(self._store.unfinished):
+            live = self._add(record)
+            await live.backend.adopt(record.handle_data)
+            if live.has_begun:
+                live.adopt()
+        self._retention.start()
+        self._schedule()
+
+    def warm_up(self) -> None:
+        """Load what the first job needs. Takes its time: call it in a thread."""
+        import trainway.engine.preparation  # noqa: F401, PLC0415 - see `_compiled`
+
+        self.registry.get("local").warm_up()
+
+    async def close(self) -> None:
+        """Let go of all jobs; they run on."""
+        self._retention.stop()
+        for live in list(self._live.values()):
+            await live.detach()
+        await asyncio.to_thread(self._ledger.close)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing will happen unless someone asks."""
+        return not any(live.record.phase in ACTIVE for live in self._live.values())
+
+    def free(self, backend: str) -> Capacity:
+        """What no job of ours holds."""
+        found = self.registry.get(backend)
+        return unheld(found.capacity(), self._holdings(found))
+
+    async def submit(self, submission: Submission) -> tuple[Json, list[str]]:
+        """Take in a job; the job, and what its owner should know."""
+        workdir = _workdir(submission.workdir)
+        backend = self.registry.get(submission.backend)
+        prepared = await _prepare(submission, backend)
+        if not submission.oversubscribe:
+            self._refuse_unfitting(prepared, backend)
+        environ = dict(submission.environ) or _own_environment(os.environ)
+        spec = JobSpec(prepared.objects, environ, prepared.jobset, prepared.companions)
+        record = self._new_record(submission, prepared, workdir, backend)
+        event = self._event(record, "Created", f"{prepared.kind} {prepared.name} was submitted")
+        await self._ledger.call(self._store.add, record, spec, [event])
+        live = self._add(record)
+        if prepared.is_suspended:
+            live.begin(assigned(prepared.demand, backend.capacity().gpus), wanted=SUSPEND)
+        else:
+            self._schedule()
+        return await self.reading.view(live.record), prepared.warnings
+
+    async def rerun(self, ref: str) -> Json:
+        """Submit once more what a job was made from."""
+        record = await self.reading.record(ref)
+        spec = await self._ledger.call(self._store.spec, record.id)
+        submission = Submission(
+            spec.objects,
+            backend=record.backend,
+            priority=record.priority,
+            workdir=record.workdir,
+            environ=spec.environ,
+            oversubscribe=record.oversubscribe,
+            labels=record.label_map,
+        )
+        job, _ = await self.submit(submission)
+        return job
+
+    async def cancel(self, ref: str) -> Json:
+        """End a job; its processes get their grace period."""
+        live = await self._unfinished(ref, "cancelled")
+        self._cancel(live)
+        return await self.reading.view(live.record)
+
+    async def suspend(self, ref: str) -> Json:
+        """Stop a job's processes until it is resumed."""
+        live = await self._unfinished(ref, "suspended")
+        phase = live.record.phase
+        event = self._event(live.record, "Suspending", "someone asked for it")
+        if phase == Phase.STOPPING:
+            raise ConflictError(f"{live.record.name} is being stopped and cannot be suspended")
+        if phase in WAITING:
+            live.change(event, phase=Phase.PAUSED, wanted="", reason="", message="")
+            self._schedule()
+        elif phase != Phase.PAUSED:
+            live.want(SUSPEND, event)
+        return await self.reading.view(live.record)
+
+    async def resume(self, ref: str) -> Json:
+        """Let a suspended job go on; it waits for its resources like any other."""
+        live = await self._unfinished(ref, "resumed")
+        record = live.record
+        if record.phase != Phase.PAUSED:
+            if record.wanted == SUSPEND:
+                raise ConflictError(
+                    f"{record.name} is still being suspended", hint="try again in a moment"
+                )
+            return await self.reading.view(record)
+        event = self._event(record, "Resuming", "someone asked for it")
+        live.change(event, phase=Phase.QUEUED, wanted=RESUME if live.has_begun else "")
+        self._schedule()
+        return await self.reading.view(live.record)
+
+    async def delete(self, ref: str) -> Json:
+        """End a job if it runs, wait until all of it is gone, and forget it."""
+        record = await self.reading.record(ref)
+        live = self._live.get(record.id)
+        if live is not None:
+            self._cancel(live)
+            await live.over.wait()
+        view = await self.reading.get(record.id)
+        await self.registry.get(record.backend).delete(record.handle_data)
+        await self._ledger.call(self._store.delete, record.id)
+        self._ledger.changes.notify(record.id)
+        return view
+
+    async def report_progress(self, ref: str, status: Json) -> None:
+        """Note how far a job is, for code that cannot reach its agent."""
+        record = await self.reading.record(ref)
+        live = self._live.get(record.id)
+        if live is None:
+            raise ConflictError(f"{record.name} is over")
+        await live.change(progress=status)
+
+    async def _unfinished(self, ref: str, verb: str) -> LiveJob:
+        record = await self.reading.record(ref)
+        live = self._live.get(record.id)
+        if live is None:
+            phase = record.phase.lower()
+            raise ConflictError(f"{record.name} has {phase} and cannot be {verb} any more")
+        return live
+
+    def _cancel(self, live: LiveJob) -> None:
+        event = self._event(live.record, "Cancelling", "someone asked for it")
+        if not live.has_begun:
+            live.finish(Phase.CANCELLED, "Cancelled", "it was cancelled before it started")
+        elif live.record.wanted != CANCEL:
+            live.want(CANCEL, event, phase=Phase.STOPPING)
+
+    def _refuse_unfitting(self, prepared: Prepared, backend: Backend) -> None:
+        never = never_fits(prepared.demand, backend.capacity())
+        if never:
+            backend.release(prepared.port)
+            raise UnfittingJobError(
+                f"{prepared.name} can never start: it needs {never}",
+                hint="ask for less, or run it anyway with --oversubscribe",
+            )
+
+    def _new_record(
+        self, submission: Submission, prepared: Prepared, workdir: str, backend: Backend
+    ) -> JobRecord:
+        job_id = self._ids.new()
+        workload = Workload(
+            id=job_id,
+            name=prepared.name,
+            namespace=prepared.namespace,
+            jobset=prepared.jobset,
+            objects=prepared.companions,
+            workdir=workdir,
+            environ={},
+            port=prepared.port,
+        )
+        columns = {
+            "labels": dict(prepared.labels),
+            "handle": backend.plan(workload).handle,
+            "demand": prepared.demand.to_dict(),
+            "observed": Observation.planned(prepared.jobset["spec"]).to_dict(),
+        }
+        return JobRecord(
+            id=job_id,
+            name=prepared.name,
+            namespace=prepared.namespace,
+            kind=prepared.kind,
+            backend=submission.backend,
+            priority=submission.priority,
+            oversubscribe=submission.oversubscribe,
+            workdir=workdir,
+            created=time_text(self._clock()),
+            deadline_seconds=prepared.deadline_seconds,
+            ttl_seconds=prepared.ttl_seconds,
+            **stored(columns),
+        )
+
+    def _add(self, record: JobRecord) -> LiveJob:
+        live = LiveJob(record, self.registry.get(record.backend), self._around)
+        self._live[record.id] = live
+        return live
+
+    def _schedule(self) -> None:
+        """Start what fits, and tell the others why they wait."""
+        waiting = [live for live in self._live.values() if live.record.phase in WAITING]
+        self._waiting.clear()
+        for backend in {live.backend.name: live.backend for live in waiting}.values():
+            gangs = [live.gang for live in waiting if live.backend is backend]
+            decision = decide(gangs, self._holdings(backend), backend.capacity())
+            self._waiting.add(decision)
+            for job_id, devices in decision.start.items():
+                self._live[job_id].begin(devices)
+            for job_id, why in decision.waiting.items():
+                self._wait(self._live[job_id], Phase.QUEUED, why)
+            for job_id, why in decision.inadmissible.items():
+                self._wait(self._live[job_id], Phase.INADMISSIBLE, f"it needs {why}")
+
+    def _holdings(self, backend: Backend) -> list[Holding]:
+        held = (live.holding for live in self._live.values() if live.backend is backend)
+        return [holding for holding in held if holding is not None]
+
+    def _wait(self, live: LiveJob, phase: Phase, why: str) -> None:
+        if (live.record.phase, live.record.message) != (phase, why):
+            live.change(phase=phase, reason="", message=why)
+
+    def _on_phase(self, live: LiveJob) -> None:
+        """A job came to another phase: others may fit now."""
+        if live.record.is_over:
+            self._live.pop(live.id, None)
+            live.backend.release(int(live.record.handle_data["port"]))
+            self._retention.look_again()
+        if live.record.is_over or live.record.phase == Phase.PAUSED:
+            asyncio.get_running_loop().call_soon(self._schedule)
+
+    def _event(self, record: JobRecord, reason: str, message: str) -> Event:
+        return Event(time_text(self._clock()), "Normal", reason, message, f"job/{record.name}")
+
+
+async def _prepare(submission: Submission, backend: Backend) -> Prepared:
+    return await asyncio.to_thread(_compiled, submission, backend)
+
+
+def _compiled(submission: Submission, backend: Backend) -> Prepared:
+    # The compiler is imported with the first job: the server starts sooner without it.
+    from trainway.engine.preparation import prepare  # noqa: PLC0415 - see above
+
+    return prepare(submission, backend)
+
+
+def _workdir(path: str) -> str:
+    if not path:
+        return str(Path.home())
+    if not Path(path).is_absolute():
+        raise UsageError(f"not an absolute path: {path}", field="options.workdir")
+    if not Path(path).is_dir():
+        raise UsageError(f"there is no directory {path} here", field="options.workdir")
+    return path
+
+
+def _own_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    return {name: environ[name] for name in _KEPT_ENVIRONMENT if name in environ}

@@ -1,0 +1,163 @@
+"""What the journal of a job says about it, and the phase that follows from it. Pure.
+
+Records are folded one by one into plain data that the store keeps, so that watching can go on after
+any of them.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from trainway.backends.demand import pod_keys
+from trainway.engine.phases import Phase
+from trainway.engine.record import Event
+from trainway.jobset.model import replicated_jobs
+from trainway.jobset.status import find_true
+
+Json = dict[str, Any]
+
+NODES: Final = "nodes"
+JOBSET: Final = "jobSet"
+CANCELLED: Final = "Cancelled"
+
+_PENDING: Final = "Pending"
+_OVER: Final = ("Succeeded", "Failed")
+
+
+@dataclass
+class Observation:
+    """All that is known of a job's pods."""
+
+    nodes: dict[str, Json] = field(default_factory=dict)
+    """The last word on each pod, by `<role>-<job>-<pod>`."""
+    jobset: Json = field(default_factory=dict)
+    """The JobSet's status, in its own shape."""
+    progress: Json = field(default_factory=dict)
+    started: str = ""
+    """When the first process ran."""
+    end: Mapping[str, Any] | None = None
+    events: list[Event] = field(default_factory=list)
+    """What happened since this observation was taken up."""
+
+    @classmethod
+    def of(cls, data: Json, started: str) -> "Observation":
+        """Take up what was stored."""
+        return cls(data.get(NODES) or {}, data.get(JOBSET) or {}, started=started)
+
+    @classmethod
+    def planned(cls, spec: Json) -> "Observation":
+        """Every pod of a JobSet that has not started."""
+        nodes: dict[str, Json] = {}
+        for job in replicated_jobs(spec):
+            for key in pod_keys(job):
+                nodes[key] = _node(key) | {"phase": _PENDING, "ready": False, "restarts": 0}
+        return cls(nodes)
+
+    def to_dict(self) -> Json:
+        """Plain data for the store."""
+        return {NODES: self.nodes, JOBSET: self.jobset}
+
+    def fold(self, records: Iterable[Mapping[str, Any]]) -> None:
+        """Add what the records say, in their order."""
+        for record in records:
+            match record.get("type"):
+                case "agent":
+                    self._agent(record)
+                case "pod":
+                    self._pod(record)
+                case "event":
+                    self._event(record)
+                case "status":
+                    self.jobset = dict(record.get("jobset") or {})
+                case "progress":
+                    self.progress = dict(record.get("trainerStatus") or {})
+                case "end":
+                    self.end = record
+
+    def _pod(self, record: Mapping[str, Any]) -> None:
+        key = str(record["pod"])
+        containers = record.get("containers") or []
+        node = _node(key) | {
+            "phase": record.get("phase", ""),
+            "ready": bool(record.get("ready")),
+            "restarts": sum(int(item.get("restarts") or 0) for item in containers),
+            "attempt": int(record.get("attempt") or 0),
+        }
+        code = _exit_code(containers) if node["phase"] in _OVER else None
+        starts = sorted(item["startedAt"] for item in containers if item.get("startedAt"))
+        node |= {} if code is None else {"exitCode": code}
+        node |= {"startTime": starts[0]} if starts else {}
+        node |= {"reason": record["reason"]} if record.get("reason") else {}
+        self.nodes[key] = node
+        if starts and not self.started:
+            self.started = str(starts[0])
+
+    def _event(self, record: Mapping[str, Any]) -> None:
+        reason, message, about = (
+            str(record.get(name) or "") for name in ("reason", "message", "object")
+        )
+        kind = str(record.get("eventType") or "Normal")
+        self.events.append(Event(str(record.get("time", "")), kind, reason, message, about))
+
+    def _agent(self, record: Mapping[str, Any]) -> None:
+        if record.get("event") == "recovered":
+            text = "the agent of the job was lost and has been replaced"
+            self.events.append(Event(str(record.get("time", "")), "Warning", "AgentLost", text))
+
+    @property
+    def is_suspended(self) -> bool:
+        """Whether the JobSet says that it is suspended."""
+        return find_true(self.jobset.get("conditions") or [], "Suspended") is not None
+
+    @property
+    def restarts(self) -> int:
+        """How often the whole set was started again."""
+        return int(self.jobset.get("restarts") or 0)
+
+    @property
+    def attempt(self) -> int:
+        """The newest attempt that any pod belongs to."""
+        return max((int(node.get("attempt") or 0) for node in self.nodes.values()), default=0)
+
+    @property
+    def exit_code(self) -> int | None:
+        """That of the first pod that failed; 0 if the job succeeded; None: not known yet."""
+        if self.end is None:
+            return None
+        if self.end.get("succeeded"):
+            return 0
+        codes = [node.get("exitCode") for node in self.nodes.values() if node["phase"] == "Failed"]
+        return next((code for code in codes if code), None)
+
+    @property
+    def phase(self) -> Phase:
+        """The phase, as far as the journal alone decides it."""
+        if self.end is not None:
+            return self._last_phase(self.end)
+        if self.is_suspended:
+            return Phase.PAUSED
+        if not self.started:
+            return Phase.STARTING
+        return Phase.RESTARTING if self.restarts > self._newest_begun else Phase.RUNNING
+
+    @property
+    def _newest_begun(self) -> int:
+        """The newest attempt of which anything ran."""
+        begun = [node for node in self.nodes.values() if node["phase"] != _PENDING]
+        return max((int(node.get("attempt") or 0) for node in begun), default=0)
+
+    def _last_phase(self, end: Mapping[str, Any]) -> Phase:
+        if end.get("succeeded"):
+            return Phase.SUCCEEDED
+        return Phase.CANCELLED if end.get("reason") == CANCELLED else Phase.FAILED
+
+
+def _node(key: str) -> Json:
+    role, job, rank = key.rsplit("-", 2)
+    return {"role": role, "job": int(job), "rank": int(rank)}
+
+
+def _exit_code(containers: Iterable[Mapping[str, Any]]) -> int | None:
+    """The first code that is not 0, else 0 if any container ended; None: all run."""
+    codes = [int(item["exitCode"]) for item in containers if item.get("exitCode") is not None]
+    return next((code for code in codes if code), 0 if codes else None)

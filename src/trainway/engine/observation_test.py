@@ -1,0 +1,127 @@
+from typing import Any
+
+import pytest
+
+from trainway.engine.observation import Observation
+from trainway.engine.phases import Phase
+from trainway.engine.testing import jobset
+
+Json = dict[str, Any]
+TIME = "2026-11-15T05:10:00.000001Z"
+
+
+def pod(phase: str, attempt: int = 0, name: str = "node-0-0", **container: Any) -> Json:
+    return {
+        "seq": 0,
+        "time": TIME,
+        "type": "pod",
+        "pod": name,
+        "attempt": attempt,
+        "phase": phase,
+        "ready": phase == "Running",
+        "containers": [{"name": "main", "restarts": 0, **_started(phase), **container}],
+    }
+
+
+def _started(phase: str) -> Json:
+    return {} if phase == "Pending" else {"startedAt": TIME}
+
+
+def status(**fields: Any) -> Json:
+    return {"type": "status", "jobset": fields}
+
+
+def end(succeeded: bool, reason: str) -> Json:
+    return {"type": "end", "time": TIME, "succeeded": succeeded, "reason": reason, "message": "m"}
+
+
+def observed(*records: Json) -> Observation:
+    observation = Observation()
+    observation.fold(records)
+    return observation
+
+
+SUSPENDED = status(conditions=[{"type": "Suspended", "status": "True"}])
+
+
+@pytest.mark.parametrize(
+    ("records", "phase"),
+    [
+        ([], Phase.STARTING),
+        ([pod("Pending")], Phase.STARTING),
+        ([pod("Running")], Phase.RUNNING),
+        ([pod("Running"), pod("Failed")], Phase.RUNNING),
+        ([pod("Running"), pod("Failed"), status(restarts=1)], Phase.RESTARTING),
+        ([pod("Running"), status(restarts=1), pod("Pending", 1)], Phase.RESTARTING),
+        ([pod("Running"), status(restarts=1), pod("Running", 1)], Phase.RUNNING),
+        ([SUSPENDED], Phase.PAUSED),
+        ([pod("Running"), SUSPENDED], Phase.PAUSED),
+        ([pod("Succeeded")], Phase.RUNNING),
+        ([pod("Running"), end(True, "AllJobsCompleted")], Phase.SUCCEEDED),
+        ([pod("Running"), end(False, "FailedJobs")], Phase.FAILED),
+        ([pod("Running"), end(False, "Cancelled")], Phase.CANCELLED),
+    ],
+)
+def test_phases(records: list[Json], phase: Phase) -> None:
+    assert observed(*records).phase == phase
+
+
+def test_a_pod_becomes_a_node() -> None:
+    record = pod("Failed", 2, "my-role-1-3", exitCode=7, restarts=4, startedAt=TIME)
+    assert observed(record).nodes["my-role-1-3"] == {
+        "role": "my-role",
+        "job": 1,
+        "rank": 3,
+        "phase": "Failed",
+        "ready": False,
+        "restarts": 4,
+        "attempt": 2,
+        "exitCode": 7,
+        "startTime": TIME,
+    }
+
+
+def test_a_pod_that_runs_has_no_exit_code_though_an_init_container_has() -> None:
+    record = pod("Running", exitCode=0)
+    assert "exitCode" not in observed(record).nodes["node-0-0"]
+
+
+@pytest.mark.parametrize(
+    ("last", "code"),
+    [(end(True, ""), 0), (end(False, "FailedJobs"), 9), ({"type": "other"}, None)],
+)
+def test_the_exit_code_is_that_of_the_pod_that_failed(last: Json, code: int | None) -> None:
+    ended = pod("Succeeded", name="node-0-0", exitCode=0)
+    failed = pod("Failed", name="node-0-1", exitCode=9)
+    assert observed(ended, failed, last).exit_code == code
+
+
+def test_events_and_progress() -> None:
+    told = {
+        "type": "event",
+        "time": TIME,
+        "eventType": "Warning",
+        "reason": "R",
+        "message": "m",
+        "object": "JobSet/a",
+    }
+    lost = {"type": "agent", "time": TIME, "event": "recovered"}
+    progress = {"type": "progress", "trainerStatus": {"progressPercentage": 5}}
+    observation = observed(told, lost, progress)
+    assert [(e.type, e.reason, e.object) for e in observation.events] == [
+        ("Warning", "R", "JobSet/a"),
+        ("Warning", "AgentLost", ""),
+    ]
+    assert observation.progress == {"progressPercentage": 5}
+
+
+def test_watching_goes_on_from_what_was_stored() -> None:
+    first = observed(pod("Running"), status(restarts=1))
+    second = Observation.of(first.to_dict(), first.started)
+    assert (second.phase, second.nodes, second.restarts) == (first.phase, first.nodes, 1)
+
+
+def test_every_pod_is_there_before_it_runs() -> None:
+    planned = Observation.planned(jobset(pods=2)["spec"])
+    assert list(planned.nodes) == ["node-0-0", "node-0-1"]
+    assert planned.phase == Phase.STARTING

@@ -1,0 +1,62 @@
+"""The phases of a job, and from which one it may come to which: the state machine, as a table.
+
+The names are those of `state-vocabulary`, the first of each row. Whatever asks whether a job is
+over, runs or waits asks here.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Final
+
+
+class Phase(StrEnum):
+    """Where a job is in its life."""
+
+    PENDING = "Pending"
+    """Stored, not looked at yet."""
+    QUEUED = "Queued"
+    """Waits until all of it fits."""
+    INADMISSIBLE = "Inadmissible"
+    """Could not fit even if nothing else ran; it waits for a larger machine."""
+    STARTING = "Starting"
+    RUNNING = "Running"
+    RESTARTING = "Restarting"
+    """Between two attempts."""
+    PAUSED = "Paused"
+    STOPPING = "Stopping"
+    """Someone wants it to end; processes may still run."""
+    SUCCEEDED = "Succeeded"
+    FAILED = "Failed"
+    CANCELLED = "Cancelled"
+
+
+_P = Phase
+TERMINAL: Final = frozenset({_P.SUCCEEDED, _P.FAILED, _P.CANCELLED})
+WAITING: Final = frozenset({_P.PENDING, _P.QUEUED, _P.INADMISSIBLE})
+"""Nothing of it runs, but it wants to."""
+LIVE: Final = frozenset({_P.STARTING, _P.RUNNING, _P.RESTARTING, _P.STOPPING})
+"""It holds resources and has an agent, or will have one in a moment."""
+ACTIVE: Final = WAITING | LIVE
+"""Something will happen without anyone asking; a server with such jobs stays."""
+
+_UNDER_WAY: Final = {_P.STARTING, _P.RUNNING, _P.RESTARTING, _P.PAUSED, _P.STOPPING}
+
+TRANSITIONS: Final[Mapping[Phase, frozenset[Phase]]] = {
+    _P.PENDING: frozenset({_P.QUEUED, _P.INADMISSIBLE, _P.STARTING, _P.PAUSED, *TERMINAL}),
+    _P.QUEUED: frozenset({_P.INADMISSIBLE, _P.STARTING, _P.PAUSED, _P.FAILED, _P.CANCELLED}),
+    _P.INADMISSIBLE: frozenset({_P.QUEUED, _P.STARTING, _P.PAUSED, _P.FAILED, _P.CANCELLED}),
+    _P.STARTING: frozenset({*_UNDER_WAY, _P.QUEUED, *TERMINAL} - {_P.STARTING}),
+    _P.RUNNING: frozenset({*_UNDER_WAY, *TERMINAL} - {_P.RUNNING}),
+    _P.RESTARTING: frozenset({*_UNDER_WAY, *TERMINAL} - {_P.RESTARTING}),
+    # A job that is resumed waits for its resources again.
+    _P.PAUSED: frozenset({*_UNDER_WAY, _P.QUEUED, _P.INADMISSIBLE, *TERMINAL} - {_P.PAUSED}),
+    _P.STOPPING: TERMINAL,
+    _P.SUCCEEDED: frozenset(),
+    _P.FAILED: frozenset(),
+    _P.CANCELLED: frozenset(),
+}
+
+
+def may_become(now: Phase, then: Phase) -> bool:
+    """Whether the table allows it; a phase may always stay."""
+    return now == then or then in TRANSITIONS[now]

@@ -1,0 +1,138 @@
+"""Makes a submission ready to run: one JobSet, what its pods read, and what it needs."""
+
+import copy
+import secrets
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+
+from trainway.backends.base import Backend
+from trainway.backends.demand import demand_of
+from trainway.compiler.compile import Input, Options, Outcome, Problem, compile_objects
+from trainway.compiler.network import JobIdentity, Network
+from trainway.engine.submission import Prepared, Submission
+from trainway.errors import InvalidError
+from trainway.jobset.admission import with_webhook_defaults
+from trainway.jobset.model import API_VERSION as JOBSET_VERSION
+from trainway.jobset.model import KIND as JOBSET_KIND
+from trainway.jobset.spec import JOBSET
+from trainway.runtimes import builtin_runtime
+from trainway.schema.defaulting import with_defaults
+
+Json = dict[str, Any]
+
+JOB_TYPES: Final = (
+    ("trainer.kubeflow.org/v1alpha1", "TrainJob"),
+    ("kubeflow.org/v2beta1", "MPIJob"),
+    (JOBSET_VERSION, JOBSET_KIND),
+)
+FILES: Final = (("v1", "ConfigMap"), ("v1", "Secret"))
+"""Objects that pods read."""
+
+_SOURCE: Final = "request"
+_SUFFIX_ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
+
+
+def prepare(submission: Submission, backend: Backend) -> Prepared:
+    """Compile for the backend's network; InvalidError with all reasons why not."""
+    objects = [copy.deepcopy(obj) for obj in submission.objects]
+    job = _the_job(objects)
+    metadata = job.setdefault("metadata", {})
+    if submission.name:
+        metadata["name"] = submission.name
+    elif not metadata.get("name") and metadata.get("generateName"):
+        suffix = "".join(secrets.choice(_SUFFIX_ALPHABET) for _ in range(5))
+        metadata["name"] = f"{metadata['generateName']}{suffix}"
+    network = _OneNetwork(backend.network)
+    try:
+        return _prepared(submission, backend, objects, job, network)
+    except BaseException:
+        if network.made is not None:
+            backend.release(network.made.port)
+        raise
+
+
+class _OneNetwork:
+    """Makes the network of the one job, once, and keeps it."""
+
+    def __init__(self, make: Callable[[JobIdentity], Network]) -> None:
+        self._make = make
+        self.made: Network | None = None
+
+    def __call__(self, job: JobIdentity) -> Network:
+        if self.made is None:
+            self.made = self._make(job)
+        return self.made
+
+
+def _prepared(
+    submission: Submission, backend: Backend, objects: list[Json], job: Json, network: _OneNetwork
+) -> Prepared:
+    inputs = [Input(obj, _SOURCE) for obj in objects if _type(obj) not in FILES]
+    options = Options(network=network, builtin_runtime=builtin_runtime)
+    outcome = compile_objects(inputs, options)
+    _refuse(outcome.errors)
+    jobset = _the_jobset(outcome, job)
+    namespace = jobset["metadata"].get("namespace") or "default"
+    name = jobset["metadata"]["name"]
+    port = network(JobIdentity(name, namespace, name)).port
+    errors, warnings = backend.problems(jobset)
+    if errors:
+        raise InvalidError([f"{job['kind']}/{name}: {line}" for line in errors])
+    spec = job.get("spec") or {}
+    return Prepared(
+        kind=job["kind"],
+        name=name,
+        namespace=namespace,
+        labels={**(job["metadata"].get("labels") or {}), **submission.labels},
+        objects=objects,
+        jobset=jobset,
+        companions=[obj for obj in (*objects, *outcome.objects) if _type(obj) in FILES],
+        demand=demand_of(jobset["spec"]),
+        port=port,
+        warnings=[*_lines(outcome.warnings), *warnings],
+        deadline_seconds=spec.get("activeDeadlineSeconds") if job["kind"] == "TrainJob" else None,
+        ttl_seconds=jobset["spec"].get("ttlSecondsAfterFinished"),
+    )
+
+
+def _the_job(objects: Iterable[Json]) -> Json:
+    jobs = [obj for obj in objects if _type(obj) in JOB_TYPES]
+    if len(jobs) == 1:
+        return jobs[0]
+    kinds = ", ".join(kind for _, kind in JOB_TYPES)
+    if jobs:
+        found = ", ".join(
+            f"{obj['kind']}/{(obj.get('metadata') or {}).get('name')}" for obj in jobs
+        )
+        raise InvalidError([f"more than one job: {found}"], hint="submit them one by one")
+    found = ", ".join(sorted({str(obj.get("kind")) for obj in objects})) or "nothing"
+    raise InvalidError(
+        [f"there is no job among the objects, only {found}"], hint=f"a job is one of {kinds}"
+    )
+
+
+def _the_jobset(outcome: Outcome, job: Json) -> Json:
+    made = [obj for obj in outcome.objects if obj["kind"] == JOBSET_KIND]
+    if not made:
+        name = job["metadata"].get("name")
+        raise InvalidError(
+            [f"{job['kind']}/{name}: spec.managedBy: it is left to another controller"],
+            hint="leave out managedBy to run it here",
+        )
+    return with_webhook_defaults(with_defaults(JOBSET, made[0]))
+
+
+def _refuse(problems: Sequence[Problem]) -> None:
+    if problems:
+        raise InvalidError(_lines(problems))
+
+
+def _lines(problems: Iterable[Problem]) -> list[str]:
+    return [
+        f"{problem.kind}/{problem.name}: {problem.message.removeprefix('warning: ')}"
+        for problem in problems
+    ]
+
+
+def _type(obj: Json) -> tuple[str, str]:
+    return str(obj.get("apiVersion", "")), str(obj.get("kind", ""))

@@ -1,0 +1,162 @@
+"""Who may start now. Pure: jobs, what they hold and what there is go in, a decision comes out.
+
+A gang starts only when all of it fits. Gangs wait in the order of their priority, then of their
+arrival, and the first that does not fit holds back all behind it, so that a large one is never
+starved by small ones. One that requested nothing takes nothing from anybody, and never waits.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from trainway.backends.base import Capacity, Devices
+from trainway.backends.demand import Demand
+from trainway.jobset.quantity import ZERO, Quantity
+
+GPUS = "gpus"
+
+
+@dataclass(frozen=True)
+class Gang:
+    """A job that waits."""
+
+    id: str
+    demand: Demand
+    priority: int = 0
+    oversubscribe: bool = False
+    """Starts even if it does not fit."""
+    pinned: Devices = field(default_factory=dict)
+    """The devices it had before it was suspended; it must have the same ones again."""
+
+
+@dataclass(frozen=True)
+class Holding:
+    """What a started job holds."""
+
+    demand: Demand
+    devices: Devices = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What to do with the jobs that wait."""
+
+    start: Mapping[str, Devices] = field(default_factory=dict)
+    """The jobs to start now, with the devices for their pods."""
+    waiting: Mapping[str, str] = field(default_factory=dict)
+    """Why each of the others waits, in the order of the queue."""
+    inadmissible: Mapping[str, str] = field(default_factory=dict)
+    """Why some could not start even on an empty machine."""
+
+
+class Waiting:
+    """The jobs that wait now, as the last decision left them."""
+
+    def __init__(self) -> None:
+        self._positions: dict[str, int] = {}
+
+    def add(self, decision: Decision) -> None:
+        """Remember who waits for the same backend."""
+        self._positions |= {job: place for place, job in enumerate(decision.waiting, start=1)}
+
+    def clear(self) -> None:
+        """Nobody waits."""
+        self._positions = {}
+
+    def position(self, job_id: str) -> int | None:
+        """The place in the queue, from 1; None: it does not wait."""
+        return self._positions.get(job_id)
+
+
+class _Free:
+    """What is left while a decision is made."""
+
+    def __init__(self, capacity: Capacity, holdings: Iterable[Holding]) -> None:
+        self.cpus, self.memory = capacity.cpus, capacity.memory
+        self.gpus = list(capacity.gpus)
+        for holding in holdings:
+            self.take(holding)
+
+    def take(self, holding: Holding) -> None:
+        self.cpus -= holding.demand.cpus
+        self.memory -= holding.demand.memory
+        held = names_of(holding.devices)
+        self.gpus = [name for name in self.gpus if name not in held]
+
+    def shortage(self, gang: Gang) -> str:
+        """Why the gang cannot start; empty: it can."""
+        demand = gang.demand
+        missing = [
+            _short("CPUs", demand.cpus, self.cpus),
+            _short("memory", demand.memory, self.memory),
+            "" if demand.gpus <= len(self.gpus) else f"{demand.gpus} GPUs, {len(self.gpus)} free",
+        ]
+        pinned = names_of(gang.pinned) - set(self.gpus)
+        if pinned:
+            missing.append(f"GPU {', '.join(sorted(pinned))}, in use")
+        return "; ".join(text for text in missing if text)
+
+
+def decide(waiting: Iterable[Gang], holdings: Iterable[Holding], capacity: Capacity) -> Decision:
+    """Start as many as fit, in order."""
+    free = _Free(capacity, holdings)
+    start, waits, inadmissible = dict[str, Devices](), dict[str, str](), dict[str, str]()
+    is_blocked = False
+    for gang in sorted(waiting, key=lambda gang: (-gang.priority, gang.id)):
+        never = "" if gang.oversubscribe else never_fits(gang.demand, capacity)
+        if never:
+            inadmissible[gang.id] = never
+            continue
+        is_free_of_charge = gang.demand.is_empty or gang.oversubscribe
+        short = "" if is_free_of_charge else free.shortage(gang)
+        if not is_free_of_charge and (short or is_blocked):
+            waits[gang.id] = f"needs {short}" if short and not is_blocked else "waits for its turn"
+            is_blocked = True
+            continue
+        devices = gang.pinned or assigned(gang.demand, free.gpus or capacity.gpus)
+        free.take(Holding(gang.demand, devices))
+        start[gang.id] = devices
+    return Decision(start, waits, inadmissible)
+
+
+def unheld(capacity: Capacity, holdings: Iterable[Holding]) -> Capacity:
+    """What is left of the capacity."""
+    free = _Free(capacity, holdings)
+    return Capacity(max(free.cpus, ZERO), max(free.memory, ZERO), tuple(free.gpus))
+
+
+def never_fits(demand: Demand, capacity: Capacity) -> str:
+    """Why the demand exceeds all there is, with the numbers; empty: it does not."""
+    exceeded = [
+        _exceeds("CPUs", demand.cpus, capacity.cpus),
+        _exceeds("memory", demand.memory, capacity.memory),
+        ""
+        if demand.gpus <= len(capacity.gpus)
+        else f"{demand.gpus} GPUs, and there are {len(capacity.gpus)}",
+    ]
+    return "; ".join(text for text in exceeded if text)
+
+
+def assigned(demand: Demand, gpus: Sequence[str]) -> Devices:
+    """The GPUs of each pod, from the first ones on; too few are shared in turn."""
+    if not gpus:
+        return {}
+    return {
+        pod: {GPUS: [gpus[number % len(gpus)] for number in numbers]}
+        for pod, numbers in demand.slots.items()
+    }
+
+
+def names_of(devices: Devices) -> set[str]:
+    """All GPUs that were given out."""
+    return {name for kinds in devices.values() for name in kinds.get(GPUS, ())}
+
+
+def _short(what: str, wanted: Quantity, free: Quantity) -> str:
+    """Nothing wanted is never too much, also where others hold more than there is."""
+    if wanted.is_zero or wanted <= free:
+        return ""
+    return f"{wanted} {what}, {max(free, ZERO)} free"
+
+
+def _exceeds(what: str, wanted: Quantity, total: Quantity) -> str:
+    return "" if wanted <= total else f"{wanted} {what}, and there are {total}"

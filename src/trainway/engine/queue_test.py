@@ -1,0 +1,197 @@
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trainway.backends.base import Capacity
+from trainway.backends.demand import Demand
+from trainway.engine.queue import (
+    Decision,
+    Gang,
+    Holding,
+    Waiting,
+    assigned,
+    decide,
+    names_of,
+    never_fits,
+    unheld,
+)
+from trainway.jobset.quantity import Quantity
+
+MACHINE = Capacity(Quantity.parse("4"), Quantity.parse("8Gi"), ("0", "1"))
+
+
+def demand(cpus: str = "0", memory: str = "0", gpus: int = 0) -> Demand:
+    slots = {f"node-0-{pod}": [pod] for pod in range(gpus)}
+    return Demand(Quantity.parse(cpus), Quantity.parse(memory), gpus, slots)
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    waiting: list[Gang]
+    start: list[str]
+    waits: dict[str, str] = field(default_factory=dict)
+    inadmissible: dict[str, str] = field(default_factory=dict)
+    holdings: list[Holding] = field(default_factory=list)
+
+
+CASES = [
+    Case("nobody waits", [], []),
+    Case("all of a gang fits", [Gang("a", demand("4", "8Gi", 2))], ["a"]),
+    Case(
+        "first come, first served",
+        [Gang("b", demand("3")), Gang("a", demand("2"))],
+        ["a"],
+        {"b": "needs 3 CPUs, 2 free"},
+    ),
+    Case(
+        "priority goes first",
+        [Gang("a", demand("3")), Gang("b", demand("3"), priority=1)],
+        ["b"],
+        {"a": "needs 3 CPUs, 1 free"},
+    ),
+    Case(
+        "the head holds back those behind it, though they would fit",
+        [Gang("a", demand("4")), Gang("b", demand("1"))],
+        [],
+        {"a": "needs 4 CPUs, 2 free", "b": "waits for its turn"},
+        holdings=[Holding(demand("2"))],
+    ),
+    Case(
+        "who asks for nothing waits for nobody",
+        [Gang("a", demand("4")), Gang("b", demand())],
+        ["b"],
+        {"a": "needs 4 CPUs, 2 free"},
+        holdings=[Holding(demand("2"))],
+    ),
+    Case(
+        "every shortage is named",
+        [Gang("a", demand("3", "8Gi", 2))],
+        [],
+        {"a": "needs 3 CPUs, 2 free; 8Gi memory, 7Gi free; 2 GPUs, 1 free"},
+        holdings=[Holding(demand("2", "1Gi"), {"x": {"gpus": ["1"]}})],
+    ),
+    Case(
+        "what can never fit does not block the others",
+        [Gang("a", demand("5")), Gang("b", demand("4"))],
+        ["b"],
+        inadmissible={"a": "5 CPUs, and there are 4"},
+    ),
+    Case(
+        "one that oversubscribes starts anyway",
+        [Gang("a", demand("100", gpus=3), oversubscribe=True)],
+        ["a"],
+    ),
+    Case(
+        "others wait for one that oversubscribed, unless they need nothing of what is short",
+        [Gang("a", demand("1")), Gang("b", demand(memory="1Gi"))],
+        [],
+        {"a": "needs 1 CPUs, 0 free", "b": "waits for its turn"},
+        holdings=[Holding(demand("100"))],
+    ),
+    Case(
+        "nothing wanted of what is short is no shortage",
+        [Gang("a", demand(memory="1Gi"))],
+        ["a"],
+        holdings=[Holding(demand("100"))],
+    ),
+    Case(
+        "a resumed gang needs its own devices back",
+        [Gang("a", demand(gpus=1), pinned={"node-0-0": {"gpus": ["1"]}})],
+        [],
+        {"a": "needs GPU 1, in use"},
+        holdings=[Holding(demand(gpus=1), {"x": {"gpus": ["1"]}})],
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_decisions(case: Case) -> None:
+    decision = decide(case.waiting, case.holdings, MACHINE)
+    assert list(decision.start) == case.start
+    assert decision.waiting == case.waits
+    assert decision.inadmissible == case.inadmissible
+
+
+def test_gpus_are_given_to_one_pod_each() -> None:
+    gangs = [Gang("a", demand(gpus=1)), Gang("b", demand(gpus=1))]
+    decision = decide(gangs, [], MACHINE)
+    assert decision.start == {
+        "a": {"node-0-0": {"gpus": ["0"]}},
+        "b": {"node-0-0": {"gpus": ["1"]}},
+    }
+
+
+def test_one_that_oversubscribes_shares_the_gpus_that_there_are() -> None:
+    decision = decide([Gang("a", demand(gpus=3), oversubscribe=True)], [], MACHINE)
+    given_out = [kinds["gpus"] for kinds in decision.start["a"].values()]
+    assert given_out == [["0"], ["1"], ["0"]]
+
+
+def test_a_resumed_gang_keeps_its_devices() -> None:
+    pinned = {"node-0-0": {"gpus": ["1"]}}
+    decision = decide([Gang("a", demand(gpus=1), pinned=pinned)], [], MACHINE)
+    assert decision.start == {"a": pinned}
+
+
+def test_without_gpus_nothing_is_assigned() -> None:
+    assert assigned(demand(gpus=2), ()) == {}
+
+
+def test_never_fits_gives_all_numbers() -> None:
+    assert never_fits(demand("5", "9Gi", 3), MACHINE) == (
+        "5 CPUs, and there are 4; 9Gi memory, and there are 8Gi; 3 GPUs, and there are 2"
+    )
+    assert never_fits(demand("4", "8Gi", 2), MACHINE) == ""
+
+
+def test_what_is_left_is_never_less_than_nothing() -> None:
+    left = unheld(MACHINE, [Holding(demand("6"), {"x": {"gpus": ["0"]}})])
+    assert (str(left.cpus), str(left.memory), left.gpus) == ("0", "8Gi", ("1",))
+
+
+def test_positions() -> None:
+    waiting = Waiting()
+    waiting.add(Decision(waiting={"b": "", "a": ""}))
+    assert [waiting.position(job) for job in ("b", "a", "c")] == [1, 2, None]
+    waiting.clear()
+    assert waiting.position("b") is None
+
+
+GANGS = st.lists(
+    st.builds(
+        lambda number, cpus, gpus, priority: Gang(
+            f"{number:03}", demand(str(cpus), gpus=gpus), priority
+        ),
+        st.integers(0, 999),
+        st.integers(0, 4),
+        st.integers(0, 2),
+        st.integers(-1, 1),
+    ),
+    unique_by=lambda gang: gang.id,
+    max_size=12,
+)
+
+
+@settings(deadline=None)
+@given(GANGS)
+def test_what_starts_fits_and_no_gpu_is_given_twice(gangs: list[Gang]) -> None:
+    decision = decide(gangs, [], MACHINE)
+    started = [gang for gang in gangs if gang.id in decision.start]
+    assert sum((gang.demand.cpus for gang in started), start=Quantity()) <= MACHINE.cpus
+    given_out = [sorted(names_of(devices)) for devices in decision.start.values()]
+    everything = [name for names in given_out for name in names]
+    assert len(everything) == len(set(everything)) == sum(gang.demand.gpus for gang in started)
+    assert {*decision.start, *decision.waiting} == {gang.id for gang in gangs}
+
+
+@settings(deadline=None)
+@given(GANGS)
+def test_nobody_overtakes(gangs: list[Gang]) -> None:
+    decision = decide(gangs, [], MACHINE)
+    order = sorted(gangs, key=lambda gang: (-gang.priority, gang.id))
+    costly = [gang for gang in order if not gang.demand.is_empty]
+    fates = [gang.id in decision.start for gang in costly]
+    assert fates == sorted(fates, reverse=True)

@@ -1,0 +1,148 @@
+"""Answers about jobs, once or as a stream.
+
+All of them come from the store, so that nothing is shown that a crash would take back.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Collection
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from trainway.backends.base import LogLine, LogQuery
+from trainway.backends.registry import Registry
+from trainway.engine.ledger import Ledger
+from trainway.engine.phases import Phase
+from trainway.engine.queue import Waiting
+from trainway.engine.record import Event, JobRecord
+from trainway.engine.store import Filter
+from trainway.engine.view import job_view
+from trainway.errors import NotFoundError
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Page:
+    """Some jobs, and where the next ones begin."""
+
+    items: list[Json]
+    cursor: str | None
+
+
+class Reading:
+    """Looks jobs up."""
+
+    def __init__(self, ledger: Ledger, registry: Registry, waiting: Waiting) -> None:
+        self._ledger = ledger
+        self._store = ledger.store
+        self._registry = registry
+        self._waiting = waiting
+
+    async def record(self, ref: str) -> JobRecord:
+        """The job with that id, or the newest of that name."""
+        return await self._ledger.call(self._store.get, ref)
+
+    async def get(self, ref: str) -> Json:
+        """The job in full."""
+        return await self.view(await self.record(ref))
+
+    async def view(self, record: JobRecord) -> Json:
+        """A job as it is shown."""
+        objects = await self._ledger.call(self._store.objects, [record.id])
+        return job_view(record, objects.get(record.id, []), self._waiting.position(record.id))
+
+    async def page(
+        self,
+        limit: int,
+        *,
+        cursor: str = "",
+        phases: Collection[Phase] = (),
+        name: str = "",
+        summary: bool = False,
+    ) -> Page:
+        """A page of jobs, newest first."""
+        wanted = Filter(phases, name, cursor)
+        found = await self._ledger.call(self._store.page, wanted, limit + 1, summary=summary)
+        page = found[:limit]
+        objects: dict[str, list[Json]] = {}
+        if not summary:
+            objects = await self._ledger.call(self._store.objects, [job.id for job in page])
+        items = [
+            job_view(
+                job,
+                None if summary else objects.get(job.id, []),
+                self._waiting.position(job.id),
+            )
+            for job in page
+        ]
+        return Page(items, page[-1].id if len(found) > limit else None)
+
+    async def counts(self) -> tuple[int, int]:
+        """How many jobs are active, and how many there are."""
+        return await self._ledger.call(self._store.counts)
+
+    async def events(self, ref: str, after: int = 0) -> list[Event]:
+        """What happened to a job after the event of that number."""
+        record = await self.record(ref)
+        return await self._ledger.call(self._store.events, record.id, after)
+
+    async def event_stream(self, ref: str, after: int = 0) -> AsyncIterator[Event]:
+        """What happened and will happen to a job, until its end."""
+        async for record in self._states(await self.record(ref)):
+            for event in await self._ledger.call(self._store.events, record.id, after):
+                after = event.seq
+                yield event
+
+    async def watch(self, ref: str) -> AsyncIterator[Json]:
+        """The job now, and again after every change, until its end."""
+        last: Json | None = None
+        async for record in self._states(await self.record(ref)):
+            view = await self.view(record)
+            if view != last:
+                last = view
+                yield view
+
+    async def check_logs(self, ref: str, query: LogQuery) -> None:
+        """Raise what `logs` would raise, before a stream begins."""
+        record = await self.record(ref)
+        if record.is_expired:
+            raise NotFoundError(f"the logs of {record.name} were removed when its time was over")
+        self._registry.get(record.backend).check_logs(query)
+
+    async def logs(self, ref: str, query: LogQuery) -> AsyncIterator[list[LogLine]]:
+        """Lines of a job's logs; a follower waits for a job that has not begun."""
+        record = await self.record(ref)
+        if query.follow:
+            async for state in self._states(record):
+                record = state
+                if record.journal_seq >= 0:
+                    break
+        backend = self._registry.get(record.backend)
+        ended = asyncio.Event()
+        waiter = asyncio.create_task(self._wait_for_end(record, ended))
+        try:
+            async for lines in backend.logs(record.handle_data, query, ended):
+                yield lines
+        finally:
+            waiter.cancel()
+            with suppress(asyncio.CancelledError):
+                await waiter
+
+    async def _wait_for_end(self, record: JobRecord, ended: asyncio.Event) -> None:
+        async for _ in self._states(record):
+            pass
+        ended.set()
+
+    async def _states(self, record: JobRecord) -> AsyncIterator[JobRecord]:
+        """The job as it is, and after each change, until it is over or deleted."""
+        while True:
+            seen = self._ledger.changes.count(record.id)
+            try:
+                record = await self.record(record.id)
+            except NotFoundError:
+                return
+            yield record
+            if record.is_over:
+                return
+            await self._ledger.changes.wait(record.id, seen)

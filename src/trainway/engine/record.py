@@ -1,0 +1,125 @@
+"""A job as the store holds it."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from trainway.engine.phases import TERMINAL, Phase
+
+Json = dict[str, Any]
+
+
+JSON_COLUMNS: Final = frozenset({"labels", "handle", "demand", "devices", "observed", "progress"})
+
+
+def stored(columns: Mapping[str, object]) -> dict[str, Any]:
+    """Values of columns as the store has them: plain data as text."""
+    return {
+        name: json.dumps(value) if name in JSON_COLUMNS else value
+        for name, value in columns.items()
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobRecord:
+    """One row of `jobs`. Fields that hold JSON are text; the properties read them."""
+
+    id: str
+    name: str
+    namespace: str
+    kind: str
+    backend: str
+    priority: int = 0
+    oversubscribe: bool = False
+    labels: str = "{}"
+    workdir: str = ""
+    created: str = ""
+    phase: Phase = Phase.PENDING
+    reason: str = ""
+    message: str = ""
+    wanted: str = ""
+    """What someone asked for and is not done yet: see `wishes`."""
+    started: str = ""
+    finished: str = ""
+    attempt: int = 0
+    restarts: int = 0
+    exit_code: int | None = None
+    deadline_seconds: int | None = None
+    ttl_seconds: int | None = None
+    expires: float | None = None
+    is_expired: bool = False
+    journal_seq: int = -1
+    handle: str = ""
+    demand: str = ""
+    devices: str = ""
+    observed: str = ""
+    progress: str = ""
+
+    def with_columns(self, columns: Mapping[str, object]) -> "JobRecord":
+        """The record with other values, as the store will have it."""
+        return replace(self, **stored(columns))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing will happen to it any more."""
+        return self.phase in TERMINAL
+
+    @property
+    def label_map(self) -> Mapping[str, str]:
+        """The labels."""
+        return _read(self.labels)
+
+    @property
+    def handle_data(self) -> Json:
+        """How its backend finds it; empty: it was never submitted."""
+        return _read(self.handle)
+
+    @property
+    def demand_data(self) -> Json:
+        """What it needs."""
+        return _read(self.demand)
+
+    @property
+    def device_map(self) -> Json:
+        """The devices that its pods were given."""
+        return _read(self.devices)
+
+    @property
+    def observed_data(self) -> Json:
+        """What its journal has told so far."""
+        return _read(self.observed)
+
+    @property
+    def progress_data(self) -> Json:
+        """What the training code last reported."""
+        return _read(self.progress)
+
+
+@dataclass(frozen=True)
+class JobSpec:
+    """What was submitted, and what it was compiled to."""
+
+    objects: list[Json]
+    environ: Mapping[str, str]
+    jobset: Json
+    companions: list[Json]
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened to a job."""
+
+    time: str
+    type: str
+    """`Normal` or `Warning`."""
+    reason: str
+    message: str
+    object: str = ""
+    seq: int = 0
+    """Counts from 1 for each job; the store gives it."""
+
+
+def _read(text: str) -> Json:
+    data: Json = json.loads(text) if text else {}
+    return data

@@ -1,0 +1,182 @@
+"""Where jobs are kept: SQL through SQLAlchemy's Core, without its ORM, which starts too slowly.
+
+Every method is one transaction. What a journal told is stored together with how far the journal was
+read, so that after a crash each record counts exactly once.
+"""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+from sqlalchemy import Connection, Engine, Row, delete, func, insert, or_, select, update
+
+from trainway.engine.phases import ACTIVE, TERMINAL, Phase
+from trainway.engine.record import Event, JobRecord, JobSpec, stored
+from trainway.engine.tables import EVENTS, JOBS, SPECS
+from trainway.errors import NotFoundError
+
+Json = dict[str, Any]
+Changes = Mapping[str, object]
+"""New values of columns, JSON as plain data."""
+
+_LARGE: Final = frozenset({"observed"})
+_ALL: Final = [JOBS.c[field.name] for field in fields(JobRecord)]
+_SUMMARY: Final = [column for column in _ALL if column.name not in _LARGE]
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which jobs to list."""
+
+    phases: Collection[Phase] = ()
+    """Empty: all."""
+    name: str = ""
+    before: str = ""
+    """Only jobs older than the one with this id."""
+
+
+class Store:
+    """The jobs, what they were made from, and what happened to them."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._engine.dispose()
+
+    def add(self, job: JobRecord, spec: JobSpec, events: Sequence[Event] = ()) -> None:
+        """Keep a new job."""
+        row = {field.name: getattr(job, field.name) for field in fields(job)}
+        with self._engine.begin() as connection:
+            connection.execute(insert(JOBS).values(row))
+            connection.execute(
+                insert(SPECS).values(
+                    job_id=job.id,
+                    objects=json.dumps(spec.objects),
+                    environ=json.dumps(dict(spec.environ)),
+                    jobset=json.dumps(spec.jobset),
+                    companions=json.dumps(spec.companions),
+                )
+            )
+            _append(connection, job.id, events)
+
+    def update(self, job_id: str, changes: Changes, events: Sequence[Event] = ()) -> None:
+        """Change a job and note what happened, both or neither."""
+        values = stored(changes)
+        with self._engine.begin() as connection:
+            if values:
+                connection.execute(update(JOBS).where(JOBS.c.id == job_id).values(values))
+            _append(connection, job_id, events)
+
+    def get(self, ref: str) -> JobRecord:
+        """The job with that id, or the newest one of that name."""
+        query = select(*_ALL).where(or_(JOBS.c.id == ref, JOBS.c.name == ref))
+        with self._engine.connect() as connection:
+            row = connection.execute(
+                query.order_by((JOBS.c.id == ref).desc(), JOBS.c.id.desc()).limit(1)
+            ).first()
+        if row is None:
+            raise NotFoundError(
+                f"there is no job {ref!r}", hint="trainway jobs list shows them all"
+            )
+        return _record(row)
+
+    def spec(self, job_id: str) -> JobSpec:
+        """What a job was made from."""
+        columns = (SPECS.c.objects, SPECS.c.environ, SPECS.c.jobset, SPECS.c.companions)
+        with self._engine.connect() as connection:
+            row = connection.execute(select(*columns).where(SPECS.c.job_id == job_id)).one()
+        return JobSpec(*map(json.loads, row))
+
+    def objects(self, job_ids: Collection[str]) -> dict[str, list[Json]]:
+        """The objects that jobs were made from."""
+        query = select(SPECS.c.job_id, SPECS.c.objects).where(SPECS.c.job_id.in_(job_ids))
+        with self._engine.connect() as connection:
+            return {job_id: json.loads(text) for job_id, text in connection.execute(query)}
+
+    def page(self, wanted: Filter, limit: int, *, summary: bool = False) -> list[JobRecord]:
+        """Jobs, newest first; a summary leaves out what was observed of their pods."""
+        query = select(*(_SUMMARY if summary else _ALL)).order_by(JOBS.c.id.desc()).limit(limit)
+        if wanted.phases:
+            query = query.where(JOBS.c.phase.in_(sorted(wanted.phases)))
+        if wanted.name:
+            query = query.where(JOBS.c.name == wanted.name)
+        if wanted.before:
+            query = query.where(JOBS.c.id < wanted.before)
+        with self._engine.connect() as connection:
+            return [_record(row) for row in connection.execute(query)]
+
+    def unfinished(self) -> list[JobRecord]:
+        """Every job that is not over, oldest first."""
+        phases = sorted(set(Phase) - TERMINAL)
+        query = select(*_ALL).where(JOBS.c.phase.in_(phases)).order_by(JOBS.c.id)
+        with self._engine.connect() as connection:
+            return [_record(row) for row in connection.execute(query)]
+
+    def expiring(self) -> list[JobRecord]:
+        """Jobs that are over and have yet to be cleaned up, the first to go first."""
+        query = select(*_ALL).where(JOBS.c.expires.is_not(None)).order_by(JOBS.c.expires)
+        with self._engine.connect() as connection:
+            return [_record(row) for row in connection.execute(query)]
+
+    def prepare_anew(self, job_id: str, jobset: Json, companions: list[Json], handle: Json) -> None:
+        """Replace what a job was compiled to."""
+        compiled = {"jobset": json.dumps(jobset), "companions": json.dumps(companions)}
+        with self._engine.begin() as connection:
+            connection.execute(update(SPECS).where(SPECS.c.job_id == job_id).values(compiled))
+            connection.execute(
+                update(JOBS).where(JOBS.c.id == job_id).values(stored({"handle": handle}))
+            )
+
+    def delete(self, job_id: str) -> None:
+        """Forget a job."""
+        with self._engine.begin() as connection:
+            connection.execute(delete(EVENTS).where(EVENTS.c.job_id == job_id))
+            connection.execute(delete(SPECS).where(SPECS.c.job_id == job_id))
+            connection.execute(delete(JOBS).where(JOBS.c.id == job_id))
+
+    def events(self, job_id: str, after: int = 0) -> list[Event]:
+        """What happened to a job after the event of that number."""
+        names = [field.name for field in fields(Event)]
+        query = (
+            select(*(EVENTS.c[name] for name in names))
+            .where(EVENTS.c.job_id == job_id, EVENTS.c.seq > after)
+            .order_by(EVENTS.c.seq)
+        )
+        with self._engine.connect() as connection:
+            return [Event(*row) for row in connection.execute(query)]
+
+    def counts(self) -> tuple[int, int]:
+        """How many jobs are active, and how many there are in all."""
+        active = select(func.count()).where(JOBS.c.phase.in_(sorted(ACTIVE)))
+        with self._engine.connect() as connection:
+            total = connection.execute(select(func.count()).select_from(JOBS)).scalar_one()
+            return connection.execute(active).scalar_one(), total
+
+
+def _append(connection: Connection, job_id: str, events: Sequence[Event]) -> None:
+    if not events:
+        return
+    newest = select(func.coalesce(func.max(EVENTS.c.seq), 0)).where(EVENTS.c.job_id == job_id)
+    first = connection.execute(newest).scalar_one() + 1
+    rows = [
+        {
+            "job_id": job_id,
+            "seq": seq,
+            "time": event.time,
+            "type": event.type,
+            "reason": event.reason[:128],
+            "message": event.message,
+            "object": event.object[:253],
+        }
+        for seq, event in enumerate(events, start=first)
+    ]
+    connection.execute(insert(EVENTS), rows)
+
+
+def _record(row: Row[Any]) -> JobRecord:
+    values = row._asdict()
+    values["phase"] = Phase(values["phase"])
+    return JobRecord(**values)

@@ -1,0 +1,101 @@
+from collections.abc import Iterator
+
+import pytest
+
+from trainway.engine.phases import Phase
+from trainway.engine.record import Event, JobRecord, JobSpec
+from trainway.engine.store import Filter, Store
+from trainway.engine.testing import memory_store
+from trainway.errors import NotFoundError
+
+SPEC = JobSpec([{"kind": "JobSet"}], {"PATH": "/bin"}, {"spec": {}}, [])
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    made = memory_store()
+    yield made
+    made.close()
+
+
+def job(job_id: str, name: str = "demo", phase: Phase = Phase.SUCCEEDED) -> JobRecord:
+    return JobRecord(
+        id=job_id, name=name, namespace="default", kind="JobSet", backend="local", phase=phase
+    )
+
+
+def event(reason: str) -> Event:
+    return Event("2026-11-15T00:00:00Z", "Normal", reason, "text", "job/demo")
+
+
+def test_what_was_added_comes_back(store: Store) -> None:
+    store.add(job("a"), SPEC, [event("Created")])
+    assert store.get("a") == job("a")
+    assert store.spec("a") == SPEC
+    assert store.objects(["a", "b"]) == {"a": SPEC.objects}
+    assert [(e.seq, e.reason) for e in store.events("a")] == [(1, "Created")]
+
+
+def test_a_name_means_the_newest_job_and_an_id_that_job(store: Store) -> None:
+    for job_id in ("1", "3", "2"):
+        store.add(job(job_id), SPEC)
+    store.add(job("4", name="1"), SPEC)
+    assert store.get("demo").id == "3"
+    assert store.get("1").id == "1"
+    with pytest.raises(NotFoundError, match="no job 'other'"):
+        store.get("other")
+
+
+def test_a_change_and_its_events_go_together(store: Store) -> None:
+    store.add(job("a", phase=Phase.RUNNING), SPEC, [event("Created")])
+    changes = {"phase": Phase.SUCCEEDED, "observed": {"nodes": {"x": 1}}, "journal_seq": 7}
+    store.update("a", changes, [event("One"), event("Two")])
+    changed = store.get("a")
+    assert (changed.phase, changed.journal_seq) == (Phase.SUCCEEDED, 7)
+    assert changed.observed_data == {"nodes": {"x": 1}}
+    assert [(e.seq, e.reason) for e in store.events("a", after=1)] == [(2, "One"), (3, "Two")]
+    store.update("a", {}, [event("Three")])
+    assert store.events("a", after=3)[0].seq == 4
+
+
+def test_pages_go_from_the_newest_to_the_oldest(store: Store) -> None:
+    for number in range(5):
+        store.add(job(f"{number}"), SPEC)
+    first = store.page(Filter(), 2)
+    rest = store.page(Filter(before=first[-1].id), 10)
+    assert [each.id for each in (*first, *rest)] == ["4", "3", "2", "1", "0"]
+
+
+def test_filters(store: Store) -> None:
+    store.add(job("1", "a", Phase.RUNNING), SPEC)
+    store.add(job("2", "b", Phase.RUNNING), SPEC)
+    store.add(job("3", "a", Phase.FAILED), SPEC)
+    running = store.page(Filter(phases=[Phase.RUNNING]), 9)
+    assert [each.id for each in running] == ["2", "1"]
+    assert [each.id for each in store.page(Filter(name="a"), 9)] == ["3", "1"]
+    assert [each.id for each in store.page(Filter([Phase.FAILED], "a"), 9)] == ["3"]
+    assert [each.id for each in store.unfinished()] == ["1", "2"]
+    assert store.counts() == (2, 3)
+
+
+def test_a_summary_leaves_out_what_is_large(store: Store) -> None:
+    store.add(job("a"), SPEC)
+    store.update("a", {"observed": {"nodes": {}}})
+    assert store.page(Filter(), 1)[0].observed
+    assert not store.page(Filter(), 1, summary=True)[0].observed
+
+
+def test_jobs_expire_in_order(store: Store) -> None:
+    for job_id, expires in (("a", 30.0), ("b", 10.0), ("c", None)):
+        store.add(job(job_id), SPEC)
+        store.update(job_id, {"expires": expires})
+    assert [each.id for each in store.expiring()] == ["b", "a"]
+
+
+def test_a_deleted_job_leaves_nothing(store: Store) -> None:
+    store.add(job("a"), SPEC, [event("Created")])
+    store.delete("a")
+    assert store.counts() == (0, 0)
+    assert store.events("a") == []
+    assert store.objects(["a"]) == {}
+    store.add(job("a"), SPEC)

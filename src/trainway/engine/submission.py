@@ -1,0 +1,70 @@
+"""What someone submits, and what becomes of it before it runs.
+
+Apart from `preparation`, which does the work, since the compiler is slow to import.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from trainway.backends.base import Workload
+from trainway.backends.demand import Demand
+from trainway.engine.record import JobRecord, JobSpec
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A request to run something."""
+
+    objects: Sequence[Json]
+    name: str = ""
+    """In place of the one in the object; empty: leave it."""
+    backend: str = "local"
+    priority: int = 0
+    workdir: str = ""
+    environ: Mapping[str, str] = field(default_factory=dict)
+    oversubscribe: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A submission that can run."""
+
+    kind: str
+    name: str
+    namespace: str
+    labels: Mapping[str, str]
+    objects: list[Json]
+    """As submitted, under the name it has now."""
+    jobset: Json
+    companions: list[Json]
+    """The ConfigMaps and Secrets that were submitted or made."""
+    demand: Demand
+    port: int
+    warnings: list[str]
+    deadline_seconds: int | None
+    ttl_seconds: int | None
+
+    @property
+    def is_suspended(self) -> bool:
+        """Whether it is not to start yet."""
+        return bool(self.jobset["spec"].get("suspend"))
+
+
+def workload_of(record: JobRecord, spec: JobSpec) -> Workload:
+    """A job as its backend takes it."""
+    return Workload(
+        id=record.id,
+        name=record.name,
+        namespace=record.namespace,
+        jobset=spec.jobset,
+        objects=spec.companions,
+        workdir=record.workdir,
+        environ=spec.environ,
+        port=int(record.handle_data["port"]),
+        demand=Demand.from_dict(record.demand_data),
+        devices=record.device_map,
+    )

@@ -1,0 +1,93 @@
+"""The tables of the store.
+
+A job is two rows: what lists and filters need in `jobs`, what is large and never changes in
+`job_specs`. Ids sort by time, so the newest come first with the primary key alone. Times are text
+as users see them; only what is compared with the clock is a number. The SQL is kept plain enough
+for both SQLite and PostgreSQL.
+"""
+
+from typing import Final
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+)
+
+HEAD: Final = "0001"
+"""The migration after which the database looks like this; see `migrations/versions`."""
+
+METADATA: Final = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+    }
+)
+
+JOBS: Final = Table(
+    "jobs",
+    METADATA,
+    Column("id", String(12), primary_key=True),
+    Column("name", String(253), nullable=False),
+    Column("namespace", String(63), nullable=False),
+    Column("kind", String(63), nullable=False),
+    Column("backend", String(63), nullable=False),
+    Column("priority", Integer, nullable=False),
+    Column("oversubscribe", Boolean, nullable=False),
+    Column("labels", Text, nullable=False),
+    Column("workdir", Text, nullable=False),
+    Column("created", String(32), nullable=False),
+    Column("phase", String(16), nullable=False),
+    Column("reason", String(128), nullable=False),
+    Column("message", Text, nullable=False),
+    Column("wanted", String(16), nullable=False),
+    Column("started", String(32), nullable=False),
+    Column("finished", String(32), nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("restarts", Integer, nullable=False),
+    Column("exit_code", Integer, nullable=True),
+    Column("deadline_seconds", BigInteger, nullable=True),
+    Column("ttl_seconds", BigInteger, nullable=True),
+    Column("expires", Float, nullable=True),
+    Column("is_expired", Boolean, nullable=False),
+    Column("journal_seq", BigInteger, nullable=False),
+    Column("handle", Text, nullable=False),
+    Column("demand", Text, nullable=False),
+    Column("devices", Text, nullable=False),
+    Column("observed", Text, nullable=False),
+    Column("progress", Text, nullable=False),
+    Index(None, "name", "id"),
+    Index(None, "phase", "id"),
+    Index(None, "expires"),
+)
+
+SPECS: Final = Table(
+    "job_specs",
+    METADATA,
+    Column("job_id", String(12), ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True),
+    Column("objects", Text, nullable=False),
+    Column("environ", Text, nullable=False),
+    Column("jobset", Text, nullable=False),
+    Column("companions", Text, nullable=False),
+)
+
+EVENTS: Final = Table(
+    "events",
+    METADATA,
+    Column("job_id", String(12), ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True),
+    Column("seq", Integer, primary_key=True, autoincrement=False),
+    Column("time", String(32), nullable=False),
+    Column("type", String(16), nullable=False),
+    Column("reason", String(128), nullable=False),
+    Column("message", Text, nullable=False),
+    Column("object", String(253), nullable=False),
+)

@@ -1,0 +1,71 @@
+"""A job as the API shows it. Values of Secrets are never shown."""
+
+from pathlib import PurePath
+from typing import Any, Final
+
+from trainway.backends.masking import masked_object
+from trainway.engine.observation import JOBSET, NODES
+from trainway.engine.record import Event, JobRecord
+
+Json = dict[str, Any]
+
+API_VERSION: Final = "trainway.dev/v1"
+KIND: Final = "Job"
+
+
+def job_view(job: JobRecord, objects: list[Json] | None, position: int | None = None) -> Json:
+    """The job in full; a summary where no objects are given."""
+    spec: Json = {"kind": job.kind, "backend": job.backend, "priority": job.priority}
+    if objects is not None:
+        spec |= {"objects": [masked_object(obj) for obj in objects], "workdir": job.workdir}
+    return {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "metadata": {
+            "id": job.id,
+            "name": job.name,
+            "namespace": job.namespace,
+            "creationTimestamp": job.created,
+            "labels": job.label_map,
+        },
+        "spec": spec,
+        "status": _status(job, position, is_full=objects is not None),
+    }
+
+
+def _status(job: JobRecord, position: int | None, *, is_full: bool) -> Json:
+    status: Json = {
+        "phase": job.phase,
+        "reason": job.reason,
+        "message": job.message,
+        "startTime": job.started or None,
+        "completionTime": job.finished or None,
+        "attempt": job.attempt,
+        "restarts": job.restarts,
+        "exitCode": job.exit_code,
+        "progress": job.progress_data or None,
+    }
+    if position is not None:
+        status["queuePosition"] = position
+    if is_full:
+        observed = job.observed_data
+        folder = "" if job.is_expired else str(job.handle_data.get("directory") or "")
+        status |= {
+            "nodes": list((observed.get(NODES) or {}).values()),
+            "jobSet": observed.get(JOBSET) or {},
+            "outputDir": str(PurePath(folder) / "output") if folder else None,
+            "jobDir": folder or None,
+        }
+    return status
+
+
+def event_view(event: Event) -> Json:
+    """Something that happened to a job."""
+    return {
+        "seq": event.seq,
+        "time": event.time,
+        "type": event.type,
+        "reason": event.reason,
+        "message": event.message,
+        "object": event.object,
+    }
