@@ -1,0 +1,86 @@
+"""Start the server: `python -m trainway.server --home DIR`."""
+
+import argparse
+import asyncio
+import gc
+import logging
+import os
+import sys
+from pathlib import Path
+
+from trainway.errors import TrainwayError
+from trainway.server.process import AlreadyRunningError, Listen, ServerHome, log_to, tcp_socket
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Serve the home directory; 0 also if another server does so already."""
+    options = _options(arguments)
+    gc.disable()  # until all is loaded: it would look at every new module again and again
+    os.umask(0o077)
+    try:
+        home = ServerHome(options.home.absolute())
+    except AlreadyRunningError:
+        return 0
+    log_to(home.path / "server.log")
+    try:
+        # Before the unix socket: who can connect to that may take it that all went well.
+        sockets = [tcp_socket(options.listen)] if options.listen is not None else []
+        token = _token(options, home)
+        sockets.append(home.listen())
+        started = home.announce()
+        # Slow to import; the sockets are open already, and clients wait in their queue.
+        from trainway.server.serving import Settings, serve  # noqa: PLC0415 - see above
+
+        settings = Settings(started, os.getpid(), token, _idle(options))
+        asyncio.run(serve(home, sockets, settings))
+    except TrainwayError as error:
+        sys.stderr.write(f"error: {error.message}\n")
+        return 1
+    except Exception:
+        logging.getLogger("trainway.server").exception("the server failed")
+        return 1
+    finally:
+        home.withdraw()
+    return 0
+
+
+def _options(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m trainway.server", description=__doc__)
+    parser.add_argument("--home", type=Path, required=True, help="directory of jobs and database")
+    parser.add_argument("--listen", type=Listen.parse, metavar="HOST:PORT", help="serve TCP too")
+    parser.add_argument("--token-file", type=Path, help="file with the token, or with its digest")
+    parser.add_argument(
+        "--idle-seconds", type=float, help="end after so long without need; 0: never"
+    )
+    return parser.parse_args(arguments)
+
+
+def _idle(options: argparse.Namespace) -> float | None:
+    """An embedded server goes when nobody needs it; one that others connect to stays."""
+    if options.idle_seconds is None:
+        return None if options.listen is not None else 60.0
+    return float(options.idle_seconds) or None
+
+
+def _token(options: argparse.Namespace, home: ServerHome) -> str:
+    """The digest of the token that TCP clients need; empty: they need none."""
+    if options.listen is None:
+        return ""
+    from trainway.server.tokens import (  # noqa: PLC0415 - an embedded server needs none
+        is_loopback,
+        new_token,
+        read_token_file,
+    )
+
+    if options.token_file is not None:
+        return read_token_file(options.token_file)
+    if is_loopback(options.listen.host):
+        return ""
+    kept = home.path / "token"
+    if not kept.exists():
+        sys.stderr.write(f"token (shown once): {new_token(kept)}\n")
+    return read_token_file(kept)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,39 @@
+"""The HTTP API as one FastAPI application."""
+
+from typing import Any, Final
+
+from fastapi import FastAPI
+
+from trainway import __version__
+from trainway.server.errors import add_handlers
+from trainway.server.models import ErrorAnswer
+from trainway.server.paths import BASE_PATH
+from trainway.server.routes.about import add_about_routes
+from trainway.server.routes.jobs import add_action_routes, add_job_routes, add_report_routes
+from trainway.server.routes.streams import add_stream_routes
+from trainway.server.service import Service
+
+_ERRORS: Final[dict[int | str, dict[str, Any]]] = {
+    "default": {"model": ErrorAnswer, "description": "anything that went wrong"}
+}
+
+
+def create_app(service: Service) -> FastAPI:
+    """All routes below /api/v1, and their description at /api/v1/openapi.json."""
+    app = FastAPI(
+        title="Trainway",
+        version=__version__,
+        summary="Write a training job once, run it anywhere.",
+        openapi_url=f"{BASE_PATH}/openapi.json",
+        docs_url=f"{BASE_PATH}/docs",
+        redoc_url=None,
+        responses=_ERRORS,
+    )
+    # Straight to the app: a router in between would have every route made twice, at each start.
+    add_job_routes(app, service)
+    add_action_routes(app, service.engine)
+    add_report_routes(app, service)
+    add_stream_routes(app, service)
+    add_about_routes(app, service)
+    add_handlers(app)
+    return app

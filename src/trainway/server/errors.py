@@ -1,0 +1,68 @@
+"""Errors as answers: one JSON shape for all of them, with the HTTP status of the error.
+
+    {"error": {"code": "...", "message": "...", "field": "..." | null, "hint": "..." | null}}
+
+An error with many reasons lists them as `errors`, beside it.
+"""
+
+import logging
+from typing import Final
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from trainway.errors import InvalidError, TrainwayError
+
+log = logging.getLogger(__name__)
+
+_CODES: Final = {401: "unauthorized", 403: "forbidden", 404: "not_found", 405: "usage"}
+
+
+def answer(
+    status: int,
+    code: str,
+    message: str,
+    field: str | None = None,
+    hint: str | None = None,
+) -> JSONResponse:
+    """An error as an answer."""
+    error = {"code": code, "message": message, "field": field, "hint": hint}
+    return JSONResponse({"error": error}, status)
+
+
+def answer_for(error: TrainwayError) -> JSONResponse:
+    """The answer that one of our errors gives."""
+    shown = {
+        "code": error.code,
+        "message": error.message,
+        "field": error.field,
+        "hint": error.hint,
+    }
+    lines = {"errors": list(error.lines)} if isinstance(error, InvalidError) else {}
+    return JSONResponse({"error": shown, **lines}, error.http_status)
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Make every failure of the app an answer of this shape."""
+
+    @app.exception_handler(TrainwayError)
+    async def ours(_request: Request, error: TrainwayError) -> JSONResponse:
+        return answer_for(error)
+
+    @app.exception_handler(RequestValidationError)
+    async def malformed(_request: Request, error: RequestValidationError) -> JSONResponse:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"][1:])
+        return answer(422, "usage", str(first["msg"]), field or None)
+
+    @app.exception_handler(HTTPException)
+    async def refused(_request: Request, error: HTTPException) -> JSONResponse:
+        return answer(error.status_code, _CODES.get(error.status_code, "error"), str(error.detail))
+
+    @app.exception_handler(Exception)
+    async def unforeseen(request: Request, error: Exception) -> JSONResponse:
+        log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+        hint = "the server's log has more: trainway server logs"
+        return answer(500, "internal", f"the server failed: {type(error).__name__}", hint=hint)

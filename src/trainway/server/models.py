@@ -1,0 +1,206 @@
+"""What the API takes and gives, for its documentation; requests are checked against these too."""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+Json = dict[str, Any]
+
+_INT32 = 2**31
+
+
+class Shown(BaseModel):
+    """Something whose fields are named as in Kubernetes: `camelCase`."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
+
+
+class LogParameters(BaseModel):
+    """Which lines of a job's logs."""
+
+    role: str | None = Field(None, description="of one role only")
+    rank: int | None = Field(None, ge=0, description="of one pod of each job only")
+    tail: int | None = Field(None, ge=0, description="so many from the end, in all")
+    since: str = Field("", description="a time, or a duration such as `10m`")
+    all_attempts: bool = Field(False, description="not of the newest attempt only")
+    follow: bool = Field(False, description="go on until the job's end")
+
+
+class SubmitOptions(BaseModel):
+    """How to run a job."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field("", description="in place of the one in the object")
+    backend: str = Field("local", description="where to run it")
+    priority: int = Field(0, ge=-_INT32, lt=_INT32, description="higher ones start first")
+    workdir: str = Field("", description="absolute path in which containers start")
+    environ: dict[str, str] = Field({}, description="environment below the containers' own")
+    oversubscribe: bool = Field(False, description="start even if it does not fit")
+    labels: dict[str, str] = Field({}, description="labels of the job, over those of the object")
+
+
+class SubmitRequest(BaseModel):
+    """A job and the objects it needs."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    objects: list[Json] = Field(
+        description="one TrainJob, MPIJob or JobSet, and ConfigMaps, Secrets and runtimes for it"
+    )
+    options: SubmitOptions = SubmitOptions()
+
+
+class ErrorDetail(Shown):
+    """What went wrong, in one line."""
+
+    code: str
+    message: str
+    field: str | None = None
+    hint: str | None = None
+
+
+class ErrorAnswer(Shown):
+    """Any error."""
+
+    error: ErrorDetail
+    errors: list[str] = Field([], description="every reason, where there are several")
+
+
+class JobMetadata(Shown):
+    """Names of a job."""
+
+    id: str
+    name: str
+    namespace: str
+    creation_timestamp: str
+    labels: dict[str, str]
+
+
+class JobSpec(Shown):
+    """What was submitted."""
+
+    kind: str
+    backend: str
+    priority: int
+    objects: list[Json] = Field([], description="values of Secrets are hidden")
+    workdir: str = ""
+
+
+class JobStatus(Shown):
+    """What became of a job."""
+
+    phase: str
+    reason: str
+    message: str
+    start_time: str | None
+    completion_time: str | None
+    attempt: int
+    restarts: int
+    exit_code: int | None
+    queue_position: int | None = None
+    nodes: list[Json] = []
+    progress: Json | None
+    job_set: Json = Field({}, description="the JobSet's status, in its own shape")
+    output_dir: str | None = None
+    job_dir: str | None = None
+
+
+class Job(Shown):
+    """A job."""
+
+    api_version: str
+    kind: str
+    metadata: JobMetadata
+    spec: JobSpec
+    status: JobStatus
+
+
+class SubmitAnswer(Shown):
+    """A new job."""
+
+    job: Job
+    warnings: list[str]
+
+
+class JobPage(Shown):
+    """Some jobs, newest first."""
+
+    items: list[Job]
+    cursor: str | None = Field(description="where the next page begins")
+
+
+class Event(Shown):
+    """Something that happened to a job."""
+
+    seq: int
+    time: str
+    type: str
+    reason: str
+    message: str
+    object: str
+
+
+class EventList(Shown):
+    """What happened to a job."""
+
+    items: list[Event]
+
+
+class Metric(Shown):
+    """One number that training reports."""
+
+    name: str = Field(min_length=1, max_length=64)
+    value: str = Field(min_length=1, max_length=64)
+
+
+class TrainerStatus(Shown):
+    """How far a training is."""
+
+    progress_percentage: int | None = Field(None, ge=0, le=100)
+    estimated_remaining_seconds: int | None = Field(None, ge=0)
+    metrics: list[Metric] | None = Field(None, max_length=256)
+    last_updated_time: str | None = None
+
+
+class Progress(Shown):
+    """The body of a report, and of the answer to one."""
+
+    trainer_status: TrainerStatus | None = None
+
+
+class RuntimeList(Shown):
+    """The built-in training runtimes."""
+
+    items: list[Json]
+
+
+class Health(Shown):
+    """Whether the server works."""
+
+    status: str
+    version: str
+    pid: int
+
+
+class JobCounts(Shown):
+    """How many jobs there are."""
+
+    active: int
+    total: int
+
+
+class ServerStatus(Shown):
+    """The server itself."""
+
+    pid: int
+    socket: str
+    version: str
+    jobs: JobCounts
+
+
+class BackendList(Shown):
+    """Backends, what they have, and what doctor says about them."""
+
+    items: list[Json]

@@ -1,0 +1,5 @@
+"""Where the API is."""
+
+from typing import Final
+
+BASE_PATH: Final = "/api/v1"

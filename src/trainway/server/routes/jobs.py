@@ -1,0 +1,152 @@
+"""Jobs: submit, list, look at, act on."""
+
+from typing import Annotated, Any, Final
+
+from fastapi import FastAPI, Header, Query
+from fastapi.responses import JSONResponse, Response
+
+from trainway.engine.jobs import Engine
+from trainway.engine.phases import TERMINAL, Phase
+from trainway.engine.submission import Submission
+from trainway.engine.view import event_view
+from trainway.errors import UsageError
+from trainway.server import models
+from trainway.server.paths import BASE_PATH
+from trainway.server.service import Service
+from trainway.server.sse import MEDIA_TYPE, stream
+from trainway.server.streams import event_chunks
+
+_DEFAULT_LIMIT: Final = 100
+_LARGEST_LIMIT: Final = 10_000
+
+Limit = Annotated[int, Query(ge=1, le=_LARGEST_LIMIT)]
+
+
+def add_job_routes(app: FastAPI, service: Service) -> None:
+    """The routes below /jobs that answer at once."""
+    engine = service.engine
+
+    @app.post(
+        f"{BASE_PATH}/jobs", tags=["jobs"], status_code=201, response_model=models.SubmitAnswer
+    )
+    async def submit(body: models.SubmitRequest) -> Response:
+        """Submit a job."""
+        options = body.options
+        submission = Submission(
+            body.objects,
+            name=options.name,
+            backend=options.backend,
+            priority=options.priority,
+            workdir=options.workdir,
+            environ=options.environ,
+            oversubscribe=options.oversubscribe,
+            labels=options.labels,
+        )
+        job, warnings = await engine.submit(submission)
+        return JSONResponse({"job": job, "warnings": warnings}, 201)
+
+    @app.get(f"{BASE_PATH}/jobs", tags=["jobs"], response_model=models.JobPage)
+    async def page(
+        limit: Limit = _DEFAULT_LIMIT,
+        cursor: str = "",
+        phase: str = "",
+        name: str = "",
+        active: bool | None = None,
+        fields: str = "",
+    ) -> Response:
+        """List jobs, newest first. `fields=summary` leaves out what is large."""
+        found = await engine.reading.page(
+            limit,
+            cursor=cursor,
+            phases=_phases(phase, active),
+            name=name,
+            summary=fields == "summary",
+        )
+        return JSONResponse({"items": found.items, "cursor": found.cursor})
+
+    @app.get(f"{BASE_PATH}/jobs/{{ref}}", tags=["jobs"], response_model=models.Job)
+    async def get(ref: str) -> Response:
+        """Show the job of that id, or the newest one of that name."""
+        return JSONResponse(await engine.reading.get(ref))
+
+    @app.delete(f"{BASE_PATH}/jobs/{{ref}}", tags=["jobs"], response_model=models.Job)
+    async def delete(ref: str) -> Response:
+        """End a job, wait until all of it is gone, and forget it."""
+        return JSONResponse(await engine.delete(ref))
+
+
+def add_action_routes(app: FastAPI, engine: Engine) -> None:
+    """What can be done with a job."""
+
+    @app.post(f"{BASE_PATH}/jobs/{{ref}}/cancel", tags=["jobs"], response_model=models.Job)
+    async def cancel(ref: str) -> Response:
+        """End a job."""
+        return JSONResponse(await engine.cancel(ref))
+
+    @app.post(f"{BASE_PATH}/jobs/{{ref}}/suspend", tags=["jobs"], response_model=models.Job)
+    async def suspend(ref: str) -> Response:
+        """Stop a job's processes until it is resumed."""
+        return JSONResponse(await engine.suspend(ref))
+
+    @app.post(f"{BASE_PATH}/jobs/{{ref}}/resume", tags=["jobs"], response_model=models.Job)
+    async def resume(ref: str) -> Response:
+        """Let a suspended job go on."""
+        return JSONResponse(await engine.resume(ref))
+
+    @app.post(
+        f"{BASE_PATH}/jobs/{{ref}}/rerun", tags=["jobs"], status_code=201, response_model=models.Job
+    )
+    async def rerun(ref: str) -> Response:
+        """Submit once more what a job was made from."""
+        return JSONResponse(await engine.rerun(ref), 201)
+
+
+def add_report_routes(app: FastAPI, service: Service) -> None:
+    """What a job told."""
+    engine = service.engine
+
+    @app.get(f"{BASE_PATH}/jobs/{{ref}}/events", tags=["jobs"], response_model=models.EventList)
+    async def events(
+        ref: str,
+        after: Annotated[int, Query(ge=0)] = 0,
+        accept: Annotated[str, Header()] = "",
+        last_event_id: Annotated[int, Header(ge=0)] = 0,
+    ) -> Response:
+        """What happened to a job: a list, or with `Accept: text/event-stream` a stream."""
+        if MEDIA_TYPE in accept:
+            await engine.reading.record(ref)
+            begin = max(after, last_event_id)
+            return stream(event_chunks(engine.reading, ref, begin), service.stopping)
+        found = await engine.reading.events(ref, after)
+        return JSONResponse({"items": [event_view(event) for event in found]})
+
+    @app.get(f"{BASE_PATH}/jobs/{{ref}}/progress", tags=["jobs"], response_model=models.Progress)
+    async def progress(ref: str) -> Response:
+        """What the training code last reported."""
+        record = await engine.reading.record(ref)
+        return JSONResponse({"trainerStatus": record.progress_data or None})
+
+    @app.post(f"{BASE_PATH}/jobs/{{ref}}/progress", tags=["jobs"], response_model=models.Progress)
+    async def report(ref: str, body: models.Progress) -> Response:
+        """Report how far the training is."""
+        shown: dict[str, Any] = body.model_dump(exclude_none=True, by_alias=True)
+        if body.trainer_status is not None:
+            await engine.report_progress(ref, shown["trainerStatus"])
+        return JSONResponse(shown)
+
+
+def _phases(phase: str, active: bool | None) -> set[Phase]:
+    """The phases that a filter names; none means all."""
+    names = [name for name in phase.split(",") if name]
+    known = {each.lower(): each for each in Phase}
+    unknown = [name for name in names if name.lower() not in known]
+    if unknown:
+        hint = "there are " + ", ".join(Phase)
+        raise UsageError(f"there is no phase {unknown[0]!r}", field="phase", hint=hint)
+    wanted = {known[name.lower()] for name in names} or set(Phase)
+    if active is not None:
+        unfinished = set(Phase) - TERMINAL
+        wanted &= unfinished if active else TERMINAL
+        if not wanted:
+            raise UsageError("no job is both", field="active", hint="leave out phase or active")
+    return set() if wanted == set(Phase) else wanted

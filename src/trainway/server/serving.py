@@ -1,0 +1,108 @@
+"""Runs the engine and the API until someone stops the server or nobody needs it any more."""
+
+import asyncio
+import contextlib
+import gc
+import logging
+import signal
+import socket
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import uvicorn
+
+from trainway import __version__
+from trainway.backends.base import BackendSettings
+from trainway.backends.registry import Registry
+from trainway.engine.database import open_database
+from trainway.engine.jobs import Engine
+from trainway.engine.store import Store
+from trainway.server.access import Access
+from trainway.server.app import create_app
+from trainway.server.process import ServerHome
+from trainway.server.service import ProcessInfo, Service
+
+log = logging.getLogger(__name__)
+
+_GRACE_S: Final = 3
+_LINGER_S: Final = 0.1
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to serve."""
+
+    started: str
+    pid: int
+    token_digest: str = ""
+    idle_s: float | None = 60.0
+    """None: stay for ever."""
+
+
+class _Uvicorn(uvicorn.Server):
+    """Leaves the signals to us."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+async def serve(home: ServerHome, sockets: Sequence[socket.socket], settings: Settings) -> None:
+    """Serve until it is time to stop."""
+    store = Store(open_database(home.database))
+    engine = Engine(store, Registry(BackendSettings(home.path)))
+    info = ProcessInfo(settings.pid, str(home.socket_path), __version__, settings.started)
+    service = Service(engine, info)
+    await engine.start()
+    config = uvicorn.Config(
+        service.activity.counted(Access(create_app(service), settings.token_digest)),
+        http="h11",
+        ws="none",
+        loop="asyncio",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=_GRACE_S,
+    )
+    server = _Uvicorn(config)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, service.stopping.set)
+    loop.add_signal_handler(signal.SIGHUP, lambda: None)
+    gc.freeze()  # what was imported stays; the collector need not look at it again
+    gc.enable()
+    background = [
+        asyncio.create_task(_stop_when_asked(home, service, server)),
+        asyncio.create_task(_warm_up(engine)),
+    ]
+    if settings.idle_s is not None:
+        background.append(asyncio.create_task(_stop_when_idle(service, settings.idle_s)))
+    try:
+        await server.serve(list(sockets))
+    finally:
+        for task in background:
+            task.cancel()
+        await engine.close()
+
+
+async def _stop_when_asked(home: ServerHome, service: Service, server: uvicorn.Server) -> None:
+    await service.stopping.wait()
+    log.info("stopping")
+    # Nobody finds us from here on, but those who just did are still answered.
+    home.withdraw()
+    await asyncio.sleep(_LINGER_S)
+    server.should_exit = True
+
+
+async def _stop_when_idle(service: Service, idle_s: float) -> None:
+    await service.wait_until_idle(idle_s)
+    log.info("nobody needs the server")
+    service.stopping.set()
+
+
+async def _warm_up(engine: Engine) -> None:
+    """Load what the first job needs, after the server can answer."""
+    await asyncio.to_thread(engine.warm_up)

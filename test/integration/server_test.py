@@ -1,0 +1,494 @@
+"""The server as a process: its API with real jobs, and what survives when it is killed."""
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainway.engine.testing import jobset
+from trainway.server.testing import RunningServer
+
+Json = dict[str, Any]
+Starts = Callable[[RunningServer], RunningServer]
+
+CAPACITY = json.dumps({"cpu": "4", "memory": "8Gi", "gpus": 2})
+WAIT_FOR_FILE = "while [ ! -e {} ]; do sleep 0.05; done"
+
+
+@pytest.fixture
+def starts() -> Iterator[Starts]:
+    """Starts servers that are cleaned up after the test, however it ends."""
+    with ExitStack() as stack:
+        yield stack.enter_context
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    home = tmp_path_factory.mktemp("home")
+    with RunningServer(home, env={"TRAINWAY_LOCAL_CAPACITY": CAPACITY}) as running:
+        yield running
+
+
+def error_of(
+    server: RunningServer, method: str, path: str, body: object = None
+) -> tuple[int, Json]:
+    answer = server.request(method, path, body)
+    assert set(answer.body["error"]) == {"code", "message", "field", "hint"}
+    return answer.status, answer.body["error"]
+
+
+def test_a_job_from_submit_to_delete(server: RunningServer) -> None:
+    body = {"objects": [jobset("whole", "echo hello", pods=2)], "options": {"labels": {"a": "b"}}}
+    answer = server.request("POST", "/jobs", body)
+    assert answer.status == 201
+    assert answer.body["warnings"] == [
+        "runs with this machine's own programs: the image busybox is not used"
+    ]
+    job = server.wait(answer.body["job"]["metadata"]["id"])
+    assert job["metadata"]["labels"] == {"a": "b"}
+    assert job["spec"]["objects"] == body["objects"]
+    status = job["status"]
+    assert (status["phase"], status["exitCode"], status["reason"]) == (
+        "Succeeded", 0, "AllJobsCompleted",
+    )  # fmt: skip
+    assert status["jobSet"]["replicatedJobsStatus"][0]["succeeded"] == 1
+    assert [(node["rank"], node["phase"]) for node in status["nodes"]] == [
+        (0, "Succeeded"), (1, "Succeeded"),
+    ]  # fmt: skip
+    assert status["startTime"] <= status["completionTime"]
+    assert server.lines("whole") == ["hello", "hello"]
+    assert server.request("DELETE", "/jobs/whole").status == 200
+    assert not Path(status["jobDir"]).exists()
+    assert error_of(server, "GET", "/jobs/whole")[0] == 404
+
+
+def test_a_job_that_fails_says_how(server: RunningServer) -> None:
+    server.submit(jobset("bad", "exit 7"))
+    status = server.wait("bad")["status"]
+    assert (status["phase"], status["exitCode"]) == ("Failed", 7)
+    assert status["reason"] == "FailedJobs"
+
+
+def test_every_way_to_be_refused(server: RunningServer) -> None:
+    invalid = jobset("Bad_Name")
+    status, error = error_of(server, "POST", "/jobs", {"objects": [invalid]})
+    assert (status, error["code"]) == (422, "invalid")
+    lines = server.request("POST", "/jobs", {"objects": [invalid]}).body["errors"]
+    assert lines
+    assert all(line.startswith("JobSet/Bad_Name: ") for line in lines)
+    assert error_of(server, "POST", "/jobs", {"objects": []})[1]["message"] == (
+        "there is no job among the objects, only nothing"
+    )
+    two = {"objects": [jobset("a"), jobset("b")]}
+    assert "JobSet/a, JobSet/b" in error_of(server, "POST", "/jobs", two)[1]["message"]
+    where = {"objects": [jobset("a")], "options": {"workdir": "/no/such/place"}}
+    assert error_of(server, "POST", "/jobs", where)[1]["field"] == "options.workdir"
+    moon = {"objects": [jobset("a")], "options": {"backend": "moon"}}
+    assert error_of(server, "POST", "/jobs", moon)[0] == 404
+    typo = {"objects": [jobset("a")], "options": {"prioritty": 1}}
+    assert error_of(server, "POST", "/jobs", typo)[1]["field"] == "options.prioritty"
+    assert error_of(server, "POST", "/jobs", "nonsense")[0] == 422
+    assert error_of(server, "GET", "/no/such/path")[0] == 404
+    assert error_of(server, "PUT", "/jobs")[0] == 405
+    assert error_of(server, "GET", "/jobs?phase=Happy")[1]["field"] == "phase"
+    assert error_of(server, "GET", "/jobs/none/logs")[0] == 404
+    assert error_of(server, "GET", "/jobs/none/watch")[0] == 404
+
+
+def test_a_gang_that_can_never_fit_is_refused_with_the_numbers(server: RunningServer) -> None:
+    large = jobset("large", requests={"cpu": "3", "nvidia.com/gpu": 2}, pods=2)
+    status, error = error_of(server, "POST", "/jobs", {"objects": [large]})
+    assert (status, error["code"]) == (422, "inadmissible")
+    assert error["message"] == (
+        "large can never start: it needs 6 CPUs, and there are 4; 4 GPUs, and there are 2"
+    )
+    server.submit(large, oversubscribe=True)
+    assert server.wait("large")["status"]["phase"] == "Succeeded"
+
+
+def test_values_of_secrets_are_not_shown(server: RunningServer) -> None:
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}}
+    secret |= {"stringData": {"token": "hidden-value"}}
+    reader = jobset("reader", "echo $TOKEN > $TRAINWAY_OUTPUT_DIR/seen")
+    pod = reader["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    pod["containers"][0]["env"] = [
+        {"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "s", "key": "token"}}}
+    ]
+    server.submit(secret, reader, environ={"PATH": os.environ["PATH"], "MINE": "hidden-value"})
+    job = server.wait("reader")
+    assert Path(job["status"]["outputDir"], "seen").read_text() == "hidden-value\n"
+    assert "hidden-value" not in json.dumps(job)
+    events = server.request("GET", "/jobs/reader/events").body
+    assert "hidden-value" not in json.dumps(events)
+    assert "hidden-value" not in (server.home / "server.log").read_text()
+
+
+def test_pods_get_gpus_of_their_own(server: RunningServer) -> None:
+    command = "echo $CUDA_VISIBLE_DEVICES"
+    server.submit(jobset("gpus", command, pods=2, requests={"nvidia.com/gpu": 1}))
+    server.wait("gpus")
+    assert sorted(server.lines("gpus")) == ["0", "1"]
+
+
+def test_a_gang_waits_until_all_of_it_fits(server: RunningServer, tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    server.submit(jobset("first", WAIT_FOR_FILE.format(go), requests={"cpu": "3"}))
+    server.wait("first", "Running")
+    second = server.submit(jobset("second", requests={"cpu": "2"}))["status"]
+    assert (second["phase"], second["queuePosition"]) == ("Queued", 1)
+    assert second["message"] == "needs 2 CPUs, 1 free"
+    third = server.submit(jobset("third", requests={"cpu": "1"}))["status"]
+    assert (third["phase"], third["queuePosition"]) == ("Queued", 2)
+    urgent = server.submit(jobset("urgent", requests={"cpu": "1"}), priority=5)["status"]
+    assert urgent["phase"] == "Starting"
+    free = server.request("GET", "/backends").body["items"][0]["capacity"]
+    assert free["total"] == {"cpu": "4", "memory": "8Gi", "gpus": ["0", "1"]}
+    go.touch()
+    jobs = [server.wait(name) for name in ("first", "second", "third", "urgent")]
+    assert {job["status"]["phase"] for job in jobs} == {"Succeeded"}
+
+
+def test_a_waiting_job_can_be_cancelled_suspended_and_resumed(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    go = tmp_path / "go"
+    server.submit(jobset("holder", WAIT_FOR_FILE.format(go), requests={"cpu": "4"}))
+    server.submit(jobset("doomed", requests={"cpu": "1"}))
+    server.submit(jobset("patient", requests={"cpu": "1"}))
+    assert server.request("POST", "/jobs/doomed/cancel").body["status"]["phase"] == "Cancelled"
+    assert server.request("POST", "/jobs/patient/suspend").body["status"]["phase"] == "Paused"
+    go.touch()
+    server.wait("holder")
+    assert server.get("patient")["status"]["phase"] == "Paused"
+    server.request("POST", "/jobs/patient/resume")
+    assert server.wait("patient")["status"]["phase"] == "Succeeded"
+    status, error = error_of(server, "POST", "/jobs/doomed/cancel")
+    assert (status, error["code"]) == (409, "conflict")
+
+
+def test_suspend_frees_what_a_job_holds_and_resume_asks_for_it_again(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    go = tmp_path / "go"
+    server.submit(jobset("big", WAIT_FOR_FILE.format(go), requests={"cpu": "4"}))
+    server.wait("big", "Running")
+    server.submit(jobset("other", WAIT_FOR_FILE.format(go), requests={"cpu": "4"}))
+    server.request("POST", "/jobs/big/suspend")
+    server.wait("big", "Paused")
+    server.wait("other", "Running")
+    resumed = server.request("POST", "/jobs/big/resume").body["status"]
+    assert (resumed["phase"], resumed["message"]) == ("Queued", "needs 4 CPUs, 0 free")
+    go.touch()
+    for name in ("other", "big"):
+        assert server.wait(name)["status"]["phase"] == "Succeeded"
+
+
+def test_cancel_leaves_no_process(server: RunningServer, tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    command = f"trap '' TERM; sleep 1000 & echo $! > {pids}.new; mv {pids}.new {pids}; wait"
+    server.submit(jobset("stubborn", command))
+    server.wait("stubborn", "Running")
+    while not pids.exists():
+        time.sleep(0.01)
+    assert server.request("POST", "/jobs/stubborn/cancel").body["status"]["phase"] == "Stopping"
+    assert server.wait("stubborn")["status"]["phase"] == "Cancelled"
+    assert not is_running(int(pids.read_text()))
+
+
+def is_running(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+def test_a_job_can_be_run_again(server: RunningServer) -> None:
+    first = server.submit(jobset("again", "echo once"), priority=3)
+    server.wait("again")
+    second = server.request("POST", "/jobs/again/rerun").body
+    assert second["metadata"]["id"] != first["metadata"]["id"]
+    assert (second["metadata"]["name"], second["spec"]["priority"]) == ("again", 3)
+    assert server.wait(second["metadata"]["id"])["status"]["phase"] == "Succeeded"
+    assert server.get("again")["metadata"]["id"] == second["metadata"]["id"]
+
+
+def test_events_are_a_list_or_a_stream_that_resumes(server: RunningServer) -> None:
+    server.submit(jobset("eventful"))
+    streamed = list(server.stream("/jobs/eventful/events"))
+    assert streamed[-1].event == "end"
+    listed = server.request("GET", "/jobs/eventful/events").body["items"]
+    assert [event.data for event in streamed[:-1]] == listed
+    assert [item["seq"] for item in listed] == list(range(1, len(listed) + 1))
+    assert {"Created", "Starting", "Succeeded"} <= {item["reason"] for item in listed}
+    rest = list(server.stream("/jobs/eventful/events", last_id=streamed[1].id))
+    assert [event.data for event in rest[:-1]] == listed[2:]
+    after = server.request("GET", "/jobs/eventful/events?after=2").body["items"]
+    assert after == listed[2:]
+
+
+def test_a_stream_of_logs_resumes_behind_every_line(server: RunningServer, tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    command = f"for i in 1 2 3; do echo $JOB_COMPLETION_INDEX.$i; {WAIT_FOR_FILE.format(go)}; done"
+    server.submit(jobset("chatty", command, pods=2))
+    seen, last = [], ""
+    for event in server.stream("/jobs/chatty/logs?follow=true"):
+        seen.append(event.data["text"])
+        last = event.id
+        if len(seen) == 2:
+            break
+    go.touch()
+    rest = server.stream("/jobs/chatty/logs?follow=true", last_id=last)
+    seen += [event.data["text"] for event in rest if event.event == "log"]
+    assert sorted(seen) == [f"{pod}.{line}" for pod in (0, 1) for line in (1, 2, 3)]
+    assert len(server.lines("chatty", "?tail=3")) == 3
+    assert server.lines("chatty", "?role=node&rank=1") == ["1.1", "1.2", "1.3"]
+    assert server.lines("chatty", "?since=1h") == server.lines("chatty")
+    assert server.lines("chatty", "?since=2100-01-01T00:00:00Z") == []
+    assert error_of(server, "GET", "/jobs/chatty/logs?since=soon")[1]["field"] == "since"
+
+
+def test_odd_bytes_in_logs_are_escaped(server: RunningServer) -> None:
+    server.submit(jobset("odd", r"printf 'gr\303\274n\n\377\376\n'; printf 'no newline'"))
+    server.wait("odd")
+    assert server.lines("odd") == ["grün", r"\xff\xfe", "no newline"]
+
+
+def test_only_the_newest_attempt_is_shown_unless_all_are_asked_for(server: RunningServer) -> None:
+    restarts = {"failurePolicy": {"maxRestarts": 1}}
+    server.submit(jobset("retry", "echo $TRAINWAY_RESTART_ATTEMPT; exit 1", spec=restarts))
+    status = server.wait("retry")["status"]
+    assert (status["phase"], status["restarts"], status["attempt"]) == ("Failed", 1, 1)
+    assert server.lines("retry") == ["1"]
+    assert server.lines("retry", "?all_attempts=true") == ["0", "1"]
+
+
+def test_pages_and_filters(server: RunningServer) -> None:
+    for _ in range(3):
+        server.submit(jobset("paged"))
+    server.wait("paged")
+    first = server.request("GET", "/jobs?name=paged&limit=2").body
+    rest = server.request("GET", f"/jobs?name=paged&limit=2&cursor={first['cursor']}").body
+    ids = [job["metadata"]["id"] for job in (*first["items"], *rest["items"])]
+    assert ids == sorted(ids, reverse=True)
+    assert len(ids) == 3
+    assert rest["cursor"] is None
+    assert "objects" in first["items"][0]["spec"]
+    summary = server.request("GET", "/jobs?name=paged&fields=summary").body["items"][0]
+    assert "objects" not in summary["spec"]
+    assert summary["status"]["phase"] in ("Succeeded", "Running", "Starting")
+    phases = {
+        job["status"]["phase"] for job in server.request("GET", "/jobs?active=false").body["items"]
+    }
+    assert phases <= {"Succeeded", "Failed", "Cancelled"}
+
+
+def test_progress_can_be_reported_and_read(server: RunningServer, tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    server.submit(jobset("slow", WAIT_FOR_FILE.format(go)))
+    assert server.request("GET", "/jobs/slow/progress").body == {"trainerStatus": None}
+    told = {
+        "progressPercentage": 45,
+        "metrics": [{"name": "loss", "value": "0.15"}],
+        "lastUpdatedTime": "2026-01-01T00:00:00Z",
+    }
+    body = {"trainerStatus": told}
+    assert server.request("POST", "/jobs/slow/progress", body).body == body
+    assert server.request("GET", "/jobs/slow/progress").body == body
+    assert server.get("slow")["status"]["progress"] == told
+    wrong = {"trainerStatus": {"progressPercentage": 101}}
+    assert error_of(server, "POST", "/jobs/slow/progress", wrong)[0] == 422
+    go.touch()
+    server.wait("slow")
+
+
+def test_files_go_when_the_time_is_over_and_history_stays(server: RunningServer) -> None:
+    server.submit(jobset("brief", "echo hi", spec={"ttlSecondsAfterFinished": 0}))
+    reasons = []
+    job = server.wait("brief")
+    deadline = time.monotonic() + 30
+    while "Expired" not in reasons and time.monotonic() < deadline:
+        events = server.request("GET", "/jobs/brief/events").body["items"]
+        reasons = [event["reason"] for event in events]
+    assert "Expired" in reasons
+    assert not Path(job["status"]["jobDir"]).exists()
+    status = server.get("brief")["status"]
+    assert (status["phase"], status["jobDir"]) == ("Succeeded", None)
+    assert "were removed" in error_of(server, "GET", "/jobs/brief/logs")[1]["message"]
+
+
+def test_a_trainjob_and_its_deadline(server: RunningServer) -> None:
+    runtime = {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainingRuntime",
+        "metadata": {"name": "mine", "namespace": "default"},
+        "spec": {
+            "mlPolicy": {"numNodes": 1, "torch": {}},
+            "template": {"spec": {"replicatedJobs": [trainer_role()]}},
+        },
+    }
+    job: Json = {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "metadata": {"name": "train", "namespace": "default"},
+        "spec": {
+            "runtimeRef": {"name": "mine", "kind": "TrainingRuntime"},
+            "trainer": {
+                "numNodes": 2,
+                "command": ["sh", "-c", "echo $PET_MASTER_ADDR $PET_NNODES $PET_NODE_RANK"],
+            },
+        },
+    }
+    server.submit(runtime, job)
+    done = server.wait("train")
+    assert (done["spec"]["kind"], done["status"]["phase"]) == ("TrainJob", "Succeeded")
+    assert sorted(server.lines("train")) == ["127.0.0.1 2 0", "127.0.0.1 2 1"]
+    job["metadata"]["name"] = "late"
+    job["spec"] |= {"activeDeadlineSeconds": 1}
+    job["spec"]["trainer"]["command"] = ["sleep", "1000"]
+    server.submit(runtime, job)
+    status = server.wait("late")["status"]
+    assert (status["phase"], status["reason"]) == ("Failed", "DeadlineExceeded")
+
+
+def trainer_role() -> Json:
+    label = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
+    pod = {"restartPolicy": "Never", "containers": [{"name": "node", "image": "torch"}]}
+    spec = {"backoffLimit": 0, "template": {"spec": pod}}
+    return {"name": "node", "template": {"metadata": {"labels": label}, "spec": spec}}
+
+
+def test_what_the_server_says_about_itself(server: RunningServer) -> None:
+    about = server.request("GET", "/server").body
+    assert server.process is not None
+    assert about["pid"] == server.process.pid
+    assert about["socket"] == str(server.home / "server.sock")
+    assert set(about["jobs"]) == {"active", "total"}
+    names = [item["metadata"]["name"] for item in server.request("GET", "/runtimes").body["items"]]
+    assert "torch-distributed" in names
+    one = server.request("GET", "/runtimes/torch-distributed").body
+    assert one["kind"] == "ClusterTrainingRuntime"
+    assert error_of(server, "GET", "/runtimes/none")[0] == 404
+    (local,) = server.request("GET", "/backends").body["items"]
+    assert local["name"] == "local"
+    assert {check["name"] for check in local["checks"]} == {"python", "disk", "volumes", "gpus"}
+    paths = server.request("GET", "/openapi.json").body["paths"]
+    assert "/api/v1/jobs/{ref}/logs" in paths
+
+
+def test_a_second_server_leaves_the_first_alone(server: RunningServer) -> None:
+    command = [sys.executable, "-m", "trainway.server", "--home", str(server.home)]
+    assert subprocess.run(command, timeout=60, check=False).returncode == 0
+    assert server.request("GET", "/health").status == 200
+
+
+def test_an_idle_server_goes_and_leaves_nothing_to_connect_to(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "trainway.server", "--home", str(tmp_path)]
+    assert (
+        subprocess.run([*command, "--idle-seconds", "0.2"], timeout=60, check=False).returncode == 0
+    )
+    assert not (tmp_path / "server.sock").exists()
+    assert not (tmp_path / "server.json").exists()
+
+
+def test_a_server_with_work_stays(tmp_path: Path, starts: Starts) -> None:
+    go = tmp_path / "go"
+    server = starts(RunningServer(tmp_path / "home"))
+    server.submit(jobset("work", WAIT_FOR_FILE.format(go)))
+    server.stop()
+    command = [sys.executable, "-m", "trainway.server", "--home", str(server.home)]
+    with subprocess.Popen([*command, "--idle-seconds", "0.2"]) as process:
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(2)
+        go.touch()
+        assert process.wait(60) == 0
+
+
+def test_a_stopped_server_ends_streams_and_the_next_one_goes_on(
+    tmp_path: Path, starts: Starts
+) -> None:
+    go = tmp_path / "go"
+    server = starts(RunningServer(tmp_path / "home"))
+    server.submit(jobset("on", f"echo one; {WAIT_FOR_FILE.format(go)}; echo two"))
+    events = server.stream("/jobs/on/logs?follow=true")
+    first = next(events)
+    server.request("POST", "/server/stop")
+    assert list(events) == []
+    assert server.process is not None
+    assert server.process.wait(60) == 0
+    go.touch()
+    server.start()
+    rest = [e.data["text"] for e in server.stream("/jobs/on/logs?follow=true", first.id) if e.data]
+    assert rest == ["two"]
+    assert server.wait("on")["status"]["phase"] == "Succeeded"
+
+
+def tcp_status(port: int, headers: dict[str, str]) -> int:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    try:
+        connection.request("GET", "/api/v1/jobs", headers=headers)
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def test_over_tcp_a_token_is_needed_where_one_is_set(tmp_path: Path) -> None:
+    port = free_port()
+    token = tmp_path / "token"
+    token.write_text("right")
+    options = ("--listen", f"127.0.0.1:{port}", "--token-file", str(token))
+    with RunningServer(tmp_path / "home", *options):
+        assert tcp_status(port, {}) == 401
+        assert tcp_status(port, {"Authorization": "Bearer wrong"}) == 401
+        assert tcp_status(port, {"Authorization": "Bearer right"}) == 200
+
+
+def test_off_loopback_a_token_is_made_and_shown_once(tmp_path: Path) -> None:
+    port = free_port()
+    command = [sys.executable, "-m", "trainway.server", "--home", str(tmp_path)]
+    every = "0.0.0.0"  # noqa: S104 - what is tested
+    process = subprocess.Popen([*command, "--listen", f"{every}:{port}"], stderr=subprocess.PIPE)
+    assert process.stderr is not None
+    token = process.stderr.readline().decode().split()[-1]
+    server = RunningServer(tmp_path)
+    while not (tmp_path / "server.json").exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    assert server.request("GET", "/health").status == 200
+    assert tcp_status(port, {}) == 401
+    assert tcp_status(port, {"Authorization": f"Bearer {token}"}) == 200
+    assert token not in (tmp_path / "token").read_text()
+    process.send_signal(signal.SIGTERM)
+    assert process.communicate(timeout=60)[1] == b""
+
+
+def test_a_port_that_is_taken_is_said_in_one_line(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        command = [sys.executable, "-m", "trainway.server", "--home", str(tmp_path)]
+        ended = subprocess.run(
+            [*command, "--listen", f"127.0.0.1:{port}"],
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
+    assert ended.returncode == 1
+    assert ended.stderr.decode() == (
+        f"error: cannot listen on 127.0.0.1:{port}: Address already in use\n"
+    )
