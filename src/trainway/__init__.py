@@ -1,7 +1,21 @@
 """Trainway: write a training job once, run it anywhere.
 
-This module stays empty but for the version: everything a user imports lives in `trainway.sdk`, and
-every command starts by importing this package, so a single line here is paid for at each start.
+`from trainway import Client` is what a program starts with. Every command imports this package,
+so it imports nothing itself: a name below is fetched from `trainway.sdk` when it is first used.
 """
 
 __version__ = "0.1.0"
+
+TYPE_CHECKING = False  # typing's constant; type checkers go by the name, and the import costs
+if TYPE_CHECKING:
+    from trainway.sdk import AsyncClient, Client, Job, TrainerClient
+
+__all__ = ["AsyncClient", "Client", "Job", "TrainerClient", "__version__"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from trainway import sdk  # noqa: PLC0415 - only who uses it pays for it
+
+    return getattr(sdk, name)

@@ -1,0 +1,98 @@
+"""Where the server is: a unix socket under the home directory, or what the environment says.
+
+TRAINWAY_HOME     directory of the embedded server, its database and its jobs (~/.trainway)
+TRAINWAY_SERVER   another server: http://host:port, https://host:port or unix:/path/to/socket
+TRAINWAY_TOKEN    what to show to it
+"""
+
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from trainway.errors import UsageError
+
+HOME: Final = "TRAINWAY_HOME"
+SERVER: Final = "TRAINWAY_SERVER"
+TOKEN: Final = "TRAINWAY_TOKEN"  # noqa: S105 - the name of a variable
+
+_PORTS: Final = {"http": 80, "https": 443}
+_LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True)
+class Address:
+    """A server's socket, or its host and port."""
+
+    socket: str = ""
+    """Path of a unix socket; empty where host and port count."""
+    host: str = "localhost"
+    port: int = 0
+    is_tls: bool = False
+    token: str = field(default="", repr=False)
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the server runs on this machine, and so sees its files and programs."""
+        return bool(self.socket) or self.host in _LOOPBACK
+
+    def __str__(self) -> str:
+        if self.socket:
+            return f"unix:{self.socket}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'https' if self.is_tls else 'http'}://{host}:{self.port}"
+
+
+def parse_address(text: str, token: str = "") -> Address:
+    """Read the address of a server, as TRAINWAY_SERVER has it."""
+    if text.startswith("unix:"):
+        path = text.removeprefix("unix:").removeprefix("//")
+        if path:
+            return Address(socket=path, token=token)
+    try:
+        parts = urlsplit(text)
+        if parts.scheme in _PORTS and parts.hostname and parts.path in ("", "/"):
+            port = parts.port or _PORTS[parts.scheme]
+            return Address("", parts.hostname, port, parts.scheme == "https", token)
+    except ValueError:  # a port that is no number, or half an IPv6 address
+        pass
+    hint = "write http://HOST:PORT or unix:/PATH, as in TRAINWAY_SERVER=http://localhost:8080"
+    raise UsageError(f"not the address of a server: {text!r}", hint=hint)
+
+
+def configured_address() -> Address | None:
+    """The server that the environment names; None means the embedded one."""
+    server = os.environ.get(SERVER, "")
+    return parse_address(server, os.environ.get(TOKEN, "")) if server else None
+
+
+@dataclass(frozen=True)
+class Home:
+    """The directory of the embedded server."""
+
+    path: Path
+
+    @classmethod
+    def of_environment(cls) -> "Home":
+        """TRAINWAY_HOME, else ~/.trainway."""
+        named = os.environ.get(HOME)
+        return cls(Path(named).absolute() if named else Path.home() / ".trainway")
+
+    @property
+    def log(self) -> Path:
+        """What the server writes about itself."""
+        return self.path / "server.log"
+
+    def server_info(self) -> dict[str, Any]:
+        """What the last server wrote down about itself: pid, socket, version; empty if nothing."""
+        try:
+            info = json.loads((self.path / "server.json").read_bytes())
+        except (OSError, ValueError):
+            return {}
+        return info if isinstance(info, dict) else {}
+
+    def address(self, info: dict[str, Any]) -> Address:
+        """Where the embedded server listens."""
+        return Address(socket=str(info.get("socket") or self.path / "server.sock"))

@@ -1,0 +1,273 @@
+import json
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import trainway
+from trainway.errors import InvalidError, NotFoundError, UnreadableError, UsageError
+from trainway.sdk import Client, Job, JobFailedError, WaitTimeoutError, submitter
+from trainway.sdk.functions import RESULT
+from trainway.sdk.testing import FakeServer, Json
+
+TRAIN = {
+    "apiVersion": "trainer.kubeflow.org/v1alpha1",
+    "kind": "TrainJob",
+    "metadata": {"name": "a"},
+    "spec": {"runtimeRef": {"name": "torch-distributed"}, "trainer": {"numNodes": 3}},
+}
+
+
+@pytest.fixture
+def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
+    monkeypatch.setenv("TRAINWAY_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("TRAINWAY_SERVER", raising=False)
+    monkeypatch.chdir(tmp_path)
+    with FakeServer(tmp_path / "home") as server:
+        yield server
+
+
+@pytest.fixture(params=[True, False], ids=["torch", "no torch"])
+def torch(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    monkeypatch.setattr("trainway.sdk.targets.has_torch", lambda: request.param)
+    return bool(request.param)
+
+
+def submitted(fake: FakeServer) -> tuple[list[Json], Json]:
+    method, path, body = fake.requests[0]
+    assert (method, path) == ("POST", "/api/v1/jobs")
+    return body["objects"], body["options"]
+
+
+def double(x: int) -> int:
+    return 2 * x
+
+
+def test_the_names_of_the_package_are_those_of_the_sdk() -> None:
+    assert trainway.Client is Client
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        trainway.nothing  # noqa: B018 - the attribute is the test
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        trainway.sdk.nothing  # noqa: B018 - the attribute is the test
+
+
+def test_a_function_is_submitted_as_its_source(fake: FakeServer, torch: bool) -> None:
+    job = Client().run(
+        double, args=[21], nodes=2, cpus=0.5, memory="1Gi", env={"A": "1"}, priority=3
+    )
+    objects, options = submitted(fake)
+    assert job.name == "double"
+    assert (options["priority"], options["workdir"]) == (3, str(Path.cwd()))
+    if torch:
+        runtime, made = objects
+        trainer = made["spec"]["trainer"]
+        assert runtime["metadata"]["name"] == "torch-distributed"
+        assert trainer["command"][:4] == ["torchrun", "--no-python", "python", "-c"]
+        assert trainer["numNodes"] == 2
+        assert trainer["resourcesPerNode"] == {"requests": {"cpu": "0.5", "memory": "1Gi"}}
+        assert "return 2 * x" in trainer["args"][1]
+    else:
+        (made,) = objects
+        (role,) = made["spec"]["replicatedJobs"]
+        assert role["template"]["spec"]["completions"] == 2
+        (container,) = role["template"]["spec"]["template"]["spec"]["containers"]
+        assert container["command"][:2] == ["python", "-c"]
+        assert container["env"] == [{"name": "A", "value": "1"}]
+
+
+@pytest.mark.parametrize("form", [dict, list, "yaml", "json"], ids=str)
+def test_objects_are_submitted_as_they_are(fake: FakeServer, form: Any) -> None:
+    path = Path(f"job.{form}")
+    if isinstance(form, str):
+        path.write_text(json.dumps(TRAIN))
+    target = path if isinstance(form, str) else TRAIN if form is dict else [TRAIN]
+    job = Client().run(target)
+    assert submitted(fake)[0] == [TRAIN]
+    assert repr(job) == "<Job a id0000 Pending>"
+
+
+def test_a_script_is_submitted_with_its_arguments(fake: FakeServer, torch: bool) -> None:
+    Path("train.py").write_text("")
+    Client().run("train.py", args=["--lr", 0.1], on="local", restarts=2, oversubscribe=True)
+    objects, options = submitted(fake)
+    assert (options["backend"], options["oversubscribe"]) == ("local", True)
+    spec = objects[-1]["spec"]
+    if torch:
+        assert spec["trainer"]["command"] == ["torchrun", "train.py"]
+        assert spec["trainer"]["args"] == ["--lr", "0.1"]
+    else:
+        (role,) = spec["replicatedJobs"]
+        (container,) = role["template"]["spec"]["template"]["spec"]["containers"]
+        assert container["command"] == ["python", "train.py", "--lr", "0.1"]
+        assert spec["failurePolicy"] == {"maxRestarts": 2}
+
+
+@pytest.mark.parametrize(
+    ("target", "options", "kind", "message"),
+    [
+        ("train.txt", {}, UsageError, "neither a Python script nor a manifest"),
+        ("no.py", {}, UnreadableError, "no.py: No such file or directory"),
+        ("no.yaml", {}, UnreadableError, "no.yaml: No such file or directory"),
+        ("bad.yaml", {}, UnreadableError, "bad.yaml: line 2, column 1"),
+        ("latin.yaml", {}, UnreadableError, "latin.yaml: not UTF-8"),
+        ("train.py", {"packages": ["x"]}, UsageError, "kwargs and packages are for functions"),
+        ({"kind": "Secret"}, {}, UsageError, "there is no job in it"),
+        ([TRAIN, TRAIN], {}, UsageError, "there are 2 jobs in it: a, a"),
+        (lambda: 1, {}, UsageError, "a lambda cannot be sent"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_run_is_refused(
+    fake: FakeServer, target: Any, options: Json, kind: type[Exception], message: str
+) -> None:
+    Path("bad.yaml").write_text("[")
+    Path("latin.yaml").write_bytes(b"\xff")
+    with pytest.raises(kind, match=message):
+        Client().run(target, **options)
+    assert fake.requests == []
+
+
+def test_warnings_and_refusals_of_the_server_are_passed_on(fake: FakeServer) -> None:
+    fake.warnings = ["the image is not used"]
+    with pytest.warns(UserWarning, match="the image is not used"):
+        Client().run(TRAIN)
+    error = {"code": "invalid", "message": "no"}
+    fake.refusal = (422, {"error": error, "errors": ["TrainJob/a: no"]})
+    with pytest.raises(InvalidError, match="TrainJob/a: no"):
+        Client().run(TRAIN)
+
+
+def ending(fake: FakeServer, phase: str, **status: Any) -> Callable[[Json], None]:
+    def end(job: Json) -> None:
+        fake.update(job, "Running")
+        fake.update(job, phase, **status)
+
+    return end
+
+
+def test_a_job_is_a_future(fake: FakeServer, tmp_path: Path) -> None:
+    (tmp_path / RESULT).parent.mkdir()
+    (tmp_path / RESULT).write_text('{"encoding": "json", "value": 42}')
+    fake.on_submit = ending(fake, "Succeeded", outputDir=str(tmp_path))
+    job = Client().run(double, args=[21])
+    assert job.result(timeout=20) == 42
+    assert (job.done(), job.status, job.exception()) == (True, "Succeeded", None)
+    assert job.output_dir == tmp_path
+
+
+def test_a_job_that_is_no_function_has_no_result(fake: FakeServer, tmp_path: Path) -> None:
+    fake.add_job("a", "Succeeded", outputDir=str(tmp_path))
+    assert Client().job("a").result() is None
+
+
+def test_a_failure_brings_the_last_lines_of_who_failed(fake: FakeServer) -> None:
+    nodes = [
+        {"role": "node", "rank": 0, "phase": "Failed", "exitCode": 143},
+        {"role": "node", "rank": 1, "phase": "Failed", "exitCode": 1},
+    ]
+    job = fake.add_job("a", "Failed", reason="FailedJobs", message="why", nodes=nodes)
+    fake.log(job, "stopped", rank=0)
+    for number in range(30):
+        fake.log(job, f"line {number}", rank=1)
+    with pytest.raises(JobFailedError) as caught:
+        Client().job("a").result()
+    first, *lines = caught.value.message.splitlines()
+    assert first == "a has failed: FailedJobs: why; node-1 ended with status 1"
+    assert lines == [f"  line {number}" for number in range(10, 30)]
+    assert caught.value.log[-1] == "line 29"
+
+
+def test_a_job_that_was_cancelled_has_failed(fake: FakeServer) -> None:
+    fake.add_job("a", "Running")
+    job = Client().job("a")
+    job.cancel()
+    assert str(job.exception()) == "a has cancelled: Cancelled"
+
+
+def test_waiting_may_take_too_long(fake: FakeServer) -> None:
+    fake.add_job("a", "Running")
+    with pytest.raises(TimeoutError, match=r"a is Running after 0\.05 s"):
+        Client().job("a").wait(timeout=0.05)
+    with pytest.raises(WaitTimeoutError):
+        Client().job("a").result(timeout=0)
+
+
+def test_waiting_for_a_job_that_is_deleted_ends(fake: FakeServer) -> None:
+    fake.add_job("a", "Running")
+    job = Client().job("a")
+    fake.break_after = 1
+    del fake.jobs["id0000"]
+    with pytest.raises(NotFoundError):
+        job.wait()
+
+
+def test_logs_events_and_metrics_are_read(fake: FakeServer) -> None:
+    metrics = [{"name": "loss", "value": "0.5"}, {"name": "note", "value": "fine"}]
+    progress = {"progressPercentage": 45, "metrics": metrics}
+    data = fake.add_job("a", "Running", progress=progress)
+    fake.log(data, "one", rank=0)
+    fake.log(data, "two", rank=1)
+    fake.event(data, "Created")
+    job = Client().job("a")
+    assert [str(line) for line in job.logs()] == ["one", "two"]
+    assert [line.node for line in job.logs(rank=1)] == ["node-1"]
+    assert [line.text for line in job.logs(tail=1)] == ["two"]
+    assert [event["reason"] for event in job.events()] == ["Created"]
+    assert (job.progress, job.metrics()) == (45.0, {"loss": 0.5, "note": "fine"})
+
+
+@pytest.mark.parametrize(
+    "since", [timedelta(minutes=5), datetime(2026, 11, 15, 5, tzinfo=UTC)], ids=str
+)
+def test_logs_since_a_time_are_asked_for(fake: FakeServer, since: timedelta | datetime) -> None:
+    fake.add_job("a", "Running")
+    assert list(Client().job("a").logs(since=since)) == []
+    assert "since=2" in fake.requests[-1][1]
+
+
+def test_jobs_are_found_and_changed(fake: FakeServer) -> None:
+    client = Client()
+    fake.add_job("a", "Succeeded")
+    fake.add_job("b", "Running")
+    assert [job.name for job in client.jobs()] == ["b", "a"]
+    assert [job.name for job in client.jobs(active=True)] == ["b"]
+    job = client.job("b")
+    job.suspend()
+    assert job.status == "Paused"
+    job.resume()
+    assert job.status == "Running"
+    again = job.rerun()
+    assert (again.name, again.id) == ("b", "id0002")
+    again.delete()
+    assert len(client.jobs()) == 2
+    assert (client.runtimes(), client.backends()) == ([], [])
+
+
+def test_a_result_elsewhere_cannot_be_fetched(
+    fake: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake.add_job("a", "Succeeded")
+    job = Client().job("a")
+    monkeypatch.setattr("trainway.sdk.address.Address.is_here", False)
+    with pytest.raises(trainway.errors.TrainwayError, match="cannot be fetched yet"):
+        job.result()
+
+
+def test_a_server_can_be_named(fake: FakeServer) -> None:
+    fake.add_job("a")
+    client = Client(f"unix:{fake.socket}", token="t")  # noqa: S106 - no secret
+    assert isinstance(client.job("a"), Job)
+    assert str(client.address) == f"unix:{fake.socket}"
+
+
+def test_torch_is_looked_for_where_the_job_would_find_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(submitter, "_bin", lambda: "/nowhere")
+    monkeypatch.setattr(submitter, "find_spec", lambda _name: None)
+    assert not submitter.has_torch()
+    (tmp_path / "torchrun").touch(0o755)
+    assert submitter.has_torch()

@@ -1,0 +1,155 @@
+"""Calls a function that was sent as text, inside the job.
+
+The text of this file is the program of `python -c`, so the job needs no Trainway: it keeps to the
+standard library of Python 3.8. Arguments: a JSON head, then the pieces of the function's source and
+of its own arguments, which are in pieces because the kernel limits the length of one.
+
+The source becomes a file, for tracebacks and for processes that import it again. The value that the
+first rank returns is written where `functions.function_result` looks for it.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "JOB_COMPLETION_INDEX")
+
+
+def run(argv: list[str]) -> None:
+    """Do all of it."""
+    head = json.loads(argv[0])
+    count = head["pieces"]
+    source, arguments = "".join(argv[1 : 1 + count]), "".join(argv[1 + count :])
+    folder = scratch_folder()
+    if head["packages"]:
+        install(head["packages"], head["index_urls"], folder)
+    path = folder / head["file"]
+    write(path, source)
+    module = type(sys)("__main__")
+    module.__file__ = str(path)
+    sys.modules["__main__"] = module
+    sys.argv = [str(path)]
+    exec(compile(source, str(path), "exec"), module.__dict__)  # noqa: S102 - what this is for
+    args, kwargs = decoded(head["encoding"], arguments)
+    value = getattr(module, head["function"])(*args, **kwargs)
+    if hasattr(value, "__await__"):
+        import asyncio  # noqa: PLC0415 - seldom needed, slow to import
+
+        value = asyncio.run(awaited(value))
+    if is_first():
+        write(folder / "result.json", encoded(value))
+
+
+def scratch_folder() -> Path:
+    """A folder of the job's own: the same one in every attempt, where there is such a thing."""
+    output = os.environ.get("TRAINWAY_OUTPUT_DIR")
+    if not output:
+        return Path(tempfile.mkdtemp(prefix="trainway-"))
+    folder = Path(output, ".trainway")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def is_first() -> bool:
+    """Whether this process is the first of its job."""
+    ranks = [os.environ[name] for name in RANKS if name in os.environ]
+    return not ranks or ranks[0] == "0"
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file at once, since all ranks do it at the same time."""
+    part = path.with_name(f"{path.name}.{os.getpid()}")
+    part.write_text(text, "utf-8", "surrogatepass")
+    part.replace(path)
+
+
+async def awaited(value: Any) -> Any:
+    """What a coroutine returns."""
+    return await value
+
+
+def decoded(encoding: str, text: str) -> tuple[Any, Any]:
+    """The positional and the named arguments."""
+    if encoding == "json":
+        args, kwargs = json.loads(text)
+    else:
+        args, kwargs = pickle.loads(base64.b64decode(text))  # noqa: S301 - from the job's author
+    return args, kwargs
+
+
+def encoded(value: Any) -> str:
+    """A value as text: JSON where that gives the same value back, else a pickle."""
+    try:
+        text = json.dumps(value)
+        if json.loads(text) == value:
+            return json.dumps({"encoding": "json", "value": value})
+    except Exception:  # noqa: BLE001, S110 - whatever a value's own comparison raises
+        pass
+    try:
+        data = base64.b64encode(pickle.dumps(value, protocol=4)).decode()
+    except Exception as error:  # noqa: BLE001 - whatever a value's own pickling raises
+        reason = f"{type(error).__name__}: {error}"
+        return json.dumps({"encoding": "none", "type": type(value).__name__, "value": reason})
+    return json.dumps({"encoding": "pickle", "value": data})
+
+
+def install(packages: list[str], index_urls: list[str], folder: Path) -> None:
+    """Install what is missing into the job's own folder: one process does, the others wait."""
+    import fcntl  # noqa: PLC0415 - not on Windows, where packages are the user's to install
+
+    missing = [package for package in packages if not is_installed(package)]
+    if not missing:
+        return
+    target, done = folder / "packages", folder / "packages.json"
+    with (folder / "packages.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not done.exists():
+            pip_install(missing, index_urls, target)
+            write(done, json.dumps(missing))
+    sys.path.insert(0, str(target))
+    paths = [str(target), os.environ.get("PYTHONPATH", "")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
+
+
+def pip_install(packages: list[str], index_urls: list[str], target: Path) -> None:
+    """Run uv if it is there, else pip; what they say appears in the job's log."""
+    uv = shutil.which("uv")
+    pip = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check"]
+    command = [uv, "pip", "install", "--python", sys.executable] if uv else pip
+    urls = [
+        part
+        for position, url in enumerate(index_urls)
+        for part in ("--extra-index-url" if position else "--index-url", url)
+    ]
+    names = " ".join(packages)
+    print(f"installing {names}", flush=True)  # noqa: T201 - the job's log
+    status = subprocess.call(  # noqa: S603 - what the job's author asks for
+        [*command, "--quiet", "--target", str(target), *urls, *packages]
+    )
+    if status:
+        sys.exit(f"the packages could not be installed: {names}")
+
+
+def is_installed(package: str) -> bool:
+    """Whether a package is there; of versions only NAME==VERSION is understood."""
+    from importlib import metadata  # noqa: PLC0415 - only packages need it
+
+    name, _, version = package.partition("==")
+    try:
+        found = metadata.version(name.strip())
+    except Exception:  # noqa: BLE001 - not there, or not a plain name
+        return False
+    return not version or found == version.strip()
+
+
+if __name__ == "__main__":
+    run(sys.argv[1:])

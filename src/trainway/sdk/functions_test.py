@@ -1,0 +1,183 @@
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainway.errors import NotFoundError, TrainwayError, UsageError
+from trainway.sdk import function_boot
+from trainway.sdk.functions import RESULT, FunctionCall, captured, function_result
+
+
+def add(x: Any, y: Any = 1) -> Any:
+    return x + y
+
+
+def echo(value: Any) -> Any:
+    return value
+
+
+def where() -> Any:
+    import multiprocessing  # noqa: PLC0415 - in the job
+    import sys  # noqa: PLC0415 - in the job
+
+    main = sys.modules["__main__"]
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        (seen,) = pool.map(echo, ["from a child"])
+    return [Path(str(main.__file__)).name, sys.argv, seen, hasattr(main, "pickle")]
+
+
+def threads() -> Any:
+    import threading  # noqa: PLC0415 - in the job
+
+    return threading.Lock()
+
+
+async def later(x: int) -> int:
+    return x
+
+
+def fails() -> None:
+    raise ValueError("the reason")
+
+
+def call(
+    call: FunctionCall, output: Path, env: dict[str, str] | None = None
+) -> "subprocess.CompletedProcess[str]":
+    """Run the command of a call as a job would."""
+    _, *command = call.command()
+    return subprocess.run(
+        [sys.executable, *command, *call.args()],
+        env={**os.environ, "TRAINWAY_OUTPUT_DIR": str(output), **(env or {})},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("func", "args", "kwargs", "encoding", "value"),
+    [
+        (add, (1,), {"y": 2}, "json", 3),
+        (add, ("a\ud800",), {"y": "b"}, "json", "a\ud800b"),
+        (add, ((1,), (2,)), {}, "pickle", (1, 2)),
+        (echo, ({1: {2}},), {}, "pickle", {1: {2}}),
+        (echo, (b"\x00\xff",), {}, "pickle", b"\x00\xff"),
+        (echo, (None,), {}, "json", None),
+        (later, (5,), {}, "json", 5),
+        (echo, ("ä" * 60_000,), {}, "json", "ä" * 60_000),
+        (echo, ("x" * 300_000,), {}, "json", "x" * 300_000),
+    ],
+    ids=lambda value: repr(value)[:20],
+)
+def test_a_call_comes_back_with_its_value(
+    func: Callable[..., Any], args: Any, kwargs: Any, encoding: str, value: Any, tmp_path: Path
+) -> None:
+    sent = captured(func, args, kwargs)
+    assert sent.encoding == encoding
+    assert max(len(arg.encode(errors="surrogatepass")) for arg in sent.args()) < 128 * 1024
+    done = call(sent, tmp_path)
+    assert done.stderr == ""
+    assert function_result(tmp_path) == value
+
+
+def test_a_function_has_a_file_that_children_import(tmp_path: Path) -> None:
+    done = call(captured(where), tmp_path)
+    assert done.stderr == ""
+    path = str(tmp_path / ".trainway" / "where.py")
+    assert function_result(tmp_path) == ["where.py", [path], "from a child", False]
+
+
+@pytest.mark.parametrize(
+    ("env", "writes"),
+    [
+        ({"RANK": "0", "JOB_COMPLETION_INDEX": "1"}, True),
+        ({"RANK": "1", "JOB_COMPLETION_INDEX": "0"}, False),
+        ({"JOB_COMPLETION_INDEX": "1"}, False),
+        ({"OMPI_COMM_WORLD_RANK": "2"}, False),
+    ],
+)
+def test_only_the_first_rank_answers(env: dict[str, str], writes: bool, tmp_path: Path) -> None:
+    assert call(captured(add, (1,)), tmp_path, env).returncode == 0
+    assert (tmp_path / RESULT).exists() == writes
+
+
+def test_an_exception_shows_the_line_and_leaves_no_value(tmp_path: Path) -> None:
+    done = call(captured(fails), tmp_path)
+    assert done.returncode == 1
+    assert 'raise ValueError("the reason")' in done.stderr
+    with pytest.raises(NotFoundError, match="the job left no result"):
+        function_result(tmp_path)
+
+
+def test_a_value_that_cannot_travel_is_named(tmp_path: Path) -> None:
+    assert call(captured(threads), tmp_path).returncode == 0
+    with pytest.raises(TrainwayError, match="the function returned a lock, which cannot be sent"):
+        function_result(tmp_path)
+
+
+def test_arguments_that_cannot_travel_are_refused() -> None:
+    with pytest.raises(UsageError, match="the arguments of echo cannot be sent"):
+        captured(echo, (lambda: 1,))
+    with pytest.raises(UsageError, match=r"echo and its arguments are 2\.0 MB"):
+        captured(echo, ("x" * 2_000_000,))
+
+
+class Unequal:
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def test_values_with_an_equality_of_their_own_are_pickled() -> None:
+    assert json.loads(function_boot.encoded(Unequal()))["encoding"] == "pickle"
+
+
+@pytest.mark.parametrize(
+    ("package", "installed"),
+    [
+        ("pytest", True),
+        (f"pytest=={pytest.__version__}", True),
+        ("pytest==1.0", False),
+        ("pytest>=1", False),
+        ("no-such-package-here", False),
+        ("a/b", False),
+    ],
+)
+def test_packages_that_are_there_are_known(package: str, installed: bool) -> None:
+    assert function_boot.is_installed(package) == installed
+
+
+def test_packages_are_installed_once_and_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[list[str]] = []
+
+    def fake_call(command: list[str]) -> int:
+        calls.append(command)
+        return 0
+
+    monkeypatch.setattr(subprocess, "call", fake_call)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setenv("PYTHONPATH", "/else")
+    for _ in range(2):
+        function_boot.install(["pytest", "nothing-like-it"], ["http://a", "http://b"], tmp_path)
+    target = str(tmp_path / "packages")
+    ((*_, last),) = calls
+    assert last == "nothing-like-it"
+    assert calls[0][-7:-1] == [
+        "--target", target, "--index-url", "http://a", "--extra-index-url", "http://b"
+    ]  # fmt: skip
+    assert sys.path[0] == target
+    assert os.environ["PYTHONPATH"].startswith(target + os.pathsep)
+
+
+def test_packages_that_cannot_be_installed_end_the_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(subprocess, "call", lambda _command: 1)
+    with pytest.raises(SystemExit, match="could not be installed: nothing-like-it"):
+        function_boot.install(["nothing-like-it"], [], tmp_path)

@@ -1,0 +1,180 @@
+"""A job that was submitted, used like a future."""
+
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from trainway.errors import TrainwayError
+from trainway.sdk.failures import JobFailedError, WaitTimeoutError
+from trainway.sdk.log_line import LogLine
+from trainway.sdk.phases import FAILED, SUCCEEDED
+from trainway.sdk.rest import Json, LogQuery, Rest, is_terminal, phase
+from trainway.sdk.transport import StreamControl
+
+_FAILURE_LINES = 20
+
+
+class Job:
+    """A handle on a job: everything is asked of the server, whoever submitted it."""
+
+    def __init__(self, rest: Rest, data: Json) -> None:
+        self._rest = rest
+        self._data = data
+
+    @property
+    def id(self) -> str:
+        """What no other job shares."""
+        return str(self._data["metadata"]["id"])
+
+    @property
+    def name(self) -> str:
+        """The job's name; the newest job of a name is found by it."""
+        return str(self._data["metadata"]["name"])
+
+    @property
+    def status(self) -> str:
+        """The phase it is in now: Queued, Running, Succeeded, ..."""
+        return phase(self.refresh())
+
+    @property
+    def progress(self) -> float | None:
+        """How much is done, in percent, if the training code reports it."""
+        percent = self._trainer_status().get("progressPercentage")
+        return None if percent is None else float(percent)
+
+    @property
+    def output_dir(self) -> Path:
+        """Where the job's processes find TRAINWAY_OUTPUT_DIR; the same in every attempt."""
+        return Path(self._status().get("outputDir") or self.refresh()["status"]["outputDir"])
+
+    def refresh(self) -> Json:
+        """The job as the server has it now."""
+        if not self.done():
+            self._data = self._rest.get(self.id)
+        return self._data
+
+    def done(self) -> bool:
+        """Whether it was over when it was last looked at; it does not ask the server."""
+        return is_terminal(self._data)
+
+    def wait(self, timeout: float | None = None) -> str:
+        """Wait for the end and give the phase it ended in."""
+        if not self.done():
+            deadline = None if timeout is None else time.monotonic() + timeout
+            self.follow(StreamControl(deadline))
+        if not is_terminal(self.refresh()):  # which fails if somebody has deleted the job
+            raise WaitTimeoutError(f"{self.name} is {phase(self._data)} after {timeout or 0:g} s")
+        return phase(self._data)
+
+    def follow(self, control: StreamControl) -> None:
+        """Keep the job up to date until it is over, or the control is."""
+        for data in self._rest.watch(self.id, control):
+            self._data = data
+
+    def result(self, timeout: float | None = None) -> Any:
+        """Wait for the end; the value that the function returned on the first rank.
+
+        None where the job was no function. If the job failed, a JobFailedError says why.
+        """
+        if self.wait(timeout) != SUCCEEDED:
+            raise self._failure()
+        if not self._rest.address.is_here:
+            raise TrainwayError("the result is on the server's machine and cannot be fetched yet")
+        from trainway.sdk.functions import RESULT, function_result  # noqa: PLC0415 - loads inspect
+
+        folder = self.output_dir
+        return function_result(folder) if (folder / RESULT).exists() else None
+
+    def exception(self, timeout: float | None = None) -> TrainwayError | None:
+        """Wait for the end; what result() would raise for a job that failed, else None."""
+        return None if self.wait(timeout) == SUCCEEDED else self._failure()
+
+    def logs(
+        self,
+        *,
+        follow: bool = False,
+        role: str | None = None,
+        rank: int | None = None,
+        tail: int | None = None,
+        since: timedelta | datetime | None = None,
+        all_attempts: bool = False,
+        control: StreamControl | None = None,
+    ) -> Iterator[LogLine]:
+        """The lines that its containers wrote, and with `follow` those to come."""
+        start = datetime.now(UTC) - since if isinstance(since, timedelta) else since
+        text = start.isoformat() if start else None
+        query = LogQuery(role, rank, tail, text, all_attempts, follow)
+        return self._rest.logs(self.id, query, control)
+
+    def events(self) -> list[Json]:
+        """What happened to it."""
+        return self._rest.events(self.id)
+
+    def metrics(self) -> dict[str, float | str]:
+        """The metrics that the training code last reported."""
+        metrics = self._trainer_status().get("metrics") or ()
+        return {str(metric["name"]): _number(str(metric["value"])) for metric in metrics}
+
+    def cancel(self) -> None:
+        """Stop everything and wait until no process is left."""
+        self._data = self._rest.act(self.id, "cancel")
+        self.wait()
+
+    def suspend(self) -> None:
+        """Stop the processes and keep the job."""
+        self._data = self._rest.act(self.id, "suspend")
+
+    def resume(self) -> None:
+        """Go on with a suspended job."""
+        self._data = self._rest.act(self.id, "resume")
+
+    def rerun(self) -> "Job":
+        """Submit the same job again."""
+        return Job(self._rest, self._rest.act(self.id, "rerun"))
+
+    def delete(self) -> None:
+        """Stop it if it runs, and forget it with all its files."""
+        self._rest.delete(self.id)
+
+    def to_dict(self) -> Json:
+        """The whole job, as the server last told it."""
+        return self._data
+
+    def __repr__(self) -> str:
+        return f"<Job {self.name} {self.id} {phase(self._data)}>"
+
+    def _status(self) -> Json:
+        return self._data.get("status") or {}
+
+    def _trainer_status(self) -> Json:
+        return self.refresh()["status"].get("progress") or {}
+
+    def _failure(self) -> JobFailedError:
+        status = self._status()
+        said = ": ".join(str(status[key]) for key in ("reason", "message") if status.get(key))
+        summary = f"{self.name} has {phase(self._data).lower()}" + (f": {said}" if said else "")
+        node = failed_node(self._data)
+        if node is None:
+            return JobFailedError(summary)
+        query = LogQuery(role=node["role"], rank=node["rank"], tail=_FAILURE_LINES)
+        lines = [line.text for line in self._rest.logs(self.id, query)]
+        where = f"{node['role']}-{node['rank']}"
+        code = node.get("exitCode")
+        ended = f"{where} ended with status {code}" if code is not None else f"{where} failed"
+        return JobFailedError(f"{summary}; {ended}", log=lines)
+
+
+def failed_node(job: Json) -> Json | None:
+    """The node to blame for a failure: one that failed by itself rather than was stopped."""
+    nodes: list[Json] = (job.get("status") or {}).get("nodes") or []
+    failed = [node for node in nodes if node.get("phase") == FAILED or node.get("exitCode")]
+    return min(failed, key=lambda node: (node.get("exitCode") or 0) > 128, default=None)
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text

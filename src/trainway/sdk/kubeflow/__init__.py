@@ -1,0 +1,72 @@
+"""The kubeflow SDK's names: `from trainway.sdk.kubeflow import TrainerClient, CustomTrainer`.
+
+Options are in `trainway.sdk.kubeflow.options`, as they are in `kubeflow.trainer.options`.
+"""
+
+from trainway.sdk.kubeflow.client import TrainerClient
+from trainway.sdk.kubeflow.reporting import get_tpu_num_nodes, update_trainjob_status
+from trainway.sdk.kubeflow.requests import DATASET_PATH, MODEL_PATH
+from trainway.sdk.kubeflow.types import (
+    BuiltinTrainer,
+    ContainerBackendConfig,
+    CustomTrainer,
+    CustomTrainerContainer,
+    DataCacheInitializer,
+    DataFormat,
+    DataType,
+    Event,
+    HuggingFaceDatasetInitializer,
+    HuggingFaceModelInitializer,
+    Initializer,
+    KubernetesBackendConfig,
+    LocalProcessBackendConfig,
+    LoraConfig,
+    Loss,
+    Runtime,
+    RuntimeKind,
+    RuntimeTrainer,
+    S3DatasetInitializer,
+    S3ModelInitializer,
+    Step,
+    TorchTuneConfig,
+    TorchTuneInstructDataset,
+    TrainerType,
+    TrainingRuntimeSource,
+    TrainJob,
+    TrainJobTemplate,
+)
+
+__all__ = [
+    "DATASET_PATH",
+    "MODEL_PATH",
+    "BuiltinTrainer",
+    "ContainerBackendConfig",
+    "CustomTrainer",
+    "CustomTrainerContainer",
+    "DataCacheInitializer",
+    "DataFormat",
+    "DataType",
+    "Event",
+    "HuggingFaceDatasetInitializer",
+    "HuggingFaceModelInitializer",
+    "Initializer",
+    "KubernetesBackendConfig",
+    "LocalProcessBackendConfig",
+    "LoraConfig",
+    "Loss",
+    "Runtime",
+    "RuntimeKind",
+    "RuntimeTrainer",
+    "S3DatasetInitializer",
+    "S3ModelInitializer",
+    "Step",
+    "TorchTuneConfig",
+    "TorchTuneInstructDataset",
+    "TrainJob",
+    "TrainJobTemplate",
+    "TrainerClient",
+    "TrainerType",
+    "TrainingRuntimeSource",
+    "get_tpu_num_nodes",
+    "update_trainjob_status",
+]

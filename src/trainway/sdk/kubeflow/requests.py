@@ -1,0 +1,197 @@
+"""What `train()` submits: a TrainJob from a trainer and an initializer. Pure."""
+
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any, Final
+
+from trainway.sdk.functions import FunctionCall, captured
+from trainway.sdk.kubeflow.types import (
+    BaseInitializer,
+    BuiltinTrainer,
+    CustomTrainer,
+    CustomTrainerContainer,
+    DataCacheInitializer,
+    HuggingFaceDatasetInitializer,
+    Initializer,
+    LoraConfig,
+    Runtime,
+    TorchTuneConfig,
+    TorchTuneInstructDataset,
+    Trainer,
+    TrainerType,
+)
+from trainway.sdk.manifests import TRAINER_API, launcher, literal
+
+Json = dict[str, Any]
+
+DATASET_PATH: Final = "/workspace/dataset"
+MODEL_PATH: Final = "/workspace/model"
+
+_PLAIN: Final = ("cpu", "memory", "gpu", "storage", "ephemeral-storage")
+_ALIASES: Final = {"gpu": "nvidia.com/gpu", "storage": "ephemeral-storage"}
+_MIG: Final = "nvidia.com/mig-"
+_HUB: Final = "hf://"
+
+
+def train_job(
+    name: str,
+    runtime: Runtime,
+    manifest: Json | None,
+    trainer: Trainer | None,
+    initializer: Initializer | None,
+) -> Json:
+    """The TrainJob; `manifest` is the runtime as the server has it."""
+    spec: Json = {"runtimeRef": {"name": runtime.name, "kind": runtime.kind.value}}
+    trainer_spec = _trainer(runtime, manifest, trainer, initializer)
+    if trainer_spec:
+        spec["trainer"] = trainer_spec
+    if initializer is not None and (initializer.dataset or initializer.model):
+        parts = {"dataset": initializer.dataset, "model": initializer.model}
+        spec["initializer"] = {key: _source(part) for key, part in parts.items() if part}
+    return {
+        "apiVersion": TRAINER_API,
+        "kind": "TrainJob",
+        "metadata": {"name": name},
+        "spec": spec,
+    }
+
+
+def _trainer(
+    runtime: Runtime,
+    manifest: Json | None,
+    trainer: Trainer | None,
+    initializer: Initializer | None,
+) -> Json:
+    if trainer is None:
+        return {}
+    if not isinstance(trainer, CustomTrainer | CustomTrainerContainer | BuiltinTrainer):
+        raise ValueError(f"a {type(trainer).__name__} is no trainer")
+    kind = TrainerType.BUILTIN_TRAINER
+    if not isinstance(trainer, BuiltinTrainer):
+        kind = TrainerType.CUSTOM_TRAINER
+    if runtime.trainer.trainer_type is not kind:
+        other = runtime.trainer.trainer_type.value
+        raise ValueError(f"the runtime {runtime.name} takes a {other}, not a {kind.value}")
+    if isinstance(trainer, BuiltinTrainer):
+        return _builtin(runtime, trainer.config, initializer)
+    spec = _common(trainer.num_nodes, trainer.resources_per_node)
+    if isinstance(trainer, CustomTrainer):
+        call = _call(trainer)
+        command = [*launcher(manifest), *call.command()]
+        spec["command"] = [literal(part) for part in command]
+        spec["args"] = [literal(part) for part in call.args()]
+    if trainer.image:
+        spec["image"] = trainer.image
+    if trainer.env:
+        spec["env"] = [{"name": key, "value": value} for key, value in trainer.env.items()]
+    return spec
+
+
+def _call(trainer: CustomTrainer) -> FunctionCall:
+    if not callable(trainer.func):
+        raise ValueError(f"func must be a function, not a {type(trainer.func).__name__}")
+    packages = trainer.packages_to_install or ()
+    return captured(trainer.func, (), trainer.func_args, packages, trainer.pip_index_urls)
+
+
+def _builtin(runtime: Runtime, config: TorchTuneConfig, initializer: Initializer | None) -> Json:
+    if not isinstance(config, TorchTuneConfig):
+        raise ValueError(f"a {type(config).__name__} is no configuration of a built-in trainer")
+    spec = _common(config.num_nodes, config.resources_per_node)
+    spec["command"] = list(runtime.trainer.command)
+    spec["args"] = list(_torchtune_args(config, initializer))
+    return spec
+
+
+def _common(num_nodes: int | None, resources: dict[str, Any] | None) -> Json:
+    spec: Json = {}
+    if num_nodes:
+        spec["numNodes"] = num_nodes
+    if resources:
+        amounts = resources_per_node(resources)
+        spec["resourcesPerNode"] = {"requests": amounts, "limits": dict(amounts)}
+    return spec
+
+
+def resources_per_node(resources: dict[str, Any]) -> dict[str, Any]:
+    """The amounts under the names that Kubernetes has for them."""
+    amounts = {_resource_name(name): amount for name, amount in resources.items()}
+    migs = [name for name in amounts if name.startswith(_MIG)]
+    if len(migs) > 1:
+        raise ValueError(f"only one kind of MIG device can be asked for, not {', '.join(migs)}")
+    if migs and "nvidia.com/gpu" in amounts:
+        raise ValueError(f"either nvidia.com/gpu or {migs[0]} can be asked for, not both")
+    return amounts
+
+
+def _resource_name(name: str) -> str:
+    lower = name.lower()
+    if lower.startswith("mig-"):
+        return _MIG + lower.removeprefix("mig-")
+    return _ALIASES.get(lower, lower) if lower in _PLAIN else name
+
+
+def _torchtune_args(config: TorchTuneConfig, initializer: Initializer | None) -> Iterator[str]:
+    if config.dtype:
+        yield f"dtype={config.dtype.value}"
+    if config.batch_size:
+        yield f"batch_size={config.batch_size}"
+    if config.epochs:
+        yield f"epochs={config.epochs}"
+    if config.loss:
+        yield f"loss={config.loss.value}"
+    if initializer and isinstance(initializer.dataset, HuggingFaceDatasetInitializer):
+        yield _dataset_place(initializer.dataset.storage_uri)
+    if config.peft_config:
+        yield from _lora_args(config.peft_config)
+    if config.dataset_preprocess_config:
+        yield from _dataset_args(config.dataset_preprocess_config)
+
+
+def _dataset_place(storage_uri: str) -> str:
+    """Where the dataset's files lie: below the names of its owner and of itself."""
+    parts = storage_uri.removeprefix(_HUB).strip("/").split("/")
+    relative = "/".join(parts[2:]) or "."
+    key = "data_files" if relative != "." and "." in relative else "data_dir"
+    return f"dataset.{key}={DATASET_PATH}/{relative}"
+
+
+def _lora_args(config: LoraConfig) -> Iterator[str]:
+    for item in fields(config):
+        value = getattr(config, item.name)
+        if item.name != "lora_attn_modules" and value is not None:
+            yield f"model.{item.name}={value}"
+    if config.lora_attn_modules:
+        yield f"model.lora_attn_modules=[{','.join(config.lora_attn_modules)}]"
+
+
+def _dataset_args(config: TorchTuneInstructDataset) -> Iterator[str]:
+    yield "dataset=torchtune.datasets.instruct_dataset"
+    if config.source:
+        yield f"dataset.source={config.source.value}"
+    if config.split:
+        yield f"dataset.split={config.split}"
+    if config.train_on_input is not None:
+        yield f"dataset.train_on_input={config.train_on_input}"
+    if config.new_system_prompt:
+        yield f"dataset.new_system_prompt={config.new_system_prompt}"
+    if config.column_map:
+        yield f"dataset.column_map={config.column_map}"
+
+
+def _source(source: BaseInitializer) -> Json:
+    """An initializer: its settings become variables."""
+    env: Json = {}
+    skipped = {"storage_uri"}
+    if isinstance(source, DataCacheInitializer):
+        env = {"CLUSTER_SIZE": str(source.num_data_nodes + 1), "METADATA_LOC": source.metadata_loc}
+        skipped |= {"metadata_loc", "num_data_nodes"}
+    for item in fields(source):
+        value = getattr(source, item.name)
+        if item.name not in skipped and value is not None:
+            text = ",".join(map(str, value)) if isinstance(value, list) else value
+            env[item.name.upper()] = text
+    return {
+        "storageUri": source.storage_uri,
+        "env": [{"name": name, "value": value} for name, value in env.items()],
+    }

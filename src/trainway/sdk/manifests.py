@@ -1,0 +1,240 @@
+"""The literal objects that a script, a command or a function becomes. Pure.
+
+What runs under a training runtime is a TrainJob; a command on its own is a JobSet. Neither retries:
+the runtime travels along with its retries taken out, since whoever runs a script waits for it and
+wants to see its error, not six attempts of it. Restarts that are asked for are JobSet's, which take
+the whole gang.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from trainway.errors import UsageError
+
+Json = dict[str, Any]
+
+TRAINER_API: Final = "trainer.kubeflow.org/v1alpha1"
+JOBSET_API: Final = "jobset.x-k8s.io/v1alpha2"
+TORCH_RUNTIME: Final = "torch-distributed"
+GPU: Final = "nvidia.com/gpu"
+LOCAL: Final = "local"
+JOB_KINDS: Final = ("TrainJob", "MPIJob", "JobSet")
+INITIALIZERS: Final = ("dataset-initializer", "model-initializer")
+
+_LONGEST_NAME: Final = 40
+"""Pods are called `<name>-<role>-<job>-<pod>`, which must stay within 63 characters."""
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What each node gets, in Kubernetes' amounts."""
+
+    cpus: str | None = None
+    memory: str | None = None
+    gpus: str | None = None
+
+    def to_dict(self) -> Json:
+        """Requests, and limits for devices, which Kubernetes knows only as limits."""
+        amounts = {"cpu": self.cpus, "memory": self.memory, GPU: self.gpus}
+        requests = {name: amount for name, amount in amounts.items() if amount is not None}
+        if not requests:
+            return {}
+        limits = {"limits": {GPU: self.gpus}} if self.gpus is not None else {}
+        return {"requests": requests, **limits}
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What a user asks for beside the thing to run; None leaves it as it is."""
+
+    name: str | None = None
+    nodes: int | None = None
+    procs_per_node: int | None = None
+    resources: Resources = Resources()
+    env: Mapping[str, str] = field(default_factory=dict)
+    runtime: str | None = None
+    image: str | None = None
+    restarts: int = 0
+    on: str | None = None
+    """The backend; on this machine jobs run as processes and need no image."""
+
+    @property
+    def uses_images(self) -> bool:
+        """Whether the images of a runtime mean anything."""
+        return self.image is not None or self.on not in (None, LOCAL)
+
+
+def job_name(text: str) -> str:
+    """A name that Kubernetes takes for a job, as near to the text as can be."""
+    words = re.sub("[^a-z0-9]+", "-", text.lower()).strip("-")
+    if not words[:1].isalpha():
+        words = f"job-{words}" if words else "job"
+    return words[:_LONGEST_NAME].rstrip("-")
+
+
+def literal(text: str) -> str:
+    """The text in a command or variable, where Kubernetes would replace `$(NAME)` in it."""
+    return re.sub(r"\$(?=[$(])", "$$", text)
+
+
+def launcher(runtime: Json | None) -> list[str]:
+    """What starts a training program on every node under a runtime, before `python`."""
+    policy = ((runtime or {}).get("spec") or {}).get("mlPolicy") or {}
+    if "torch" in policy:
+        return ["torchrun", "--no-python"]
+    return ["mpirun"] if "mpi" in policy else []
+
+
+def script_command(runtime: Json | None, script: str) -> list[str]:
+    """The command that runs a Python script under a runtime."""
+    policy = ((runtime or {}).get("spec") or {}).get("mlPolicy") or {}
+    if "torch" in policy:
+        return ["torchrun", script]
+    return [*launcher(runtime), "python", script]
+
+
+def trainjob(
+    wishes: Wishes, runtime: Json | None, command: Sequence[str], args: Sequence[str] = ()
+) -> list[Json]:
+    """A TrainJob that runs the command, and its runtime where that is known here."""
+    trainer: Json = {}
+    if wishes.image is not None:
+        trainer["image"] = wishes.image
+    trainer["command"] = [literal(part) for part in command]
+    if args:
+        trainer["args"] = [literal(part) for part in args]
+    job: Json = {
+        "apiVersion": TRAINER_API,
+        "kind": "TrainJob",
+        "metadata": {"name": wishes.name},
+        "spec": {"runtimeRef": {"name": wishes.runtime}, "trainer": trainer},
+    }
+    _apply_to_trainjob(job, wishes)
+    if runtime is None:
+        return [job]
+    return [failing_fast(runtime, wishes.restarts, with_images=wishes.uses_images), job]
+
+
+def failing_fast(runtime: Json, restarts: int = 0, *, with_images: bool = False) -> Json:
+    """The runtime without retries of single pods; the gang restarts as often as said."""
+    runtime = deepcopy(runtime)
+    spec = runtime["spec"]["template"]["spec"]
+    if restarts:
+        spec["failurePolicy"] = {"maxRestarts": restarts}
+    for role in spec["replicatedJobs"]:
+        if role["name"] in INITIALIZERS:  # a download may well succeed the second time
+            continue
+        job = role["template"].setdefault("spec", {})
+        job["backoffLimit"] = 0
+        pod = job["template"]["spec"]
+        pod["restartPolicy"] = "Never"
+        for container in () if with_images else pod["containers"]:
+            container.pop("image", None)
+    return runtime
+
+
+def plain_jobset(wishes: Wishes, command: Sequence[str]) -> Json:
+    """A JobSet that runs the command on each node."""
+    container: Json = {"name": "node"}
+    if wishes.image is not None:
+        container["image"] = wishes.image
+    container["command"] = [literal(part) for part in command]
+    if wishes.env:
+        container["env"] = _env(wishes.env)
+    resources = wishes.resources.to_dict()
+    if resources:
+        container["resources"] = resources
+    nodes = 1 if wishes.nodes is None else wishes.nodes
+    job_spec = {
+        "completionMode": "Indexed",
+        "completions": nodes,
+        "parallelism": nodes,
+        "backoffLimit": 0,
+        "template": {"spec": {"restartPolicy": "Never", "containers": [container]}},
+    }
+    policy = {"failurePolicy": {"maxRestarts": wishes.restarts}} if wishes.restarts else {}
+    return {
+        "apiVersion": JOBSET_API,
+        "kind": "JobSet",
+        "metadata": {"name": wishes.name},
+        "spec": {**policy, "replicatedJobs": [{"name": "node", "template": {"spec": job_spec}}]},
+    }
+
+
+def with_wishes(objects: Sequence[Json], wishes: Wishes) -> list[Json]:
+    """The objects as they were written, with what is asked for in place of what they say."""
+    wanted = _named_wishes(wishes)
+    jobs = [item for item in objects if item.get("kind") in JOB_KINDS]
+    if not wanted or not jobs:
+        return list(objects)
+    if len(jobs) > 1:
+        raise UsageError(f"{wanted[0]} is for one job, and there are {len(jobs)}")
+    job = deepcopy(jobs[0])
+    kind = job["kind"]
+    fixed = _FIXED.get(kind)
+    wrong = [wish for wish in wanted if wish != "name" and (fixed is None or wish in fixed)]
+    if wrong:
+        raise UsageError(f"{wrong[0]} cannot be set for a {kind}", hint="write it into the file")
+    if kind == "TrainJob":
+        _apply_to_trainjob(job, wishes)
+    if wishes.name is not None:
+        job.setdefault("metadata", {})["name"] = wishes.name
+    return [job if item is jobs[0] else item for item in objects]
+
+
+_FIXED: Final[Mapping[str, tuple[str, ...]]] = {"TrainJob": ("restarts",)}
+"""Kinds that can be changed in part, and the part that cannot; of others only the name."""
+
+
+def _named_wishes(wishes: Wishes) -> list[str]:
+    given = {
+        "name": wishes.name,
+        "nodes": wishes.nodes,
+        "procs-per-node": wishes.procs_per_node,
+        "cpus": wishes.resources.cpus,
+        "memory": wishes.resources.memory,
+        "gpus": wishes.resources.gpus,
+        "env": wishes.env or None,
+        "runtime": wishes.runtime,
+        "image": wishes.image,
+        "restarts": wishes.restarts or None,
+    }
+    return [name for name, value in given.items() if value is not None]
+
+
+def _apply_to_trainjob(job: Json, wishes: Wishes) -> None:
+    spec = job.setdefault("spec", {})
+    trainer = spec.get("trainer") or {}
+    if wishes.runtime is not None:
+        spec["runtimeRef"] = {"name": wishes.runtime}
+    if wishes.image is not None:
+        trainer["image"] = wishes.image
+    if wishes.nodes is not None:
+        trainer["numNodes"] = wishes.nodes
+    if wishes.procs_per_node is not None:
+        trainer["numProcPerNode"] = wishes.procs_per_node
+    resources = wishes.resources.to_dict()
+    if resources:
+        trainer["resourcesPerNode"] = _merged(trainer.get("resourcesPerNode") or {}, resources)
+    if wishes.env:
+        kept = [item for item in trainer.get("env") or () if item.get("name") not in wishes.env]
+        trainer["env"] = [*kept, *_env(wishes.env)]
+    if trainer:
+        spec["trainer"] = trainer
+
+
+def _merged(resources: Json, wanted: Json) -> Json:
+    """Amounts asked for replace those of the same name, in requests and in limits."""
+    merged = deepcopy(resources)
+    for kind, amounts in wanted.items():
+        merged[kind] = {**(merged.get(kind) or {}), **amounts}
+    limits = merged.get("limits") or {}
+    limits.update({name: n for name, n in wanted["requests"].items() if name in limits})
+    return merged
+
+
+def _env(env: Mapping[str, str]) -> list[Json]:
+    return [{"name": name, "value": literal(value)} for name, value in env.items()]

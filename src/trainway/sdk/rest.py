@@ -1,0 +1,226 @@
+"""The server's REST API, one method per route, in plain JSON. `Client` puts objects on top."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from trainway.errors import NotFoundError
+from trainway.sdk.address import Address, Home, configured_address, parse_address
+from trainway.sdk.log_line import LogLine
+from trainway.sdk.phases import TERMINAL
+from trainway.sdk.transport import StreamControl, Transport, segment
+
+Json = dict[str, Any]
+
+_UNHURRIED_S: Final = 3600.0
+"""Ending a job takes as long as its processes' grace periods."""
+
+
+@dataclass(frozen=True)
+class LogQuery:
+    """Which lines of a job are wanted."""
+
+    role: str | None = None
+    rank: int | None = None
+    tail: int | None = None
+    since: str | None = None
+    all_attempts: bool = False
+    follow: bool = False
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What to run, and how."""
+
+    objects: Sequence[Json]
+    options: Mapping[str, Any]
+
+
+class Rest:
+    """The routes of a server."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    @classmethod
+    def connect(
+        cls,
+        server: str | None = None,
+        token: str = "",
+        warn: Callable[[str], None] = lambda _message: None,
+    ) -> "Rest":
+        """To the server given, or of the environment, or else the embedded one."""
+        address = parse_address(server, token) if server else configured_address()
+        if address is not None:
+            return cls(Transport(address))
+        return cls(embedded(Home.of_environment(), warn))
+
+    @property
+    def address(self) -> Address:
+        """The server spoken to."""
+        return self._transport.address
+
+    def submit(self, submission: Submission) -> tuple[Json, list[str]]:
+        """Create a job; the job, and what its author should know."""
+        body = {"objects": list(submission.objects), "options": dict(submission.options)}
+        answer = self._transport.request("POST", "/jobs", body=body)
+        return answer["job"], [str(line) for line in answer.get("warnings") or ()]
+
+    def page(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        phase: str | None = None,
+        name: str | None = None,
+        active: bool | None = None,
+        summary: bool = False,
+    ) -> tuple[list[Json], str | None]:
+        """A page of jobs, newest first, and the cursor of the next page if there is one."""
+        answer = self._transport.request(
+            "GET",
+            "/jobs",
+            query={
+                "limit": limit,
+                "cursor": cursor,
+                "phase": phase,
+                "name": name,
+                "active": active,
+                "fields": "summary" if summary else None,
+            },
+        )
+        return answer["items"], answer.get("cursor")
+
+    def get(self, ref: str) -> Json:
+        """The job of that id, or the newest of that name."""
+        job: Json = self._transport.request("GET", _path(ref))
+        return job
+
+    def delete(self, ref: str) -> Json:
+        """Cancel the job if it runs, wait until all of it is gone, and forget it."""
+        job: Json = self._transport.request("DELETE", _path(ref), timeout=_UNHURRIED_S)
+        return job
+
+    def act(self, ref: str, verb: str) -> Json:
+        """Cancel, suspend, resume or rerun a job."""
+        path = _path(ref, "/" + verb)
+        job: Json = self._transport.request("POST", path, timeout=_UNHURRIED_S)
+        return job
+
+    def events(self, ref: str, after: int | None = None) -> list[Json]:
+        """What happened to a job so far."""
+        query = {"after": after}
+        answer = self._transport.request("GET", _path(ref, "/events"), query=query)
+        items: list[Json] = answer["items"]
+        return items
+
+    def event_stream(self, ref: str, control: StreamControl | None = None) -> Iterator[Json]:
+        """What happened and happens to a job, until its end."""
+        stream = self._transport.stream(
+            _path(ref, "/events"),
+            is_over=lambda: self._is_over(ref),
+            control=control,
+        )
+        for event in stream:
+            if event.event == "end":
+                return
+            yield json.loads(event.data)
+
+    def watch(self, ref: str, control: StreamControl | None = None) -> Iterator[Json]:
+        """The job, and the job again whenever it changes, until it has ended."""
+        stream = self._transport.stream(
+            _path(ref, "/watch"),
+            is_over=lambda: self._is_over(ref),
+            control=control,
+        )
+        for event in stream:
+            if event.event == "job":
+                job = json.loads(event.data)
+                yield job
+                if is_terminal(job):
+                    return
+
+    def logs(
+        self, ref: str, query: LogQuery, control: StreamControl | None = None
+    ) -> Iterator[LogLine]:
+        """The lines that a job's containers wrote; with `follow` also those to come."""
+        stream = self._transport.stream(
+            _path(ref, "/logs"),
+            query={
+                "role": query.role,
+                "rank": query.rank,
+                "tail": query.tail,
+                "since": query.since,
+                "all_attempts": query.all_attempts or None,
+                "follow": query.follow or None,
+            },
+            control=control,
+        )
+        for event in stream:
+            if event.event == "end":
+                return
+            if event.event == "log":
+                yield LogLine.of(json.loads(event.data))
+
+    def progress(self, ref: str) -> Json | None:
+        """What the training code last reported."""
+        answer = self._transport.request("GET", _path(ref, "/progress"))
+        status = answer.get("trainerStatus") if isinstance(answer, dict) else None
+        return status if isinstance(status, dict) else None
+
+    def runtimes(self) -> list[Json]:
+        """The training runtimes that the server knows."""
+        items: list[Json] = self._transport.request("GET", "/runtimes")["items"]
+        return items
+
+    def runtime(self, name: str) -> Json:
+        """One training runtime."""
+        runtime: Json = self._transport.request("GET", f"/runtimes/{segment(name)}")
+        return runtime
+
+    def backends(self) -> list[Json]:
+        """Where jobs can run: checks and capacity."""
+        items: list[Json] = self._transport.request("GET", "/backends")["items"]
+        return items
+
+    def server(self) -> Json:
+        """The server: pid, socket, version, number of jobs."""
+        info: Json = self._transport.request("GET", "/server")
+        return info
+
+    def _is_over(self, ref: str) -> bool:
+        try:
+            return is_terminal(self.get(ref))
+        except NotFoundError:
+            return True
+
+
+def embedded(home: Home, warn: Callable[[str], None]) -> Transport:
+    """A transport to the embedded server, which is started when it does not answer."""
+    from trainway import __version__  # noqa: PLC0415 - the package itself
+
+    def wake() -> Address:
+        from trainway.sdk.server_process import ServerProcess  # noqa: PLC0415 - seldom needed
+
+        return ServerProcess(home, warn).ensure()
+
+    info = home.server_info()
+    if info.get("version") in (None, __version__):
+        return Transport(home.address(info), wake)
+    return Transport(wake(), wake)
+
+
+def is_terminal(job: Mapping[str, Any]) -> bool:
+    """Whether a job has ended."""
+    return phase(job) in TERMINAL
+
+
+def phase(job: Mapping[str, Any]) -> str:
+    """The phase of a job."""
+    status = job.get("status")
+    return str(status.get("phase") or "") if isinstance(status, dict) else ""
+
+
+def _path(ref: str, rest: str = "") -> str:
+    return f"/jobs/{segment(ref)}{rest}"

@@ -1,0 +1,162 @@
+"""The embedded server as a process: found, started when it is needed, stopped, replaced.
+
+It is started detached and ends by itself when it is idle, so nobody has to own it. Two clients may
+start one at the same time: the second finds the lock taken and ends, and both use the first.
+"""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from trainway import __version__
+from trainway.errors import TrainwayError, UnavailableError
+from trainway.sdk.address import Address, Home
+from trainway.sdk.transport import Transport
+
+START_LIMIT_S: Final = 20.0
+STOP_LIMIT_S: Final = 20.0
+_STEP_S: Final = 0.005
+_LOG_LINES: Final = 5
+_LOG_BYTES: Final = 8192
+_JOB_VARIABLES: Final = ("TRAINWAY_JOB_ID", "TRAINWAY_SERVER", "TRAINWAY_TOKEN")
+"""What a server started from within a job must not inherit: it would count as part of the job."""
+
+
+class _Detached(subprocess.Popen[bytes]):
+    """A process that outlives whoever started it, which Popen would complain about."""
+
+    def __del__(self) -> None:
+        pass
+
+
+_children: Final[list[_Detached]] = []
+"""Servers that this process started, kept to be reaped when they end."""
+
+Warn = Callable[[str], None]
+
+
+class ServerProcess:
+    """The embedded server of a home directory."""
+
+    def __init__(self, home: Home, warn: Warn = lambda _message: None) -> None:
+        self.home = home
+        self._warn = warn
+        self._log_start = 0
+
+    def ensure(self) -> Address:
+        """The address of a server that answers and is of this version, started if need be."""
+        info = self.home.server_info()
+        address = self.home.address(info)
+        if not listens(address):
+            return self.start()
+        if info.get("version") in (None, __version__):
+            return address
+        return self._replaced(address, str(info["version"]))
+
+    def start(self, options: Sequence[str] = ()) -> Address:
+        """Start a server and wait until it answers."""
+        self._prepare_home()
+        child = self._spawn(options)
+        deadline = time.monotonic() + START_LIMIT_S
+        while time.monotonic() < deadline:
+            address = self.home.address(self.home.server_info())
+            if listens(address):
+                return address
+            if child.poll() not in (None, 0):
+                raise self._not_started(f"it ended with status {child.returncode}")
+            time.sleep(_STEP_S)
+        raise self._not_started(f"it does not answer after {START_LIMIT_S:.0f} s")
+
+    def stop(self) -> bool:
+        """Stop the server and wait until it is gone; False if none was running."""
+        address = self.home.address(self.home.server_info())
+        if not listens(address):
+            return False
+        Transport(address).request("POST", "/server/stop")
+        deadline = time.monotonic() + STOP_LIMIT_S
+        while listens(address):
+            if time.monotonic() > deadline:
+                raise UnavailableError(f"the server is still there after {STOP_LIMIT_S:.0f} s")
+            time.sleep(_STEP_S)
+        return True
+
+    def _replaced(self, address: Address, version: str) -> Address:
+        """The server itself if it has work, else one of this version in its place."""
+        try:
+            active = _active_jobs(Transport(address).request("GET", "/server"))
+        except TrainwayError:
+            active = 0
+        if active:
+            self._warn(
+                f"the running server is version {version}, this is {__version__}; it is replaced "
+                f"when its {active} active jobs have ended"
+            )
+            return address
+        self.stop()
+        return self.start()
+
+    def _prepare_home(self) -> None:
+        try:
+            self.home.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise UnavailableError(
+                f"{self.home.path}: {error.strerror}", hint="TRAINWAY_HOME names another directory"
+            ) from None
+
+    def _spawn(self, options: Sequence[str]) -> _Detached:
+        _children[:] = [child for child in _children if child.poll() is None]
+        with self.home.log.open("ab") as log:
+            self._log_start = log.tell()
+            child = _Detached(
+                [sys.executable, "-m", "trainway.server", "--home", str(self.home.path), *options],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self.home.path,
+                env=server_environment(os.environ),
+                start_new_session=True,
+            )
+        _children.append(child)
+        return child
+
+    def _not_started(self, reason: str) -> UnavailableError:
+        said = " / ".join(
+            line.strip() for line in last_lines(self.home, _LOG_LINES, self._log_start)
+        )
+        message = f"the server did not start: {reason}" + (f": {said}" if said else "")
+        return UnavailableError(message, hint=f"all of its log: {self.home.log}")
+
+
+def listens(address: Address) -> bool:
+    """Whether something accepts connections there."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        try:
+            probe.connect(address.socket)
+        except OSError:
+            return False
+    return True
+
+
+def server_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment a server starts in."""
+    return {name: value for name, value in environ.items() if name not in _JOB_VARIABLES}
+
+
+def last_lines(home: Home, count: int, start: int = 0) -> list[str]:
+    """The last lines of the server's log, from a position on."""
+    try:
+        with home.log.open("rb") as log:
+            log.seek(max(start, log.seek(0, os.SEEK_END) - _LOG_BYTES))
+            text = log.read()
+    except OSError:
+        return []
+    return text.decode(errors="replace").splitlines()[-count:]
+
+
+def _active_jobs(info: Any) -> int:
+    jobs = info.get("jobs") if isinstance(info, dict) else None
+    return int(jobs.get("active") or 0) if isinstance(jobs, dict) else 0

@@ -1,0 +1,85 @@
+"""What a job inherits from whoever submits it: the directory, the environment, the programs.
+
+A job that runs on this machine behaves as if it were started by hand here. A server on another
+machine gets none of it.
+"""
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+from trainway.sdk.address import Address
+
+Json = dict[str, Any]
+
+_KEPT: Final = ("TRAINWAY_HOME",)
+_DROPPED: Final = ("_", "SHLVL", "PWD", "OLDPWD", "PS1", "COLUMNS", "LINES", "_TRAINWAY_COMPLETE")
+_GANG_NAMES: Final = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "JOB_COMPLETION_INDEX")
+_GANG_PREFIXES: Final = ("PET_", "LOCAL_", "GROUP_", "ROLE_", "TORCHELASTIC_", "OMPI_", "PMIX_")
+"""What a launcher tells its processes, which must not reach a job submitted by one of them."""
+
+_MPI_AS_ROOT: Final = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+"""Open MPI refuses to start anything for root unless told that this is meant."""
+
+
+def job_options(address: Address, *, prefer_our_python: bool) -> Json:
+    """The part of a submission that says where it comes from."""
+    if not address.is_here:
+        return {}
+    environ = job_environment(os.environ, _bin(), prefer_our_python=prefer_our_python)
+    if os.geteuid() == 0:
+        environ = {**_MPI_AS_ROOT, **environ}
+    return {"workdir": str(Path.cwd()), "environ": environ}
+
+
+def job_environment(
+    environ: Mapping[str, str], our_bin: str, *, prefer_our_python: bool
+) -> dict[str, str]:
+    """The variables a job starts with.
+
+    The programs of our own environment can be found too: first for a function, which runs where its
+    caller runs, and last for a script, which runs with what the shell would find.
+    """
+    is_nested = "TRAINWAY_JOB_ID" in environ
+    kept = {
+        name: value
+        for name, value in environ.items()
+        if _is_inherited(name, is_nested=is_nested) and _is_text(name + value)
+    }
+    path = [part for part in environ.get("PATH", os.defpath).split(os.pathsep) if part]
+    if prefer_our_python:
+        path = [our_bin, *(part for part in path if part != our_bin)]
+    elif our_bin not in path:
+        path = [*path, our_bin]
+    return {"PYTHONUNBUFFERED": "1", **kept, "PATH": os.pathsep.join(path)}
+
+
+def has_torch() -> bool:
+    """Whether torch is there, in our own environment or in the one on PATH."""
+    path = job_environment(os.environ, _bin(), prefer_our_python=False)["PATH"]
+    return shutil.which("torchrun", path=path) is not None or find_spec("torch") is not None
+
+
+def _bin() -> str:
+    return str(Path(sys.executable).parent)
+
+
+def _is_inherited(name: str, *, is_nested: bool) -> bool:
+    if name.startswith("TRAINWAY_"):
+        return name in _KEPT
+    if is_nested and (name in _GANG_NAMES or name.startswith(_GANG_PREFIXES)):
+        return False
+    return name not in _DROPPED
+
+
+def _is_text(text: str) -> bool:
+    """Whether it can be sent as JSON, which other bytes than UTF-8 cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

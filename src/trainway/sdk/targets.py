@@ -1,0 +1,118 @@
+"""What can be run, made into objects: files, scripts, commands and functions."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from trainway.errors import ManifestError, UnreadableError, UsageError
+from trainway.sdk.manifests import (
+    JOB_KINDS,
+    TORCH_RUNTIME,
+    Wishes,
+    job_name,
+    launcher,
+    plain_jobset,
+    script_command,
+    trainjob,
+    with_wishes,
+)
+from trainway.sdk.submitter import has_torch
+
+if TYPE_CHECKING:
+    from trainway.sdk.functions import FunctionCall
+
+Json = dict[str, Any]
+
+MANIFESTS: Final = (".yaml", ".yml", ".json")
+SCRIPT: Final = ".py"
+
+
+def manifest_objects(text: str, source: str, wishes: Wishes) -> list[Json]:
+    """The objects of a manifest, one job among them."""
+    from trainway.api.manifest import parse_manifests  # noqa: PLC0415 - scripts need no YAML
+
+    try:
+        objects = parse_manifests(text)
+    except ManifestError as error:
+        raise UnreadableError(f"{source}: {error}") from None
+    return checked_objects(objects, source, wishes)
+
+
+def checked_objects(objects: Sequence[Json], source: str, wishes: Wishes) -> list[Json]:
+    """The objects with what is asked for; there must be one job among them."""
+    jobs = [item for item in objects if item.get("kind") in JOB_KINDS]
+    if not jobs:
+        hint = f"one of {', '.join(JOB_KINDS)} is needed"
+        raise UsageError(f"{source}: there is no job in it", hint=hint)
+    if len(jobs) > 1:
+        names = ", ".join(str((job.get("metadata") or {}).get("name")) for job in jobs)
+        raise UsageError(
+            f"{source}: there are {len(jobs)} jobs in it: {names}", hint="run one at a time"
+        )
+    return with_wishes(objects, wishes)
+
+
+def read_manifest(path: Path) -> str:
+    """The text of a manifest."""
+    try:
+        return path.read_text("utf-8-sig")
+    except OSError as error:
+        raise UnreadableError(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UnreadableError(f"{path}: not UTF-8") from None
+
+
+def script_objects(script: str, args: Sequence[str], wishes: Wishes) -> list[Json]:
+    """The objects that run a Python script."""
+    if not Path(script).is_file():
+        raise UnreadableError(f"{script}: {os.strerror(2)}")
+    wishes = _named(wishes, Path(script).stem)
+    if wishes.runtime is None and (_is_distributed(wishes) or has_torch()):
+        wishes = replace(wishes, runtime=TORCH_RUNTIME)
+    if wishes.runtime is None:
+        return [plain_jobset(wishes, ["python", script, *args])]
+    runtime = _builtin(wishes.runtime)
+    return trainjob(wishes, runtime, script_command(runtime, script), args)
+
+
+def command_objects(command: Sequence[str], wishes: Wishes) -> list[Json]:
+    """The objects that run a command."""
+    program = Path(command[0]).name
+    wishes = _named(wishes, program)
+    if wishes.runtime is None and program == "torchrun":
+        wishes = replace(wishes, runtime=TORCH_RUNTIME)
+    if wishes.runtime is not None:
+        return trainjob(wishes, _builtin(wishes.runtime), command[:1], command[1:])
+    if wishes.procs_per_node is not None:
+        raise UsageError(
+            "a command decides on its own processes",
+            hint=f"a runtime starts several on each node: --runtime {TORCH_RUNTIME}",
+        )
+    return [plain_jobset(wishes, command)]
+
+
+def function_objects(call: "FunctionCall", wishes: Wishes) -> list[Json]:
+    """The objects that call a function."""
+    wishes = _named(wishes, call.function)
+    if wishes.runtime is None and ((wishes.procs_per_node or 1) > 1 or has_torch()):
+        wishes = replace(wishes, runtime=TORCH_RUNTIME)
+    if wishes.runtime is None:
+        return [plain_jobset(wishes, [*call.command(), *call.args()])]
+    runtime = _builtin(wishes.runtime)
+    return trainjob(wishes, runtime, [*launcher(runtime), *call.command()], call.args())
+
+
+def _named(wishes: Wishes, text: str) -> Wishes:
+    return replace(wishes, name=job_name(text)) if wishes.name is None else wishes
+
+
+def _is_distributed(wishes: Wishes) -> bool:
+    return (wishes.nodes or 1) > 1 or (wishes.procs_per_node or 1) > 1
+
+
+def _builtin(name: str) -> Json | None:
+    from trainway.runtimes import builtin_runtime  # noqa: PLC0415 - it brings YAML along
+
+    return builtin_runtime(name)

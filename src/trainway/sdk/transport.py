@@ -1,0 +1,278 @@
+"""HTTP to the server, over a unix socket or TCP, with streams that survive a broken connection.
+
+http.client does the talking: it comes with Python, and any other client takes longer to import than
+most commands take to run. Where nothing listens, `wake` is asked for an address that answers.
+"""
+
+import http.client
+import json
+import socket
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any, Final
+from urllib.parse import quote, urlencode
+
+from trainway.errors import UnavailableError
+from trainway.sdk.address import Address
+from trainway.sdk.failures import from_response
+from trainway.sdk.sse import ServerEvent, read_events
+
+BASE_PATH: Final = "/api/v1"
+TIMEOUT_S: Final = 120.0
+
+Query = Mapping[str, str | int | bool | None]
+
+_NOBODY_LISTENS: Final = (ConnectionRefusedError, FileNotFoundError)
+_BROKEN: Final = (OSError, http.client.HTTPException)
+_FIRST_PAUSE_S: Final = 0.02
+_LONGEST_PAUSE_S: Final = 1.0
+_READ_ATTEMPTS: Final = 3
+"""A server that ends or is killed loses what it was asked; only reading may be repeated."""
+_MOST_FAILURES: Final = 20
+"""Attempts to take up a stream again, with nothing received between them: about 15 seconds."""
+
+
+class _Connection(http.client.HTTPConnection):
+    """Keeps its socket in reach, which http.client hands over to the answer."""
+
+    own_socket: socket.socket
+
+    def connect(self) -> None:
+        super().connect()
+        self.own_socket = self.sock
+
+
+class _SecureConnection(_Connection, http.client.HTTPSConnection):
+    pass
+
+
+class _UnixConnection(_Connection):
+    def __init__(self, path: str, timeout: float | None) -> None:
+        super().__init__("localhost", timeout=timeout)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = self.own_socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self._path)
+
+
+class StreamControl:
+    """Ends a stream from outside: at a time, or from another thread."""
+
+    def __init__(self, deadline: float | None = None) -> None:
+        self._deadline = deadline
+        self._stopped = False
+        self._socket: socket.socket | None = None
+
+    def stop(self) -> None:
+        """End the stream now, also while somebody waits for its next event."""
+        self._stopped = True
+        if self._socket is not None:
+            with suppress(OSError):  # closed already
+                self._socket.shutdown(socket.SHUT_RDWR)
+
+    def is_over(self) -> bool:
+        """Whether the stream has been stopped, or its time is over."""
+        return self._stopped or (self._deadline is not None and time.monotonic() >= self._deadline)
+
+    def time_left(self) -> float | None:
+        """Seconds until the deadline; None: no end."""
+        return None if self._deadline is None else max(0.001, self._deadline - time.monotonic())
+
+    def reader(
+        self, connection: _Connection, response: http.client.HTTPResponse
+    ) -> Callable[[int], bytes]:
+        """Reads some bytes of the answer, and none once the stream is over."""
+        self._socket = connection.own_socket
+
+        def read(size: int) -> bytes:
+            if self.is_over():
+                return b""
+            if self._deadline is not None:
+                connection.own_socket.settimeout(self.time_left())
+            return response.read1(size)
+
+        return read
+
+
+class Transport:
+    """Sends requests to one server. Threads may share it: every request has its own connection."""
+
+    def __init__(
+        self,
+        address: Address,
+        wake: Callable[[], Address] | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._address = address
+        self._wake = wake
+        self._sleep = sleep
+
+    @property
+    def address(self) -> Address:
+        """The server spoken to."""
+        return self._address
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Query | None = None,
+        body: object = None,
+        timeout: float | None = TIMEOUT_S,
+    ) -> Any:
+        """Send a request and give the JSON of the answer; an error of the server is raised."""
+        for attempt in range(_READ_ATTEMPTS if method == "GET" else 1):
+            if attempt:
+                self._sleep(_FIRST_PAUSE_S)
+            try:
+                answer, status = self._exchange(method, path, query, body, timeout)
+                break
+            except _BROKEN as error:
+                broken = error
+        else:
+            raise self._unavailable(broken) from broken
+        if status >= 400:
+            raise from_response(status, answer)
+        try:
+            return json.loads(answer) if answer else None
+        except ValueError:
+            raise UnavailableError(f"{self._address} does not speak our API") from None
+
+    def stream(
+        self,
+        path: str,
+        *,
+        query: Query | None = None,
+        is_over: Callable[[], bool] = lambda: False,
+        control: StreamControl | None = None,
+    ) -> Iterator[ServerEvent]:
+        """The events of a stream; a broken connection is taken up again after the last event.
+
+        A reader who knows the last event stops there. `is_over` is asked when a stream just ends.
+        """
+        control = control or StreamControl()
+        last_id, failures = "", 0
+        while not control.is_over():
+            cause: Exception | None = None
+            try:
+                for event in self._events(path, query, last_id, control):
+                    failures, last_id = 0, event.id or last_id
+                    yield event
+            except _BROKEN as error:
+                cause = error
+            if control.is_over() or (cause is None and is_over()):
+                return
+            failures += 1
+            if failures > _MOST_FAILURES:
+                raise self._unavailable(cause) from cause
+            self._sleep(min(_FIRST_PAUSE_S * 2 ** (failures - 1), _LONGEST_PAUSE_S))
+
+    def _events(
+        self, path: str, query: Query | None, last_id: str, control: StreamControl
+    ) -> Iterator[ServerEvent]:
+        accept = "text/event-stream"
+        connection, response = self._open(
+            "GET", path, query, last_id=last_id, timeout=control.time_left(), accept=accept
+        )
+        try:
+            if response.status >= 400:
+                raise from_response(response.status, response.read())
+            yield from read_events(control.reader(connection, response))
+        finally:
+            response.close()
+            connection.close()
+
+    def _exchange(
+        self, method: str, path: str, query: Query | None, body: object, timeout: float | None
+    ) -> tuple[bytes, int]:
+        connection, response = self._open(method, path, query, body, timeout=timeout)
+        try:
+            return response.read(), response.status
+        finally:
+            connection.close()
+
+    def _open(
+        self,
+        method: str,
+        path: str,
+        query: Query | None,
+        body: object = None,
+        *,
+        timeout: float | None,
+        last_id: str = "",
+        accept: str = "application/json",
+    ) -> tuple[_Connection, http.client.HTTPResponse]:
+        headers = {"Accept": accept}
+        content = None
+        if body is not None:
+            content = json.dumps(body).encode()
+            headers["Content-Type"] = "application/json"
+        if last_id:
+            headers["Last-Event-ID"] = last_id
+        if self._address.token:
+            headers["Authorization"] = f"Bearer {self._address.token}"
+        connection = self._connected(timeout)
+        try:
+            connection.request(method, _url(path, query), content, headers)
+            return connection, connection.getresponse()
+        except BaseException:
+            connection.close()
+            raise
+
+    def _connected(self, timeout: float | None) -> _Connection:
+        connection = self._connection(timeout)
+        try:
+            connection.connect()
+        except _NOBODY_LISTENS:
+            connection.close()
+            if self._wake is None:
+                raise
+            self._address = self._wake()
+            connection = self._connection(timeout)
+            connection.connect()
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _connection(self, timeout: float | None) -> _Connection:
+        address = self._address
+        if address.socket:
+            return _UnixConnection(address.socket, timeout)
+        kind = _SecureConnection if address.is_tls else _Connection
+        return kind(address.host, address.port, timeout=timeout)
+
+    def _unavailable(self, cause: Exception | None) -> UnavailableError:
+        if isinstance(cause, TimeoutError):
+            return UnavailableError(f"{self._address} did not answer in time")
+        reason = _reason(cause) if cause else "the connection ends again and again"
+        if isinstance(cause, _NOBODY_LISTENS):
+            return UnavailableError(
+                f"no server listens at {self._address}", hint="trainway server status says more"
+            )
+        hint = "trainway server logs may say why" if self._address.is_here else None
+        return UnavailableError(f"no answer from {self._address}: {reason}", hint=hint)
+
+
+def segment(name: str) -> str:
+    """A name as one part of a path."""
+    return quote(name, safe="")
+
+
+def _url(path: str, query: Query | None) -> str:
+    given = {
+        name: str(value).lower() if isinstance(value, bool) else value
+        for name, value in (query or {}).items()
+        if value is not None
+    }
+    return BASE_PATH + path + ("?" + urlencode(given) if given else "")
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return str(error) or type(error).__name__
