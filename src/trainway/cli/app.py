@@ -17,10 +17,15 @@ from trainway.cli.refusal import RefusedError
 from trainway.errors import TrainwayError
 
 MODULES: Final = {
+    "run": "trainway.cli.commands.run",
+    "jobs": "trainway.cli.commands.jobs",
     "explain": "trainway.cli.commands.explain",
     "validate": "trainway.cli.commands.validate",
     "runtimes": "trainway.cli.commands.runtimes",
     "crds": "trainway.cli.commands.crds",
+    "server": "trainway.cli.commands.server",
+    "doctor": "trainway.cli.commands.doctor",
+    "completion": "trainway.cli.commands.completion",
 }
 DEBUG: Final = "TRAINWAY_DEBUG"
 _INTERRUPTED: Final = 130
@@ -72,8 +77,8 @@ app = App(
     "trainway",
     help="""Write a training job once, run it anywhere.
 
-    Today: see, without a cluster, the objects that a TrainJob, an MPIJob or a JobSet turns into,
-    and check what you wrote.
+    Run a TrainJob, an MPIJob, a JobSet, a script or a command on this machine; or see, without a
+    cluster, the objects that a job turns into, and check what you wrote.
     """,
     context_settings={"help_option_names": ["-h", "--help"]},
     modules=MODULES,

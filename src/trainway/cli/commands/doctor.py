@@ -1,0 +1,101 @@
+"""`trainway doctor`: what is installed and reachable, and how to mend what is not."""
+
+import platform
+import sys
+from collections.abc import Iterator
+from typing import Any, Final
+
+import click
+
+from trainway import __version__
+from trainway.cli.colours import GREEN, RED, is_colourful, painted
+from trainway.cli.connection import connect
+from trainway.cli.job_options import output_option
+from trainway.cli.output import echo, to_json, to_yaml
+from trainway.errors import TrainwayError
+from trainway.sdk.address import Home, configured_address
+
+Json = dict[str, Any]
+
+_MARKS: Final = {True: "ok", False: "no"}
+
+
+@click.command("doctor")
+@output_option(("table", "json", "yaml"))
+def command(output: str) -> int:
+    """Check the server and every backend.
+
+    It says what works, and how to mend what does not. Exit status: 0 if jobs can run somewhere,
+    else 1.
+    """
+    report = _report()
+    if output == "json":
+        echo(to_json(report))
+    elif output == "yaml":
+        echo(to_yaml([report]))
+    else:
+        colourful = is_colourful(sys.stdout)
+        echo("".join(f"{line}\n" for line in _lines(report, colourful=colourful)))
+    usable = any(all(check["ok"] for check in item["checks"]) for item in report["backends"])
+    return 0 if usable else 1
+
+
+def _report() -> Json:
+    home = Home.of_environment()
+    report: Json = {
+        "version": __version__,
+        "python": platform.python_version(),
+        "home": str(home.path),
+        "server": {"name": "server", "ok": True, "detail": "", "fix": ""},
+        "backends": [],
+    }
+    try:
+        rest = connect()
+        info = rest.server()
+        report["server"]["detail"] = f"version {info['version']} at {rest.address}"
+        report["backends"] = rest.backends()
+    except TrainwayError as error:
+        where = configured_address() or home.path
+        fix = error.hint or f"see what is wrong with {where}"
+        report["server"] |= {"ok": False, "detail": error.message, "fix": fix}
+    return report
+
+
+def _lines(report: Json, *, colourful: bool) -> Iterator[str]:
+    yield f"trainway {report['version']}, Python {report['python']}, home {report['home']}"
+    yield from _check_lines(report["server"], colourful=colourful)
+    for backend in report["backends"]:
+        yield ""
+        yield f"{backend['name']}{_capacity(backend.get('capacity'))}"
+        for check in backend["checks"]:
+            yield from _check_lines(check, colourful=colourful)
+        for feature, reason in (backend.get("capabilities") or {}).items():
+            if reason:
+                yield f"      no {feature}: {reason}"
+
+
+def _check_lines(check: Json, *, colourful: bool) -> Iterator[str]:
+    mark = _MARKS[bool(check["ok"])]
+    if colourful:
+        mark = painted(mark, GREEN if check["ok"] else RED)
+    yield f"  {mark}  {check['name']}: {check['detail']}"
+    if check.get("fix"):
+        yield f"      {check['fix']}"
+
+
+def _capacity(capacity: Json | None) -> str:
+    """What of the whole is free: `: 6 of 8 CPUs, 20.0 of 32.0 GiB memory free`."""
+    if not capacity:
+        return ""
+    total, free = capacity["total"], capacity["free"]
+    memory = f"{_gibibytes(free['memory'])} of {_gibibytes(total['memory'])} GiB memory"
+    parts = [f"{free['cpu']} of {total['cpu']} CPUs", memory]
+    if total["gpus"]:
+        parts.append(f"{len(free['gpus'])} of {len(total['gpus'])} GPUs")
+    return f": {', '.join(parts)} free"
+
+
+def _gibibytes(amount: str) -> str:
+    from trainway.jobset.quantity import Quantity  # noqa: PLC0415 - slow to import
+
+    return f"{Quantity.parse(amount).ceil() / 2**30:.1f}"

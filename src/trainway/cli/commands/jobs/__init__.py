@@ -1,0 +1,20 @@
+"""`trainway jobs`: what has been submitted, and what becomes of it."""
+
+import click
+
+from trainway.cli.commands.jobs.control import cancel, delete, rerun, resume, suspend, wait
+from trainway.cli.commands.jobs.listing import list_jobs
+from trainway.cli.commands.jobs.reading import events, logs
+from trainway.cli.commands.jobs.showing import show
+
+
+@click.group("jobs")
+def command() -> None:
+    """List jobs, look at them, and change them.
+
+    A job goes by its name or id. A name means the newest job of that name.
+    """
+
+
+for _verb in (list_jobs, show, logs, events, wait, suspend, resume, cancel, delete, rerun):
+    command.add_command(_verb)

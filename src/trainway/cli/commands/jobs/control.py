@@ -1,0 +1,97 @@
+"""The commands that change jobs or wait for them; each takes several."""
+
+import time
+
+import click
+
+from trainway.cli.connection import connect
+from trainway.cli.job_options import jobs_argument
+from trainway.cli.job_text import ending
+from trainway.cli.output import echo
+from trainway.cli.times import parse_duration
+from trainway.errors import JobFailedError, WaitTimeoutError
+from trainway.sdk.phases import SUCCEEDED
+from trainway.sdk.rest import Json, Rest, is_terminal, phase
+from trainway.sdk.transport import StreamControl
+
+
+@click.command("wait")
+@jobs_argument
+@click.option("--timeout", metavar="DURATION", help="Give up after 90s, 5m, 1h30m.")
+def wait(refs: tuple[str, ...], timeout: str | None) -> int:
+    """Wait until jobs have ended.
+
+    Exit status: 0 all succeeded, 4 one failed or was cancelled, 5 the time was over.
+    """
+    deadline = None if timeout is None else time.monotonic() + parse_duration(timeout)
+    rest = connect()
+    jobs = [rest.get(ref) for ref in refs]
+    for position, job in enumerate(jobs):
+        jobs[position] = _ended(rest, job, deadline)
+        if not is_terminal(jobs[position]):
+            name = job["metadata"]["name"]
+            raise WaitTimeoutError(f"{name} is {phase(jobs[position])} after {timeout}")
+        echo(f"{ending(jobs[position])}\n")
+    failed = any(phase(job) != SUCCEEDED for job in jobs)
+    return JobFailedError.exit_code if failed else 0
+
+
+@click.command("suspend")
+@jobs_argument
+def suspend(refs: tuple[str, ...]) -> None:
+    """Stop the processes of jobs and keep the jobs, to be resumed."""
+    _act(refs, "suspend", "suspended")
+
+
+@click.command("resume")
+@jobs_argument
+def resume(refs: tuple[str, ...]) -> None:
+    """Go on with suspended jobs."""
+    _act(refs, "resume", "resumed")
+
+
+@click.command("cancel")
+@jobs_argument
+def cancel(refs: tuple[str, ...]) -> None:
+    """Stop jobs for good, and wait until no process of theirs is left."""
+    rest = connect()
+    for job in [rest.get(ref) for ref in refs]:
+        id_ = job["metadata"]["id"]
+        ended = _ended(rest, rest.act(id_, "cancel"), None)
+        echo(f"{ended['metadata']['name']} {phase(ended).lower()}\n")
+
+
+@click.command("delete")
+@jobs_argument
+def delete(refs: tuple[str, ...]) -> None:
+    """Forget jobs with all their files; those that run are cancelled first."""
+    rest = connect()
+    for job in [rest.get(ref) for ref in refs]:
+        rest.delete(job["metadata"]["id"])
+        echo(f"{job['metadata']['name']} deleted\n")
+
+
+@click.command("rerun")
+@jobs_argument
+def rerun(refs: tuple[str, ...]) -> None:
+    """Submit the same jobs again; prints their names and new ids."""
+    rest = connect()
+    for job in [rest.get(ref) for ref in refs]:
+        again = rest.act(job["metadata"]["id"], "rerun")
+        echo(f"{again['metadata']['name']} {again['metadata']['id']}\n")
+
+
+def _act(refs: tuple[str, ...], verb: str, done: str) -> None:
+    """All jobs are looked up first, so that a wrong name changes nothing."""
+    rest = connect()
+    for job in [rest.get(ref) for ref in refs]:
+        rest.act(job["metadata"]["id"], verb)
+        echo(f"{job['metadata']['name']} {done}\n")
+
+
+def _ended(rest: Rest, job: Json, deadline: float | None) -> Json:
+    """The job when it has ended, or when the time is over."""
+    if not is_terminal(job):
+        for seen in rest.watch(job["metadata"]["id"], StreamControl(deadline)):
+            job = seen
+    return job

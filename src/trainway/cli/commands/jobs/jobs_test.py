@@ -1,0 +1,211 @@
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.shell_completion import ShellComplete
+from click.testing import CliRunner, Result
+
+from trainway.cli.app import app
+from trainway.cli.commands.jobs import listing
+from trainway.sdk.testing import FakeServer
+
+
+@pytest.fixture
+def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
+    monkeypatch.setenv("TRAINWAY_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("TRAINWAY_SERVER", raising=False)
+    with FakeServer(tmp_path / "home") as server:
+        yield server
+
+
+def invoke(*args: str) -> Result:
+    return CliRunner().invoke(app, ["jobs", *args], prog_name="trainway")
+
+
+def test_jobs_are_listed_newest_first(fake: FakeServer) -> None:
+    fake.add_job("first", "Succeeded")
+    fake.add_job("second", "Running", reason="Why")
+    header, *rows = invoke("list").stdout.splitlines()
+    assert header.split() == ["NAME", "ID", "KIND", "PHASE", "PROGRESS", "RESTARTS", "AGE"]
+    assert [row.split()[:4] for row in rows] == [
+        ["second", "id0001", "JobSet", "Running"],
+        ["first", "id0000", "JobSet", "Succeeded"],
+    ]
+    assert "fields=summary" in fake.requests[-1][1]
+    assert invoke("list", "-o", "wide").stdout.splitlines()[1].split()[-1] == "Why"
+    assert invoke("list", "-o", "name").stdout == "second\nfirst\n"
+    items = json.loads(invoke("list", "-o", "json").stdout)["items"]
+    assert items == [fake.jobs["id0001"], fake.jobs["id0000"]]
+    assert list(yaml.safe_load_all(invoke("list", "-o", "yaml").stdout)) == items
+
+
+def test_jobs_are_picked(fake: FakeServer) -> None:
+    fake.add_job("a", "Succeeded")
+    fake.add_job("b", "Running")
+    assert invoke("list", "-o", "name", "--active").stdout == "b\n"
+    assert invoke("list", "-o", "name", "--phase", "succeeded").stdout == "a\n"
+    assert invoke("list", "-o", "name", "--name", "a").stdout == "a\n"
+
+
+def test_a_long_list_is_cut_and_says_so(fake: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(7):
+        fake.add_job(f"j{number}")
+    cut = invoke("list", "--limit", "3", "-o", "name")
+    assert cut.stdout == "j6\nj5\nj4\n"
+    assert cut.stderr == "the newest 3 are shown; --limit N or --all shows more\n"
+    monkeypatch.setattr(listing, "_PAGE", 3)
+    for args in (["--all"], ["--limit", "7"]):
+        result = invoke("list", "-o", "name", *args)
+        assert (result.stdout.count("\n"), result.stderr) == (7, "")
+
+
+def test_no_jobs_are_no_table(fake: FakeServer) -> None:
+    result = invoke("list")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "there are no jobs\n")
+    assert invoke("list", "-o", "json").stdout.count("items") == 1
+
+
+@pytest.mark.parametrize(
+    ("form", "more"), [("table", "Succeeded"), ("name", "a\na"), ("json", "{"), ("yaml", "---")]
+)
+def test_a_list_goes_on_with_what_changes(
+    fake: FakeServer, monkeypatch: pytest.MonkeyPatch, form: str, more: str
+) -> None:
+    job = fake.add_job("a", "Running")
+    looks = iter([None, lambda: fake.update(job, "Succeeded")])
+
+    def sleep(_seconds: float) -> None:
+        try:
+            change = next(looks)
+        except StopIteration:
+            raise KeyboardInterrupt from None
+        if change:
+            change()
+
+    monkeypatch.setattr(listing, "sleep", sleep)
+    result = invoke("list", "-w", "-o", form)
+    assert result.exit_code == 130
+    assert more in result.stdout
+
+
+def test_a_job_is_shown(fake: FakeServer) -> None:
+    job = fake.add_job("a", "Running", jobSet={"restarts": 1})
+    fake.event(job, "Created", "it was")
+    text = invoke("show", "a").stdout
+    assert "Name:     a\n" in text
+    assert "Created" in text.splitlines()[-1]
+    shown = json.loads(invoke("show", "a", "-o", "json").stdout)
+    assert shown["status"]["jobSet"] == {"restarts": 1}
+    assert yaml.safe_load(invoke("show", "id0000", "-o", "yaml").stdout) == shown
+    assert invoke("show", "id0000", "-o", "name").stdout == "a\n"
+
+
+def test_several_jobs_are_shown(fake: FakeServer) -> None:
+    fake.add_job("a")
+    fake.add_job("b")
+    assert len(json.loads(invoke("show", "a", "b", "-o", "json").stdout)["items"]) == 2
+    assert invoke("show", "a", "b").stdout.count("Name:") == 2
+
+
+def test_a_job_is_shown_again_when_it_changes(fake: FakeServer) -> None:
+    fake.add_job("a", "Succeeded")
+    assert invoke("show", "-w", "a", "-o", "name").stdout == "a\n"
+    assert invoke("show", "-w", "a", "b").exit_code == 2
+
+
+def test_logs_are_merged(fake: FakeServer) -> None:
+    job = fake.add_job("a", "Succeeded")
+    for number in range(3):
+        fake.log(job, f"line {number}", rank=number % 2)
+    assert invoke("logs", "a").stdout == "node-0 | line 0\nnode-1 | line 1\nnode-0 | line 2\n"
+    assert invoke("logs", "-f", "a", "--raw").stdout == "line 0\nline 1\nline 2\n"
+    assert invoke("logs", "a", "--rank", "1").stdout == "node-1 | line 1\n"
+    assert invoke("logs", "a", "--tail", "1").stdout == "node-0 | line 2\n"
+    assert invoke("logs", "a", "--role", "x").stdout == ""
+    invoke("logs", "a", "--since", "2026-11-15T05:10:00Z", "--all-attempts")
+    assert "since=2026-11-15T05%3A10%3A00Z&all_attempts=true" in fake.requests[-1][1]
+
+
+def test_events_are_printed(fake: FakeServer) -> None:
+    job = fake.add_job("a", "Succeeded")
+    assert invoke("events", "a").stderr == "nothing has happened yet\n"
+    fake.event(job, "Created", "it was")
+    fake.event(job, "Started")
+    for args in ([], ["-w"]):
+        header, first, second = invoke("events", "a", *args).stdout.splitlines()
+        assert header.split() == ["TIME", "TYPE", "REASON", "OBJECT", "MESSAGE"]
+        assert first.split()[1:] == ["Normal", "Created", "it", "was"]
+        assert second.split()[1:] == ["Normal", "Started"]
+    assert len(json.loads(invoke("events", "a", "-o", "json").stdout)["items"]) == 2
+    assert len(list(yaml.safe_load_all(invoke("events", "a", "-o", "yaml").stdout))) == 2
+    assert len(list(yaml.safe_load_all(invoke("events", "-w", "a", "-o", "yaml").stdout))) == 2
+    assert invoke("events", "-w", "a", "-o", "json").stdout.count('"seq"') == 2
+
+
+@pytest.mark.parametrize(
+    ("phases", "status"),
+    [(["Succeeded"], 0), (["Succeeded", "Failed"], 4), (["Cancelled"], 4)],
+)
+def test_waiting_ends_as_the_jobs_end(fake: FakeServer, phases: list[str], status: int) -> None:
+    names = [f"j{number}" for number in range(len(phases))]
+    for name, phase in zip(names, phases, strict=True):
+        fake.add_job(name, phase)
+    result = invoke("wait", *names)
+    lines = [f"{name}: {phase}" for name, phase in zip(names, phases, strict=True)]
+    assert (result.exit_code, result.stdout.splitlines()) == (status, lines)
+
+
+def test_waiting_may_take_too_long(fake: FakeServer) -> None:
+    fake.add_job("a", "Running")
+    result = invoke("wait", "a", "--timeout", "0.05s")
+    assert (result.exit_code, result.stderr) == (5, "error: a is Running after 0.05s\n")
+    assert invoke("wait", "a", "--timeout", "soon").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("verb", "stdout", "phase"),
+    [
+        ("suspend", "a suspended\nb suspended\n", "Paused"),
+        ("resume", "a resumed\nb resumed\n", "Running"),
+        ("cancel", "a cancelled\nb cancelled\n", "Cancelled"),
+        ("delete", "a deleted\nb deleted\n", None),
+        ("rerun", "a id0002\nb id0003\n", "Running"),
+    ],
+)
+def test_several_jobs_are_changed(
+    fake: FakeServer, verb: str, stdout: str, phase: str | None
+) -> None:
+    for name in ("a", "b"):
+        fake.add_job(name, "Running")
+    result = invoke(verb, "a", "b")
+    assert (result.exit_code, result.stdout) == (0, stdout)
+    assert (fake.jobs.get("id0000") or {"status": {"phase": None}})["status"]["phase"] == phase
+
+
+@pytest.mark.parametrize(
+    "verb",
+    ["show", "logs", "events", "wait", "suspend", "resume", "cancel", "delete", "rerun"],
+)
+def test_a_wrong_name_changes_nothing_and_ends_with_3(fake: FakeServer, verb: str) -> None:
+    fake.add_job("a", "Running")
+    names = ["nobody"] if verb in ("logs", "events") else ["a", "nobody"]
+    result = invoke(verb, *names)
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert result.stderr == 'error: no job "nobody"\nhint: trainway jobs list shows all\n'
+    assert [method for method, *_ in fake.requests if method != "GET"] == []
+
+
+def complete(*args: str) -> list[Any]:
+    completion = ShellComplete(app, {}, "trainway", "_TRAINWAY_COMPLETE")
+    return [item.value for item in completion.get_completions(list(args[:-1]), args[-1])]
+
+
+def test_names_are_completed_while_a_server_runs(fake: FakeServer) -> None:
+    for name in ("train", "train", "other"):
+        fake.add_job(name)
+    assert complete("jobs", "show", "tr") == ["train"]
+    fake.close()
+    assert complete("jobs", "show", "tr") == []

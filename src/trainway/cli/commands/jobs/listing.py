@@ -1,0 +1,145 @@
+"""`trainway jobs list`."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from time import sleep
+from typing import Final
+
+import click
+
+from trainway.cli.colours import is_colourful
+from trainway.cli.columns import Columns
+from trainway.cli.connection import connect
+from trainway.cli.job_options import output_option, watch_option
+from trainway.cli.job_text import HEADER, WIDE, painter, row, utc_now
+from trainway.cli.output import echo, echo_line, to_json, to_json_list, to_yaml
+from trainway.sdk.phases import PHASES
+from trainway.sdk.rest import Json, Rest
+
+_LIMIT: Final = 100
+_PAGE: Final = 1000
+_LOOK_S: Final = 1.0
+"""Between two looks at the list; there is a stream for one job, not for all."""
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """Which jobs to list."""
+
+    name: str | None
+    phase: str | None
+    active: bool
+    limit: int | None
+    summary: bool
+
+    def found(self, rest: Rest) -> tuple[list[Json], bool]:
+        """The jobs, and whether there are more."""
+        if self.limit is None:
+            return list(self._all(rest)), False
+        found = list(islice(self._all(rest), self.limit + 1))
+        return found[: self.limit], len(found) > self.limit
+
+    def _all(self, rest: Rest) -> Iterator[Json]:
+        cursor: str | None = None
+        while True:
+            items, cursor = rest.page(
+                limit=_PAGE if self.limit is None else min(_PAGE, self.limit + 1),
+                cursor=cursor,
+                name=self.name,
+                phase=self.phase,
+                active=self.active or None,
+                summary=self.summary,
+            )
+            yield from items
+            if not cursor:
+                return
+
+
+@click.command("list")
+@click.option("--name", help="Only jobs of that name.")
+@click.option("--phase", type=click.Choice(PHASES, case_sensitive=False), help="Only that phase.")
+@click.option("--active", is_flag=True, help="Only jobs that have not ended.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    default=_LIMIT,
+    show_default=True,
+    help="The newest so many.",
+)
+@click.option("-a", "--all", "everything", is_flag=True, help="All there are.")
+@output_option()
+@watch_option("Go on with what changes.")
+def list_jobs(
+    name: str | None,
+    phase: str | None,
+    active: bool,
+    limit: int,
+    everything: bool,
+    output: str,
+    watch: bool,
+) -> None:
+    """List jobs, newest first."""
+    summary = output in ("table", "wide", "name")
+    wanted = _Wanted(name, phase, active, None if everything else limit, summary)
+    rest = connect()
+    jobs, has_more = wanted.found(rest)
+    if has_more:
+        echo_line(f"the newest {limit} are shown; --limit N or --all shows more")
+    printer = _Printer(output)
+    printer.first(jobs)
+    if watch:
+        _watch(rest, wanted, jobs, printer)
+
+
+def _watch(rest: Rest, wanted: _Wanted, jobs: list[Json], printer: "_Printer") -> None:
+    seen = {job["metadata"]["id"]: job for job in jobs}
+    while True:
+        sleep(_LOOK_S)
+        jobs, _ = wanted.found(rest)
+        changed = [job for job in jobs if seen.get(job["metadata"]["id"]) != job]
+        seen |= {job["metadata"]["id"]: job for job in changed}
+        printer.more(changed[::-1])
+
+
+class _Printer:
+    """Prints jobs in a form, and later those that have changed."""
+
+    def __init__(self, output: str) -> None:
+        self._output = output
+        self._is_wide = output == "wide"
+        paint = painter(colourful=is_colourful(sys.stdout))
+        self._columns = Columns(WIDE if self._is_wide else HEADER, paint)
+
+    def first(self, jobs: list[Json]) -> None:
+        """All of them."""
+        if self._output == "json":
+            echo(to_json_list(jobs))
+        elif self._output == "yaml":
+            echo(to_yaml(jobs))
+        elif self._output == "name":
+            echo(_names(jobs))
+        elif jobs:
+            echo(self._columns.table(self._rows(jobs)))
+        else:
+            echo_line("there are no jobs")
+
+    def more(self, jobs: list[Json]) -> None:
+        """Those that have changed."""
+        if self._output == "json":
+            echo("".join(map(to_json, jobs)))
+        elif self._output == "yaml":
+            echo("".join(f"---\n{to_yaml([job])}" for job in jobs))
+        elif self._output == "name":
+            echo(_names(jobs))
+        else:
+            echo(self._columns.rows(self._rows(jobs)))
+
+    def _rows(self, jobs: list[Json]) -> list[list[str]]:
+        now = utc_now()
+        return [row(job, now, wide=self._is_wide) for job in jobs]
+
+
+def _names(jobs: list[Json]) -> str:
+    return "".join(f"{job['metadata']['name']}\n" for job in jobs)

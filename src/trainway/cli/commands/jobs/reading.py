@@ -1,0 +1,84 @@
+"""`trainway jobs logs` and `trainway jobs events`: what a job wrote, and what happened to it."""
+
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final
+
+import click
+
+from trainway.cli.colours import is_colourful
+from trainway.cli.columns import Columns
+from trainway.cli.connection import connect
+from trainway.cli.job_options import job_argument, output_option, watch_option
+from trainway.cli.job_text import EVENT_HEADER, event_row, event_table, utc_now
+from trainway.cli.log_text import LogText
+from trainway.cli.output import echo, echo_line, to_json, to_json_list, to_yaml
+from trainway.cli.times import parse_since
+from trainway.sdk.log_line import LogLine
+from trainway.sdk.rest import Json, LogQuery
+
+_BATCH: Final = 500
+
+
+@click.command("logs")
+@job_argument
+@click.option("-f", "--follow", is_flag=True, help="Go on with what is written until the job ends.")
+@click.option("--role", help="Only this role: node, launcher, worker, ...")
+@click.option("--rank", type=click.IntRange(min=0), help="Only this pod of a role.")
+@click.option("--tail", type=click.IntRange(min=0), help="Only so many lines from the end.")
+@click.option("--since", help="Only lines since 10m ago, or since 2026-11-15T05:10:00.")
+@click.option("--all-attempts", is_flag=True, help="Also what was written before a restart.")
+@click.option("--raw", is_flag=True, help="Only the lines, without who wrote them.")
+def logs(  # noqa: PLR0913, PLR0917 - one for each option, passed by name
+    ref: str,
+    follow: bool,
+    role: str | None,
+    rank: int | None,
+    tail: int | None,
+    since: str | None,
+    all_attempts: bool,
+    raw: bool,
+) -> None:
+    """Print the logs of a job, merged, with who wrote a line in front of it."""
+    start = parse_since(since, utc_now()) if since else None
+    query = LogQuery(role, rank, tail, start, all_attempts, follow)
+    text = LogText(colourful=is_colourful(sys.stdout), prefix=not raw)
+    lines = connect().logs(ref, query)
+    for batch in _batches(lines, 1 if follow else _BATCH):
+        echo(text.lines(batch))
+
+
+def _batches(lines: Iterator[LogLine], size: int) -> Iterator[list[LogLine]]:
+    while batch := list(islice(lines, size)):
+        yield batch
+
+
+@click.command("events")
+@job_argument
+@output_option(("table", "json", "yaml"))
+@watch_option("Go on with what happens until the job ends.")
+def events(ref: str, output: str, watch: bool) -> None:
+    """Print what happened to a job."""
+    rest = connect()
+    if not watch:
+        _print(rest.events(ref), output)
+        return
+    table = Columns(EVENT_HEADER)
+    for number, event in enumerate(rest.event_stream(ref)):
+        if output == "table":
+            row = event_row(event)
+            echo(table.rows([row]) if number else table.table([row]))
+        else:
+            echo(to_json(event) if output == "json" else f"---\n{to_yaml([event])}")
+
+
+def _print(found: list[Json], output: str) -> None:
+    if output == "json":
+        echo(to_json_list(found))
+    elif output == "yaml":
+        echo(to_yaml(found))
+    elif found:
+        echo(event_table(found))
+    else:
+        echo_line("nothing has happened yet")

@@ -1,0 +1,216 @@
+"""`trainway run`: the front door. Submits a job, shows it, and ends as it ends."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from trainway.cli.connection import connect
+from trainway.cli.output import echo, echo_line, to_yaml
+from trainway.cli.refusal import RefusedError
+from trainway.errors import InvalidError, JobFailedError, UnavailableError, UsageError
+from trainway.sdk.manifests import Resources, Wishes
+from trainway.sdk.rest import Json, Rest, Submission
+from trainway.sdk.submitter import job_options
+from trainway.sdk.targets import (
+    MANIFESTS,
+    SCRIPT,
+    command_objects,
+    manifest_objects,
+    read_manifest,
+    script_objects,
+)
+
+_STDIN: Final = "-"
+_CONTAINER_TOOLS: Final = ("podman", "docker")
+_INTERRUPTED: Final = 130
+
+
+class _RunCommand(click.Command):
+    """Keeps what stands after `--` apart, which click does not."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Split, and leave the first part to click."""
+        split = args.index("--") if "--" in args else len(args)
+        ctx.obj = args[split + 1 :] if split < len(args) else None
+        return super().parse_args(ctx, args[:split])
+
+
+class _Amount(click.ParamType[str]):
+    """An amount of something, as Kubernetes writes it."""
+
+    name = "amount"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Check it; it is sent as it was written."""
+        from trainway.jobset.quantity import InvalidQuantityError, Quantity  # noqa: PLC0415 - slow
+
+        try:
+            is_negative = Quantity.parse(str(value)) < Quantity()
+        except InvalidQuantityError:
+            self.fail(f"{value!r} is no amount; write 0.5, 500m or 4Gi", param, ctx)
+        if is_negative:
+            self.fail(f"{value!r} is less than nothing", param, ctx)
+        return str(value)
+
+
+_AMOUNT: Final = _Amount()
+
+
+@click.command("run", cls=_RunCommand)
+@click.argument("targets", metavar="[FILE|SCRIPT] [-- ARGS|COMMAND]...", nargs=-1)
+@click.option("--name", help="Name of the job; else that of the file or program.")
+@click.option("--nodes", type=click.IntRange(min=1), help="Number of nodes.")
+@click.option("--procs-per-node", type=click.IntRange(min=1), help="Processes on each node.")
+@click.option("--cpus", type=_AMOUNT, help="CPUs for each node: 2, 0.5, 500m.")
+@click.option("--memory", type=_AMOUNT, help="Memory for each node: 4Gi, 500M.")
+@click.option("--gpus", type=_AMOUNT, help="GPUs for each node, which no other job gets.")
+@click.option("--runtime", help="The training runtime to run under.")
+@click.option("--image", help="Run in containers of this image; needs podman or docker.")
+@click.option(
+    "--env",
+    "variables",
+    metavar="NAME[=VALUE]",
+    multiple=True,
+    help="A variable of the job; NAME alone takes it from here. May be given several times.",
+)
+@click.option("--restarts", type=click.IntRange(min=0), default=0, help="Restarts after a failure.")
+@click.option("--priority", type=int, default=0, help="Jobs of higher priority start first.")
+@click.option("--on", "backend", metavar="BACKEND", help="Where to run; see trainway doctor.")
+@click.option(
+    "--oversubscribe", is_flag=True, help="Run it even if it asks for more than there is."
+)
+@click.option("-d", "--detach", is_flag=True, help="Only submit; print the job's name and id.")
+@click.option("--dry-run", is_flag=True, help="Only print the objects that would be submitted.")
+@click.pass_context
+def command(ctx: click.Context, /, targets: tuple[str, ...], **options: Any) -> int:
+    r"""Run a job and show it until it ends.
+
+    \b
+    trainway run FILE.yaml             a TrainJob, MPIJob or JobSet, and what it needs
+    trainway run train.py -- --lr 0.1  a Python script, with torchrun where there is torch
+    trainway run -- COMMAND ARGS...    anything else
+
+    Options replace what a TrainJob in a file says. Without a terminal the logs go to stdout, and
+    what happens to the job to stderr. Exit status: 0 the job succeeded, 4 it failed, 1 an error,
+    2 wrong usage, 3 something was not found.
+    """
+    wishes = _wishes(options)
+    source, objects = _target(targets, ctx.obj, wishes)
+    if options["dry_run"]:
+        echo(to_yaml(objects))
+        return 0
+    rest = connect()
+    job = _submit(rest, source, objects, options)
+    metadata = job["metadata"]
+    if options["detach"]:
+        echo(f"{metadata['name']} {metadata['id']}\n")
+        return 0
+    return follow(rest, job)
+
+
+def follow(rest: Rest, job: Json) -> int:
+    """Show a job until it ends; the exit status says how."""
+    from trainway.cli.following import Following, Outcome  # noqa: PLC0415 - not for -d
+    from trainway.cli.views import view_for_output  # noqa: PLC0415 - as above
+
+    following = Following(rest, job, view_for_output())
+    outcome = following.run()
+    name, id_ = job["metadata"]["name"], job["metadata"]["id"]
+    if outcome is Outcome.DETACHED:
+        echo_line(f"{name} goes on; trainway jobs logs -f {id_} shows it again")
+        return 0
+    _say_end(following.job)
+    if outcome is Outcome.CANCELLED:
+        return _INTERRUPTED
+    return 0 if following.job["status"]["phase"] == "Succeeded" else JobFailedError.exit_code
+
+
+def _say_end(job: Json) -> None:
+    from trainway.cli.job_text import ending  # noqa: PLC0415 - not for -d
+
+    echo_line(ending(job))
+
+
+def _wishes(options: dict[str, Any]) -> Wishes:
+    if options["image"] is not None and not _container_tool():
+        raise UnavailableError(
+            "--image needs podman or docker, and neither is on PATH",
+            hint="without --image the job runs as processes of this machine",
+        )
+    return Wishes(
+        name=options["name"],
+        nodes=options["nodes"],
+        procs_per_node=options["procs_per_node"],
+        resources=Resources(options["cpus"], options["memory"], options["gpus"]),
+        env=dict(_variable(text) for text in options["variables"]),
+        runtime=options["runtime"],
+        image=options["image"],
+        restarts=options["restarts"],
+        on=options["backend"],
+    )
+
+
+def _container_tool() -> str | None:
+    from shutil import which  # noqa: PLC0415 - only --image asks
+
+    return next((tool for tool in _CONTAINER_TOOLS if which(tool)), None)
+
+
+def _variable(text: str) -> tuple[str, str]:
+    name, is_given, value = text.partition("=")
+    if not name:
+        raise UsageError(f"--env {text}: there is no name")
+    if not is_given and name not in os.environ:
+        raise UsageError(f"--env {name}: there is no such variable", hint=f"write {name}=VALUE")
+    return name, value if is_given else os.environ[name]
+
+
+def _target(
+    targets: tuple[str, ...], rest: list[str] | None, wishes: Wishes
+) -> tuple[str, list[Json]]:
+    """What to run: where it comes from, and the objects it becomes."""
+    if not targets:
+        if not rest:
+            raise click.UsageError("there is nothing to run", click.get_current_context())
+        return "", command_objects(rest, wishes)
+    target, *others = targets
+    if others:
+        raise UsageError(
+            f'what is "{others[0]}" for?', hint="arguments of a script or command stand after --"
+        )
+    suffix = Path(target).suffix
+    if target == _STDIN or suffix in MANIFESTS:
+        if rest:
+            raise UsageError(f"{target} takes no arguments", hint="--env passes variables")
+        text = sys.stdin.read() if target == _STDIN else read_manifest(Path(target))
+        name = "<stdin>" if target == _STDIN else target
+        return name, manifest_objects(text, name, wishes)
+    if suffix == SCRIPT:
+        return "", script_objects(target, rest or [], wishes)
+    raise UsageError(
+        f"{target} is neither a manifest ({', '.join(MANIFESTS)}) nor a Python script",
+        hint=f"to run a command: trainway run -- {target}",
+    )
+
+
+def _submit(rest: Rest, source: str, objects: list[Json], options: dict[str, Any]) -> Json:
+    sent: Json = {
+        **job_options(rest.address, prefer_our_python=False),
+        "priority": options["priority"],
+        "oversubscribe": options["oversubscribe"],
+    }
+    if options["backend"] is not None:
+        sent["backend"] = options["backend"]
+    prefix = f"{source}: " if source else ""
+    try:
+        job, warnings = rest.submit(Submission(objects, sent))
+    except InvalidError as error:
+        lines = [f"{prefix}{line}" for line in error.lines]
+        hint = [f"hint: {error.hint}"] if error.hint else []
+        raise RefusedError([*lines, *hint], error.exit_code) from None
+    for warning in warnings:
+        echo_line(f"{prefix}warning: {warning}")
+    return job

@@ -1,0 +1,235 @@
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from trainway.cli.app import app
+from trainway.sdk.testing import FakeServer, Json
+
+TRAIN: Json = {
+    "apiVersion": "trainer.kubeflow.org/v1alpha1",
+    "kind": "TrainJob",
+    "metadata": {"name": "a"},
+    "spec": {"runtimeRef": {"name": "torch-distributed"}},
+}
+
+
+@pytest.fixture
+def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
+    monkeypatch.setenv("TRAINWAY_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("TRAINWAY_SERVER", raising=False)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("trainway.sdk.targets.has_torch", lambda: False)
+    Path("a.yaml").write_text(json.dumps(TRAIN))
+    Path("train.py").write_text("")
+    with FakeServer(tmp_path / "home") as server:
+        yield server
+
+
+def invoke(*args: str, stdin: str = "") -> Result:
+    return CliRunner().invoke(app, ["run", *args], input=stdin, prog_name="trainway")
+
+
+def sent(fake: FakeServer) -> tuple[list[Json], Json]:
+    ((_, _, body),) = fake.requests
+    return body["objects"], body["options"]
+
+
+def test_a_file_is_submitted_and_its_name_and_id_are_printed(fake: FakeServer) -> None:
+    result = invoke("-d", "--on", "local", "a.yaml")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "a id0000\n", "")
+    objects, options = sent(fake)
+    assert objects == [TRAIN]
+    assert {**options, "environ": {}} == {
+        "backend": "local", "priority": 0, "oversubscribe": False, "workdir": str(Path.cwd()),
+        "environ": {},
+    }  # fmt: skip
+
+
+def test_stdin_is_a_file_too(fake: FakeServer) -> None:
+    assert invoke("-d", "-", stdin=json.dumps(TRAIN)).stdout == "a id0000\n"
+
+
+def test_options_change_a_trainjob(fake: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TAKEN", "from here")
+    result = invoke(
+        "a.yaml", "-d", "--name", "b", "--nodes", "2", "--procs-per-node", "4", "--cpus", "0.5",
+        "--memory", "4Gi", "--gpus", "1", "--runtime", "r", "--env", "A=1=2", "--env", "TAKEN",
+        "--priority", "7", "--oversubscribe",
+    )  # fmt: skip
+    assert result.stdout == "b id0000\n"
+    objects, options = sent(fake)
+    assert (options["priority"], options["oversubscribe"]) == (7, True)
+    assert objects[0]["spec"] == {
+        "runtimeRef": {"name": "r"},
+        "trainer": {
+            "numNodes": 2,
+            "numProcPerNode": 4,
+            "resourcesPerNode": {
+                "requests": {"cpu": "0.5", "memory": "4Gi", "nvidia.com/gpu": "1"},
+                "limits": {"nvidia.com/gpu": "1"},
+            },
+            "env": [{"name": "A", "value": "1=2"}, {"name": "TAKEN", "value": "from here"}],
+        },
+    }
+
+
+def objects_of(*args: str) -> list[Json]:
+    """What a dry run prints."""
+    result = invoke("--dry-run", *args)
+    assert (result.exit_code, result.stderr) == (0, "")
+    return list(yaml.safe_load_all(result.stdout))
+
+
+def command_of(jobset: Json) -> Any:
+    (role,) = jobset["spec"]["replicatedJobs"]
+    (container,) = role["template"]["spec"]["template"]["spec"]["containers"]
+    return container["command"]
+
+
+def test_a_script_is_run_by_python_or_by_torchrun(fake: FakeServer) -> None:
+    (plain,) = objects_of("train.py", "--", "--lr", "0.1", "--", "-d")
+    assert command_of(plain) == ["python", "train.py", "--lr", "0.1", "--", "-d"]
+    runtime, torch = objects_of("--nodes", "2", "train.py", "--", "x")
+    assert torch["spec"]["trainer"] == {
+        "command": ["torchrun", "train.py"], "args": ["x"], "numNodes": 2
+    }  # fmt: skip
+    assert "image" not in str(runtime)
+    assert fake.requests == []
+
+
+def test_a_runtime_decides_how_a_script_is_run(fake: FakeServer) -> None:
+    _, job = objects_of("--runtime", "deepspeed-distributed", "train.py")
+    assert job["spec"]["trainer"]["command"] == ["mpirun", "python", "train.py"]
+    (unknown,) = objects_of("--runtime", "mine", "train.py")
+    assert unknown["spec"]["trainer"]["command"] == ["python", "train.py"]
+
+
+def test_a_command_is_run_as_it_is(fake: FakeServer) -> None:
+    (jobset,) = objects_of("--nodes", "3", "--", "echo", "--nodes", "x")
+    assert command_of(jobset) == ["echo", "--nodes", "x"]
+    assert jobset["metadata"] == {"name": "echo"}
+    _, torch = objects_of("--", "/opt/bin/torchrun", "train.py")
+    assert torch["spec"]["runtimeRef"] == {"name": "torch-distributed"}
+    assert torch["spec"]["trainer"] == {"command": ["/opt/bin/torchrun"], "args": ["train.py"]}
+
+
+def test_images_count_where_there_are_containers(
+    fake: FakeServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    result = invoke("--image", "i", "--", "true")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("error: --image needs podman or docker, and neither is on PATH")
+    (tmp_path / "podman").touch(0o755)
+    (jobset,) = objects_of("--image", "i", "--", "true")
+    assert "'image': 'i'" in str(jobset)
+    runtime, _ = objects_of("--on", "kubernetes", "--nodes", "2", "train.py")
+    assert "'image': 'pytorch/" in str(runtime)
+
+
+@pytest.mark.parametrize(
+    ("args", "stderr"),
+    [
+        ([], "error: there is nothing to run\nhint: see trainway run --help"),
+        (["--"], "error: there is nothing to run\nhint: see trainway run --help"),
+        (
+            ["train.py", "x"],
+            'error: what is "x" for?\nhint: arguments of a script or command stand after --',
+        ),
+        (["a.yaml", "--", "x"], "error: a.yaml takes no arguments\nhint: --env passes variables"),
+        (["no.yaml"], "error: no.yaml: No such file or directory"),
+        (["no.py"], "error: no.py: No such file or directory"),
+        (
+            ["echo"],
+            (
+                "error: echo is neither a manifest (.yaml, .yml, .json) nor a Python script\n"
+                "hint: to run a command: trainway run -- echo"
+            ),
+        ),
+        (["--env", "=1", "a.yaml"], "error: --env =1: there is no name"),
+        (
+            ["--env", "NO_SUCH", "a.yaml"],
+            "error: --env NO_SUCH: there is no such variable\nhint: write NO_SUCH=VALUE",
+        ),
+        (
+            ["--procs-per-node", "2", "--", "echo"],
+            (
+                "error: a command decides on its own processes\n"
+                "hint: a runtime starts several on each node: --runtime torch-distributed"
+            ),
+        ),
+        (
+            ["--cpus", "two", "a.yaml"],
+            (
+                "error: Invalid value for '--cpus': 'two' is no amount; write 0.5, 500m or 4Gi\n"
+                "hint: see trainway run --help"
+            ),
+        ),
+        (
+            ["--memory", "-1", "a.yaml"],
+            (
+                "error: Invalid value for '--memory': '-1' is less than nothing\n"
+                "hint: see trainway run --help"
+            ),
+        ),
+        (
+            ["--restarts", "1", "a.yaml"],
+            "error: restarts cannot be set for a TrainJob\nhint: write it into the file",
+        ),
+    ],
+)
+def test_wrong_usage_ends_with_2(fake: FakeServer, args: list[str], stderr: str) -> None:
+    result = invoke(*args)
+    assert (result.exit_code, result.stdout, result.stderr) == (2, "", stderr + "\n")
+
+
+def test_a_refusal_names_the_file_and_every_reason(fake: FakeServer) -> None:
+    error = {"code": "invalid", "message": "no", "hint": "mend it"}
+    fake.refusal = (422, {"error": error, "errors": ["TrainJob/a: spec.x: no", "TrainJob/a: y"]})
+    result = invoke("a.yaml")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == (
+        "a.yaml: TrainJob/a: spec.x: no\na.yaml: TrainJob/a: y\nhint: mend it\n"
+    )
+
+
+def test_a_job_that_never_fits_is_an_error(fake: FakeServer) -> None:
+    error = {"code": "inadmissible", "message": "too large", "hint": "--oversubscribe"}
+    fake.refusal = (422, {"error": error})
+    result = invoke("a.yaml")
+    assert (result.exit_code, result.stderr) == (1, "error: too large\nhint: --oversubscribe\n")
+
+
+def test_warnings_go_to_stderr(fake: FakeServer) -> None:
+    fake.warnings = ["the image is not used"]
+    result = invoke("-d", "a.yaml")
+    assert (result.exit_code, result.stdout) == (0, "a id0000\n")
+    assert result.stderr == "a.yaml: warning: the image is not used\n"
+
+
+@pytest.mark.parametrize(
+    ("phase", "status", "last"),
+    [
+        ("Succeeded", 0, "a: Succeeded\n"),
+        ("Failed", 4, "a: Failed: Why: because\n"),
+        ("Cancelled", 4, "a: Cancelled: Why: because\n"),
+    ],
+)
+def test_a_job_is_shown_and_its_end_is_ours(
+    fake: FakeServer, phase: str, status: int, last: str
+) -> None:
+    def on_submit(job: Json) -> None:
+        fake.log(job, "one")
+        fake.log(job, "two", rank=1)
+        fake.update(job, phase, reason="Why", message="because")
+
+    fake.on_submit = on_submit
+    result = invoke("a.yaml")
+    assert result.exit_code == status
+    assert result.stdout == "node-0 | one\nnode-1 | two\n"
+    assert result.stderr.endswith(last)

@@ -1,0 +1,151 @@
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from trainway import __version__
+from trainway.cli.app import app
+from trainway.cli.commands import server as module
+from trainway.sdk.server_process import ServerProcess
+from trainway.sdk.testing import FakeServer
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("TRAINWAY_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("TRAINWAY_SERVER", raising=False)
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def fake(home: Path) -> Iterator[FakeServer]:
+    with FakeServer(home) as server:
+        yield server
+
+
+def invoke(*args: str) -> Result:
+    return CliRunner().invoke(app, args, prog_name="trainway")
+
+
+def test_a_server_that_runs_is_told_of(fake: FakeServer) -> None:
+    result = invoke("server", "status", "-o", "json")
+    info = json.loads(result.stdout)
+    assert (info["pid"], info["socket"], info["version"]) == (1, str(fake.socket), __version__)
+    assert info["jobs"] == {"active": 0, "total": 0}
+    assert "Jobs:     0 active, 0 in all\n" in invoke("server", "status").stdout
+    assert "pid: 1\n" in invoke("server", "status", "-o", "yaml").stdout
+
+
+def test_asking_for_the_server_does_not_start_it() -> None:
+    result = invoke("server", "status")
+    assert (result.exit_code, result.stderr.splitlines()[0]) == (3, "error: no server runs")
+
+
+def test_a_server_is_named_by_the_environment(
+    fake: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRAINWAY_SERVER", f"unix:{fake.socket}")
+    monkeypatch.setenv("TRAINWAY_HOME", "/nowhere")
+    assert invoke("server", "status").exit_code == 0
+
+
+def test_a_server_starts_with_its_options(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[list[str]] = []
+
+    def start(process: ServerProcess, options: list[str]) -> object:
+        given.append(options)
+        return process.home.address({})
+
+    monkeypatch.setattr(ServerProcess, "start", start)
+    token = tmp_path / "token"
+    token.write_text("t")
+    result = invoke("server", "start", "--listen", "0.0.0.0:80", "--token-file", str(token))
+    assert result.stderr == f"the server listens at unix:{home}/server.sock and 0.0.0.0:80\n"
+    assert given == [["--listen", "0.0.0.0:80", "--token-file", str(token)]]
+
+
+def test_a_server_that_runs_is_not_started_again(fake: FakeServer) -> None:
+    assert invoke("server", "start").stderr == "a server runs already\n"
+    result = invoke("server", "start", "--listen", "localhost:80")
+    assert (result.exit_code, result.stderr.splitlines()[0]) == (
+        1, "error: a server runs already, and listens where it listens"
+    )  # fmt: skip
+
+
+def test_a_server_is_stopped(home: Path) -> None:
+    FakeServer(home)
+    assert invoke("server", "stop").stderr == "the server has stopped\n"
+    assert invoke("server", "stop").stderr == "no server runs\n"
+
+
+def test_the_log_of_the_server_is_printed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert invoke("server", "logs").exit_code == 3
+    home.mkdir()
+    log = home / "server.log"
+    log.write_bytes(b"one\ntwo\xff\n")
+    assert invoke("server", "logs").stdout_bytes == b"one\ntwo\xff\n"
+    assert invoke("server", "logs", "--tail", "1").stdout_bytes == b"two\xff\n"
+    assert invoke("server", "logs", "--tail", "0").stdout == ""
+
+    def sleep(_seconds: float) -> None:
+        if log.read_bytes().endswith(b"three\n"):
+            raise KeyboardInterrupt
+        with log.open("a") as file:
+            file.write("three\n")
+
+    monkeypatch.setattr(module, "sleep", sleep)
+    result = invoke("server", "logs", "-f", "--tail", "0")
+    assert (result.exit_code, result.stdout) == (130, "three\n")
+
+
+CAPACITY = {"cpu": "4", "memory": "8Gi", "gpus": ["0", "1"]}
+
+
+def test_doctor_says_what_works_and_how_to_mend_the_rest(fake: FakeServer) -> None:
+    good = {"name": "python", "ok": True, "detail": "3.13", "fix": ""}
+    bad = {"name": "sbatch", "ok": False, "detail": "not found", "fix": "install slurm"}
+    capacity = {"total": CAPACITY, "free": {**CAPACITY, "cpu": "1500m", "gpus": ["1"]}}
+    fake.backends = [
+        {
+            "name": "local", "checks": [good], "capabilities": {"images": "no podman", "gpus": ""},
+            "capacity": capacity,
+        },
+        {"name": "slurm", "checks": [bad], "capabilities": {}, "capacity": None},
+    ]  # fmt: skip
+    result = invoke("doctor")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[1:] == [
+        f"  ok  server: version {__version__} at unix:{fake.socket}",
+        "",
+        "local: 1500m of 4 CPUs, 8.0 of 8.0 GiB memory, 1 of 2 GPUs free",
+        "  ok  python: 3.13",
+        "      no images: no podman",
+        "",
+        "slurm",
+        "  no  sbatch: not found",
+        "      install slurm",
+    ]
+    report = json.loads(invoke("doctor", "-o", "json").stdout)
+    assert report["backends"] == fake.backends
+    fake.backends = fake.backends[1:]
+    assert invoke("doctor", "-o", "yaml").exit_code == 1
+
+
+def test_doctor_survives_a_server_that_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRAINWAY_SERVER", "http://localhost:1")
+    result = invoke("doctor")
+    assert result.exit_code == 1
+    assert "  no  server: no server listens at http://localhost:1\n" in result.stdout
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_get_their_completion(shell: str) -> None:
+    text = invoke("completion", shell).stdout
+    assert f"_TRAINWAY_COMPLETE={shell}_complete" in text
+    if shell == "bash":
+        subprocess.run(["bash", "-n"], input=text, text=True, check=True)

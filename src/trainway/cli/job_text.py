@@ -1,0 +1,170 @@
+"""Jobs as people read them: rows of a table, and all there is to say about one."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from trainway.cli.colours import PHASES, painted
+from trainway.cli.columns import Columns, Paint, unpainted
+from trainway.cli.times import clock, parse_time, short
+
+Json = dict[str, Any]
+
+HEADER: Final = ("NAME", "ID", "KIND", "PHASE", "PROGRESS", "RESTARTS", "AGE")
+WIDE: Final = (*HEADER, "DURATION", "BACKEND", "PRIORITY", "REASON")
+EVENT_HEADER: Final = ("TIME", "TYPE", "REASON", "OBJECT", "MESSAGE")
+NODE_HEADER: Final = ("NODE", "PHASE", "READY", "RESTARTS", "EXIT")
+
+_SHOWN_EVENTS: Final = 10
+
+
+def painter(*, colourful: bool) -> Paint:
+    """Puts phases in colour."""
+
+    def paint(column: str, text: str) -> str:
+        colour = PHASES.get(text.strip()) if column == "PHASE" else None
+        return painted(text, colour) if colour else text
+
+    return paint if colourful else unpainted
+
+
+def row(job: Json, now: datetime, *, wide: bool) -> list[str]:
+    """The cells of a job."""
+    metadata, spec, status = job["metadata"], job["spec"], job["status"]
+    cells = [
+        metadata["name"],
+        metadata["id"],
+        spec.get("kind") or "",
+        status["phase"],
+        _percent(status),
+        str(status.get("restarts") or 0),
+        short((now - parse_time(metadata["creationTimestamp"])).total_seconds()),
+    ]
+    if wide:
+        cells += [
+            _duration(status, now),
+            spec.get("backend") or "",
+            str(spec.get("priority") or 0),
+            status.get("reason") or "",
+        ]
+    return cells
+
+
+def description(job: Json, events: Sequence[Json], now: datetime, *, paint: Paint) -> str:
+    """All there is to say about a job."""
+    facts = [(name, value) for name, value in _facts(job, now, paint) if value]
+    width = max(len(name) for name, _ in facts) + 2
+    text = "".join(f"{name + ':':{width}}{value}\n" for name, value in facts)
+    nodes = job["status"].get("nodes") or ()
+    if nodes:
+        text += "\n" + Columns(NODE_HEADER, paint).table([_node_row(node) for node in nodes])
+    if events:
+        text += "\n" + event_table(events[-_SHOWN_EVENTS:])
+    return text
+
+
+def event_table(events: Sequence[Json]) -> str:
+    """A row per event."""
+    return Columns(EVENT_HEADER).table([event_row(event) for event in events])
+
+
+def event_row(event: Json) -> list[str]:
+    """The cells of an event."""
+    time = parse_time(event["time"]).astimezone().strftime("%H:%M:%S")
+    keys = ("type", "reason", "object", "message")
+    return [time, *(" ".join(str(event.get(key) or "").split()) for key in keys)]
+
+
+def progress_text(status: Json) -> str:
+    """How far the training is, if it says so: `45 %, 0:31 left, loss 0.12`."""
+    progress = status.get("progress") or {}
+    left = progress.get("estimatedRemainingSeconds")
+    parts = [_percent(status)] if _percent(status) else []
+    parts += [f"{clock(left)} left"] if left is not None else []
+    parts += [f"{metric['name']} {metric['value']}" for metric in progress.get("metrics") or ()]
+    return ", ".join(parts)
+
+
+def node_name(node: Json) -> str:
+    """`role-rank`, as in front of log lines."""
+    job = node.get("job") or 0
+    return f"{node['role']}-{job}-{node['rank']}" if job else f"{node['role']}-{node['rank']}"
+
+
+def _facts(job: Json, now: datetime, paint: Paint) -> Iterator[tuple[str, str]]:
+    metadata, spec, status = job["metadata"], job["spec"], job["status"]
+    yield "Name", metadata["name"]
+    yield "Id", metadata["id"]
+    yield "Kind", spec.get("kind") or ""
+    yield "Backend", spec.get("backend") or ""
+    yield "Priority", str(spec.get("priority") or "")
+    yield "Phase", paint("PHASE", status["phase"])
+    yield "Queue", _position(status)
+    yield "Reason", status.get("reason") or ""
+    yield "Message", status.get("message") or ""
+    yield "Progress", progress_text(status)
+    yield "Restarts", str(status.get("restarts") or 0)
+    yield "Created", _when(metadata["creationTimestamp"], now)
+    yield "Started", _when(status.get("startTime"), now)
+    yield "Ended", _when(status.get("completionTime"), now)
+    yield "Duration", _duration(status, now)
+    yield "Directory", spec.get("workdir") or ""
+    yield "Output", status.get("outputDir") or ""
+
+
+def _node_row(node: Json) -> list[str]:
+    exit_code = node.get("exitCode")
+    return [
+        node_name(node),
+        node.get("phase") or "",
+        "yes" if node.get("ready") else "no",
+        str(node.get("restarts") or 0),
+        "" if exit_code is None else str(exit_code),
+    ]
+
+
+def _percent(status: Json) -> str:
+    percent = (status.get("progress") or {}).get("progressPercentage")
+    return "" if percent is None else f"{percent:g} %"
+
+
+def _position(status: Json) -> str:
+    position = status.get("queuePosition")
+    return "" if position is None else f"position {position}"
+
+
+def _duration(status: Json, now: datetime) -> str:
+    if not status.get("startTime"):
+        return ""
+    end = parse_time(status["completionTime"]) if status.get("completionTime") else now
+    return short((end - parse_time(status["startTime"])).total_seconds())
+
+
+def _when(text: str | None, now: datetime) -> str:
+    if not text:
+        return ""
+    time = parse_time(text)
+    ago = short((now - time).total_seconds())
+    return f"{time.astimezone().strftime('%Y-%m-%d %H:%M:%S')} ({ago} ago)"
+
+
+def utc_now() -> datetime:
+    """The time."""
+    return datetime.now(UTC)
+
+
+def ending(job: Json) -> str:
+    """The last word on a job: how it ended, after how long, and where its output is."""
+    status = job["status"]
+    text = f"{job['metadata']['name']}: {status['phase']}"
+    duration = _duration(status, utc_now())
+    if duration:
+        text += f" after {duration}"
+    reason, message = status.get("reason"), status.get("message")
+    why = [str(part) for part in (reason, message) if part and part != status["phase"]]
+    if why and status["phase"] != "Succeeded":
+        text += f": {': '.join(why)}"
+    failed = [node for node in status.get("nodes") or () if node.get("exitCode")]
+    if failed and status["phase"] == "Failed":
+        text += f"; {node_name(failed[0])} ended with status {failed[0]['exitCode']}"
+    return text

@@ -1,0 +1,108 @@
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from trainway.cli.columns import unpainted
+from trainway.cli.job_text import description, ending, painter, progress_text, row
+
+NOW = datetime(2026, 11, 15, 5, 15, tzinfo=UTC)
+Json = dict[str, Any]
+
+
+def job(phase: str = "Running", **status: Any) -> Json:
+    return {
+        "metadata": {"id": "i1", "name": "a", "creationTimestamp": "2026-11-15T05:10:00Z"},
+        "spec": {"kind": "TrainJob", "backend": "local", "priority": 5, "workdir": "/w"},
+        "status": {"phase": phase, "startTime": "2026-11-15T05:11:00Z", **status},
+    }
+
+
+def test_a_row_says_how_it_stands() -> None:
+    progress = {"progressPercentage": 45}
+    cells = row(job(progress=progress, restarts=2, reason="Why"), NOW, wide=True)
+    assert cells == [
+        "a", "i1", "TrainJob", "Running", "45 %", "2", "5m", "4m", "local", "5", "Why"
+    ]  # fmt: skip
+    assert row(job(), NOW, wide=False) == ["a", "i1", "TrainJob", "Running", "", "0", "5m"]
+    assert row(job("Queued", startTime=None), NOW, wide=True)[7] == ""
+
+
+def test_a_description_says_all() -> None:
+    nodes = [
+        {"role": "node", "job": 0, "rank": 0, "phase": "Running", "ready": True},
+        {"role": "node", "job": 1, "rank": 0, "phase": "Failed", "restarts": 3, "exitCode": 1},
+    ]
+    metrics = [{"name": "loss", "value": "0.5"}]
+    progress = {"progressPercentage": 45, "estimatedRemainingSeconds": 31, "metrics": metrics}
+    shown = job(
+        "Failed", reason="R", message="M", nodes=nodes, progress=progress, queuePosition=3,
+        completionTime="2026-11-15T05:12:30Z", outputDir="/o",
+    )  # fmt: skip
+    events = [
+        {"time": "2026-11-15T05:10:00Z", "type": "Normal", "reason": f"E{n}", "message": "x\ny"}
+        for n in range(12)
+    ]
+    text = description(shown, events, NOW, paint=unpainted)
+    assert [line.split() for line in text.splitlines() if not line.startswith(("Cre", "St", "En"))][
+        :12
+    ] == [
+        ["Name:", "a"],
+        ["Id:", "i1"],
+        ["Kind:", "TrainJob"],
+        ["Backend:", "local"],
+        ["Priority:", "5"],
+        ["Phase:", "Failed"],
+        ["Queue:", "position", "3"],
+        ["Reason:", "R"],
+        ["Message:", "M"],
+        ["Progress:", "45", "%,", "0:31", "left,", "loss", "0.5"],
+        ["Restarts:", "0"],
+        ["Duration:", "1m30s"],
+    ]
+    assert "NODE      PHASE    READY  RESTARTS  EXIT\n" in text
+    assert "node-0    Running  yes    0\n" in text
+    assert "node-1-0  Failed   no     3         1\n" in text
+    assert "(3m50s ago)" not in text
+    assert "(2m30s ago)" in text
+    assert " E1 " not in text
+    assert " E11 " in text
+    assert "x y" in text
+
+
+def test_phases_have_colours_on_a_terminal() -> None:
+    assert painter(colourful=True)("PHASE", "Failed ") == "\x1b[31mFailed \x1b[0m"
+    assert painter(colourful=True)("NAME", "Failed") == "Failed"
+    assert painter(colourful=False)("PHASE", "Failed") == "Failed"
+
+
+@pytest.mark.parametrize(
+    ("progress", "text"),
+    [
+        (None, ""),
+        ({"progressPercentage": 0}, "0 %"),
+        ({"estimatedRemainingSeconds": 0}, "0:00 left"),
+        ({"metrics": [{"name": "a", "value": "1"}]}, "a 1"),
+    ],
+)
+def test_progress_is_what_was_reported(progress: Json | None, text: str) -> None:
+    assert progress_text({"progress": progress}) == text
+
+
+END = {"completionTime": "2026-11-15T05:12:30Z"}
+
+
+@pytest.mark.parametrize(
+    ("ended", "text"),
+    [
+        (job("Succeeded", message="m", **END), "a: Succeeded after 1m30s"),
+        (job("Failed", reason="R", message="m", **END), "a: Failed after 1m30s: R: m"),
+        (job("Cancelled", reason="Cancelled", message="m", startTime=None), "a: Cancelled: m"),
+        (
+            job("Failed", nodes=[{"role": "node", "rank": 1, "exitCode": 3}], startTime=None),
+            "a: Failed; node-1 ended with status 3",
+        ),
+    ],
+)
+def test_the_last_word(ended: Json, text: str) -> None:
+    assert ending(ended) == text

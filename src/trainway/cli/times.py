@@ -1,0 +1,54 @@
+"""Times and durations as people write and read them: `5m`, `1h30m`, `3d`."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from trainway.errors import UsageError
+
+_SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+_DURATION: Final = re.compile(r"(?:\d+(?:\.\d+)?[smhdw])+", re.ASCII)
+_PART: Final = re.compile(r"(\d+(?:\.\d+)?)([smhdw])", re.ASCII)
+
+
+def parse_duration(text: str) -> float:
+    """Seconds of `90`, `1.5m`, `1h30m`."""
+    if re.fullmatch(r"\d+(\.\d+)?", text, re.ASCII):
+        return float(text)
+    if _DURATION.fullmatch(text):
+        return sum(float(number) * _SECONDS[unit] for number, unit in _PART.findall(text))
+    raise UsageError(f"not a duration: {text!r}", hint="write 90, 30s, 5m, 1h30m or 2d")
+
+
+def parse_since(text: str, now: datetime) -> str:
+    """The time that `10m` ago was, or a time that is written out."""
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError:
+        when = now - timedelta(seconds=parse_duration(text))
+    else:
+        when = when if when.tzinfo else when.astimezone()
+    return when.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def short(seconds: float) -> str:
+    """A duration in its two largest units, as kubectl has it: `45s`, `3m10s`, `2h`, `3d4h`."""
+    left = max(0, int(seconds))
+    parts: list[str] = []
+    for unit in ("d", "h", "m", "s"):
+        count, left = divmod(left, _SECONDS[unit])
+        if count or parts:
+            parts.append(f"{count}{unit}" if count else "")
+    return "".join(parts[:2]) or "0s"
+
+
+def clock(seconds: float) -> str:
+    """A duration as a clock shows it: `0:07`, `12:30`, `1:00:05`."""
+    minutes, rest = divmod(max(0, int(seconds)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def parse_time(text: str) -> datetime:
+    """A time that the server wrote."""
+    return datetime.fromisoformat(text)
