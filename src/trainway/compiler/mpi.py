@@ -26,6 +26,9 @@ HOSTFILE_PATH: Final = f"{HOSTFILE_DIR}/{HOSTFILE_NAME}"
 SSH_ARGS: Final = "-o ConnectionAttempts=10"
 """Workers may start after the launcher, so a refused connection is tried again."""
 
+IDLE: Final = ("sleep", "infinity")
+"""What a worker does where the launcher starts all processes itself, since they share its host."""
+
 Variables = tuple[tuple[str, str], ...]
 """Names and values, in the order in which a container gets them."""
 

@@ -175,9 +175,10 @@ def _launcher_env(job: MPIJob) -> mpi.Variables:
 def _worker(count: int, pod: PodTemplate, network: Network) -> Json:
     container = pod.containers[0].data
     if not container.get("command") and not container.get("args"):
-        container["command"] = list(_SSH_SERVER)
-    dns: Json = pod.spec.setdefault("dnsConfig", {})
-    dns["searches"] = [*dns.get("searches", []), network.domain]
+        container["command"] = list(mpi.IDLE if network.shares_host else _SSH_SERVER)
+    if not network.shares_host:
+        dns: Json = pod.spec.setdefault("dnsConfig", {})
+        dns["searches"] = [*dns.get("searches", []), network.domain]
     return _replicated_job(WORKER, count, {"backoffLimit": _HIGHEST_BACKOFF_LIMIT}, pod)
 
 

@@ -289,6 +289,16 @@ def test_search_domains_are_added_on_workers_only() -> None:
     assert pod(obj, "launcher")["dnsConfig"] == dns
 
 
+def test_workers_on_the_launchers_own_host_only_wait() -> None:
+    job = read(manifest())
+    assert isinstance(job, MPIJob)
+    network = KubernetesNetwork(JobIdentity("foo", "bar", "foo"), shares_host=True)
+    made = compile_mpijob(job, network=network, keys=FixedKeys()).objects[-1]
+    worker = made["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    assert worker["containers"][0]["command"] == ["sleep", "infinity"]
+    assert "dnsConfig" not in worker
+
+
 def test_arguments_alone_keep_the_ssh_server_away() -> None:
     obj = manifest(worker=template(containers=[{"name": "main", "image": "mpi", "args": ["-v"]}]))
     assert "command" not in pod(obj, "worker")["containers"][0]

@@ -37,6 +37,11 @@ class Network(Protocol):
         """What follows a pod's own name in a name that resolves from anywhere, up to the root."""
         ...
 
+    @property
+    def shares_host(self) -> bool:
+        """Whether all pods are on one host, so that none has to log in to another."""
+        ...
+
 
 @dataclass(frozen=True)
 class JobIdentity:
@@ -57,6 +62,7 @@ class KubernetesNetwork:
     job: JobIdentity
     cluster_domain: str = ""
     port: int = RENDEZVOUS_PORT
+    shares_host: bool = False
 
     def pod_name(self, role: str, pod: int, job: int = 0) -> str:
         """`<jobset>-<role>-<job>-<pod>`."""

@@ -19,3 +19,4 @@ def test_names(cluster_domain: str, fqdn: str, domain: str) -> None:
     assert network.fqdn("node", 2) == fqdn
     assert network.domain == domain
     assert network.port == 29500
+    assert not network.shares_host

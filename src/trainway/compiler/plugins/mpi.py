@@ -5,7 +5,14 @@ from collections.abc import Iterator
 from trainway.api.runtime import MPIPolicy
 from trainway.compiler.companions import config_map, ssh_secret
 from trainway.compiler.devices import gpus
-from trainway.compiler.mpi import HOSTFILE_DIR, HOSTFILE_NAME, hostfile, reserved_env, trainjob_env
+from trainway.compiler.mpi import (
+    HOSTFILE_DIR,
+    HOSTFILE_NAME,
+    IDLE,
+    hostfile,
+    reserved_env,
+    trainjob_env,
+)
 from trainway.compiler.plugins.reserved_env import reserved_env_errors
 from trainway.compiler.workload import LAUNCHER, NODE, Role, Workload
 from trainway.jobset.model import Json
@@ -46,9 +53,11 @@ class MPI:
             role = workload.role(name)
             if role is not None:
                 _add_ssh(role, workload, policy)
-        launcher = workload.role(LAUNCHER)
+        launcher, node = workload.role(LAUNCHER), workload.role(NODE)
         if launcher is not None:
             _add_hostfile(launcher, workload, policy)
+        if launcher is not None and node is not None and workload.network.shares_host:
+            _let_idle(node)
 
     def build(self, workload: Workload) -> Iterator[Json]:
         """The key pair and the hostfile."""
@@ -111,6 +120,15 @@ def _add_hostfile(launcher: Role, workload: Workload, policy: MPIPolicy) -> None
         container.set_mount(HOSTFILE_VOLUME, HOSTFILE_DIR)
         env = trainjob_env(policy.mpi_implementation, slots(workload, policy))
         container.set_env(*({"name": name, "value": value} for name, value in env))
+
+
+def _let_idle(node: Role) -> None:
+    """Nobody logs in to workers on the launcher's own host, so no SSH server has to be ready."""
+    container = node.container(NODE)
+    if container is not None:
+        for field in ("args", "readinessProbe", "startupProbe", "livenessProbe"):
+            container.data.pop(field, None)
+        container.data["command"] = list(IDLE)
 
 
 def _ssh_secret(workload: Workload) -> str:

@@ -1,5 +1,8 @@
+from functools import partial
+
 import pytest
 
+from trainway.compiler.network import KubernetesNetwork
 from trainway.compiler.testing import (
     compiled,
     env,
@@ -80,3 +83,16 @@ def test_reserved_variables() -> None:
     job = trainjob({"env": [{"name": "OMPI_MCA_plm_rsh_args", "value": ""}]})
     (message,) = messages(mpi_runtime(AS_NODE), job)
     assert message.endswith("invalid envs configured: [OMPI_MCA_plm_rsh_args]")
+
+
+def test_workers_on_the_launcher_s_host_need_no_ssh_server() -> None:
+    probe = {"tcpSocket": {"port": 2222}}
+    worker = role("node", "", command=["/usr/sbin/sshd"], args=["-De"], readinessProbe=probe)
+    rt = runtime(AS_NODE, worker, role("launcher"))
+    outcome = compiled(
+        rt, trainjob({"numNodes": 3}), network=partial(KubernetesNetwork, shares_host=True)
+    )
+    container = node(outcome, "node")
+    assert container.command == ["sleep", "infinity"]
+    assert not container.data.keys() & {"args", "readinessProbe"}
+    assert node(compiled(rt, trainjob({"numNodes": 3})), "node").command == ["/usr/sbin/sshd"]
