@@ -17,6 +17,7 @@ import fcntl
 import json
 import os
 import posixpath
+from contextlib import suppress
 
 from trainway.agent import linux, process_tree
 from trainway.agent.clock import Clock
@@ -76,10 +77,12 @@ def _detached(path: str, *, recover: bool) -> int:
 
     def report_to_parent(text: bytes) -> None:
         nonlocal write
-        if write >= 0:
+        if write < 0:
+            return
+        with suppress(OSError):  # whoever waited may be gone, which is no reason to stop
             os.write(write, text)
-            os.close(write)
-            write = -1
+        os.close(write)
+        write = -1
 
     os._exit(_run(path, recover=recover, report=report_to_parent))
 

@@ -63,6 +63,8 @@ class Plan:
         host: Json = data.get("host") or {}
         self.host_name = str(host.get("name") or "localhost")
         self.host_ip = str(host.get("ip") or "127.0.0.1")
+        self.status: Json = dict(data.get("status") or {})
+        """Where reports of progress are taken; empty: nowhere."""
 
     @property
     def uid(self) -> str:

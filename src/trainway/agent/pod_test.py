@@ -1,7 +1,6 @@
 """Pods without real processes: the test decides how they end."""
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,7 @@ class FakeProcesses(ProcessTable):
         self.asked_to_stop: list[str] = []
 
     def start(self, command: Command, listener: Listener, *, with_output: bool) -> Process:
+        assert with_output
         name = command.mark.partition("/")[2]
         process = Process(len(self.started) + 1, command.mark, listener)
         self.running[name] = process
@@ -73,12 +73,11 @@ class World:
     def settle(self, seconds: float = 0.0) -> None:
         """Let the loop turn, for a while where something is to be waited for."""
         give_up = time.monotonic() + seconds
-        while True:
-            self.loop.call_later(0.0, lambda: None)
+        turns = 0
+        while turns < 4 or time.monotonic() < give_up:
+            self.loop.call_soon(lambda: None)
             self.loop.turn()
-            self.loop.turn()
-            if time.monotonic() >= give_up:
-                return
+            turns += 1
 
     @property
     def running(self) -> list[str]:
@@ -86,21 +85,17 @@ class World:
 
 
 @pytest.fixture
-def world(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[World]:
+def world(tmp_path: Path, request: pytest.FixtureRequest) -> World:
     made = World(tmp_path, request.param)
     made.pod.start()
     made.settle()
-    yield made
+    return made
 
 
 def pod(*names: str, init: tuple[Json, ...] = (), **spec: Any) -> Json:
     containers = [{"name": name, "command": ["x"]} for name in names or ("main",)]
-    return {
-        "containers": containers,
-        "initContainers": list(init),
-        "restartPolicy": "Never",
-        **spec,
-    }
+    spec = {"restartPolicy": "Never", "initContainers": list(init), **spec}
+    return {"containers": containers, **spec}
 
 
 def init(name: str, **more: Any) -> Json:

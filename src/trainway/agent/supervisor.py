@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from trainway.agent.plan import Plan
     from trainway.agent.pod import Pod
     from trainway.agent.recovery import Remembered
+    from trainway.agent.status_endpoint import StatusEndpoint
 
     Json = dict[str, Any]
 
@@ -74,6 +75,7 @@ class Supervisor:
         self._looks: dict[str, Look] = {}
         self._status: Json = {}
         self._control: ControlServer | None = None
+        self._status_endpoint: StatusEndpoint | None = None
         self._timer: Timer | None = None
         self._scheduled = False
         self._leaving = False
@@ -101,6 +103,22 @@ class Supervisor:
         self._control = control.ControlServer(
             self._directory, self._loop, self._journal, self._handle
         )
+        if self.plan.status:
+            self._take_progress()
+
+    def _take_progress(self) -> None:
+        """Let the job's processes report how far they are."""
+        endpoint = import_module("trainway.agent.status_endpoint").StatusEndpoint
+        try:
+            self._status_endpoint = endpoint(
+                self._directory, self._loop, self.plan.status, self._on_progress
+            )
+        except OSError as error:
+            message = f"progress cannot be reported: {error.strerror}"
+            self._node.tell_once("Warning", "NoProgress", message)
+
+    def _on_progress(self, status: Json) -> None:
+        self._journal.append("progress", {"trainerStatus": status})
 
     def _restore(self, remembered: Remembered) -> None:
         self._jobset.restore(remembered.status)

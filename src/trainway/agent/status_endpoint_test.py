@@ -1,0 +1,160 @@
+import contextlib
+import http.client
+import json
+import socket
+import ssl
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainway.agent.directory import Directory
+from trainway.agent.event_loop import EventLoop
+from trainway.agent.status_endpoint import BODY_LIMIT, StatusEndpoint, trainer_status
+from trainway.backends.local.certificate import new_status_keys
+
+Json = dict[str, Any]
+PATH = "/apis/trainer.kubeflow.org/v1alpha1/namespaces/default/trainjobs/demo/status"
+STATUS: Json = {
+    "progressPercentage": 45,
+    "estimatedRemainingSeconds": 120,
+    "metrics": [{"name": "loss", "value": "0.15"}],
+    "lastUpdatedTime": "2026-01-01T00:00:00Z",
+}
+
+
+class Served:
+    """An endpoint in a loop of its own, and a client for it."""
+
+    def __init__(self, folder: Path) -> None:
+        keys = new_status_keys("demo", datetime.now(UTC))
+        (folder / "crt").write_bytes(keys.certificate)
+        (folder / "key").write_bytes(keys.key)
+        (folder / "token").write_text(keys.token)
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            self.port = int(probe.getsockname()[1])
+        settings = {
+            "port": self.port, "path": PATH, "certificate": "crt", "key": "key", "token": "token",
+        }  # fmt: skip
+        self.posts: list[Json] = []
+        self.token = keys.token
+        self.loop = EventLoop()
+        self.endpoint = StatusEndpoint(
+            Directory(str(folder)), self.loop, settings, self.posts.append
+        )
+        self.context = ssl.create_default_context(cafile=folder / "crt")
+        self.is_over = False
+        self._thread = threading.Thread(target=self._turn)
+        self._thread.start()
+
+    def _turn(self) -> None:
+        while not self.is_over:
+            self.loop.call_later(0.01, lambda: None)
+            self.loop.turn()
+        self.endpoint.close()
+
+    def close(self) -> None:
+        self.is_over = True
+        self._thread.join(10)
+
+    def post(
+        self, body: bytes, path: str = PATH, token: str | None = None, method: str = "POST"
+    ) -> tuple[int, Json]:
+        connection = http.client.HTTPSConnection(
+            "127.0.0.1", self.port, context=self.context, timeout=10
+        )
+        headers = {"Authorization": f"Bearer {self.token if token is None else token}"}
+        try:
+            connection.request(method, path, body, headers)
+            response = connection.getresponse()
+            return response.status, json.loads(response.read())
+        finally:
+            connection.close()
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    made = Served(tmp_path)
+    yield made
+    made.close()
+
+
+def test_a_report_is_handed_on_and_echoed(served: Served) -> None:
+    body = {"trainerStatus": STATUS}
+    assert served.post(json.dumps(body).encode()) == (200, body)
+    assert served.posts == [STATUS]
+
+
+def test_an_empty_report_is_fine_and_says_nothing(served: Served) -> None:
+    assert served.post(b"{}") == (200, {})
+    assert served.posts == []
+
+
+def test_refusals(served: Served) -> None:
+    good = json.dumps({"trainerStatus": STATUS}).encode()
+    status, answer = served.post(good, token="")
+    assert status == 403
+    assert answer == {
+        "metadata": {},
+        "status": "Failure",
+        "message": "Forbidden",
+        "reason": "Forbidden",
+        "code": 403,
+    }
+    assert served.post(good, path="/other")[0] == 404
+    assert served.post(good, method="GET")[0] == 405
+    assert served.post(b"x" * (BODY_LIMIT + 1))[1]["message"] == "Payload too large"
+    assert served.post(b"not json")[1]["message"] == "Invalid payload"
+    late = {"trainerStatus": {"progressPercentage": 1}}
+    assert served.post(json.dumps(late).encode())[0] == 422
+    assert served.posts == []
+
+
+def test_a_client_that_does_not_speak_tls_harms_nobody(served: Served) -> None:
+    with socket.create_connection(("127.0.0.1", served.port), timeout=10) as plain:
+        plain.sendall(b"GET / HTTP/1.1\r\n\r\n")
+        with contextlib.suppress(ConnectionResetError):
+            plain.recv(1000)
+    assert served.post(b"{}")[0] == 200
+
+
+def test_one_that_is_slow_holds_nobody_up(served: Served) -> None:
+    with (
+        socket.create_connection(("127.0.0.1", served.port), timeout=10) as plain,
+        served.context.wrap_socket(plain, server_hostname="127.0.0.1") as slow,
+    ):
+        slow.sendall(b"POST ")
+        assert served.post(b"{}")[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        ({"progressPercentage": 101}, "0 to 100"),
+        ({"progressPercentage": True}, "0 to 100"),
+        ({"progressPercentage": 4.5}, "0 to 100"),
+        ({"estimatedRemainingSeconds": -1}, "estimatedRemainingSeconds"),
+        ({"metrics": {}}, "a list of at most 256"),
+        ({"metrics": [{"name": "a", "value": "1"}] * 257}, "a list of at most 256"),
+        ({"metrics": ["loss"]}, "an object with name and value"),
+        ({"metrics": [{"name": "loss", "value": 1}]}, "value of a metric"),
+        ({"metrics": [{"name": "", "value": "1"}]}, "name of a metric"),
+        ({"metrics": [{"name": "x" * 65, "value": "1"}]}, "name of a metric"),
+        ({"lastUpdatedTime": None}, "lastUpdatedTime is required"),
+        ([], "trainerStatus must be an object"),
+    ],
+)
+def test_what_a_status_may_say(status: Any, message: str) -> None:
+    body = {"trainerStatus": STATUS | status if isinstance(status, dict) else status}
+    with pytest.raises(ValueError, match=message):
+        trainer_status(body)
+
+
+def test_unknown_fields_are_dropped() -> None:
+    assert trainer_status({"trainerStatus": STATUS | {"other": 1}}) == STATUS
+    assert trainer_status({}) is None
+    with pytest.raises(ValueError, match="the body must be an object"):
+        trainer_status([])
