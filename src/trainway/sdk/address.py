@@ -19,7 +19,6 @@ SERVER: Final = "TRAINWAY_SERVER"
 TOKEN: Final = "TRAINWAY_TOKEN"  # noqa: S105 - the name of a variable
 
 _PORTS: Final = {"http": 80, "https": 443}
-_LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 
 
 @dataclass(frozen=True)
@@ -36,13 +35,18 @@ class Address:
     @property
     def is_here(self) -> bool:
         """Whether the server runs on this machine, and so sees its files and programs."""
-        return bool(self.socket) or self.host in _LOOPBACK
+        return bool(self.socket) or is_loopback(self.host)
 
     def __str__(self) -> str:
         if self.socket:
             return f"unix:{self.socket}"
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{'https' if self.is_tls else 'http'}://{host}:{self.port}"
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach the address."""
+    return host in ("localhost", "::1") or host.startswith("127.")
 
 
 def parse_address(text: str, token: str = "") -> Address:

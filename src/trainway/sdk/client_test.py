@@ -32,6 +32,7 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer
 @pytest.fixture(params=[True, False], ids=["torch", "no torch"])
 def torch(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     monkeypatch.setattr("trainway.sdk.targets.has_torch", lambda: request.param)
+    monkeypatch.setattr("trainway.sdk.targets.has_own_torch", lambda: request.param)
     return bool(request.param)
 
 
@@ -64,7 +65,7 @@ def test_a_function_is_submitted_as_its_source(fake: FakeServer, torch: bool) ->
         runtime, made = objects
         trainer = made["spec"]["trainer"]
         assert runtime["metadata"]["name"] == "torch-distributed"
-        assert trainer["command"][:4] == ["torchrun", "--no-python", "python", "-c"]
+        assert trainer["command"][2:6] == ["torch.distributed.run", "--no-python", "python", "-c"]
         assert trainer["numNodes"] == 2
         assert trainer["resourcesPerNode"] == {"requests": {"cpu": "0.5", "memory": "1Gi"}}
         assert "return 2 * x" in trainer["args"][1]

@@ -19,7 +19,7 @@ from typing import Any, Final
 from trainway.errors import UsageError
 
 _FUTURE: Final = "from __future__ import annotations\n"
-_GLOBAL_OPS: Final = ("LOAD_GLOBAL", "LOAD_NAME")
+_GLOBAL_OPS: Final = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
 
 
 def unwrapped(func: Callable[..., Any]) -> tuple[FunctionType, tuple[Any, ...], dict[str, Any]]:

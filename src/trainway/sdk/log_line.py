@@ -1,12 +1,10 @@
 """A line that a container wrote, as the server tells it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class LogLine:
+class LogLine(NamedTuple):
     """One line; `str()` gives its text."""
 
     text: str
@@ -23,14 +21,14 @@ class LogLine:
     def of(cls, data: Mapping[str, Any]) -> "LogLine":
         """Read what the server sends."""
         return cls(
-            text=str(data.get("text", "")),
-            role=str(data.get("role", "")),
-            rank=int(data.get("rank") or 0),
-            job=int(data.get("job") or 0),
-            container=str(data.get("container") or ""),
-            attempt=int(data.get("attempt") or 0),
-            stream=str(data.get("stream") or ""),
-            time=str(data.get("time") or ""),
+            data["text"],
+            data["role"],
+            data["rank"],
+            data["job"],
+            data["container"],
+            data["attempt"],
+            data["stream"],
+            data["time"],
         )
 
     @property

@@ -81,10 +81,13 @@ def literal(text: str) -> str:
 
 
 def launcher(runtime: Json | None) -> list[str]:
-    """What starts a training program on every node under a runtime, before `python`."""
+    """What starts the processes of a function under a runtime, before `python`.
+
+    It is torchrun as a module, so that all of it runs with the same Python.
+    """
     policy = ((runtime or {}).get("spec") or {}).get("mlPolicy") or {}
     if "torch" in policy:
-        return ["torchrun", "--no-python"]
+        return ["python", "-m", "torch.distributed.run", "--no-python"]
     return ["mpirun"] if "mpi" in policy else []
 
 
@@ -93,7 +96,7 @@ def script_command(runtime: Json | None, script: str) -> list[str]:
     policy = ((runtime or {}).get("spec") or {}).get("mlPolicy") or {}
     if "torch" in policy:
         return ["torchrun", script]
-    return [*launcher(runtime), "python", script]
+    return [*(["mpirun"] if "mpi" in policy else []), "python", script]
 
 
 def trainjob(

@@ -147,7 +147,9 @@ def test_a_runtime_decides_how_a_script_starts(runtime: str, command: list[str])
 
 
 def test_a_function_starts_without_a_script() -> None:
-    assert launcher(TORCH) == ["torchrun", "--no-python"]
+    assert launcher(TORCH) == ["python", "-m", "torch.distributed.run", "--no-python"]
+    assert launcher(builtin_runtime("deepspeed-distributed")) == ["mpirun"]
+    assert launcher(None) == []
 
 
 def test_downloads_may_be_tried_again() -> None:

@@ -163,12 +163,6 @@ class Rest:
             if event.event == "log":
                 yield LogLine.of(json.loads(event.data))
 
-    def progress(self, ref: str) -> Json | None:
-        """What the training code last reported."""
-        answer = self._transport.request("GET", _path(ref, "/progress"))
-        status = answer.get("trainerStatus") if isinstance(answer, dict) else None
-        return status if isinstance(status, dict) else None
-
     def runtimes(self) -> list[Json]:
         """The training runtimes that the server knows."""
         items: list[Json] = self._transport.request("GET", "/runtimes")["items"]

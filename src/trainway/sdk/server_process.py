@@ -5,11 +5,13 @@ start one at the same time: the second finds the lock taken and ends, and both u
 """
 
 import os
+import select
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 
 from trainway import __version__
@@ -21,6 +23,8 @@ START_LIMIT_S: Final = 20.0
 STOP_LIMIT_S: Final = 20.0
 _STEP_S: Final = 0.005
 _LOG_LINES: Final = 5
+_ERROR: Final = "error: "
+"""What the line begins with in which a server says why it ends."""
 _LOG_BYTES: Final = 8192
 _JOB_VARIABLES: Final = ("TRAINWAY_JOB_ID", "TRAINWAY_SERVER", "TRAINWAY_TOKEN")
 """What a server started from within a job must not inherit: it would count as part of the job."""
@@ -73,15 +77,17 @@ class ServerProcess:
 
     def stop(self) -> bool:
         """Stop the server and wait until it is gone; False if none was running."""
-        address = self.home.address(self.home.server_info())
+        info = self.home.server_info()
+        address = self.home.address(info)
         if not listens(address):
             return False
-        Transport(address).request("POST", "/server/stop")
-        deadline = time.monotonic() + STOP_LIMIT_S
-        while listens(address):
-            if time.monotonic() > deadline:
-                raise UnavailableError(f"the server is still there after {STOP_LIMIT_S:.0f} s")
-            time.sleep(_STEP_S)
+        with _process_end(int(info.get("pid") or 0)) as has_ended:
+            Transport(address).request("POST", "/server/stop")
+            deadline = time.monotonic() + STOP_LIMIT_S
+            while listens(address) or not has_ended():
+                if time.monotonic() > deadline:
+                    raise UnavailableError(f"the server is still there after {STOP_LIMIT_S:.0f} s")
+                time.sleep(_STEP_S)
         return True
 
     def _replaced(self, address: Address, version: str) -> Address:
@@ -124,9 +130,9 @@ class ServerProcess:
         return child
 
     def _not_started(self, reason: str) -> UnavailableError:
-        said = " / ".join(
-            line.strip() for line in last_lines(self.home, _LOG_LINES, self._log_start)
-        )
+        lines = last_lines(self.home, _LOG_LINES, self._log_start)
+        reasons = [line.removeprefix(_ERROR) for line in lines if line.startswith(_ERROR)]
+        said = reasons[-1] if reasons else " / ".join(line.strip() for line in lines)
         message = f"the server did not start: {reason}" + (f": {said}" if said else "")
         return UnavailableError(message, hint=f"all of its log: {self.home.log}")
 
@@ -139,6 +145,20 @@ def listens(address: Address) -> bool:
         except OSError:
             return False
     return True
+
+
+@contextmanager
+def _process_end(pid: int) -> Iterator[Callable[[], bool]]:
+    """Tells whether a process has ended; one that is not there has."""
+    try:
+        handle = os.pidfd_open(pid)
+    except (OSError, AttributeError):  # not there, or not Linux
+        yield lambda: True
+        return
+    try:
+        yield lambda: bool(select.select([handle], [], [], 0)[0])
+    finally:
+        os.close(handle)
 
 
 def server_environment(environ: Mapping[str, str]) -> dict[str, str]:

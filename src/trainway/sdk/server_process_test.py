@@ -44,6 +44,14 @@ def test_a_server_that_fails_is_explained_by_its_log(
     assert caught.value.hint == f"all of its log: {home.log}"
 
 
+def test_the_reason_that_a_server_gives_is_enough(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program(tmp_path, "echo noise; echo 'error: the port is taken'; exit 1", monkeypatch)
+    with pytest.raises(UnavailableError, match=r"ended with status 1: the port is taken$"):
+        ServerProcess(home).start()
+
+
 def test_a_server_that_never_answers_is_given_up(
     home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,13 +1,12 @@
 """Server-sent events: a stream of bytes to events, by the rules of the HTML standard."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _CHUNK = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
-class ServerEvent:
+class ServerEvent(NamedTuple):
     """One event of a stream."""
 
     event: str
@@ -23,24 +22,25 @@ def read_events(read: Callable[[int], bytes]) -> Iterator[ServerEvent]:
     """
     kind, last_id = "", ""
     data: list[str] = []
-    for line in _lines(read):
-        if not line:
+    for lines in _lines(read):
+        for line in lines:
+            if line:
+                name, _, value = line.partition(":")
+                value = value[1:] if value[:1] == " " else value
+                if name == "data":
+                    data.append(value)
+                elif name == "event":
+                    kind = value
+                elif name == "id" and "\0" not in value:
+                    last_id = value
+                continue
             if data:
                 yield ServerEvent(kind or "message", "\n".join(data), last_id)
             kind, data = "", []
-            continue
-        name, _, value = line.partition(":")
-        value = value.removeprefix(" ")
-        if name == "data":
-            data.append(value)
-        elif name == "event":
-            kind = value
-        elif name == "id" and "\0" not in value:
-            last_id = value
 
 
-def _lines(read: Callable[[int], bytes]) -> Iterator[str]:
-    """Complete lines, which end in LF, CR LF or CR."""
+def _lines(read: Callable[[int], bytes]) -> Iterator[list[str]]:
+    """Complete lines, some at a time; they end in LF, CR LF or CR."""
     rest = b""
     while chunk := read(_CHUNK):
         held = b""
@@ -49,9 +49,9 @@ def _lines(read: Callable[[int], bytes]) -> Iterator[str]:
         text = rest + chunk
         if b"\r" in text:
             text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        *lines, rest = text.split(b"\n")
+        complete, newline, rest = text.rpartition(b"\n")
         rest += held
-        for line in lines:
-            yield line.decode(errors="replace")
+        if newline:
+            yield complete.decode(errors="replace").split("\n")
     if rest.endswith(b"\r"):
-        yield rest[:-1].decode(errors="replace")
+        yield [rest[:-1].decode(errors="replace")]

@@ -59,9 +59,14 @@ def job_environment(
 
 
 def has_torch() -> bool:
-    """Whether torch is there, in our own environment or in the one on PATH."""
+    """Whether a script finds torch, in the environment on PATH or in our own."""
     path = job_environment(os.environ, _bin(), prefer_our_python=False)["PATH"]
-    return shutil.which("torchrun", path=path) is not None or find_spec("torch") is not None
+    return shutil.which("torchrun", path=path) is not None or has_own_torch()
+
+
+def has_own_torch() -> bool:
+    """Whether a function finds torch, which it does if its caller can."""
+    return find_spec("torch") is not None
 
 
 def _bin() -> str:

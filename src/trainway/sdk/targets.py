@@ -18,7 +18,7 @@ from trainway.sdk.manifests import (
     trainjob,
     with_wishes,
 )
-from trainway.sdk.submitter import has_torch
+from trainway.sdk.submitter import has_own_torch, has_torch
 
 if TYPE_CHECKING:
     from trainway.sdk.functions import FunctionCall
@@ -96,7 +96,7 @@ def command_objects(command: Sequence[str], wishes: Wishes) -> list[Json]:
 def function_objects(call: "FunctionCall", wishes: Wishes) -> list[Json]:
     """The objects that call a function."""
     wishes = _named(wishes, call.function)
-    if wishes.runtime is None and ((wishes.procs_per_node or 1) > 1 or has_torch()):
+    if wishes.runtime is None and ((wishes.procs_per_node or 1) > 1 or has_own_torch()):
         wishes = replace(wishes, runtime=TORCH_RUNTIME)
     if wishes.runtime is None:
         return [plain_jobset(wishes, [*call.command(), *call.args()])]

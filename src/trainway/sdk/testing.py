@@ -41,7 +41,7 @@ class FakeServer:
         self.socket.unlink(missing_ok=True)
         self._server = _UnixServer(str(self.socket), _handler(self))
         (home / "server.json").write_text(
-            json.dumps({"pid": 1, "socket": str(self.socket), "version": version})
+            json.dumps({"pid": 0, "socket": str(self.socket), "version": version})
         )
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
         self._thread.start()

@@ -4,6 +4,7 @@ http.client does the talking: it comes with Python, and any other client takes l
 most commands take to run. Where nothing listens, `wake` is asked for an address that answers.
 """
 
+import errno
 import http.client
 import json
 import socket
@@ -25,6 +26,8 @@ Query = Mapping[str, str | int | bool | None]
 
 _NOBODY_LISTENS: Final = (ConnectionRefusedError, FileNotFoundError)
 _BROKEN: Final = (OSError, http.client.HTTPException)
+_LONGEST_UNIX_PATH: Final = 107
+"""A server whose home has a longer path listens elsewhere, and server.json says where."""
 _FIRST_PAUSE_S: Final = 0.02
 _LONGEST_PAUSE_S: Final = 1.0
 _READ_ATTEMPTS: Final = 3
@@ -53,6 +56,8 @@ class _UnixConnection(_Connection):
         self._path = path
 
     def connect(self) -> None:
+        if len(self._path.encode()) > _LONGEST_UNIX_PATH:
+            raise FileNotFoundError(errno.ENOENT, "the path is too long for a socket")
         self.sock = self.own_socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.sock.settimeout(self.timeout)
         self.sock.connect(self._path)

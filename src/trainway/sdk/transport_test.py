@@ -54,6 +54,11 @@ def test_a_server_that_is_gone_is_woken(fake: FakeServer, tmp_path: Path) -> Non
     assert woken == [True]
 
 
+def test_a_path_too_long_for_a_socket_is_looked_up_again(fake: FakeServer) -> None:
+    transport = Transport(Address("/" + "x" * 200), lambda: Address(str(fake.socket)))
+    assert transport.request("GET", "/server")["jobs"]["total"] == 0
+
+
 def test_a_log_is_taken_up_again_behind_its_last_line(fake: FakeServer) -> None:
     job = fake.add_job("a", "Succeeded")
     for number in range(10):

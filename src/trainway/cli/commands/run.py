@@ -59,7 +59,21 @@ class _Amount(click.ParamType[str]):
 _AMOUNT: Final = _Amount()
 
 
-@click.command("run", cls=_RunCommand)
+_HELP: Final = """Run a job and show it until it ends.
+
+\b
+trainway run FILE.yaml             a TrainJob, MPIJob or JobSet, and what it needs
+trainway run train.py -- --lr 0.1  a script, with torchrun where there is torch
+trainway run -- COMMAND ARGS...    anything else
+
+Options replace what a TrainJob in a file says. Without a terminal the logs go to stdout, and what
+happens to the job to stderr. Ctrl-C asks whether to leave the job alone or to cancel it.
+
+Exit status: 0 the job succeeded, 4 it failed, 1 an error, 2 wrong usage, 3 something was not found.
+"""
+
+
+@click.command("run", cls=_RunCommand, help=_HELP)
 @click.argument("targets", metavar="[FILE|SCRIPT] [-- ARGS|COMMAND]...", nargs=-1)
 @click.option("--name", help="Name of the job; else that of the file or program.")
 @click.option("--nodes", type=click.IntRange(min=1), help="Number of nodes.")
@@ -86,17 +100,7 @@ _AMOUNT: Final = _Amount()
 @click.option("--dry-run", is_flag=True, help="Only print the objects that would be submitted.")
 @click.pass_context
 def command(ctx: click.Context, /, targets: tuple[str, ...], **options: Any) -> int:
-    r"""Run a job and show it until it ends.
-
-    \b
-    trainway run FILE.yaml             a TrainJob, MPIJob or JobSet, and what it needs
-    trainway run train.py -- --lr 0.1  a Python script, with torchrun where there is torch
-    trainway run -- COMMAND ARGS...    anything else
-
-    Options replace what a TrainJob in a file says. Without a terminal the logs go to stdout, and
-    what happens to the job to stderr. Exit status: 0 the job succeeded, 4 it failed, 1 an error,
-    2 wrong usage, 3 something was not found.
-    """
+    """Submit, then show, then end as the job ends."""
     wishes = _wishes(options)
     source, objects = _target(targets, ctx.obj, wishes)
     if options["dry_run"]:
@@ -108,7 +112,11 @@ def command(ctx: click.Context, /, targets: tuple[str, ...], **options: Any) -> 
     if options["detach"]:
         echo(f"{metadata['name']} {metadata['id']}\n")
         return 0
-    return follow(rest, job)
+    try:
+        return follow(rest, job)
+    except KeyboardInterrupt:  # before or after anybody could be asked
+        _say_goes_on(job)
+        return _INTERRUPTED
 
 
 def follow(rest: Rest, job: Json) -> int:
@@ -118,14 +126,18 @@ def follow(rest: Rest, job: Json) -> int:
 
     following = Following(rest, job, view_for_output())
     outcome = following.run()
-    name, id_ = job["metadata"]["name"], job["metadata"]["id"]
     if outcome is Outcome.DETACHED:
-        echo_line(f"{name} goes on; trainway jobs logs -f {id_} shows it again")
+        _say_goes_on(job)
         return 0
     _say_end(following.job)
     if outcome is Outcome.CANCELLED:
         return _INTERRUPTED
     return 0 if following.job["status"]["phase"] == "Succeeded" else JobFailedError.exit_code
+
+
+def _say_goes_on(job: Json) -> None:
+    name, id_ = job["metadata"]["name"], job["metadata"]["id"]
+    echo_line(f"{name} goes on; trainway jobs logs -f {id_} shows it again")
 
 
 def _say_end(job: Json) -> None:

@@ -1,7 +1,9 @@
 """`trainway server`: the embedded server, which other commands start by themselves."""
 
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
+from secrets import token_urlsafe
 from time import sleep
 from typing import Final
 
@@ -10,7 +12,7 @@ import click
 from trainway.cli.job_options import output_option
 from trainway.cli.output import echo, echo_line, to_json, to_yaml
 from trainway.errors import ConflictError, NotFoundError
-from trainway.sdk.address import Home, configured_address
+from trainway.sdk.address import Home, configured_address, is_loopback
 from trainway.sdk.rest import Json, Rest
 from trainway.sdk.server_process import ServerProcess, listens
 from trainway.sdk.transport import Transport
@@ -28,8 +30,20 @@ def command() -> None:
     """
 
 
+def _checked_listen(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
+    host, _, port = (value or "").rpartition(":")
+    if value is not None and not (host and port.isdecimal()):
+        raise click.BadParameter(f"{value!r} is not HOST:PORT")
+    return value
+
+
 @command.command("start")
-@click.option("--listen", metavar="HOST:PORT", help="Listen there as well as on the socket.")
+@click.option(
+    "--listen",
+    metavar="HOST:PORT",
+    callback=_checked_listen,
+    help="Listen there as well as on the socket.",
+)
 @click.option(
     "--token-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -49,7 +63,10 @@ def start(listen: str | None, token_file: Path | None) -> None:
         process.ensure()
         echo_line("a server runs already")
         return
+    token = None if token_file else _new_token(process.home, listen)
     address = process.start(options)
+    if token:
+        echo_line("clients need this token, which is shown only now: TRAINWAY_TOKEN=" + token)
     echo_line(f"the server listens at {address}" + (f" and {listen}" if listen else ""))
 
 
@@ -88,6 +105,19 @@ def logs(follow: bool, tail: int | None) -> None:
                 click.echo(chunk, nl=False) if chunk else sleep(_CHECK_S)
     except FileNotFoundError:
         raise NotFoundError(f"{home.log}: no server has run here yet") from None
+
+
+def _new_token(home: Home, listen: str | None) -> str | None:
+    """A token for a server that others can reach and that has none; only its digest is kept."""
+    host = (listen or "localhost:").rpartition(":")[0].strip("[]")
+    path = home.path / "token"
+    if is_loopback(host) or path.exists():
+        return None
+    token = token_urlsafe(32)
+    home.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path.touch(mode=0o600)
+    path.write_text(f"sha256:{sha256(token.encode()).hexdigest()}\n")
+    return token
 
 
 def _process() -> ServerProcess:

@@ -1,6 +1,8 @@
 import json
+import re
 import subprocess
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -67,6 +69,25 @@ def test_a_server_starts_with_its_options(
     result = invoke("server", "start", "--listen", "0.0.0.0:80", "--token-file", str(token))
     assert result.stderr == f"the server listens at unix:{home}/server.sock and 0.0.0.0:80\n"
     assert given == [["--listen", "0.0.0.0:80", "--token-file", str(token)]]
+
+
+def test_a_server_that_others_reach_gets_a_token(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ServerProcess, "start", lambda self, _options: self.home.address({}))
+    first, second = (invoke("server", "start", "--listen", "0.0.0.0:80").stderr for _ in range(2))
+    token = re.findall(r"TRAINWAY_TOKEN=(\S+)", first)[0]
+    assert (home / "token").read_text() == f"sha256:{sha256(token.encode()).hexdigest()}\n"
+    assert (home / "token").stat().st_mode & 0o777 == 0o600
+    assert "TOKEN" not in second
+    assert "TOKEN" not in invoke("server", "start", "--listen", "[::1]:80").stderr
+
+
+@pytest.mark.parametrize("listen", ["80", ":80", "host:", "host:x"])
+def test_a_wrong_address_is_refused(listen: str) -> None:
+    result = invoke("server", "start", "--listen", listen)
+    assert result.exit_code == 2
+    assert f"{listen!r} is not HOST:PORT" in result.stderr
 
 
 def test_a_server_that_runs_is_not_started_again(fake: FakeServer) -> None:

@@ -189,7 +189,7 @@ def test_runtimes_are_listed(fake: FakeServer) -> None:
     runtimes = {runtime.name: runtime for runtime in TrainerClient().list_runtimes()}
     assert "unlabelled" not in runtimes
     torch, deepspeed = runtimes["torch-distributed"], runtimes["deepspeed-distributed"]
-    assert torch.trainer.command == ("torchrun", "--no-python", "python")
+    assert torch.trainer.command == ("torchrun",)
     assert (deepspeed.trainer.command, deepspeed.trainer.device_count) == (
         ("mpirun", "python"),
         "1",

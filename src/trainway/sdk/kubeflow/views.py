@@ -14,7 +14,7 @@ from trainway.sdk.kubeflow.types import (
     TrainerType,
     TrainJob,
 )
-from trainway.sdk.manifests import INITIALIZERS, launcher
+from trainway.sdk.manifests import INITIALIZERS
 
 Json = dict[str, Any]
 
@@ -70,8 +70,17 @@ def runtime_of(manifest: Json) -> Runtime:
     trainer.device, count = _device((container.get("resources") or {}).get("limits"))
     count = str((policy.get("mpi") or {}).get("numProcPerNode") or count)
     trainer.device_count = str(int(count) * trainer.num_nodes) if count.isdigit() else count
-    trainer.set_command(("tune", "run") if is_builtin else (*launcher(manifest), "python"))
+    trainer.set_command(_command(policy, is_builtin=is_builtin))
     return Runtime(name, trainer, RuntimeKind(manifest["kind"]))
+
+
+def _command(policy: Json, *, is_builtin: bool) -> tuple[str, ...]:
+    """What a user would type to start the training code."""
+    if is_builtin:
+        return ("tune", "run")
+    if "torch" in policy:
+        return ("torchrun",)
+    return ("mpirun", "python") if "mpi" in policy else ("python",)
 
 
 def train_job_of(job: Json, runtime: Runtime) -> TrainJob:

@@ -1,0 +1,82 @@
+"""How tests get what the package never depends on: torch and its like, and an mpirun.
+
+What is missing is installed: frameworks into a virtual environment in the user's cache, Open MPI
+with apt-get where that is allowed. A test whose tools cannot be had is skipped with the reason; in
+CI it fails, so that nothing is left out unseen.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final, NoReturn
+
+import pytest
+
+REPOSITORY: Final = Path(__file__).resolve().parents[2]
+
+TORCH: Final = (
+    "torch>=2.6,<3",
+    "numpy>=1.26,<3",
+    "transformers>=4.50,<6",
+    "peft>=0.14,<1",
+    "accelerate>=1.2,<2",
+    "mpi4py>=4,<5",
+    "kubeflow>=0.2,<1",
+)
+ARRAYS: Final = ("jax>=0.4.35,<1", "xgboost>=2.1,<4", "mpi4py>=4,<5", "numpy>=1.26,<3")
+
+
+@dataclass(frozen=True)
+class Environment:
+    """A virtual environment with frameworks."""
+
+    path: Path
+
+    def variables(self) -> dict[str, str]:
+        """The variables of a shell in which it is active."""
+        search = os.pathsep.join([str(self.path / "bin"), os.environ["PATH"]])
+        return {"PATH": search, "VIRTUAL_ENV": str(self.path)}
+
+
+@cache
+def environment(*requirements: str) -> Environment:
+    """An environment with these requirements, made on first use."""
+    tool = REPOSITORY / "tools" / "training_environment.py"
+    done = subprocess.run(
+        [sys.executable, str(tool), *requirements], capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        unavailable(f"{', '.join(requirements)}: {last_line(done.stderr)}")
+    return Environment(Path(last_line(done.stdout)))
+
+
+@cache
+def require_mpirun() -> None:
+    """See to it that there is an mpirun."""
+    if shutil.which("mpirun"):
+        return
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        unavailable("mpirun: not found, and only root can install openmpi-bin")
+    for command in (
+        ["apt-get", "update", "-qq"],
+        ["apt-get", "install", "-y", "-qq", "openmpi-bin"],
+    ):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            unavailable(f"openmpi-bin: {last_line(done.stderr)}")
+
+
+def unavailable(reason: str) -> NoReturn:
+    """Skip the test; in CI fail it."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(f"cannot be had: {reason}")
+    pytest.skip(f"cannot be had: {reason}")
+
+
+def last_line(text: str) -> str:
+    lines = text.strip().splitlines()
+    return lines[-1] if lines else "no output"

@@ -1,0 +1,144 @@
+"""The job commands as people use them: real server, real agents, real processes."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+import yaml
+from gate import Gate, opened
+from installation import TRAINWAY, Installation, installed, is_alive, processes_of
+
+HEAVY = ("alembic", "cryptography", "fastapi", "pydantic", "rich", "sqlalchemy", "uvicorn")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    with installed(tmp_path_factory.mktemp("home")) as installation:
+        yield installation
+
+
+@pytest.fixture
+def gate() -> Iterator[Gate]:
+    with opened() as gate:
+        yield gate
+
+
+def test_listing_imports_nothing_heavy(home: Installation) -> None:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", str(TRAINWAY), "jobs", "list"],
+        env=home.environ(), capture_output=True, text=True, check=True, timeout=120,
+    )  # fmt: skip
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "trainway.cli.app" in imported
+    assert [name for name in HEAVY if name in imported] == []
+
+
+def test_a_job_is_listed_shown_and_described(home: Installation) -> None:
+    job = home.submit("--name", "shown", "--", "sh", "-c", "echo one; echo two")
+    home.run("jobs", "wait", job)
+    (listed,) = [line for line in home.run("jobs", "list").splitlines() if job in line]
+    assert listed.split()[:4] == ["shown", job, "JobSet", "Succeeded"]
+    shown = home.job("shown")
+    assert shown["metadata"]["id"] == job
+    (condition,) = [
+        item for item in shown["status"]["jobSet"]["conditions"] if item["status"] == "True"
+    ]
+    assert condition["type"] == "Completed"
+    assert yaml.safe_load(home.run("jobs", "show", job, "-o", "yaml")) == shown
+    assert home.run("jobs", "show", job, "-o", "name") == "shown\n"
+    text = home.run("jobs", "show", job)
+    assert "Phase:     Succeeded\n" in text
+    assert "node-0  Succeeded" in text
+    assert home.run("jobs", "logs", job) == "node-0 | one\nnode-0 | two\n"
+    assert home.run("jobs", "logs", job, "--raw", "--tail", "1") == "two\n"
+    reasons = [event["reason"] for event in home.json("jobs", "events", job)["items"]]
+    assert reasons[0] == "Created"
+    assert home.run("jobs", "events", "-w", job).splitlines()[0].split()[0] == "TIME"
+
+
+def test_a_name_means_the_newest_job(home: Installation) -> None:
+    first = home.submit("--name", "twice", "--", "true")
+    second = home.run("jobs", "rerun", "twice").split()[1]
+    assert home.job("twice")["metadata"]["id"] == second
+    assert home.job(first)["metadata"]["id"] == first
+    home.run("jobs", "wait", first, second)
+
+
+def test_logs_are_followed_to_the_end(home: Installation, gate: Gate) -> None:
+    job = home.submit("--", *gate.command("x"))
+    visitor = gate.next()
+    with home.start("jobs", "logs", "-f", job) as follower:
+        assert follower.stdout is not None
+        assert follower.stdout.readline() == "node-0 | x at the gate\n"
+        visitor.let_go()
+        assert follower.stdout.read() == "node-0 | x through the gate\n"
+    assert follower.returncode == 0
+
+
+def test_attempts_are_kept_apart(home: Installation) -> None:
+    script = 'echo "attempt $TRAINWAY_RESTART_ATTEMPT"; test "$TRAINWAY_RESTART_ATTEMPT" = 1'
+    job = home.submit("--restarts", "1", "--", "sh", "-c", script)
+    home.run("jobs", "wait", job)
+    assert home.run("jobs", "logs", job) == "node-0 | attempt 1\n"
+    both = home.run("jobs", "logs", job, "--all-attempts")
+    assert both == "node-0 | attempt 0\nnode-0 | attempt 1\n"
+
+
+def test_a_job_is_suspended_and_resumed(home: Installation, gate: Gate) -> None:
+    job = home.submit("--", *gate.command())
+    first = gate.next()
+    assert home.run("jobs", "suspend", job).endswith(" suspended\n")
+    assert first.connection.recv(1) == b""
+    assert not is_alive(first.pid)
+    assert home.phase(job) == "Paused"
+    with home.start("jobs", "show", "-w", job, "-o", "json") as watch:
+        assert watch.stdout is not None
+        begin = watch.stdout.readline()
+        home.run("jobs", "resume", job)
+        gate.next().let_go()
+        phases = [seen["status"]["phase"] for seen in documents(begin + watch.stdout.read())]
+    assert watch.returncode == 0
+    assert (phases[0], phases[-1]) == ("Paused", "Succeeded")
+
+
+def documents(text: str) -> Iterator[dict[str, dict[str, str]]]:
+    """JSON documents, one after the other."""
+    decoder = json.JSONDecoder()
+    while text.strip():
+        value, end = decoder.raw_decode(text.lstrip())
+        yield value
+        text = text.lstrip()[end:]
+
+
+def test_waiting_has_an_end(home: Installation, gate: Gate) -> None:
+    job = home.submit("--name", "slow", "--", *gate.command())
+    visitor = gate.next()
+    home.run("jobs", "wait", job, "--timeout", "0.1", code=5)
+    visitor.let_go(3)
+    home.run("jobs", "wait", job, code=4)
+
+
+def test_cancelled_and_deleted_jobs_leave_no_process(home: Installation, gate: Gate) -> None:
+    jobs = [home.submit("--nodes", "2", "--", *gate.command()) for _ in range(2)]
+    visitors = [gate.next() for _ in range(4)]
+    home.run("jobs", "cancel", jobs[0])
+    assert processes_of(jobs[0]) == []
+    assert home.phase(jobs[0]) == "Cancelled"
+    home.run("jobs", "delete", *jobs)
+    assert processes_of(jobs[1]) == []
+    assert not any(is_alive(visitor.pid) for visitor in visitors)
+    for job in jobs:
+        home.run("jobs", "show", job, code=3)
+
+
+def test_what_is_not_there_is_said_in_one_line(home: Installation) -> None:
+    done = subprocess.run(
+        [str(TRAINWAY), "jobs", "show", "nobody"],
+        env=home.environ(), capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 3
+    assert done.stderr.splitlines()[0].startswith("error: ")
+    assert "nobody" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,239 @@
+"""`trainway run` as people use it: real server, real agents, real processes."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gate import Gate, opened
+from installation import TRAINWAY, Installation, installed, is_alive, kill, processes_of
+
+TRAIN = {
+    "apiVersion": "trainer.kubeflow.org/v1alpha1",
+    "kind": "TrainJob",
+    "metadata": {"name": "train"},
+    "spec": {"runtimeRef": {"name": "torch-distributed"}},
+}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    with installed(tmp_path_factory.mktemp("home")) as installation:
+        yield installation
+
+
+@pytest.fixture
+def gate() -> Iterator[Gate]:
+    with opened() as gate:
+        yield gate
+
+
+def finished(home: Installation, *words: str, text: str = "") -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [str(TRAINWAY), "run", *words],
+        env=home.environ(), input=text, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+
+
+def test_logs_go_to_stdout_and_the_rest_to_stderr(home: Installation) -> None:
+    done = finished(home, "--name", "words", "--", "sh", "-c", "echo out; echo err >&2")
+    assert done.returncode == 0
+    assert sorted(done.stdout.splitlines()) == ["node-0 | err", "node-0 | out"]
+    assert re.search(r"^words: Succeeded", done.stderr, re.MULTILINE)
+
+
+def test_a_failure_is_the_exit_status_and_the_last_line(home: Installation) -> None:
+    done = finished(home, "--name", "fails", "--", "sh", "-c", "exit 7")
+    assert done.returncode == 4
+    assert done.stderr.splitlines()[-1].startswith("fails: Failed")
+    assert done.stderr.endswith("node-0 ended with status 7\n")
+
+
+def test_a_program_that_is_not_there_fails_the_job(home: Installation) -> None:
+    done = finished(home, "--", "no-such-program")
+    assert done.returncode == 4
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_a_script_gets_its_arguments_and_variables_as_they_are(
+    home: Installation, tmp_path: Path
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text("import json, os, sys\nprint(json.dumps([sys.argv[1:], os.environ['A']]))\n")
+    words = ["$(HOME)", "$$", "$(A)$", "--x=ä b", "`id`", "\\n"]
+    # A runtime of another framework, since torchrun may or may not be here.
+    done = finished(
+        home, "--runtime", "jax-distributed", "--env", "A=$(HOME) $$ ä", str(script), "--", *words
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.removeprefix("node-0 | ")) == [words, "$(HOME) $$ ä"]
+
+
+def test_several_nodes_run_and_are_told_apart(home: Installation) -> None:
+    done = finished(home, "--nodes", "3", "--", "sh", "-c", "echo $JOB_COMPLETION_INDEX")
+    assert sorted(done.stdout.splitlines()) == [f"node-{rank} | {rank}" for rank in range(3)]
+
+
+def test_detached_jobs_are_named(home: Installation) -> None:
+    name, id_ = home.run("run", "-d", "--name", "away", "--", "true").split()
+    assert name == "away"
+    assert home.job(id_)["metadata"]["id"] == id_
+
+
+def test_objects_come_from_stdin(home: Installation) -> None:
+    jobset = {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": {"name": "typed"},
+        "spec": {"replicatedJobs": [{"name": "main", "template": template("cat /c/key")}]},
+    }
+    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}}
+    items = [config | {"data": {"key": "from a file"}}, jobset]
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
+    done = finished(home, "-", text=text)
+    assert (done.returncode, done.stdout) == (0, "main-0 | from a file\n"), done.stderr
+
+
+def template(command: str) -> dict[str, Any]:
+    container = {
+        "name": "main",
+        "command": ["sh", "-c", command],
+        "volumeMounts": [{"name": "c", "mountPath": "/c"}],
+    }
+    volumes = [{"name": "c", "configMap": {"name": "c"}}]
+    pod = {"restartPolicy": "Never", "containers": [container], "volumes": volumes}
+    return {"spec": {"backoffLimit": 0, "template": {"spec": pod}}}
+
+
+def test_what_is_wrong_with_a_file_is_said_line_by_line(home: Installation, tmp_path: Path) -> None:
+    file = tmp_path / "job.yaml"
+    file.write_text(json.dumps(TRAIN | {"spec": {"runtimeRef": {"name": "nothing"}, "typo": 1}}))
+    done = finished(home, str(file))
+    assert done.returncode == 1
+    lines = done.stderr.splitlines()
+    assert all(line.startswith(f"{file}: TrainJob/train: ") for line in lines)
+    assert any("spec.typo" in line for line in lines)
+
+
+def test_a_job_that_never_fits_is_refused_with_the_numbers(home: Installation) -> None:
+    done = finished(home, "--cpus", "9999", "--", "true")
+    assert done.returncode == 1
+    error, hint = done.stderr.splitlines()
+    assert error.startswith("error: ")
+    assert "9999" in error
+    assert "--oversubscribe" in hint
+    assert finished(home, "--cpus", "9999", "--oversubscribe", "--", "true").returncode == 0
+
+
+def test_a_server_killed_while_a_job_is_shown_changes_nothing(
+    home: Installation, gate: Gate
+) -> None:
+    shown = home.start("run", "--", *gate.command("here"))
+    visitor = gate.next()
+    kill(home.server_pid())
+    visitor.let_go()
+    printed, _ = shown.communicate(timeout=120)
+    assert shown.returncode == 0, printed
+    lines = [line for line in printed.splitlines() if line.startswith("node-0 | ")]
+    assert lines == ["node-0 | here at the gate", "node-0 | here through the gate"]
+
+
+def test_without_a_terminal_a_second_interrupt_cancels(home: Installation, gate: Gate) -> None:
+    with home.start("run", "--", *gate.command()) as shown:
+        visitor = gate.next()
+        assert shown.stdout is not None
+        until(shown.stdout, "at the gate")
+        shown.send_signal(signal.SIGINT)
+        until(shown.stdout, "Ctrl-C again cancels it")
+        assert is_alive(visitor.pid)
+        shown.send_signal(signal.SIGINT)
+        printed = shown.stdout.read()
+    assert shown.returncode == 130, printed
+    assert processes_of(visitor.env["TRAINWAY_JOB_ID"]) == []
+
+
+def until(stream: Any, text: str) -> str:
+    """Read lines up to the one with the text."""
+    for line in stream:
+        if text in line:
+            return str(line)
+    raise AssertionError(f"{text!r} was never printed")
+
+
+class Terminal:
+    """A command in a terminal of its own."""
+
+    def __init__(self, home: Installation, *words: str) -> None:
+        self._seen = ""
+        self._fd, inner = os.openpty()
+        self._process = subprocess.Popen(
+            ["setsid", "--ctty", str(TRAINWAY), *words],
+            stdin=inner, stdout=inner, stderr=inner, env=home.environ() | {"TERM": "xterm"},
+        )  # fmt: skip
+        os.close(inner)
+
+    def type(self, text: str) -> None:
+        os.write(self._fd, text.encode())
+
+    def wait_for(self, text: str) -> None:
+        """Read until the text has appeared."""
+        while text not in self._seen:
+            self._seen += os.read(self._fd, 65536).decode(errors="replace")
+
+    def end(self) -> tuple[int, str]:
+        """The exit status, and all that was printed."""
+        while True:
+            try:
+                data = os.read(self._fd, 65536)
+            except OSError:  # how a terminal ends on Linux
+                break
+            if not data:
+                break
+            self._seen += data.decode(errors="replace")
+        os.close(self._fd)
+        return self._process.wait(), self._seen
+
+
+def test_a_terminal_shows_state_and_coloured_logs(home: Installation, gate: Gate) -> None:
+    terminal = Terminal(home, "run", "--name", "seen", "--nodes", "2", "--", *gate.command("w"))
+    visitors = [gate.next() for _ in range(2)]
+    terminal.wait_for("Running")
+    for visitor in visitors:
+        visitor.let_go()
+    status, printed = terminal.end()
+    assert status == 0, printed
+    assert "\x1b[1mseen\x1b[0m" in printed
+    assert re.search(r"\x1b\[\d+mnode-1 \| \x1b\[0mw through the gate", printed)
+    assert re.search(r"seen: Succeeded[^\n]*\n$", printed.replace("\r", ""))
+
+
+def test_an_interrupt_asks_and_can_leave_the_job_alone(home: Installation, gate: Gate) -> None:
+    terminal = Terminal(home, "run", "--name", "kept", "--", *gate.command())
+    visitor = gate.next()
+    terminal.wait_for("Running")
+    terminal.type("\x03")
+    terminal.wait_for("d: detach, c: cancel the job, Enter: go on")
+    terminal.type("d\n")
+    status, printed = terminal.end()
+    assert status == 0
+    assert "kept goes on; trainway jobs logs -f " in printed
+    visitor.let_go()
+    home.run("jobs", "wait", visitor.env["TRAINWAY_JOB_ID"])
+
+
+def test_an_interrupt_asks_and_can_cancel_the_job(home: Installation, gate: Gate) -> None:
+    terminal = Terminal(home, "run", "--name", "dropped", "--", *gate.command())
+    visitor = gate.next()
+    terminal.wait_for("Running")
+    terminal.type("\x03")
+    terminal.wait_for("Enter: go on")
+    terminal.type("c\n")
+    status, printed = terminal.end()
+    assert status == 130
+    assert "dropped: Cancelled" in printed
+    assert processes_of(visitor.env["TRAINWAY_JOB_ID"]) == []

@@ -1,0 +1,184 @@
+"""The SDK as programs use it: real server, real agents, real processes."""
+
+import asyncio
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from environments import require_mpirun
+from gate import Gate, opened
+from installation import Installation, installed, kill, processes_of
+
+from trainway import AsyncClient, Client
+from trainway.sdk import JobFailedError
+from trainway.sdk.kubeflow import CustomTrainer, TrainerClient
+from trainway.sdk.kubeflow.options import Name
+
+SCALE = 10
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    with installed(tmp_path_factory.mktemp("home")) as installation:
+        yield installation
+
+
+@pytest.fixture
+def client(home: Installation, monkeypatch: pytest.MonkeyPatch) -> Client:
+    monkeypatch.setenv("TRAINWAY_HOME", str(home.home))
+    monkeypatch.delenv("TRAINWAY_SERVER", raising=False)
+    # As on a machine without torch: functions are then started by Python itself.
+    monkeypatch.setattr("trainway.sdk.targets.has_own_torch", lambda: False)
+    return Client()
+
+
+@pytest.fixture
+def gate() -> Iterator[Gate]:
+    with opened() as gate:
+        yield gate
+
+
+def scaled(x: int, *, by: int = 2) -> Any:
+    print("scaling", x, flush=True)  # noqa: T201 - the job's log
+    return {"value": x * by * SCALE, "rank": os.environ["JOB_COMPLETION_INDEX"]}
+
+
+def failing(reason: str) -> None:
+    print("so far so good", flush=True)  # noqa: T201 - the job's log
+    raise ValueError(reason)
+
+
+def test_a_function_comes_back_with_its_value(client: Client) -> None:
+    job = client.run(scaled, args=[2], kwargs={"by": 3}, nodes=2)
+    assert job.result(timeout=120) == {"value": 60, "rank": "0"}
+    assert sorted(line.node for line in job.logs()) == ["node-0", "node-1"]
+    assert {line.text for line in job.logs(rank=1)} == {"scaling 2"}
+    assert job.status == "Succeeded"
+
+
+def test_a_failure_tells_its_reason(client: Client) -> None:
+    job = client.run(failing, args=["out of luck"])
+    with pytest.raises(JobFailedError) as caught:
+        job.result(timeout=120)
+    assert caught.value.log[0] == "so far so good"
+    assert caught.value.log[-1] == "ValueError: out of luck"
+    assert "node-0 ended with status 1" in str(caught.value)
+
+
+def test_values_are_not_changed_on_the_way(client: Client) -> None:
+    strange = {"text": "$(HOME) $$ `id` ä \\n\n", "set": {1, 2}, "bytes": b"\x00\xff"}
+    assert client.run(identity, args=[strange]).result(timeout=120) == strange
+
+
+def identity(value: Any) -> Any:
+    return value
+
+
+def test_a_server_killed_while_a_program_waits_changes_nothing(
+    client: Client, home: Installation, gate: Gate
+) -> None:
+    job = client.run(
+        {
+            "apiVersion": "jobset.x-k8s.io/v1alpha2",
+            "kind": "JobSet",
+            "metadata": {"name": "waits"},
+            "spec": {"replicatedJobs": [{"name": "main", "template": template(gate)}]},
+        }
+    )
+    visitor = gate.next()
+    lines = job.logs(follow=True)
+    assert next(lines).text == "me at the gate"
+    kill(home.server_pid())
+    visitor.let_go()
+    assert [line.text for line in lines] == ["me through the gate"]
+    assert job.wait(timeout=120) == "Succeeded"
+
+
+def template(gate: Gate) -> dict[str, Any]:
+    container = {"name": "main", "command": gate.command("me")}
+    pod = {"restartPolicy": "Never", "containers": [container]}
+    return {"spec": {"backoffLimit": 0, "template": {"spec": pod}}}
+
+
+def test_cancelling_leaves_no_process(client: Client) -> None:
+    job = client.run(sleeping)
+    assert next(job.logs(follow=True)).text == "asleep"
+    job.cancel()
+    assert (job.status, processes_of(job.id)) == ("Cancelled", [])
+
+
+def sleeping() -> None:
+    import time  # noqa: PLC0415 - in the job
+
+    print("asleep", flush=True)  # noqa: T201 - the job's log
+    time.sleep(600)
+
+
+def test_many_jobs_can_be_awaited_at_once(client: Client) -> None:
+    async def main() -> list[Any]:
+        jobs = await asyncio.gather(*(AsyncClient().run(identity, args=[n]) for n in range(4)))
+        return await asyncio.gather(*(job.result(timeout=120) for job in jobs))
+
+    assert asyncio.run(main()) == [0, 1, 2, 3]
+
+
+def test_a_notebook_for_kubeflow_runs(client: Client, capsys: pytest.CaptureFixture[str]) -> None:
+    trainer = TrainerClient()
+    runtime = trainer.get_runtime("jax-distributed")
+    name = trainer.train(
+        runtime=runtime,
+        trainer=CustomTrainer(scaled, {"x": 3}, num_nodes=2, env={"A": "1"}),
+        options=[Name("notebook")],
+    )
+    assert name == "notebook"
+    seen: list[str] = []
+    job = trainer.wait_for_job_status(name, callbacks=[lambda job: seen.append(job.status)])
+    assert (job.status, seen[-1], job.num_nodes) == ("Complete", "Complete", 2)
+    assert [step.name for step in job.steps] == ["node-0", "node-1"]
+    assert list(trainer.get_job_logs(name, step="node-1")) == ["scaling 3"]
+    assert [job.name for job in trainer.list_jobs(runtime)] == ["notebook"]
+    assert trainer.get_job_events(name)
+    trainer.delete_job(name)
+    with pytest.raises(RuntimeError, match="notebook"):
+        trainer.get_job(name)
+    trainer.get_runtime_packages(runtime)
+    assert "pytest" in capsys.readouterr().out
+
+
+def test_mpi_starts_a_function_on_every_node(client: Client) -> None:
+    require_mpirun()
+    trainer = TrainerClient()
+    name = trainer.train("deepspeed-distributed", trainer=CustomTrainer(mpi_rank, num_nodes=2))
+    job = trainer.wait_for_job_status(name)
+    assert [step.name for step in job.steps] == ["node-0", "node-1"]
+    assert sorted(trainer.get_job_logs(name)) == ["rank 0 of 2", "rank 1 of 2"]
+
+
+def mpi_rank() -> None:
+    environ = os.environ
+    rank, size = environ["OMPI_COMM_WORLD_RANK"], environ["OMPI_COMM_WORLD_SIZE"]
+    print(f"rank {rank} of {size}", flush=True)  # noqa: T201 - the job's log
+
+
+def test_packages_are_installed_for_the_job_alone(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tmp_path / "project"
+    (project / "src" / "only_here").mkdir(parents=True)
+    (project / "src" / "only_here" / "__init__.py").write_text("ANSWER = 42\n")
+    (project / "pyproject.toml").write_text(
+        '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n'
+        '[project]\nname = "only-here"\nversion = "1"\n'
+    )
+    monkeypatch.setenv("PIP_NO_BUILD_ISOLATION", "1")
+    monkeypatch.setenv("UV_NO_BUILD_ISOLATION", "1")
+    job = client.run(installed_answer, packages=[str(project)])
+    assert job.result(timeout=240) == 42
+
+
+def installed_answer() -> int:
+    import only_here  # type: ignore[import-not-found]  # noqa: PLC0415 - there in the job alone
+
+    return int(only_here.ANSWER)
