@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -190,6 +191,14 @@ def test_no_descendant_survives_a_cancel(out: Path) -> None:
         assert len(job.processes()) >= 2
         assert job.ask("cancel")["ok"]
         assert [pid for pid in below if process_tree.is_alive(pid)] == []
+
+
+def test_a_job_whose_directory_is_gone_ends() -> None:
+    with agent_job(jobset(role("node", container("main", FOREVER)))) as job:
+        job.until_pod("Running")
+        with job.agent_going():
+            shutil.rmtree(job.path)
+        assert job.processes() == []
 
 
 def test_what_a_container_leaves_behind_ends_with_it(out: Path) -> None:

@@ -78,6 +78,8 @@ def run_in_child(command: Command, surroundings: Surroundings) -> None:
         os.umask(UMASK)
         if command.view is not None:
             mounts.enter(command.view)
+            # Leaving a user namespace may have made the kernel forget it.
+            _die_with(surroundings.parent)
         _change_directory(command.cwd)
         if command.function is not None:
             os.close(surroundings.status)

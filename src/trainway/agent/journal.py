@@ -3,6 +3,9 @@
 Everything that others learn about a job they learn from here, and a new agent goes on from it. A
 line that was cut off when its writer died is dropped. When the disk is full, lines wait in memory,
 readers still get them, and they are written as soon as there is room.
+
+Types of records: `agent` (started, recovered, stopping), `job` (the state of one Job, for a later
+agent; `gone` where it was deleted), `pod`, `event`, `status` (the JobSet's) and, last, `end`.
 """
 
 from __future__ import annotations
@@ -68,12 +71,20 @@ class Journal:
         self._seq = max(self._seq, self._first + len(self._offsets) - 1)
 
     @property
+    def is_removed(self) -> bool:
+        """Whether somebody removed it, so that nobody will ever read it."""
+        return os.fstat(self._fd).st_nlink == 0
+
+    @property
     def end(self) -> int:
         """The length of the journal, with what is not on disk yet."""
         return self._written + len(self._waiting)
 
     def append(self, type_: str, fields: Json, *, durable: bool = False) -> int:
-        """Add a record; a durable one is on disk before this returns. Gives its number."""
+        """Add a record; a durable one is on disk before this returns, if there is room.
+
+        Gives the record's number.
+        """
         self._seq += 1
         record: Json = {"seq": self._seq, "time": rfc3339(self._now()), "type": type_}
         record.update(fields)
@@ -81,11 +92,18 @@ class Journal:
         self._offsets.append(self.end)
         self._waiting += line
         self.flush()
-        if durable and not self._waiting:
-            os.fdatasync(self._fd)
+        if durable:
+            self._sync()
         for listener in self._listeners:
             listener()
         return self._seq
+
+    def _sync(self) -> None:
+        """Have the disk keep what was written; one that cannot has nothing to hold the job up."""
+        try:
+            os.fdatasync(self._fd)
+        except OSError:
+            return
 
     def flush(self) -> bool:
         """Write what waits; whether all of it could be written."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 
 from trainway.agent import mounts
-from trainway.agent.bindings import needed
+from trainway.agent.bindings import Binding, needed
+from trainway.agent.host_names import HOSTS, hosts_file, mentions_pods
 from trainway.agent.log_writer import LogWriter
 from trainway.agent.mounts import MountView
 from trainway.agent.objects import Objects
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from trainway.agent.bindings import Binding
     from trainway.agent.clock import Clock
     from trainway.agent.directory import Directory
     from trainway.agent.event_loop import EventLoop
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 STAGE = "volumes/root"
+HOSTS_FILE = "volumes/hosts"
+READABLE = 0o644
+NO_ROOM = "/dev/full"
+"""Stands in for a log file that cannot be made: every write to it fails as on a full disk."""
 SHARED_TREES = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - where mount points may be made
 
 
@@ -49,6 +53,7 @@ class Node:
         self.objects = Objects(plan.objects)
         self.now: Callable[[], float] = clock.now
         self._can_mount: bool | None = None
+        self._calls_by_name: bool | None = None
         self._told: set[str] = set()
 
     @property
@@ -75,7 +80,10 @@ class Node:
     def open_log(self, name: str) -> LogWriter:
         """The log file of a container, to append to."""
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
-        fd = self.directory.open(f"logs/{name}.log", flags)
+        try:
+            fd = self.directory.open(f"logs/{name}.log", flags)
+        except OSError:
+            fd = os.open(NO_ROOM, os.O_RDWR)
         return LogWriter(fd, self._on_dropped)
 
     def _on_dropped(self, error: OSError) -> None:
@@ -84,13 +92,25 @@ class Node:
 
     def view(self, bindings: Sequence[Binding]) -> MountView | None:
         """How a process gets to see its volumes; None where nothing needs to be mounted."""
-        wanted = needed(bindings)
+        wanted = needed([*bindings, *self._host_names()])
         if not wanted:
             return None
         home = self.plan.env.get("HOME") or "/root"
         own = (self.plan.workdir, home, self.directory.path, *SHARED_TREES)
         trees = [tree for tree in own if tree.strip("/")]
         return MountView(wanted, trees, self.directory.join(STAGE))
+
+    def _host_names(self) -> list[Binding]:
+        """The hosts file of the job, where its pods call each other by name."""
+        if self._calls_by_name is None:
+            self._calls_by_name = mentions_pods(self.plan) and self.can_mount()
+            if self._calls_by_name:
+                own = self.directory.read(HOSTS).decode(errors="replace")
+                text = hosts_file(self.plan, own).encode()
+                self.directory.write(HOSTS_FILE, text, READABLE)
+        if not self._calls_by_name:
+            return []
+        return [Binding(self.directory.join(HOSTS_FILE), HOSTS, read_only=True)]
 
     def can_mount(self) -> bool:
         """Whether processes may have mounts of their own; found out when first asked."""

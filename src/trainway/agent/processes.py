@@ -130,7 +130,11 @@ class ProcessTable:
         self._loop.watch(fd, on_readable=callback)
 
     def terminate(self, process: Process) -> None:
-        """Ask a process, and all of its group, to stop."""
+        """Ask a process, and all of its group, to stop.
+
+        A container runtime signals the first process only. Here that would often be a shell that
+        dies of it at once, and what it runs would never hear of it.
+        """
         process.may_finish = True
         process_tree.signal_group(process.pid, signal.SIGTERM)
 

@@ -46,6 +46,7 @@ DRAIN_SECONDS = 2.0
 SWEEP_SECONDS = 0.05
 SWEEPS = 200
 JOURNAL_RETRY_SECONDS = 1.0
+REMOVED_CHECK_SECONDS = 5.0
 
 
 class Look:
@@ -80,6 +81,7 @@ class Supervisor:
         self._scheduled = False
         self._leaving = False
         self._ending = False
+        self._ended = False
         self._cancels: list[Answer] = []
         loop.on_signal(signal.SIGTERM, self.leave)
         loop.on_signal(signal.SIGINT, self.leave)
@@ -103,6 +105,14 @@ class Supervisor:
         self._control = control.ControlServer(
             self._directory, self._loop, self._journal, self._handle
         )
+        self._check_removed()
+
+    def _check_removed(self) -> None:
+        """End a job whose directory was removed: nobody could ever reach it any more."""
+        if self._journal.is_removed:
+            self.cancel()
+        else:
+            self._loop.call_later(REMOVED_CHECK_SECONDS, self._check_removed)
         if self.plan.status:
             self._take_progress()
 
@@ -227,6 +237,8 @@ class Supervisor:
         if operation == "status":
             pods = [pod.record() for pod in self._pods.live()]
             answer({"ok": True, "pid": os.getpid(), "jobset": self._jobset.status(), "pods": pods})
+        elif operation == "cancel" and self._ended:
+            answer({"ok": True, "jobset": self._jobset.status()})
         elif operation == "cancel":
             self._cancels.append(answer)
             self.cancel(hurry=request.get("grace") == 0)
@@ -291,6 +303,7 @@ class Supervisor:
         succeeded, reason, message = self._jobset.outcome()
         fields: Json = {"succeeded": succeeded, "reason": reason, "message": message}
         self._journal.append("end", fields, durable=True)
+        self._ended = True
         for answer in self._cancels:
             answer({"ok": True, "jobset": self._jobset.status()})
         self._flush_and_stop()

@@ -170,11 +170,19 @@ class AgentJob:
 
     def kill_agent(self) -> None:
         """Kill the agent as the kernel would, and wait until it is gone."""
-        pid = self.pid
-        descriptor = os.pidfd_open(pid)
-        os.kill(pid, signal.SIGKILL)
-        select.select([descriptor], [], [], PATIENCE)
-        os.close(descriptor)
+        with self.agent_going():
+            os.kill(self.pid, signal.SIGKILL)
+
+    @contextlib.contextmanager
+    def agent_going(self) -> Iterator[None]:
+        """Wait, at the end, until the agent is gone that ran at the beginning."""
+        descriptor = os.pidfd_open(self.pid)
+        try:
+            yield
+            gone, _, _ = select.select([descriptor], [], [], PATIENCE)
+            assert gone, "the agent still runs"
+        finally:
+            os.close(descriptor)
 
     def stop(self) -> None:
         """End everything, however far it got."""

@@ -1,0 +1,46 @@
+"""What makes the agent fit to be copied to any host, and quick to start."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from trainway.agent.launch import PACKAGE
+
+MODULES = sorted(
+    path
+    for path in PACKAGE.glob("*.py")
+    if not path.name.endswith("_test.py") and path.name not in ("testing.py", "conftest.py")
+)
+SLOW = {"asyncio", "dataclasses", "inspect", "logging", "pathlib", "socket", "subprocess", "typing"}
+
+
+def imported(tree: ast.AST) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            names.add(node.module or "")
+    return names
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+def test_python_3_8_and_its_standard_library_are_enough(path: Path) -> None:
+    tree = ast.parse(path.read_text(), feature_version=(3, 8))
+    others = {name.split(".")[0] for name in imported(tree)} - set(sys.stdlib_module_names)
+    assert others <= {"trainway"}
+    ours = {name for name in imported(tree) if name.startswith("trainway")}
+    assert all(name.startswith("trainway.agent") for name in ours)
+
+
+def test_starting_imports_nothing_slow() -> None:
+    script = (
+        f"import sys; sys.path.insert(0, {str(PACKAGE.parents[1])!r});"
+        "import trainway.agent.__main__; print(*sys.modules)"
+    )
+    line = [sys.executable, "-I", "-S", "-c", script]
+    done = subprocess.run(line, capture_output=True, text=True, check=True)
+    assert SLOW & set(done.stdout.split()) == set()
