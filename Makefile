@@ -6,7 +6,6 @@ SHELL := /bin/bash
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find src -name '*.py' -o -name '*.yaml' 2>/dev/null)
-EXAMPLES := $(sort $(wildcard examples/*.yaml))
 
 .PHONY: help install demo test lint fmt generate lock bench clean
 
@@ -24,11 +23,8 @@ $(VENV)/.compiled: $(VENV)/.installed $(SOURCES)
 	@$(BIN)/python -m compileall -q src
 	@touch $@
 
-demo: install ## explain the examples
-	@for file in $(EXAMPLES); do \
-		echo "# $$ trainway explain -f $$file --redact"; \
-		$(BIN)/trainway explain -f $$file --redact; \
-	done
+demo: install ## train a small torch job on two nodes of this machine
+	@$(BIN)/python tools/demo.py
 
 test: install ## run all tests
 	@$(BIN)/pytest -n auto
@@ -51,8 +47,9 @@ lock: install ## pin the development dependencies anew
 	@$(BIN)/uv pip compile -q --universal --python-version 3.11 --extra dev --generate-hashes --no-emit-index-url --no-header \
 		--upgrade -o requirements/dev.txt pyproject.toml
 
-bench: install ## print what start-up and compilation cost
+bench: install ## print what start-up, compilation and running cost
 	@$(BIN)/python benchmarks/run.py
+	@$(BIN)/python benchmarks/local.py
 
 clean: ## remove everything that was built
 	@rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,27 +1,42 @@
 """What the documentation shows works, and what it points to is there."""
 
 import re
+import shlex
 import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
+from installation import Installation, installed
 
 from trainway.api.kinds import KINDS
 from trainway.api.manifest import parse_manifests
 from trainway.api.runtime import ClusterTrainingRuntime
 from trainway.api.trainjob import TrainJob
-from trainway.cli.app import MODULES, app
+from trainway.cli.app import app
 from trainway.compiler.framework import Framework
 from trainway.compiler.registry import built_in_plugins
 from trainway.compiler.trainjob import Target, compile_trainjob
+from trainway.engine.phases import Phase
 from trainway.runtimes import builtin_runtime, names
 from trainway.schema.defaulting import with_defaults
+from trainway.sdk.address import Home
+from trainway.sdk.transport import BASE_PATH, Transport
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAGES = sorted([*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/**/*.md")])
 TRAINER = "trainer.kubeflow.org/v1alpha1"
+COMMANDS = ("docs/explain.md", "docs/running.md", "docs/server.md")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    with installed(tmp_path_factory.mktemp("documentation")) as installation:
+        yield installation
 
 
 def text(path: str) -> str:
@@ -41,10 +56,33 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert [target for target in local if not (page.parent / target).exists()] == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_into_a_page_lead_to_a_heading(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#]*)#([^)]+)\)", page.read_text("utf-8"))
+    local = [(target, anchor) for target, anchor in links if not target.startswith("http")]
+
+    for target, anchor in local:
+        linked = page.parent / target if target else page
+        assert anchor in anchors(linked), f"{target}#{anchor}"
+
+
+def anchors(page: Path) -> set[str]:
+    """The headings of a page, as links to them are written."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+
+
+def test_every_page_can_be_found_from_the_index() -> None:
+    index = text("docs/index.md")
+
+    for page in REPOSITORY.glob("docs/**/*.md"):
+        assert page.name == "index.md" or f"{page.name})" in index
+
+
 def test_the_quickstart_and_the_test_command_are_those_of_the_makefile() -> None:
     readme, makefile = text("README.md"), text("Makefile")
 
-    assert "make install\n.venv/bin/trainway explain -f examples/torch-ddp.yaml\n" in readme
+    assert re.search(r"```bash\nmake install\n\.venv/bin/trainway run [^\n]+\n```", readme)
     assert "## Test\n\n```bash\nmake test\n```\n" in readme
     named = set(re.findall(r"`make ([a-z]+)`", readme + text("AGENTS.md")))
     assert named <= set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))
@@ -67,16 +105,93 @@ def test_the_readme_shows_the_messages_that_are_printed() -> None:
         assert line.replace("<stdin>", "job.yaml") in text("README.md")
 
 
-def test_the_command_line_page_names_every_command_option_and_runtime() -> None:
-    page = text("docs/explain.md")
+def test_the_quickstart_prints_what_the_readme_says(home: Installation) -> None:
+    command, shown = re.findall(
+        r"make install\n\.venv/bin/trainway ([^\n]+)\n```.*?```\n(.*?)```",
+        text("README.md"),
+        re.DOTALL,
+    )[0]
 
-    for command in MODULES:
-        assert f"trainway {command}" in page
-        help_text = CliRunner().invoke(app, [command, "--help"]).stdout
-        for option in re.findall(r"--[a-z]+", help_text):
-            assert option in page or option == "--help"
+    printed = home.run(*shlex.split(command))
+
+    assert sorted(printed.splitlines()) == sorted(shown.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("page", "number"), [("README.md", 0), *(("docs/sdk.md", number) for number in range(3))]
+)
+def test_the_programs_that_use_the_sdk_run(
+    page: str, number: int, home: Installation, tmp_path: Path
+) -> None:
+    source = re.findall(r"```python\n(.*?)```", text(page), re.DOTALL)[number]
+    program = tmp_path / "program.py"
+    program.write_text(source)
+
+    done = subprocess.run(
+        [sys.executable, str(program)],
+        cwd=tmp_path,
+        env=home.environ(),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    for result in re.findall(r"^ *print\(.*\)  # (.+)$", source, re.MULTILINE):
+        assert result in done.stdout
+
+
+def test_the_variables_of_a_job_are_documented(home: Installation) -> None:
+    page = text("docs/running.md")
+
+    printed = home.run("run", "--", "env")
+
+    ours = re.findall(r"\| (TRAINWAY_\w+)=", printed)
+    assert "TRAINWAY_RANK" in ours
+    internal = {"TRAINWAY_HOME", "TRAINWAY_CONTAINER"}
+    assert [name for name in ours if f"`{name}`" not in page and name not in internal] == []
+
+
+def test_the_server_page_names_every_route(home: Installation) -> None:
+    page = text("docs/server.md")
+    home.run("jobs", "list")
+
+    found = Home(home.home)
+    description = Transport(found.address(found.server_info())).request("GET", "/openapi.json")
+
+    for path, methods in description["paths"].items():
+        name = path.removeprefix(BASE_PATH).replace("{ref}", "{job}")
+        verb = name.rpartition("/")[2]
+        assert f"{name}`" in page or f"`{verb}`" in page
+        for method in methods:
+            assert method.upper() in page
+
+
+def test_the_pages_name_every_phase_command_option_and_runtime() -> None:
+    pages = "".join(text(page) for page in COMMANDS)
+
+    for phase in Phase:
+        assert phase in pages
+    for path, command in commands(app, click.Context(app)):
+        assert path in pages
+        for parameter in command.params:
+            for option in parameter.opts if isinstance(parameter, click.Option) else ():
+                assert option in pages, f"{path} {option}"
     for name in names():
-        assert f"`{name}`" in page
+        assert f"`{name}`" in pages
+
+
+def commands(group: click.Group, context: click.Context) -> Iterator[tuple[str, click.Command]]:
+    """Every command as one types it, without the name of the program."""
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        if not isinstance(command, click.Group):
+            yield name, command
+            continue
+        for verb, nested in command.commands.items():
+            yield f"{name} {verb}", nested
 
 
 def test_the_plugin_of_the_architecture_page_works() -> None:

@@ -5,10 +5,12 @@ with apt-get where that is allowed. A test whose tools cannot be had is skipped 
 CI it fails, so that nothing is left out unseen.
 """
 
+import fcntl
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -61,6 +63,12 @@ def require_mpirun() -> None:
         return
     if os.geteuid() != 0 or not shutil.which("apt-get"):
         unavailable("mpirun: not found, and only root can install openmpi-bin")
+    with Path(tempfile.gettempdir(), "trainway-test-apt.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # apt-get does not wait for another one
+        install_openmpi()
+
+
+def install_openmpi() -> None:
     for command in (
         ["apt-get", "update", "-qq"],
         ["apt-get", "install", "-y", "-qq", "openmpi-bin"],

@@ -1,0 +1,58 @@
+"""Tells Trainway, or Kubeflow Trainer on a cluster, how far a training is.
+
+Both give every container of a job the address, the token and the certificate to report with. The
+kubeflow SDK does this in one call and is used where it is installed; the rest of this file is for
+images without it.
+"""
+
+import json
+import os
+import ssl
+import time
+import urllib.request
+from datetime import UTC, datetime
+from pathlib import Path
+
+URL = "KUBEFLOW_TRAINER_SERVER_URL"
+SECONDS_BETWEEN = 1.0
+
+_last = float("-inf")
+
+
+def report(percent: float, remaining_seconds: float | None = None, **metrics: float) -> bool:
+    """Report how far it is; call it from one rank only.
+
+    It never raises, and takes no time when called too often: training matters more.
+    """
+    global _last  # noqa: PLW0603 (there is one job per process)
+    if URL not in os.environ or (percent < 100 and time.monotonic() < _last + SECONDS_BETWEEN):
+        return False
+    _last = time.monotonic()
+    remaining = None if remaining_seconds is None else int(remaining_seconds)
+    try:
+        from kubeflow.trainer import update_trainjob_status
+    except ImportError:
+        return _post(int(percent), remaining, metrics)
+    return bool(update_trainjob_status(int(percent), remaining, metrics))
+
+
+def _post(percent: int, remaining: int | None, metrics: dict[str, float]) -> bool:
+    status = {
+        "lastUpdatedTime": datetime.now(UTC).isoformat(),
+        "progressPercentage": percent,
+        "metrics": [{"name": name, "value": f"{value:.6g}"} for name, value in metrics.items()],
+    }
+    if remaining is not None:
+        status["estimatedRemainingSeconds"] = remaining
+    try:
+        token = Path(os.environ["KUBEFLOW_TRAINER_SERVER_TOKEN"]).read_text().strip()
+        request = urllib.request.Request(
+            os.environ[URL],
+            data=json.dumps({"trainerStatus": status}).encode(),
+            headers={"Authorization": f"Bearer {token}", "Content-Type": "application/json"},
+        )
+        context = ssl.create_default_context(cafile=os.environ["KUBEFLOW_TRAINER_SERVER_CA_CERT"])
+        with urllib.request.urlopen(request, timeout=5, context=context) as answer:
+            return bool(answer.status == 200)
+    except (OSError, KeyError, ValueError):
+        return False
