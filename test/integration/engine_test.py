@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -17,6 +19,7 @@ from trainway.server.testing import RunningServer
 Json = dict[str, Any]
 Starts = Callable[[RunningServer], RunningServer]
 
+CAPACITY = json.dumps({"cpu": "4", "memory": "8Gi", "gpus": 2})
 WAIT_FOR_FILE = "while [ ! -e {} ]; do sleep 0.05; done"
 
 
@@ -100,6 +103,23 @@ def test_a_cancel_that_a_kill_interrupts_is_done_by_the_next_server(
     assert server.wait("stubborn")["status"]["phase"] == "Cancelled"
 
 
+def test_a_lost_database_loses_no_running_job(tmp_path: Path, starts: Starts) -> None:
+    go = tmp_path / "go"
+    server = starts(RunningServer(tmp_path / "home"))
+    server.submit(jobset("lost", f"echo one; {WAIT_FOR_FILE.format(go)}; echo two"))
+    server.wait("lost", "Running")
+    server.kill()
+    for file in server.home.glob("trainway.db*"):
+        file.unlink()
+    server.start()
+    deadline = time.monotonic() + 30
+    while not server.jobs():
+        assert time.monotonic() < deadline
+    go.touch()
+    assert server.wait("lost")["status"]["phase"] == "Succeeded"
+    assert server.lines("lost") == ["one", "two"]
+
+
 def agent_pid(job: Json) -> int:
     return int(json.loads(Path(job["status"]["jobDir"], "agent.json").read_text())["pid"])
 
@@ -157,3 +177,184 @@ def marked(job_id: str) -> list[int]:
         if f"TRAINWAY_JOB_ID={job_id}".encode() in environ:
             found.append(int(folder.name))
     return found
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    home = tmp_path_factory.mktemp("home")
+    with RunningServer(home, env={"TRAINWAY_LOCAL_CAPACITY": CAPACITY}) as running:
+        yield running
+
+
+def error_of(
+    server: RunningServer, method: str, path: str, body: object = None
+) -> tuple[int, Json]:
+    answer = server.request(method, path, body)
+    assert set(answer.body["error"]) == {"code", "message", "field", "hint"}
+    return answer.status, answer.body["error"]
+
+
+def test_a_gang_that_can_never_fit_is_refused_with_the_numbers(server: RunningServer) -> None:
+    large = jobset("large", requests={"cpu": "3", "nvidia.com/gpu": 2}, pods=2)
+    status, error = error_of(server, "POST", "/jobs", {"objects": [large]})
+    assert (status, error["code"]) == (422, "inadmissible")
+    assert error["message"] == (
+        "large can never start: it needs 6 CPUs, and there are 4; 4 GPUs, and there are 2"
+    )
+    server.submit(large, oversubscribe=True)
+    assert server.wait("large")["status"]["phase"] == "Succeeded"
+
+
+def test_pods_get_gpus_of_their_own(server: RunningServer) -> None:
+    command = "echo $CUDA_VISIBLE_DEVICES"
+    server.submit(jobset("gpus", command, pods=2, requests={"nvidia.com/gpu": 1}))
+    server.wait("gpus")
+    assert sorted(server.lines("gpus")) == ["0", "1"]
+
+
+def test_a_gang_waits_until_all_of_it_fits(server: RunningServer, tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    server.submit(jobset("first", WAIT_FOR_FILE.format(go), requests={"cpu": "3"}))
+    server.wait("first", "Running")
+    second = server.submit(jobset("second", requests={"cpu": "2"}))["status"]
+    assert (second["phase"], second["queuePosition"]) == ("Queued", 1)
+    assert second["message"] == "needs 2 CPUs, 1 free"
+    third = server.submit(jobset("third", requests={"cpu": "1"}))["status"]
+    assert (third["phase"], third["queuePosition"]) == ("Queued", 2)
+    urgent = server.submit(jobset("urgent", requests={"cpu": "1"}), priority=5)["status"]
+    assert urgent["phase"] == "Starting"
+    free = server.request("GET", "/backends").body["items"][0]["capacity"]
+    assert free["total"] == {"cpu": "4", "memory": "8Gi", "gpus": ["0", "1"]}
+    go.touch()
+    jobs = [server.wait(name) for name in ("first", "second", "third", "urgent")]
+    assert {job["status"]["phase"] for job in jobs} == {"Succeeded"}
+
+
+def test_a_waiting_job_can_be_cancelled_suspended_and_resumed(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    go = tmp_path / "go"
+    server.submit(jobset("holder", WAIT_FOR_FILE.format(go), requests={"cpu": "4"}))
+    server.submit(jobset("doomed", requests={"cpu": "1"}))
+    server.submit(jobset("patient", requests={"cpu": "1"}))
+    assert server.request("POST", "/jobs/doomed/cancel").body["status"]["phase"] == "Cancelled"
+    assert server.request("POST", "/jobs/patient/suspend").body["status"]["phase"] == "Paused"
+    go.touch()
+    server.wait("holder")
+    assert server.get("patient")["status"]["phase"] == "Paused"
+    server.request("POST", "/jobs/patient/resume")
+    assert server.wait("patient")["status"]["phase"] == "Succeeded"
+    status, error = error_of(server, "POST", "/jobs/doomed/cancel")
+    assert (status, error["code"]) == (409, "conflict")
+
+
+def test_suspend_frees_what_a_job_holds_and_resume_asks_for_it_again(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    go = tmp_path / "go"
+    server.submit(jobset("big", WAIT_FOR_FILE.format(go), requests={"cpu": "4"}))
+    server.wait("big", "Running")
+    server.submit(jobset("other", WAIT_FOR_FILE.format(go), requests={"cpu": "4"}))
+    server.request("POST", "/jobs/big/suspend")
+    server.wait("big", "Paused")
+    server.wait("other", "Running")
+    resumed = server.request("POST", "/jobs/big/resume").body["status"]
+    assert (resumed["phase"], resumed["message"]) == ("Queued", "needs 4 CPUs, 0 free")
+    go.touch()
+    for name in ("other", "big"):
+        assert server.wait(name)["status"]["phase"] == "Succeeded"
+
+
+def test_cancel_leaves_no_process(server: RunningServer) -> None:
+    server.submit(jobset("stubborn", "trap '' TERM; sleep 1000 & echo $!; wait"))
+    started = next(server.stream("/jobs/stubborn/logs?follow=true"))
+    assert server.request("POST", "/jobs/stubborn/cancel").body["status"]["phase"] == "Stopping"
+    assert server.wait("stubborn")["status"]["phase"] == "Cancelled"
+    assert not is_running(int(started.data["text"]))
+
+
+def test_files_go_when_the_time_is_over_and_history_stays(server: RunningServer) -> None:
+    server.submit(jobset("brief", "echo hi", spec={"ttlSecondsAfterFinished": 0}))
+    reasons = []
+    job = server.wait("brief")
+    deadline = time.monotonic() + 30
+    while "Expired" not in reasons and time.monotonic() < deadline:
+        events = server.request("GET", "/jobs/brief/events").body["items"]
+        reasons = [event["reason"] for event in events]
+    assert "Expired" in reasons
+    assert not Path(job["status"]["jobDir"]).exists()
+    status = server.get("brief")["status"]
+    assert (status["phase"], status["jobDir"]) == ("Succeeded", None)
+    assert "were removed" in error_of(server, "GET", "/jobs/brief/logs")[1]["message"]
+
+
+def test_a_trainjob_and_its_deadline(server: RunningServer) -> None:
+    runtime = {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainingRuntime",
+        "metadata": {"name": "mine", "namespace": "default"},
+        "spec": {
+            "mlPolicy": {"numNodes": 1, "torch": {}},
+            "template": {"spec": {"replicatedJobs": [trainer_role()]}},
+        },
+    }
+    job: Json = {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "metadata": {"name": "train", "namespace": "default"},
+        "spec": {
+            "runtimeRef": {"name": "mine", "kind": "TrainingRuntime"},
+            "trainer": {
+                "numNodes": 2,
+                "command": ["sh", "-c", "echo $PET_MASTER_ADDR $PET_NNODES $PET_NODE_RANK"],
+            },
+        },
+    }
+    server.submit(runtime, job)
+    done = server.wait("train")
+    assert (done["spec"]["kind"], done["status"]["phase"]) == ("TrainJob", "Succeeded")
+    assert sorted(server.lines("train")) == ["127.0.0.1 2 0", "127.0.0.1 2 1"]
+    job["metadata"]["name"] = "late"
+    job["spec"] |= {"activeDeadlineSeconds": 1}
+    job["spec"]["trainer"]["command"] = ["sleep", "1000"]
+    server.submit(runtime, job)
+    status = server.wait("late")["status"]
+    assert (status["phase"], status["reason"]) == ("Failed", "DeadlineExceeded")
+
+
+def trainer_role() -> Json:
+    label = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
+    pod = {"restartPolicy": "Never", "containers": [{"name": "node", "image": "torch"}]}
+    spec = {"backoffLimit": 0, "template": {"spec": pod}}
+    return {"name": "node", "template": {"metadata": {"labels": label}, "spec": spec}}
+
+
+REPORT = """
+import json, os, ssl, urllib.request
+status = {"progressPercentage": 45, "estimatedRemainingSeconds": 120,
+          "metrics": [{"name": "loss", "value": "0.15"}],
+          "lastUpdatedTime": "2026-01-01T00:00:00Z"}
+token = open(os.environ["KUBEFLOW_TRAINER_SERVER_TOKEN"]).read()
+context = ssl.create_default_context(cafile=os.environ["KUBEFLOW_TRAINER_SERVER_CA_CERT"])
+request = urllib.request.Request(
+    os.environ["KUBEFLOW_TRAINER_SERVER_URL"],
+    json.dumps({"trainerStatus": status}).encode(),
+    {"Authorization": "Bearer " + token, "Content-Type": "application/json"})
+with urllib.request.urlopen(request, context=context, timeout=30) as answer:
+    print(answer.status)
+"""
+
+
+def test_training_code_reports_its_progress_to_its_agent(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    script, go = tmp_path / "report.py", tmp_path / "go"
+    script.write_text(REPORT)
+    command = f"{sys.executable} {script}; {WAIT_FOR_FILE.format(go)}"
+    server.submit(jobset("reports", command))
+    job = server.wait("reports", lambda job: bool(job["status"]["progress"]))
+    assert job["status"]["progress"]["progressPercentage"] == 45
+    assert job["status"]["progress"]["metrics"] == [{"name": "loss", "value": "0.15"}]
+    go.touch()
+    assert server.wait("reports")["status"]["progress"]["estimatedRemainingSeconds"] == 120
+    assert server.lines("reports") == ["200"]

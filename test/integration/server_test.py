@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import time
@@ -105,17 +106,6 @@ def test_every_way_to_be_refused(server: RunningServer) -> None:
     assert error_of(server, "GET", "/jobs/none/watch")[0] == 404
 
 
-def test_a_gang_that_can_never_fit_is_refused_with_the_numbers(server: RunningServer) -> None:
-    large = jobset("large", requests={"cpu": "3", "nvidia.com/gpu": 2}, pods=2)
-    status, error = error_of(server, "POST", "/jobs", {"objects": [large]})
-    assert (status, error["code"]) == (422, "inadmissible")
-    assert error["message"] == (
-        "large can never start: it needs 6 CPUs, and there are 4; 4 GPUs, and there are 2"
-    )
-    server.submit(large, oversubscribe=True)
-    assert server.wait("large")["status"]["phase"] == "Succeeded"
-
-
 def test_values_of_secrets_are_not_shown(server: RunningServer) -> None:
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}}
     secret |= {"stringData": {"token": "hidden-value"}}
@@ -131,86 +121,6 @@ def test_values_of_secrets_are_not_shown(server: RunningServer) -> None:
     events = server.request("GET", "/jobs/reader/events").body
     assert "hidden-value" not in json.dumps(events)
     assert "hidden-value" not in (server.home / "server.log").read_text()
-
-
-def test_pods_get_gpus_of_their_own(server: RunningServer) -> None:
-    command = "echo $CUDA_VISIBLE_DEVICES"
-    server.submit(jobset("gpus", command, pods=2, requests={"nvidia.com/gpu": 1}))
-    server.wait("gpus")
-    assert sorted(server.lines("gpus")) == ["0", "1"]
-
-
-def test_a_gang_waits_until_all_of_it_fits(server: RunningServer, tmp_path: Path) -> None:
-    go = tmp_path / "go"
-    server.submit(jobset("first", WAIT_FOR_FILE.format(go), requests={"cpu": "3"}))
-    server.wait("first", "Running")
-    second = server.submit(jobset("second", requests={"cpu": "2"}))["status"]
-    assert (second["phase"], second["queuePosition"]) == ("Queued", 1)
-    assert second["message"] == "needs 2 CPUs, 1 free"
-    third = server.submit(jobset("third", requests={"cpu": "1"}))["status"]
-    assert (third["phase"], third["queuePosition"]) == ("Queued", 2)
-    urgent = server.submit(jobset("urgent", requests={"cpu": "1"}), priority=5)["status"]
-    assert urgent["phase"] == "Starting"
-    free = server.request("GET", "/backends").body["items"][0]["capacity"]
-    assert free["total"] == {"cpu": "4", "memory": "8Gi", "gpus": ["0", "1"]}
-    go.touch()
-    jobs = [server.wait(name) for name in ("first", "second", "third", "urgent")]
-    assert {job["status"]["phase"] for job in jobs} == {"Succeeded"}
-
-
-def test_a_waiting_job_can_be_cancelled_suspended_and_resumed(
-    server: RunningServer, tmp_path: Path
-) -> None:
-    go = tmp_path / "go"
-    server.submit(jobset("holder", WAIT_FOR_FILE.format(go), requests={"cpu": "4"}))
-    server.submit(jobset("doomed", requests={"cpu": "1"}))
-    server.submit(jobset("patient", requests={"cpu": "1"}))
-    assert server.request("POST", "/jobs/doomed/cancel").body["status"]["phase"] == "Cancelled"
-    assert server.request("POST", "/jobs/patient/suspend").body["status"]["phase"] == "Paused"
-    go.touch()
-    server.wait("holder")
-    assert server.get("patient")["status"]["phase"] == "Paused"
-    server.request("POST", "/jobs/patient/resume")
-    assert server.wait("patient")["status"]["phase"] == "Succeeded"
-    status, error = error_of(server, "POST", "/jobs/doomed/cancel")
-    assert (status, error["code"]) == (409, "conflict")
-
-
-def test_suspend_frees_what_a_job_holds_and_resume_asks_for_it_again(
-    server: RunningServer, tmp_path: Path
-) -> None:
-    go = tmp_path / "go"
-    server.submit(jobset("big", WAIT_FOR_FILE.format(go), requests={"cpu": "4"}))
-    server.wait("big", "Running")
-    server.submit(jobset("other", WAIT_FOR_FILE.format(go), requests={"cpu": "4"}))
-    server.request("POST", "/jobs/big/suspend")
-    server.wait("big", "Paused")
-    server.wait("other", "Running")
-    resumed = server.request("POST", "/jobs/big/resume").body["status"]
-    assert (resumed["phase"], resumed["message"]) == ("Queued", "needs 4 CPUs, 0 free")
-    go.touch()
-    for name in ("other", "big"):
-        assert server.wait(name)["status"]["phase"] == "Succeeded"
-
-
-def test_cancel_leaves_no_process(server: RunningServer, tmp_path: Path) -> None:
-    pids = tmp_path / "pids"
-    command = f"trap '' TERM; sleep 1000 & echo $! > {pids}.new; mv {pids}.new {pids}; wait"
-    server.submit(jobset("stubborn", command))
-    server.wait("stubborn", "Running")
-    while not pids.exists():
-        time.sleep(0.01)
-    assert server.request("POST", "/jobs/stubborn/cancel").body["status"]["phase"] == "Stopping"
-    assert server.wait("stubborn")["status"]["phase"] == "Cancelled"
-    assert not is_running(int(pids.read_text()))
-
-
-def is_running(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return False
-    return state != "Z"
 
 
 def test_a_job_can_be_run_again(server: RunningServer) -> None:
@@ -312,62 +222,6 @@ def test_progress_can_be_reported_and_read(server: RunningServer, tmp_path: Path
     server.wait("slow")
 
 
-def test_files_go_when_the_time_is_over_and_history_stays(server: RunningServer) -> None:
-    server.submit(jobset("brief", "echo hi", spec={"ttlSecondsAfterFinished": 0}))
-    reasons = []
-    job = server.wait("brief")
-    deadline = time.monotonic() + 30
-    while "Expired" not in reasons and time.monotonic() < deadline:
-        events = server.request("GET", "/jobs/brief/events").body["items"]
-        reasons = [event["reason"] for event in events]
-    assert "Expired" in reasons
-    assert not Path(job["status"]["jobDir"]).exists()
-    status = server.get("brief")["status"]
-    assert (status["phase"], status["jobDir"]) == ("Succeeded", None)
-    assert "were removed" in error_of(server, "GET", "/jobs/brief/logs")[1]["message"]
-
-
-def test_a_trainjob_and_its_deadline(server: RunningServer) -> None:
-    runtime = {
-        "apiVersion": "trainer.kubeflow.org/v1alpha1",
-        "kind": "TrainingRuntime",
-        "metadata": {"name": "mine", "namespace": "default"},
-        "spec": {
-            "mlPolicy": {"numNodes": 1, "torch": {}},
-            "template": {"spec": {"replicatedJobs": [trainer_role()]}},
-        },
-    }
-    job: Json = {
-        "apiVersion": "trainer.kubeflow.org/v1alpha1",
-        "kind": "TrainJob",
-        "metadata": {"name": "train", "namespace": "default"},
-        "spec": {
-            "runtimeRef": {"name": "mine", "kind": "TrainingRuntime"},
-            "trainer": {
-                "numNodes": 2,
-                "command": ["sh", "-c", "echo $PET_MASTER_ADDR $PET_NNODES $PET_NODE_RANK"],
-            },
-        },
-    }
-    server.submit(runtime, job)
-    done = server.wait("train")
-    assert (done["spec"]["kind"], done["status"]["phase"]) == ("TrainJob", "Succeeded")
-    assert sorted(server.lines("train")) == ["127.0.0.1 2 0", "127.0.0.1 2 1"]
-    job["metadata"]["name"] = "late"
-    job["spec"] |= {"activeDeadlineSeconds": 1}
-    job["spec"]["trainer"]["command"] = ["sleep", "1000"]
-    server.submit(runtime, job)
-    status = server.wait("late")["status"]
-    assert (status["phase"], status["reason"]) == ("Failed", "DeadlineExceeded")
-
-
-def trainer_role() -> Json:
-    label = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
-    pod = {"restartPolicy": "Never", "containers": [{"name": "node", "image": "torch"}]}
-    spec = {"backoffLimit": 0, "template": {"spec": pod}}
-    return {"name": "node", "template": {"metadata": {"labels": label}, "spec": spec}}
-
-
 def test_what_the_server_says_about_itself(server: RunningServer) -> None:
     about = server.request("GET", "/server").body
     assert server.process is not None
@@ -381,7 +235,13 @@ def test_what_the_server_says_about_itself(server: RunningServer) -> None:
     assert error_of(server, "GET", "/runtimes/none")[0] == 404
     (local,) = server.request("GET", "/backends").body["items"]
     assert local["name"] == "local"
-    assert {check["name"] for check in local["checks"]} == {"python", "disk", "volumes", "gpus"}
+    assert {check["name"] for check in local["checks"]} == {
+        "python",
+        "disk",
+        "volumes",
+        "gpus",
+        "containers",
+    }
     paths = server.request("GET", "/openapi.json").body["paths"]
     assert "/api/v1/jobs/{ref}/logs" in paths
 
@@ -476,6 +336,25 @@ def test_off_loopback_a_token_is_made_and_shown_once(tmp_path: Path) -> None:
     assert token not in (tmp_path / "token").read_text()
     process.send_signal(signal.SIGTERM)
     assert process.communicate(timeout=60)[1] == b""
+
+
+def test_a_home_that_cannot_be_used_is_said_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "trainway.db").write_text("no database" * 99)
+    for home, reason in ((tmp_path / "file", "File exists"), (tmp_path, "file is not a database")):
+        command = [sys.executable, "-m", "trainway.server", "--home", str(home)]
+        ended = subprocess.run(command, capture_output=True, timeout=60, check=False)
+        assert ended.returncode == 1
+        (line,) = ended.stderr.decode().splitlines()
+        assert line.startswith("error: ")
+        assert line.endswith(reason)
+
+
+def test_everything_in_the_home_directory_is_private(server: RunningServer) -> None:
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in server.home.iterdir()}
+    assert modes.pop("jobs", 0o700) == 0o700
+    assert set(modes.values()) == {0o600}
+    assert {"server.sock", "server.json", "server.log", "trainway.db"} <= set(modes)
 
 
 def test_a_port_that_is_taken_is_said_in_one_line(tmp_path: Path) -> None:

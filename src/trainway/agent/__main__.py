@@ -25,7 +25,7 @@ from trainway.agent.directory import Directory
 from trainway.agent.event_loop import EventLoop
 from trainway.agent.journal import Journal
 from trainway.agent.plan import PlanError, read_plan
-from trainway.agent.recovery import Remembered, clear_leftovers
+from trainway.agent.recovery import Remembered, clear_containers, clear_leftovers
 from trainway.agent.supervisor import Supervisor
 
 TYPE_CHECKING = False
@@ -128,6 +128,9 @@ def _supervise(
         left = clear_leftovers(plan.id)
         if left:
             os.write(2, f"processes that cannot be killed: {left}\n".encode())
+        failure = clear_containers(plan)
+        if failure:
+            os.write(2, f"containers that cannot be removed: {failure}\n".encode())
     identity = {"pid": os.getpid(), "boot_id": process_tree.boot_id()}
     event = "started" if remembered is None else "recovered"
     journal.append("agent", {"event": event, **identity})

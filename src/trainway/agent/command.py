@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from trainway.agent.container_tool import Contained
     from trainway.agent.mounts import MountView
 
 UMASK = 0o022
@@ -33,6 +34,7 @@ class Command:
         view: MountView | None = None,
         mark: str = "",
         function: Callable[[], int] | None = None,
+        contained: Contained | None = None,
     ) -> None:
         self.argv = list(argv)
         self.env = env
@@ -42,6 +44,8 @@ class Command:
         """Tells the processes of one container apart from all others."""
         self.function = function
         """Runs in place of a program; its result is the exit code."""
+        self.contained = contained
+        """The container that the program runs, where that is a container tool."""
 
 
 class Surroundings:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from trainway.agent.command import CANNOT_START
+from trainway.agent.command import CANNOT_START, Command
+from trainway.agent.container_tool import start_error
 from trainway.agent.handlers import handler_command
+from trainway.agent.helper import Helper
+from trainway.agent.log_writer import STDERR
 from trainway.agent.probes import Probe, Prober
 from trainway.agent.processes import Listener
 from trainway.agent.restart_policy import CrashBackoff, restarts
@@ -13,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from trainway.agent.command import Command
+    from trainway.agent.container_tool import Contained
     from trainway.agent.event_loop import Timer
     from trainway.agent.log_writer import LogWriter
     from trainway.agent.node import Node
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 INIT, SIDECAR, MAIN = "init", "sidecar", "main"
+LAST_ERRORS = 4096
+REMOVAL_SECONDS = 60.0
 LEAST_GRACE = 2.0
 """Seconds that every container gets between SIGTERM and SIGKILL, whatever a hook has used up."""
 
@@ -40,21 +45,6 @@ class Owner:
     def tell(self, type_: str, reason: str, message: str) -> None:
         """Report an event of the pod."""
         raise NotImplementedError
-
-
-class Helper(Listener):
-    """A hook or a question of a probe that runs beside its container."""
-
-    def __init__(self, answer: Callable[[bool], None]) -> None:
-        self.answer = answer
-        self.process: Process | None = None
-        self.timer: Timer | None = None
-
-    def on_gone(self, process: Process) -> None:
-        """Pass on how it went."""
-        if self.timer is not None:
-            self.timer.cancel()
-        self.answer(process.exit_code == 0)
 
 
 class Container(Listener, Prober):
@@ -87,6 +77,10 @@ class Container(Listener, Prober):
         self._restart_wanted = False
         self._backoff = CrashBackoff()
         self._process: Process | None = None
+        self._removing = False
+        """Its process ended, and what the container tool left is being removed."""
+        self._errors = b""
+        """The last that a container tool said."""
         self._probes: list[Probe] = []
         self._helpers: list[Helper] = []
         self._kill_timer: Timer | None = None
@@ -131,6 +125,7 @@ class Container(Listener, Prober):
         self.state, self.reason, self.message = "waiting", "", ""
         self.started_at, self.finished_at = self._node.now(), None
         self.stopping = self._restart_wanted = False
+        self._errors = b""
         try:
             self._process = self._node.processes.start(self.command, self, with_output=True)
         except OSError as error:
@@ -157,7 +152,7 @@ class Container(Listener, Prober):
         if self._restart_timer is not None:
             self._restart_timer.cancel()
             self._restart_timer = None
-        if self._process is None or self.stopping:
+        if self._process is None or self.stopping or self._removing:
             return
         self.stopping = True
         self._stop_probes()
@@ -179,7 +174,7 @@ class Container(Listener, Prober):
     def kill(self) -> None:
         """End it at once."""
         self.stop(0.0)
-        if self._process is not None:
+        if self._process is not None and not self._removing:
             self._node.processes.kill(self._process)
 
     def on_started(self) -> None:
@@ -189,7 +184,7 @@ class Container(Listener, Prober):
         hook = (self.spec.get("lifecycle") or {}).get("postStart")
         if hook and not self.stopping:
             process = self._process
-            self.ask(hook, float("inf"), lambda passed: self._on_post_start(process, passed))
+            self.ask(hook, None, lambda passed: self._on_post_start(process, passed))
         startup = self.spec.get("startupProbe")
         if startup and not self.stopping:
             self._probe(startup, self._on_startup)
@@ -243,18 +238,17 @@ class Container(Listener, Prober):
         grace = probe.get("terminationGracePeriodSeconds")
         self.stop(self._owner.grace if grace is None else float(grace))
 
-    def ask(self, handler: Json, timeout: float, answer: Callable[[bool], None]) -> None:
-        """Carry out a handler of a probe or hook beside the container."""
+    def ask(self, handler: Json, timeout: float | None, answer: Callable[[bool], None]) -> None:
+        """Carry out a handler of a probe or hook beside the container.
+
+        One that may take all the time there is also waits for the container to run.
+        """
         if self.command is None:
             return
         host = self._node.plan.host_ip
-        command = handler_command(handler, self.spec, self.command, host)
+        command = handler_command(handler, self.spec, self.command, host, wait=timeout is None)
         helper = Helper(answer)
-        process = self._node.processes.start(command, helper, with_output=False)
-        helper.process = process
-        if timeout != float("inf"):
-            kill = self._node.processes.kill
-            helper.timer = self._node.loop.call_later(timeout, lambda: kill(process))
+        self._node.help(helper, command, timeout)
         self._helpers = [item for item in self._helpers if not _is_done(item)] + [helper]
 
     def call_later(self, delay: float, callback: Callable[[], object]) -> Timer:
@@ -263,6 +257,8 @@ class Container(Listener, Prober):
 
     def on_output(self, stream: bytes, data: bytes) -> None:
         """Put what it wrote into its log."""
+        if stream == STDERR and self.command is not None and self.command.contained is not None:
+            self._errors = (self._errors + data)[-LAST_ERRORS:]
         if self.log is None:
             return
         if data:
@@ -278,9 +274,31 @@ class Container(Listener, Prober):
         for helper in self._helpers:
             if helper.process is not None and not _is_done(helper):
                 self._node.processes.kill(helper.process)
-        self._process = None
+        complaint = start_error(process.exit_code, self._errors)
+        contained = self.command.contained if self.command is not None else None
+        if contained is not None and (process.signal or complaint):
+            # The tool did not see its container to the end.
+            self._remove(contained, lambda: self._finish(process, complaint))
+        else:
+            self._finish(process, complaint)
+
+    def _remove(self, contained: Contained, done: Callable[[], None]) -> None:
+        """Make sure that a container is gone."""
+
+        def answer(passed: bool) -> None:
+            if not passed:
+                text = f"container {self.name} could not be removed"
+                self._owner.tell("Warning", "ContainerLeft", text)
+            done()
+
+        self._removing = True
+        command = Command(contained.remove(), env=self._node.plan.env)
+        self._node.help(Helper(answer), command, REMOVAL_SECONDS)
+
+    def _finish(self, process: Process, complaint: str) -> None:
+        self._process, self._removing = None, False
         self.signal = process.signal
-        self._note_end(process.exit_code, process.reason.decode("utf-8", "replace"))
+        self._note_end(process.exit_code, process.reason.decode("utf-8", "replace") or complaint)
         self._owner.changed()
 
     def _note_end(self, exit_code: int, why_not_started: str) -> None:

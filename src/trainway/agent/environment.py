@@ -131,7 +131,8 @@ def devices(container: Json, assigned: Json) -> dict[str, str]:
     return {}
 
 
-def command_line(container: Json, env: Mapping[str, str]) -> list[str]:
+def command_line(container: Json, env: Mapping[str, str]) -> tuple[list[str], list[str]]:
     """Command and arguments, expanded; empty where the image alone would know them."""
-    parts: Sequence[Any] = [*(container.get("command") or []), *(container.get("args") or [])]
-    return [expand(str(part), env) for part in parts]
+    command: Sequence[Any] = container.get("command") or []
+    args: Sequence[Any] = container.get("args") or []
+    return [expand(str(part), env) for part in command], [expand(str(part), env) for part in args]

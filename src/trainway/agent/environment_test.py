@@ -244,8 +244,8 @@ def test_completion_index_comes_last_and_once() -> None:
 
 def test_command_and_arguments_are_expanded() -> None:
     container = {"command": ["run", "$(A)"], "args": ["$(A)$$(A)", 5]}
-    assert command_line(container, {"A": "x"}) == ["run", "x", "x$(A)", "5"]
-    assert command_line({"args": ["train"]}, {}) == ["train"]
+    assert command_line(container, {"A": "x"}) == (["run", "x"], ["x$(A)", "5"])
+    assert command_line({"args": ["train"]}, {}) == ([], ["train"])
 
 
 def test_about_rank() -> None:

@@ -21,10 +21,17 @@ if TYPE_CHECKING:
 FAILED, PASSED = 1, 0
 
 
-def handler_command(handler: Json, container: Json, base: Command, host: str) -> Command:
-    """The command that carries out a handler in the place of a container."""
+def handler_command(
+    handler: Json, container: Json, base: Command, host: str, *, wait: bool = False
+) -> Command:
+    """The command that carries out a handler in the place of a container.
+
+    With `wait` it does so only when the container runs, which may take a while after its start.
+    """
     if handler.get("exec") is not None:
         argv = [str(part) for part in handler["exec"].get("command") or []]
+        if base.contained is not None:
+            argv = base.contained.execute(argv, wait=wait)
         return _like(base, argv=argv)
     if handler.get("httpGet") is not None:
         request: Json = handler["httpGet"]

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from trainway.agent.clock import Clock
+    from trainway.agent.command import Command
     from trainway.agent.directory import Directory
     from trainway.agent.event_loop import EventLoop
+    from trainway.agent.helper import Helper
     from trainway.agent.journal import Journal
     from trainway.agent.plan import Plan
     from trainway.agent.processes import ProcessTable
@@ -89,6 +91,18 @@ class Node:
     def _on_dropped(self, error: OSError) -> None:
         message = f"log lines are dropped while they cannot be written: {error.strerror}"
         self.tell_once("Warning", "LogsDropped", message)
+
+    def help(self, helper: Helper, command: Command, timeout: float | None) -> None:
+        """Run something beside the containers, for as long as it may take."""
+        try:
+            process = self.processes.start(command, helper, with_output=False)
+        except OSError:
+            helper.answer(False)
+            return
+        helper.process = process
+        if timeout is not None:
+            kill = self.processes.kill
+            helper.timer = self.loop.call_later(timeout, lambda: kill(process))
 
     def view(self, bindings: Sequence[Binding]) -> MountView | None:
         """How a process gets to see its volumes; None where nothing needs to be mounted."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from trainway.agent.container_tool import ContainerTool
 from trainway.agent.job_spec import JobSpec
 
 TYPE_CHECKING = False
@@ -60,6 +61,9 @@ class Plan:
         self.env: dict[str, str] = dict(data.get("env") or {})
         self.devices: dict[str, Json] = dict(data.get("devices") or {})
         self.mounts = str(data.get("mounts") or "namespace")
+        tool: Json = data.get("containers") or {}
+        self.container_tool = ContainerTool(tool) if tool else None
+        """What runs the containers; None: they are processes."""
         host: Json = data.get("host") or {}
         self.host_name = str(host.get("name") or "localhost")
         self.host_ip = str(host.get("ip") or "127.0.0.1")

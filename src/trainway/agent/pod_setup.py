@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import posixpath
 
-from trainway.agent.bindings import PathMap
+from trainway.agent.bindings import Binding, PathMap
 from trainway.agent.command import Command
+from trainway.agent.container_tool import Contained, ContainerRun, inherited, tool_environment
 from trainway.agent.downward import Downward
 from trainway.agent.environment import (
     about_rank,
@@ -23,8 +24,10 @@ from trainway.agent.volumes import PodVolumes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
+    from trainway.agent.container_tool import ContainerTool
     from trainway.agent.node import Node
     from trainway.agent.pod_identity import PodIdentity
 
@@ -68,24 +71,30 @@ class PodSetup:
         if pod.role.job.indexed:
             container = with_completion_index(container)
         own = declared(container, node.objects, self._downward)
-        argv = command_line(container, own)
+        mark = f"{pod.uid}/{container['name']}"
+        told = {**about_rank(pod, node.output), **own, CONTAINER_MARK: mark}
+        # The marks by which the processes of a job are found are not for the job to change.
+        told["TRAINWAY_JOB_ID"] = pod.plan.id
+        gpus = devices(container, node.plan.devices.get(pod.key) or {})
+        command, args = command_line(container, own)
+        if node.plan.container_tool is not None:
+            run = ContainerRun(
+                f"trainway-{pod.plan.id}-{pod.key}-{container['name']}-{pod.uid[:8]}",
+                container,
+                job_id=pod.plan.id,
+                command=command,
+                args=args,
+            )
+            run.env, run.gpus = {**inherited(node.plan.env), **told}, gpus
+            return self._contained(run, node.plan.container_tool, own)
+        argv = [*command, *args]
         if not argv:
             message = (
                 f"container {container['name']} has neither command nor args, and what its image"
                 " would run is not known here: give it a command"
             )
             raise SetupError("NoCommand", message)
-        mark = f"{pod.uid}/{container['name']}"
-        assigned = node.plan.devices.get(pod.key) or {}
-        env = {
-            **node.plan.env,
-            **about_rank(pod, node.output),
-            **devices(container, assigned),
-            **own,
-            CONTAINER_MARK: mark,
-        }
-        # The marks by which the processes of a job are found are not for the job to change.
-        env["TRAINWAY_JOB_ID"] = pod.plan.id
+        env = {**node.plan.env, **gpus, **told}
         cwd = posixpath.join(node.plan.workdir, str(container.get("workingDir") or ""))
         view = node.view(self.volumes.bindings(container, own))
         if view is not None and not node.can_mount():
@@ -95,3 +104,35 @@ class PodSetup:
             env = {**env, **paths.environment(own)}
         env["PWD"] = posixpath.normpath(cwd)
         return Command(argv, env=env, cwd=posixpath.normpath(cwd), view=view, mark=mark)
+
+    def _contained(self, run: ContainerRun, tool: ContainerTool, own: Mapping[str, str]) -> Command:
+        """A container, run by a tool."""
+        plan = self._node.plan
+        if not run.spec.get("image"):
+            raise SetupError("InvalidImageName", f"container {run.spec['name']} has no image")
+        bindings = [*self._shared(), *self.volumes.bindings(run.spec, own)]
+        run.bindings = list({binding.target: binding for binding in bindings}.values())
+        for binding in run.bindings:
+            if ":" in binding.source + binding.target:
+                message = f"{binding}: a container cannot mount a path with a colon"
+                raise SetupError("FailedMount", message)
+        given = str(run.spec.get("workingDir") or "")
+        if given or run.command:
+            run.cwd = posixpath.normpath(posixpath.join(plan.workdir, given))
+        return Command(
+            tool.run(run),
+            env=tool_environment(plan.env, run.env),
+            mark=run.env[CONTAINER_MARK],
+            contained=Contained(tool, run.name),
+        )
+
+    def _shared(self) -> list[Binding]:
+        """What every container sees of this machine, at the same paths."""
+        node = self._node
+        paths = [node.output] if node.plan.workdir == "/" else [node.plan.workdir, node.output]
+        names = [node.plan.status.get(name) for name in ("certificate", "token")]
+        reports = [node.directory.join(str(name)) for name in names if name]
+        return [
+            *(Binding(path, path) for path in paths),
+            *(Binding(path, path, read_only=True) for path in reports),
+        ]

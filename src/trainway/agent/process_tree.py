@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 JOB_MARK = "TRAINWAY_JOB_ID"
 CONTAINER_MARK = "TRAINWAY_CONTAINER"
+_NAME_FLAGS = (b"-n", b"--name")
 
 
 def _read(path: str) -> bytes:
@@ -104,6 +105,22 @@ def marked(job_id: str) -> list[int]:
     """All processes of a job that run on this machine, by their environment."""
     others = [pid for pid in _all_pids() if pid != os.getpid()]
     return [pid for pid in others if has_mark(pid, JOB_MARK, job_id) and is_alive(pid)]
+
+
+def container_monitors(job_id: str) -> list[int]:
+    """All processes that look after a container of a job, by the name that it has in their words.
+
+    A tool that is killed while it makes a container can leave one that the tool itself does not
+    know of any more, and that never carried our marks.
+    """
+    start = f"trainway-{job_id}-".encode()
+    found = []
+    for pid in _all_pids():
+        words = _read(f"/proc/{pid}/cmdline").split(b"\0")
+        names = [words[at + 1] for at, word in enumerate(words[:-1]) if word in _NAME_FLAGS]
+        if any(name.startswith(start) for name in names):
+            found.append(pid)
+    return found
 
 
 def signal_all(pids: Iterable[int], number: int = signal.SIGKILL) -> None:

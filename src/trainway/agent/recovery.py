@@ -7,14 +7,18 @@ count as failed, with reason AgentLost. The policies of the Job and the JobSet d
 from __future__ import annotations
 
 import time
+from importlib import import_module
 
 from trainway.agent import process_tree
 from trainway.agent.pod_status import TERMINAL, PodStatus
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
+
+    from trainway.agent.container_tool import ContainerTool
+    from trainway.agent.plan import Plan
 
     Json = dict[str, Any]
 
@@ -22,6 +26,7 @@ AGENT_LOST = "AgentLost"
 LOST_EXIT_CODE = 137
 PATIENCE = 10.0
 PAUSE = 0.02
+PURGE_SECONDS = 60.0
 
 
 class Remembered:
@@ -112,14 +117,55 @@ def _lost(record: Json) -> Json:
 
 
 def clear_leftovers(job_id: str) -> list[int]:
-    """Kill what an old agent left running; what could not be killed is given back.
+    """Kill what an old agent left running; what could not be killed is given back."""
+    return _kill_until_gone(lambda: process_tree.marked(job_id))
+
+
+def _kill_until_gone(find: Callable[[], list[int]]) -> list[int]:
+    """Kill what is found until there is nothing more to be found; else what is left.
 
     They are no children of ours, so there is nothing to wait on but /proc.
     """
     give_up = time.monotonic() + PATIENCE
     while True:
-        left = process_tree.marked(job_id)
+        left = find()
         if not left or time.monotonic() > give_up:
             return left
         process_tree.signal_all(left)
         time.sleep(PAUSE)
+
+
+def clear_containers(plan: Plan) -> str:
+    """Remove what containers an old agent left; why that failed, if it did."""
+    if plan.container_tool is None:
+        return ""
+    return purge(plan.container_tool, plan.id, plan.env)
+
+
+def purge(tool: ContainerTool, job_id: str, env: Mapping[str, str]) -> str:
+    """Have a tool remove all containers of a job; why it could not, if so."""
+    failure = _removed(tool, job_id, env)
+    _kill_until_gone(lambda: _with_all_below(process_tree.container_monitors(job_id)))
+    return failure
+
+
+def _with_all_below(pids: list[int]) -> list[int]:
+    return [*pids, *process_tree.descendants(pids)] if pids else []
+
+
+def _removed(tool: ContainerTool, job_id: str, env: Mapping[str, str]) -> str:
+    subprocess = import_module("subprocess")  # slow, and hardly ever needed
+    try:
+        ended = subprocess.run(
+            tool.purge(job_id),
+            env=dict(env),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            timeout=PURGE_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        return str(error)
+    said: str = ended.stderr.decode("utf-8", "replace").strip()
+    return (said or f"status {ended.returncode}") if ended.returncode else ""

@@ -1,6 +1,11 @@
+import signal
+import subprocess
+import sys
 from typing import Any
 
-from trainway.agent.recovery import LostPod, Remembered
+from trainway.agent import process_tree
+from trainway.agent.container_tool import ContainerTool
+from trainway.agent.recovery import LostPod, Remembered, purge
 
 Json = dict[str, Any]
 
@@ -76,3 +81,13 @@ def test_a_pod_that_its_agent_stopped_did_not_succeed() -> None:
     ended = {"name": "main", "state": "terminated", "exitCode": 0}
     record = pod("1", "Failed", containers=[ended], reason="AgentLost")
     assert LostPod(record, indexed=True, now=7.0).status().disrupted
+
+
+def test_what_looks_after_a_container_is_found_by_its_name() -> None:
+    words = [sys.executable, "-c", "input()", "conmon", "-n", "trainway-job1-node-0-0-main-x"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE) as monitor:
+        assert process_tree.container_monitors("job1") == [monitor.pid]
+        assert process_tree.container_monitors("job") == []
+        tool = ContainerTool({"program": "/nowhere/podman"})
+        assert "/nowhere/podman" in purge(tool, "job1", {})
+        assert monitor.wait(10) == -signal.SIGKILL

@@ -111,15 +111,7 @@ class StatusEndpoint:
         self._context: ssl.SSLContext | None = None
         self.token = ""
         self._connections: set[StatusConnection] = set()
-        self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        try:
-            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            self._socket.bind((HOST, int(settings["port"])))
-            self._socket.listen(CONNECTION_LIMIT)
-            self._socket.setblocking(False)
-        except OSError:
-            self._socket.close()
-            raise
+        self._socket = _listening(int(settings["port"]))
         loop.watch(self._socket.fileno(), on_readable=self._accept)
 
     def close(self) -> None:
@@ -158,6 +150,19 @@ class StatusEndpoint:
             )
             self._context = context
         return self._context
+
+
+def _listening(port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((HOST, port))
+        listener.listen(CONNECTION_LIMIT)
+        listener.setblocking(False)
+    except OSError:
+        listener.close()
+        raise
+    return listener
 
 
 class StatusConnection:

@@ -14,6 +14,8 @@ from importlib import import_module
 
 from trainway.agent import process_tree
 from trainway.agent.command import Command
+from trainway.agent.container_tool import LABEL
+from trainway.agent.helper import Helper
 from trainway.agent.job import Job
 from trainway.agent.job_controller import sync
 from trainway.agent.jobset import JobSet
@@ -21,7 +23,7 @@ from trainway.agent.jobset_controller import reconcile
 from trainway.agent.node import Node
 from trainway.agent.pod_registry import PodRegistry
 from trainway.agent.processes import Listener, ProcessTable
-from trainway.agent.recovery import AGENT_LOST, LostPod
+from trainway.agent.recovery import AGENT_LOST, PURGE_SECONDS, LostPod, clear_containers
 from trainway.agent.unsupported import not_honoured
 
 TYPE_CHECKING = False
@@ -96,7 +98,9 @@ class Supervisor:
         self._reconcile()
         ignored = not_honoured(self.plan)
         if ignored:
-            message = f"without containers these have no effect: {', '.join(ignored)}"
+            contained = self.plan.container_tool is not None
+            where = "on this machine" if contained else "without containers"
+            message = f"{where} these have no effect: {', '.join(ignored)}"
             self._node.tell_once("Normal", "NotHonoured", message)
 
     def listen(self) -> None:
@@ -105,6 +109,8 @@ class Supervisor:
         self._control = control.ControlServer(
             self._directory, self._loop, self._journal, self._handle
         )
+        if self.plan.status:
+            self._take_progress()
         self._check_removed()
 
     def _check_removed(self) -> None:
@@ -113,8 +119,6 @@ class Supervisor:
             self.cancel()
         else:
             self._loop.call_later(REMOVED_CHECK_SECONDS, self._check_removed)
-        if self.plan.status:
-            self._take_progress()
 
     def _take_progress(self) -> None:
         """Let the job's processes report how far they are."""
@@ -274,12 +278,27 @@ class Supervisor:
     def _check_left(self) -> None:
         if not self._pods.live() and not self._ending:
             self._ending = True
-            self._sweep(self._flush_and_stop)
+            self._purge(lambda: self._sweep(self._flush_and_stop))
 
     def _end(self) -> None:
         """Write how it ended, once nothing runs any more, and go."""
         self._ending = True
-        self._sweep(self._write_end)
+        self._purge(lambda: self._sweep(self._write_end))
+
+    def _purge(self, done: Callable[[], None]) -> None:
+        """Remove every container that can have come from the job."""
+        if self.plan.container_tool is None:
+            done()
+            return
+        command = Command(self.plan.container_tool.purge(self.plan.id), env=self.plan.env)
+
+        def answer(passed: bool) -> None:
+            if not passed:
+                message = f"not all containers with the label {LABEL}={self.plan.id} were removed"
+                self._node.tell_once("Warning", "ContainersLeft", message)
+            done()
+
+        self._node.help(Helper(answer), command, PURGE_SECONDS)
 
     def _sweep(self, done: Callable[[], None], sweeps: int = SWEEPS) -> None:
         """Kill every process that can have come from the job, whatever became of its parents."""
@@ -321,6 +340,7 @@ class Supervisor:
     def fail(self, message: str) -> None:
         """Give up after an error of our own: nothing may be left running, nor start again."""
         process_tree.signal_all(self._offspring())
+        clear_containers(self.plan)
         now = self._clock.now()
         self._jobset.end("Failed", "AgentError", message, now)
         self._publish()

@@ -24,13 +24,19 @@ _POD_FIELDS = (
     "serviceAccountName",
 )
 
+_IMAGE = "image (commands run on this machine)"
+_LIMITS = "resources.limits (not enforced)"
+_CONTAINERS_HONOUR = (_IMAGE, _LIMITS, "hostNetwork", "hostIPC")
+
 
 def not_honoured(plan: Plan) -> list[str]:
     """The fields that have no effect here, each named once."""
     found: dict[str, None] = {}
+    honoured = _CONTAINERS_HONOUR if plan.container_tool is not None else ()
     for role in plan.roles:
         for name in _pod_fields(role.pod_spec):
-            found.setdefault(name)
+            if name not in honoured:
+                found.setdefault(name)
     strategy = (plan.spec.get("failurePolicy") or {}).get("restartStrategy")
     if strategy == "InPlaceRestart":
         found.setdefault("failurePolicy.restartStrategy: InPlaceRestart (Jobs are recreated)")
@@ -43,12 +49,12 @@ def _pod_fields(spec: Json) -> Iterator[str]:
             yield name
     for container in (*(spec.get("initContainers") or []), *(spec.get("containers") or [])):
         if container.get("image"):
-            yield "image (commands run on this machine)"
+            yield _IMAGE
         if container.get("securityContext"):
             yield "securityContext"
         limits = (container.get("resources") or {}).get("limits") or {}
         if "cpu" in limits or "memory" in limits:
-            yield "resources.limits (not enforced)"
+            yield _LIMITS
         for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
             if (container.get(probe) or {}).get("grpc"):
                 yield f"{probe}.grpc (counts as passed)"

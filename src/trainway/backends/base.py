@@ -7,12 +7,12 @@ plain JSON, so that the next server finds the job again.
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from trainway.backends.demand import Demand
 from trainway.compiler.network import JobIdentity, Network
@@ -22,6 +22,17 @@ Json = dict[str, Any]
 Handle = dict[str, Any]
 Devices = Mapping[str, Mapping[str, Sequence[str]]]
 """For each pod (`<role>-<job>-<pod>`), the devices that are its own, by kind."""
+
+
+ISOLATION: Final = "trainway.dev/isolation"
+"""The annotation of a JobSet that says what its containers are to be on a single machine."""
+
+
+class Isolation(StrEnum):
+    """What a container becomes where there is a choice."""
+
+    PROCESS = "process"
+    CONTAINER = "container"
 
 
 class Feature(StrEnum):
@@ -187,6 +198,10 @@ class Backend(Protocol):
         """Take note of a job that an earlier server submitted."""
         ...
 
+    def strays(self, known: Callable[[], Collection[str]]) -> list[Workload]:
+        """Jobs that were submitted here and are not among those that are known."""
+        ...
+
     def watch(self, handle: Handle, after: int) -> AsyncIterator[Update]:
         """Records after that number, old then new; ends with the job, or when its agent is lost."""
         ...
@@ -220,6 +235,13 @@ class Backend(Protocol):
     async def delete(self, handle: Handle) -> None:
         """Remove what the job left behind. It must not run any more."""
         ...
+
+
+def isolation_of(obj: Mapping[str, Any]) -> Isolation:
+    """What the containers of a job are to be, as its annotation says."""
+    annotations = (obj.get("metadata") or {}).get("annotations") or {}
+    is_contained = annotations.get(ISOLATION) == Isolation.CONTAINER
+    return Isolation.CONTAINER if is_contained else Isolation.PROCESS
 
 
 def as_json(value: object) -> str:

@@ -49,6 +49,10 @@ class Registry:
             self._made[name] = self._load(name)(self._settings)
         return self._made[name]
 
+    def put(self, backend: Backend) -> None:
+        """Use a backend that is made already."""
+        self._made[backend.name] = backend
+
     def _load(self, name: str) -> BackendClass:
         target = BUILTIN.get(name) or _entry_points().get(name)
         if target is None:

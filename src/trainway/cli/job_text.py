@@ -167,4 +167,5 @@ def ending(job: Json) -> str:
     failed = [node for node in status.get("nodes") or () if node.get("exitCode")]
     if failed and status["phase"] == "Failed":
         text += f"; {node_name(failed[0])} ended with status {failed[0]['exitCode']}"
+        text += f" ({failed[0]['message']})" if failed[0].get("message") else ""
     return text

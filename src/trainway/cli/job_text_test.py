@@ -102,6 +102,14 @@ END = {"completionTime": "2026-11-15T05:12:30Z"}
             job("Failed", nodes=[{"role": "node", "rank": 1, "exitCode": 3}], startTime=None),
             "a: Failed; node-1 ended with status 3",
         ),
+        (
+            job(
+                "Failed",
+                nodes=[{"role": "n", "rank": 0, "exitCode": 128, "message": "no such program"}],
+                startTime=None,
+            ),
+            "a: Failed; n-0 ended with status 128 (no such program)",
+        ),
     ],
 )
 def test_the_last_word(ended: Json, text: str) -> None:

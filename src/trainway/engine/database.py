@@ -21,6 +21,7 @@ from sqlalchemy import (
     select,
 )
 from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import SQLAlchemyError
 
 from trainway.engine.tables import HEAD, METADATA
 from trainway.errors import TrainwayError
@@ -47,11 +48,16 @@ def open_database(url: str) -> Engine:
     engine = create_engine(url)
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", prepare_sqlite)
-    version = _version(engine)
-    if version is None:
-        _create(engine)
-    elif version != HEAD:
-        migrate(engine, version)
+    try:
+        version = _version(engine)
+        if version is None:
+            _create(engine)
+        elif version != HEAD:
+            migrate(engine, version)
+    except SQLAlchemyError as error:
+        engine.dispose()
+        reason = getattr(error, "orig", None) or error
+        raise DatabaseError(f"the database {engine.url} cannot be used: {reason}") from error
     return engine
 
 

@@ -50,6 +50,12 @@ def test_an_existing_database_is_left_as_it_is(tmp_path: Path) -> None:
     again.dispose()
 
 
+def test_a_file_that_is_no_database_is_said_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "x.db").write_text("this is not a database, but long enough to look like one" * 9)
+    with pytest.raises(DatabaseError, match=r"x\.db cannot be used: file is not a database$"):
+        open_database(url(tmp_path / "x.db"))
+
+
 def test_a_database_of_a_newer_program_is_refused(tmp_path: Path) -> None:
     engine = open_database(url(tmp_path / "x.db"))
     with engine.begin() as connection:

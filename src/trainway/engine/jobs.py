@@ -17,7 +17,14 @@ from trainway.backends.registry import Registry
 from trainway.engine.errors import UnfittingJobError
 from trainway.engine.ids import Ids
 from trainway.engine.ledger import Ledger
-from trainway.engine.live import CANCEL, RESUME, SUSPEND, LiveJob, Surroundings
+from trainway.engine.live import (
+    BEGIN_SUSPENDED,
+    CANCEL,
+    RESUME,
+    SUSPEND,
+    LiveJob,
+    Surroundings,
+)
 from trainway.engine.observation import Observation
 from trainway.engine.phases import ACTIVE, WAITING, Phase
 from trainway.engine.queue import Holding, Waiting, assigned, decide, never_fits, unheld
@@ -25,9 +32,9 @@ from trainway.engine.reading import Reading
 from trainway.engine.record import Event, JobRecord, JobSpec, stored
 from trainway.engine.retention import Retention
 from trainway.engine.store import Store
-from trainway.engine.submission import Prepared, Submission
+from trainway.engine.submission import Prepared, Submission, record_of
 from trainway.engine.times import time_text
-from trainway.errors import ConflictError, UsageError
+from trainway.errors import ConflictError, UnavailableError, UsageError
 
 Json = dict[str, Any]
 
@@ -64,6 +71,23 @@ class Engine:
                 live.adopt()
         self._retention.start()
         self._schedule()
+
+    async def adopt_strays(self) -> None:
+        """Take up jobs that their backend has and the store has lost."""
+        backend = self.registry.get("local")
+        for workload in await asyncio.to_thread(backend.strays, self._store.ids):
+            handle = backend.plan(workload).handle
+            record = record_of(workload, backend.name, handle, time_text(self._clock()))
+            spec = JobSpec(
+                [*workload.objects, workload.jobset],
+                workload.environ,
+                workload.jobset,
+                workload.objects,
+            )
+            event = self._event(record, "Adopted", "it was found without a record of it")
+            await self._ledger.call(self._store.add, record, spec, [event])
+            await backend.adopt(handle)
+            self._add(record).adopt()
 
     def warm_up(self) -> None:
         """Load what the first job needs. Takes its time: call it in a thread."""
@@ -102,7 +126,7 @@ class Engine:
         await self._ledger.call(self._store.add, record, spec, [event])
         live = self._add(record)
         if prepared.is_suspended:
-            live.begin(assigned(prepared.demand, backend.capacity().gpus), wanted=SUSPEND)
+            live.begin(assigned(prepared.demand, backend.capacity().gpus), wanted=BEGIN_SUSPENDED)
         else:
             self._schedule()
         return await self.reading.view(live.record), prepared.warnings
@@ -148,7 +172,7 @@ class Engine:
         live = await self._unfinished(ref, "resumed")
         record = live.record
         if record.phase != Phase.PAUSED:
-            if record.wanted == SUSPEND:
+            if record.wanted in (SUSPEND, BEGIN_SUSPENDED):
                 raise ConflictError(
                     f"{record.name} is still being suspended", hint="try again in a moment"
                 )
@@ -165,6 +189,8 @@ class Engine:
         if live is not None:
             self._cancel(live)
             await live.over.wait()
+            if not live.record.is_over:
+                raise UnavailableError("the server stops before the job has ended")
         view = await self.reading.get(record.id)
         await self.registry.get(record.backend).delete(record.handle_data)
         await self._ledger.call(self._store.delete, record.id)
@@ -184,7 +210,7 @@ class Engine:
         live = self._live.get(record.id)
         if live is None:
             phase = record.phase.lower()
-            raise ConflictError(f"{record.name} has {phase} and cannot be {verb} any more")
+            raise ConflictError(f"{record.name} is over ({phase}) and cannot be {verb} any more")
         return live
 
     def _cancel(self, live: LiveJob) -> None:

@@ -27,6 +27,7 @@ log = logging.getLogger(__name__)
 
 CANCEL: Final = "cancel"
 SUSPEND: Final = "suspend"
+BEGIN_SUSPENDED: Final = "begin-suspended"
 RESUME: Final = "resume"
 DEADLINE: Final = "deadline"
 """What may be wanted of a job and is not done yet. The last is a cancel that counts as failure."""
@@ -82,8 +83,7 @@ class LiveJob:
     @property
     def holding(self) -> Holding | None:
         """What it holds; nothing while it waits or is suspended."""
-        starts_suspended = self.record.phase == Phase.STARTING and self.record.wanted == SUSPEND
-        if self.record.phase not in LIVE or starts_suspended:
+        if self.record.phase not in LIVE or self.record.wanted == BEGIN_SUSPENDED:
             return None
         return Holding(self.demand, self.record.device_map)
 
@@ -226,7 +226,10 @@ class LiveJob:
         else:
             columns |= self._phase(observed)
         await self.change(*observed.events, *self._phase_events(columns), **columns)
-        self._set_deadline()
+        if self.record.phase == Phase.PAUSED:
+            self._clear_deadline()
+        else:
+            self._set_deadline()
 
     def _phase(self, observed: Observation) -> dict[str, Any]:
         wanted, phase = self.record.wanted, observed.phase
@@ -235,7 +238,7 @@ class LiveJob:
             phase = Phase.STOPPING
         elif wanted == RESUME and observed.is_suspended:
             phase = self.record.phase
-        elif (wanted == SUSPEND and observed.is_suspended) or wanted == RESUME:
+        elif wanted == RESUME or (wanted and observed.is_suspended):
             columns["wanted"] = ""
         elif self.record.phase not in (*LIVE, Phase.PAUSED):
             phase = self.record.phase  # waits for its resources, with an agent that idles
@@ -261,15 +264,7 @@ class LiveJob:
         return columns | self._finished(str(end.get("time") or self.now()))
 
     def _fail(self, reason: str, message: str) -> None:
-        event = self._event(reason, message, kind="Warning")
-        self.change(
-            event,
-            phase=Phase.FAILED,
-            reason=reason,
-            message=message,
-            wanted="",
-            **self._finished(self.now()),
-        )
+        self.finish(Phase.FAILED, reason, message)
 
     def _finished(self, time: str) -> dict[str, Any]:
         ttl = self.record.ttl_seconds
@@ -277,16 +272,11 @@ class LiveJob:
         return {"finished": time, "expires": expires}
 
     def finish(self, phase: Phase, reason: str, message: str) -> None:
-        """End a job that its backend never had."""
-        event = self._event(reason, message)
-        self.change(
-            event,
-            phase=phase,
-            reason=reason,
-            message=message,
-            wanted="",
-            **self._finished(self.now()),
-        )
+        """End the job, without a word from its agent."""
+        columns = {"phase": phase, "reason": reason, "message": message, "wanted": ""}
+        kind = "Warning" if phase == Phase.FAILED else "Normal"
+        event = self._event(reason, message, kind=kind)
+        self.change(event, **columns, **self._finished(self.now()))
 
     def _phase_events(self, columns: dict[str, Any]) -> Sequence[Event]:
         phase = columns.get("phase")
@@ -327,6 +317,12 @@ class LiveJob:
         loop = asyncio.get_running_loop()
         self._deadline = loop.call_later(max(left.total_seconds(), 0), self._miss_deadline)
 
+    def _clear_deadline(self) -> None:
+        """Stop counting: the time begins anew when the job is resumed."""
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
     def _miss_deadline(self) -> None:
         self._deadline = None
         if self.record.phase in LIVE and self.record.wanted not in _ENDING:
@@ -344,5 +340,4 @@ class LiveJob:
 
     def _close(self) -> None:
         self.over.set()
-        if self._deadline is not None:
-            self._deadline.cancel()
+        self._clear_deadline()

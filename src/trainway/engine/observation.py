@@ -88,6 +88,8 @@ class Observation:
         node |= {} if code is None else {"exitCode": code}
         node |= {"startTime": starts[0]} if starts else {}
         node |= {"reason": record["reason"]} if record.get("reason") else {}
+        said = [record.get("message"), *(item.get("message") for item in containers)]
+        node |= next(({"message": str(text)} for text in said if text), {})
         self.nodes[key] = node
         if starts and not self.started:
             self.started = str(starts[0])

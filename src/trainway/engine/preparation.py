@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
-from trainway.backends.base import Backend
+from trainway.backends.base import ISOLATION, Backend, Isolation, isolation_of
 from trainway.backends.demand import demand_of
 from trainway.compiler.compile import Input, Options, Outcome, Problem, compile_objects
 from trainway.compiler.network import JobIdentity, Network
@@ -36,12 +36,9 @@ def prepare(submission: Submission, backend: Backend) -> Prepared:
     """Compile for the backend's network; InvalidError with all reasons why not."""
     objects = [copy.deepcopy(obj) for obj in submission.objects]
     job = _the_job(objects)
-    metadata = job.setdefault("metadata", {})
-    if submission.name:
-        metadata["name"] = submission.name
-    elif not metadata.get("name") and metadata.get("generateName"):
-        suffix = "".join(secrets.choice(_SUFFIX_ALPHABET) for _ in range(5))
-        metadata["name"] = f"{metadata['generateName']}{suffix}"
+    _name(job, submission.name)
+    if submission.isolation is Isolation.CONTAINER:
+        _isolate(job)
     network = _OneNetwork(backend.network)
     try:
         return _prepared(submission, backend, objects, job, network)
@@ -49,6 +46,25 @@ def prepare(submission: Submission, backend: Backend) -> Prepared:
         if network.made is not None:
             backend.release(network.made.port)
         raise
+
+
+def _name(job: Json, name: str) -> None:
+    """Give the job the name that was asked for, or one that begins as it wants."""
+    metadata = job.setdefault("metadata", {})
+    if not isinstance(metadata, dict):
+        return  # the compiler will say so
+    if not name and not metadata.get("name") and metadata.get("generateName"):
+        suffix = "".join(secrets.choice(_SUFFIX_ALPHABET) for _ in range(5))
+        name = f"{metadata['generateName']}{suffix}"
+    if name:
+        metadata["name"] = name
+
+
+def _isolate(obj: Json) -> None:
+    """Note that containers are wanted where it is found again: on the object itself."""
+    metadata = obj.get("metadata")
+    if isinstance(metadata, dict):  # else the compiler will say so
+        metadata["annotations"] = {**(metadata.get("annotations") or {}), ISOLATION: "container"}
 
 
 class _OneNetwork:
@@ -72,6 +88,8 @@ def _prepared(
     outcome = compile_objects(inputs, options)
     _refuse(outcome.errors)
     jobset = _the_jobset(outcome, job)
+    if isolation_of(job) is Isolation.CONTAINER:
+        _isolate(jobset)
     namespace = jobset["metadata"].get("namespace") or "default"
     name = jobset["metadata"]["name"]
     port = network(JobIdentity(name, namespace, name)).port
@@ -119,7 +137,13 @@ def _the_jobset(outcome: Outcome, job: Json) -> Json:
             [f"{job['kind']}/{name}: spec.managedBy: it is left to another controller"],
             hint="leave out managedBy to run it here",
         )
-    return with_webhook_defaults(with_defaults(JOBSET, made[0]))
+    jobset: Json = with_webhook_defaults(with_defaults(JOBSET, made[0]))
+    if not (jobset.get("spec") or {}).get("replicatedJobs"):
+        name = jobset["metadata"]["name"]
+        raise InvalidError(
+            [f"JobSet/{name}: spec.replicatedJobs: Required value: there is nothing to run"]
+        )
+    return jobset
 
 
 def _refuse(problems: Sequence[Problem]) -> None:

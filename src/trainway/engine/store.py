@@ -108,6 +108,11 @@ class Store:
         with self._engine.connect() as connection:
             return [_record(row) for row in connection.execute(query)]
 
+    def ids(self) -> list[str]:
+        """The ids of all jobs."""
+        with self._engine.connect() as connection:
+            return list(connection.execute(select(JOBS.c.id)).scalars())
+
     def unfinished(self) -> list[JobRecord]:
         """Every job that is not over, oldest first."""
         phases = sorted(set(Phase) - TERMINAL)

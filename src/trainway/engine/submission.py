@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainway.backends.base import Workload
+from trainway.backends.base import Isolation, Workload
 from trainway.backends.demand import Demand
-from trainway.engine.record import JobRecord, JobSpec
+from trainway.engine.phases import Phase
+from trainway.engine.record import JobRecord, JobSpec, stored
 
 Json = dict[str, Any]
 
@@ -27,6 +28,8 @@ class Submission:
     environ: Mapping[str, str] = field(default_factory=dict)
     oversubscribe: bool = False
     labels: Mapping[str, str] = field(default_factory=dict)
+    isolation: Isolation = Isolation.PROCESS
+    """Processes, unless the job's own annotation asks for containers."""
 
 
 @dataclass(frozen=True)
@@ -67,4 +70,27 @@ def workload_of(record: JobRecord, spec: JobSpec) -> Workload:
         port=int(record.handle_data["port"]),
         demand=Demand.from_dict(record.demand_data),
         devices=record.device_map,
+    )
+
+
+def record_of(workload: Workload, backend: str, handle: Json, created: str) -> JobRecord:
+    """A record for a job that is with its backend but was lost from the store."""
+    metadata = workload.jobset.get("metadata") or {}
+    columns = {
+        "labels": metadata.get("labels") or {},
+        "handle": handle,
+        "demand": workload.demand.to_dict(),
+        "devices": workload.devices,
+    }
+    return JobRecord(
+        id=workload.id,
+        name=workload.name,
+        namespace=workload.namespace,
+        kind="JobSet",
+        backend=backend,
+        workdir=workload.workdir,
+        created=created,
+        phase=Phase.STARTING,
+        ttl_seconds=workload.jobset["spec"].get("ttlSecondsAfterFinished"),
+        **stored(columns),
     )

@@ -1,15 +1,26 @@
 """Things that tests of the engine and the server share."""
 
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import create_engine, event
 from sqlalchemy.pool import StaticPool
 
+from trainway.backends.base import BackendSettings
+from trainway.backends.registry import Registry
+from trainway.backends.testing import FakeBackend, FakeJob
 from trainway.engine.database import prepare_sqlite
+from trainway.engine.jobs import Engine
 from trainway.engine.store import Store
+from trainway.engine.submission import Submission
 from trainway.engine.tables import METADATA
 
 Json = dict[str, Any]
+
+NOW = datetime(2026, 11, 15, 5, tzinfo=UTC)
 
 
 def memory_store() -> Store:
@@ -37,3 +48,74 @@ def jobset(name: str = "demo", command: str = "true", **more: Any) -> Json:
         "metadata": {"name": name, **more.get("metadata", {})},
         "spec": {"replicatedJobs": [role], **more.get("spec", {})},
     }
+
+
+class World:
+    """An engine, its store and a backend that the test plays."""
+
+    def __init__(self, backend: FakeBackend | None = None, store: Store | None = None) -> None:
+        self.backend = backend or FakeBackend()
+        self.store = store or memory_store()
+        self.now = NOW
+        registry = Registry(BackendSettings(Path("/")))
+        registry.put(self.backend)
+        self.engine = Engine(self.store, registry, clock=lambda: self.now)
+
+    async def submit(self, name: str = "demo", **more: Any) -> str:
+        """Submit a JobSet; the id of its job."""
+        options = {key: more.pop(key) for key in ("priority", "oversubscribe") if key in more}
+        objects = [jobset(name, **more)]
+        job, _ = await self.engine.submit(Submission(objects, environ={"A": "b"}, **options))
+        job_id: str = job["metadata"]["id"]
+        return job_id
+
+    def is_idle(self) -> bool:
+        """Whether the engine is."""
+        return self.engine.is_idle
+
+    async def until(self, ref: str, holds: Callable[[Json], bool] | str) -> Json:
+        """Watch a job until something holds, or until a phase."""
+        async with asyncio.timeout(10):
+            async for job in self.engine.reading.watch(ref):
+                if holds(job) if callable(holds) else job["status"]["phase"] == holds:
+                    return job
+        raise AssertionError(f"it ended before: {await self.engine.reading.get(ref)}")
+
+    async def begun(self, job_id: str) -> FakeJob:
+        """Wait until the backend has the job."""
+        async with asyncio.timeout(10):
+            while job_id not in self.backend.jobs:
+                await asyncio.sleep(0)
+        return self.backend.jobs[job_id]
+
+    async def reasons(self, ref: str) -> list[str]:
+        """What happened to a job, in single words."""
+        return [event.reason for event in await self.engine.reading.events(ref)]
+
+
+Scene = Callable[[World], Awaitable[None]]
+
+
+async def act(scene: Scene, world: World) -> None:
+    """Let a scene happen between the start and the end of an engine."""
+    await world.engine.start()
+    try:
+        await scene(world)
+    finally:
+        await world.engine.close()
+
+
+def play(scene: Scene) -> None:
+    """Let a scene happen in a new world."""
+
+    async def run() -> None:
+        await act(scene, World())
+
+    asyncio.run(run())
+
+
+async def told(job: FakeJob, operation: str, times: int = 1) -> None:
+    """Wait until the agent was told."""
+    async with asyncio.timeout(10):
+        while job.asked.count(operation) < times:
+            await asyncio.sleep(0)

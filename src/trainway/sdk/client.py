@@ -57,23 +57,36 @@ class Client:
         restarts: int = 0,
         on: str | None = None,
         oversubscribe: bool = False,
+        image: str | None = None,
+        containers: bool = False,
     ) -> Job:
         """Submit a function, a script, a manifest or objects, and give the job.
 
         A function is called in every process with `args` and `kwargs`; a script gets `args`. There
         is one node unless `nodes` says more. Amounts are for each node, and written as in
         Kubernetes: `cpus=0.5`, `memory="4Gi"`. They replace what a manifest says. `packages` are
-        installed for this job alone, before the function is called.
+        installed for this job alone, before the function is called. With `image` it runs in
+        containers of that image, by podman or docker; with `containers`, in those it names itself.
         """
         resources = Resources(_amount(cpus), _amount(memory), _amount(gpus))
         wishes = Wishes(
-            name, nodes, procs_per_node, resources, dict(env or {}), runtime, None, restarts, on
+            name,
+            nodes,
+            procs_per_node,
+            resources,
+            dict(env or {}),
+            runtime,
+            image,
+            restarts,
+            on,
+            containers,
         )
         objects = _objects(target, wishes, args, kwargs, packages)
         options: Json = {
             **job_options(self._rest.address, prefer_our_python=True),
             "priority": priority,
             "oversubscribe": oversubscribe,
+            **wishes.isolation(),
         }
         if on is not None:
             options["backend"] = on

@@ -118,7 +118,7 @@ def test_a_script_is_submitted_with_its_arguments(fake: FakeServer, torch: bool)
         ([TRAIN, TRAIN], {}, UsageError, "there are 2 jobs in it: a, a"),
         (lambda: 1, {}, UsageError, "a lambda cannot be sent"),
     ],
-    ids=str,
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_what_cannot_be_run_is_refused(
     fake: FakeServer, target: Any, options: Json, kind: type[Exception], message: str

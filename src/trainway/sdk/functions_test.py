@@ -70,7 +70,7 @@ def call(
         (echo, ("ä" * 60_000,), {}, "json", "ä" * 60_000),
         (echo, ("x" * 300_000,), {}, "json", "x" * 300_000),
     ],
-    ids=lambda value: repr(value)[:20],
+    ids=lambda value: getattr(value, "__name__", None) or repr(value)[:20],
 )
 def test_a_call_comes_back_with_its_value(
     func: Callable[..., Any], args: Any, kwargs: Any, encoding: str, value: Any, tmp_path: Path

@@ -163,6 +163,7 @@ class Job:
         where = f"{node['role']}-{node['rank']}"
         code = node.get("exitCode")
         ended = f"{where} ended with status {code}" if code is not None else f"{where} failed"
+        ended += f" ({node['message']})" if node.get("message") else ""
         return JobFailedError(f"{summary}; {ended}", log=lines)
 
 

@@ -60,11 +60,23 @@ class Wishes:
     restarts: int = 0
     on: str | None = None
     """The backend; on this machine jobs run as processes and need no image."""
+    containers: bool = False
+    """Not so: they are to run in containers of their images."""
 
     @property
     def uses_images(self) -> bool:
         """Whether the images of a runtime mean anything."""
-        return self.image is not None or self.on not in (None, LOCAL)
+        return self.wants_containers or self.on not in (None, LOCAL)
+
+    @property
+    def wants_containers(self) -> bool:
+        """Whether to run in containers, which an image implies."""
+        return self.containers or self.image is not None
+
+    def isolation(self) -> Json:
+        """The option of a submission that says so, for the one backend that has a choice."""
+        is_local = self.on in (None, LOCAL)
+        return {"isolation": "container"} if self.wants_containers and is_local else {}
 
 
 def job_name(text: str) -> str:

@@ -16,7 +16,11 @@ from trainway.sdk.address import Address
 
 Json = dict[str, Any]
 
-_KEPT: Final = ("TRAINWAY_HOME",)
+_KEPT: Final = (
+    "TRAINWAY_HOME",
+    "TRAINWAY_CONTAINER_FLAGS",
+    "TRAINWAY_CONTAINER_RUN_FLAGS",
+)
 _DROPPED: Final = ("_", "SHLVL", "PWD", "OLDPWD", "PS1", "COLUMNS", "LINES", "_TRAINWAY_COMPLETE")
 _GANG_NAMES: Final = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "JOB_COMPLETION_INDEX")
 _GANG_PREFIXES: Final = ("PET_", "LOCAL_", "GROUP_", "ROLE_", "TORCHELASTIC_", "OMPI_", "PMIX_")

@@ -21,6 +21,9 @@ def main(arguments: list[str] | None = None) -> int:
         home = ServerHome(options.home.absolute())
     except AlreadyRunningError:
         return 0
+    except OSError as error:
+        sys.stderr.write(f"error: {error.filename}: {error.strerror}\n")
+        return 1
     log_to(home.path / "server.log")
     try:
         # Before the unix socket: who can connect to that may take it that all went well.

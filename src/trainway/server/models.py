@@ -5,6 +5,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from trainway.backends.base import Isolation
+
 Json = dict[str, Any]
 
 _INT32 = 2**31
@@ -39,6 +41,11 @@ class SubmitOptions(BaseModel):
     environ: dict[str, str] = Field({}, description="environment below the containers' own")
     oversubscribe: bool = Field(False, description="start even if it does not fit")
     labels: dict[str, str] = Field({}, description="labels of the job, over those of the object")
+    isolation: Isolation = Field(
+        Isolation.PROCESS,
+        description="what containers are on the local backend: processes, or containers of podman "
+        "or docker; the annotation `trainway.dev/isolation` of the object asks for them too",
+    )
 
 
 class SubmitRequest(BaseModel):

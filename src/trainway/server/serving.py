@@ -104,5 +104,9 @@ async def _stop_when_idle(service: Service, idle_s: float) -> None:
 
 
 async def _warm_up(engine: Engine) -> None:
-    """Load what the first job needs, after the server can answer."""
-    await asyncio.to_thread(engine.warm_up)
+    """Do what can wait until the server answers."""
+    try:
+        await asyncio.to_thread(engine.warm_up)
+        await engine.adopt_strays()
+    except Exception:
+        log.exception("warming up failed")

@@ -28,6 +28,7 @@ _LONGEST_SOCKET_PATH: Final = 100
 """The kernel takes 107 bytes; a longer path is reached through its directory."""
 _LAST_WORDS: Final = 2_000
 _STEP_S: Final = 0.02
+_PATIENCE_S: Final = 15.0
 _AGENT: Final = Path(trainway.__file__).parent / "agent"
 _NOBODY_THERE: Final = (FileNotFoundError, ConnectionRefusedError)
 
@@ -81,17 +82,20 @@ class Agents:
 
     async def _is_under_way(self, job: JobDir) -> bool:
         """Whether another agent has the job, maybe one that has yet to open its socket."""
-        while job.is_locked():
-            if await self.is_alive(job):
-                return True
-            await asyncio.sleep(_STEP_S)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_PATIENCE_S):
+                while job.is_locked():
+                    if await self.is_alive(job):
+                        return True
+                    await asyncio.sleep(_STEP_S)
         return journal.exists(job.journal)
 
-    async def wait_until_gone(self, job: JobDir, limit_s: float = 10.0) -> None:
+    async def wait_until_gone(self, job: JobDir) -> None:
         """Wait for the agent of a job that is over to end its process."""
-        deadline = asyncio.get_running_loop().time() + limit_s
-        while job.is_locked() and asyncio.get_running_loop().time() < deadline:
-            await asyncio.sleep(_STEP_S)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_PATIENCE_S):
+                while job.is_locked():
+                    await asyncio.sleep(_STEP_S)
 
     async def is_alive(self, job: JobDir) -> bool:
         """Whether an agent listens."""

@@ -5,28 +5,33 @@ import json
 import shutil
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
+import threading
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from trainway.agent.recovery import clear_leftovers
 from trainway.backends.base import (
     BackendSettings,
     Capacity,
     Check,
     Feature,
     Handle,
+    Isolation,
     LogLine,
     LogQuery,
     Request,
     Update,
     Workload,
+    isolation_of,
 )
 from trainway.backends.local import fitness, journal, planning
 from trainway.backends.local.agents import AgentError, AgentLostError, Agents
 from trainway.backends.local.capacity import Machine
 from trainway.backends.local.certificate import new_status_keys
+from trainway.backends.local.containers import clear_containers, find_tool
 from trainway.backends.local.jobdir import PRIVATE_DIR, JobDir
 from trainway.backends.local.log_cursor import Cursor
 from trainway.backends.local.log_stream import stream_logs
@@ -35,6 +40,7 @@ from trainway.backends.local.network import LocalNetwork
 from trainway.backends.local.planning import LocalRequest
 from trainway.backends.local.ports import Ports
 from trainway.compiler.network import JobIdentity
+from trainway.errors import UnavailableError
 
 Json = dict[str, Any]
 
@@ -55,20 +61,27 @@ class LocalBackend:
         self._machine = machine or Machine()
         self._ports = ports or Ports()
         self._clock = clock
+        self._writing = threading.Lock()
 
     @cached_property
     def _agents(self) -> Agents:
         return Agents()
 
     def capabilities(self) -> Mapping[Feature, str]:
-        """All but images."""
+        """GPUs and images where this machine has something for them."""
         no_gpus = "" if self.capacity().gpus else "this machine has no GPU that we can see"
-        no_images = "jobs run as processes, with this machine's own programs"
+        no_images = "" if find_tool() else "neither podman nor docker is on PATH"
         return dict.fromkeys(Feature, "") | {Feature.GPUS: no_gpus, Feature.IMAGES: no_images}
 
     def check(self) -> list[Check]:
         """Look at the machine as far as jobs depend on it."""
-        return [self._check_python(), self._check_disk(), self._check_mounts(), self._check_gpus()]
+        return [
+            self._check_python(),
+            self._check_disk(),
+            self._check_mounts(),
+            self._check_gpus(),
+            self._check_containers(),
+        ]
 
     def warm_up(self) -> None:
         """Make a certificate, for all that this imports."""
@@ -92,12 +105,17 @@ class LocalBackend:
         return not _job(handle).plan.exists() and not self._ports.are_free(port)
 
     def problems(self, jobset: Json) -> tuple[list[str], list[str]]:
-        """What processes cannot do for the JobSet."""
+        """What processes cannot do for the JobSet, or containers where it asks for them."""
+        if isolation_of(jobset) is Isolation.CONTAINER and find_tool() is None:
+            raise UnavailableError(
+                "containers need podman or docker, and neither is on the server's PATH",
+                hint="without --image and --containers a job runs as processes of this machine",
+            )
         return fitness.errors(jobset), fitness.warnings(jobset)
 
     def plan(self, workload: Workload) -> LocalRequest:
         """The plan for the agent."""
-        host = planning.Host(self._jobs, socket.gethostname())
+        host = planning.Host(self._jobs, socket.gethostname(), find_tool())
         return planning.plan(workload, host)
 
     async def submit(self, request: Request) -> None:
@@ -105,17 +123,24 @@ class LocalBackend:
         if not isinstance(request, LocalRequest):
             raise TypeError("not a request of this backend")
         job = JobDir(Path(request.directory))
-        if not job.plan.exists():
-            try:
-                await asyncio.to_thread(self._write, job, request)
-            except OSError as error:
-                raise AgentError(f"{job.path} cannot be written: {error.strerror}") from error
+        try:
+            await asyncio.to_thread(self._write, job, request)
+        except OSError as error:
+            raise AgentError(f"{job.path} cannot be written: {error.strerror}") from error
         if not journal.exists(job.journal):
             await self._agents.start(job)
 
     async def adopt(self, handle: Handle) -> None:
         """Keep the port of a job that runs already."""
         self._ports.hold(int(handle["port"]))
+
+    def strays(self, known: Callable[[], Collection[str]]) -> list[Workload]:
+        """The plans of jobs whose records were lost, such as with the database."""
+        # Looked at first: a job that is submitted meanwhile is known by then.
+        found = sorted(self._jobs.iterdir()) if self._jobs.is_dir() else []
+        ids = set(known())
+        plans = (_plan(JobDir(path)) for path in found if path.name not in ids)
+        return [planning.workload_of(plan) for plan in plans if plan is not None]
 
     def watch(self, handle: Handle, after: int) -> AsyncIterator[Update]:
         """The job's journal."""
@@ -125,11 +150,16 @@ class LocalBackend:
         """Start an agent that goes on from the journal; False if the job's directory is gone."""
         job = _job(handle)
         if not job.plan.exists():
+            await asyncio.to_thread(_clear, str(handle["id"]))
             return False
-        if journal.exists(job.journal):
-            await self._agents.recover(job)
-        else:
-            await self._agents.start(job)
+        try:
+            if journal.exists(job.journal):
+                await self._agents.recover(job)
+            else:
+                await self._agents.start(job)
+        except AgentError:
+            await asyncio.to_thread(clear_leftovers, str(handle["id"]))
+            raise
         return True
 
     def check_logs(self, query: LogQuery) -> None:
@@ -157,7 +187,10 @@ class LocalBackend:
         try:
             await self._agents.ask(job, "cancel")
         except AgentLostError:
-            await self._agents.cancel_lost(job)
+            if job.plan.exists():
+                await self._agents.cancel_lost(job)
+            else:
+                await asyncio.to_thread(_clear, str(handle["id"]))
 
     async def delete(self, handle: Handle) -> None:
         """Remove the job's directory, once its agent has gone."""
@@ -166,6 +199,12 @@ class LocalBackend:
         await asyncio.to_thread(job.remove)
 
     def _write(self, job: JobDir, request: LocalRequest) -> None:
+        """Write the plan, which is last, and what belongs to it, unless it is there."""
+        with self._writing:
+            if not job.plan.exists():
+                self._write_anew(job, request)
+
+    def _write_anew(self, job: JobDir, request: LocalRequest) -> None:
         self._jobs.mkdir(mode=PRIVATE_DIR, parents=True, exist_ok=True)
         job.create()
         keys = new_status_keys(request.plan["id"], self._clock())
@@ -190,6 +229,13 @@ class LocalBackend:
         fix = "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1)"
         return Check("volumes", ok=True, detail="appear under other paths", fix=fix)
 
+    def _check_containers(self) -> Check:
+        tool = find_tool()
+        if tool is not None:
+            return Check("containers", ok=True, detail=f"{tool.name} at {tool.program}")
+        fix = "install podman or docker to run jobs with --image or --containers"
+        return Check("containers", ok=True, detail="neither podman nor docker", fix=fix)
+
     def _check_gpus(self) -> Check:
         gpus = self.capacity().gpus
         detail = f"{len(gpus)} ({', '.join(gpus)})" if gpus else "none found"
@@ -200,8 +246,23 @@ class LocalBackend:
         return Check("gpus", ok=False, detail=f"{devices[0]} is there, but {detail}", fix=fix)
 
 
+def _clear(job_id: str) -> None:
+    """End what is left of a job that has lost its directory."""
+    clear_leftovers(job_id)
+    clear_containers(job_id)
+
+
 def _job(handle: Handle) -> JobDir:
     return JobDir(Path(handle["directory"]))
+
+
+def _plan(job: JobDir) -> Json | None:
+    """What was submitted; None if it cannot be read, or is another job's."""
+    try:
+        plan: Json = json.loads(job.plan.read_bytes())
+    except (OSError, ValueError):
+        return None
+    return plan if plan.get("id") == job.path.name else None
 
 
 def _existing(path: Path) -> Path:

@@ -1,7 +1,8 @@
-"""What a JobSet asks for that processes on this machine cannot give, said before it runs.
+"""What a JobSet asks for that this machine cannot give, said before it runs.
 
-Without a container there is no image: a container must bring its own command, which then means a
-program of this machine. The rest is told once, as one warning.
+As processes, containers have no image: each must bring its own command, which then means a program
+of this machine. In containers they must have an image instead. The rest is told once, as one
+warning.
 """
 
 from collections.abc import Iterator, Sized
@@ -9,6 +10,7 @@ from typing import Any
 
 from trainway.agent.plan import VERSION, Plan
 from trainway.agent.unsupported import not_honoured
+from trainway.backends.base import Isolation, isolation_of
 from trainway.jobset.model import PodTemplate, replicated_jobs
 
 Json = dict[str, Any]
@@ -16,6 +18,14 @@ Json = dict[str, Any]
 
 def errors(jobset: Json) -> list[str]:
     """Why the JobSet cannot run here at all."""
+    if _is_contained(jobset):
+        return [
+            f"role {role}, container {container.name}: image: Required value: it runs in a "
+            "container, and there is nothing to make one from"
+            for role, pod in _pods(jobset["spec"])
+            for container in (*pod.init_containers, *pod.containers)
+            if not container.data.get("image")
+        ]
     return [
         f"role {role}, container {container.name}: command: Required value: it runs as a program "
         "of this machine, where there is no image to take a command from"
@@ -27,6 +37,9 @@ def errors(jobset: Json) -> list[str]:
 
 def warnings(jobset: Json) -> list[str]:
     """What will not be honoured: at most one line."""
+    if _is_contained(jobset):
+        text = _fields(jobset, {"tool": "podman"})
+        return [f"runs in containers of this machine: {text}"] if text else []
     said = [_images(jobset["spec"]), _fields(jobset)]
     text = "; ".join(part for part in said if part)
     return [f"runs with this machine's own programs: {text}"] if text else []
@@ -44,10 +57,15 @@ def _images(spec: Json) -> str:
     return f"the image{'s' * (len(images) > 1)} {', '.join(images)} {_be(images)} not used"
 
 
-def _fields(jobset: Json) -> str:
-    plan = Plan({"version": VERSION, "id": "", "name": "", "jobset": jobset})
+def _fields(jobset: Json, containers: Json | None = None) -> str:
+    data = {"version": VERSION, "id": "", "name": "", "jobset": jobset, "containers": containers}
+    plan = Plan(data)
     found = [name for name in not_honoured(plan) if not name.startswith("image ")]
     return f"{', '.join(found)} {_be(found)} not honoured" if found else ""
+
+
+def _is_contained(jobset: Json) -> bool:
+    return isolation_of(jobset) is Isolation.CONTAINER
 
 
 def _be(things: Sized) -> str:

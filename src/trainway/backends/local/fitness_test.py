@@ -1,5 +1,6 @@
 from typing import Any
 
+from trainway.backends.base import ISOLATION
 from trainway.backends.local.fitness import errors, warnings
 
 Json = dict[str, Any]
@@ -17,6 +18,16 @@ def test_a_container_must_bring_its_command() -> None:
     (error,) = errors(jobset(good, initContainers=[bare]))
     assert error.startswith("role node, container bare: command: Required value: ")
     assert errors(jobset(good)) == []
+
+
+def test_in_a_container_it_needs_an_image_instead() -> None:
+    bare = {"name": "bare", "command": ["true"]}
+    good = {"name": "good", "image": "x", "resources": {"limits": {"cpu": 1}}}
+    contained = jobset(good, bare, hostPID=True)
+    contained["metadata"]["annotations"] = {ISOLATION: "container"}
+    (error,) = errors(contained)
+    assert error.startswith("role node, container bare: image: Required value: ")
+    assert warnings(contained) == ["runs in containers of this machine: hostPID is not honoured"]
 
 
 def test_all_that_is_not_honoured_is_one_warning() -> None:

@@ -70,14 +70,12 @@ def time_of(line: bytes) -> bytes:
     return line[:_TIME_LENGTH] if _LINE.match(line) else b""
 
 
-def stream_of(line: bytes) -> str:
-    """Where the line was written to."""
-    return STREAMS[line[_TIME_LENGTH + 1 : _TIME_LENGTH + 2]] if _LINE.match(line) else "stdout"
-
-
-def text_of(line: bytes) -> bytes:
-    """What was written, without the time and the newline."""
-    return line[_PREFIX_LENGTH:] if _LINE.match(line) else line
+def parts_of(line: bytes) -> tuple[bytes, str, bytes]:
+    """When it was written, where to, and what; one without a time counts as output."""
+    if _LINE.match(line):
+        stream = STREAMS[line[_TIME_LENGTH + 1 : _TIME_LENGTH + 2]]
+        return line[:_TIME_LENGTH], stream, line[_PREFIX_LENGTH:]
+    return b"", "stdout", line
 
 
 def lines(file: LogFile, start: int, end: int) -> Iterator[tuple[bytes, int]]:

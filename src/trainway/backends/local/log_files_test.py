@@ -11,8 +11,7 @@ from trainway.backends.local.log_files import (
     lines,
     log_files,
     offset_of_time,
-    stream_of,
-    text_of,
+    parts_of,
     time_of,
     time_text,
 )
@@ -47,7 +46,8 @@ def test_a_name_says_which_container_wrote_the_log(tmp_path: Path) -> None:
     ],
 )
 def test_lines_are_taken_apart(line: bytes, time: bytes, stream: str, text: bytes) -> None:
-    assert (time_of(line), stream_of(line), text_of(line)) == (time, stream, text)
+    assert parts_of(line) == (time, stream, text)
+    assert time_of(line) == time
 
 
 TEXTS = st.lists(st.binary(max_size=40).map(lambda b: b.replace(b"\n", b"")), max_size=30)
@@ -71,7 +71,7 @@ def test_the_last_lines_are_found_from_the_end(
     assert [time for time, _ in found] == [stamp(n) for n, _ in wanted]
     for (_, offset), (_, text) in zip(found, wanted, strict=True):
         line, _ = next(lines(file, offset, file.size()))
-        assert text_of(line) == text
+        assert parts_of(line)[2] == text
 
 
 @settings(deadline=None)

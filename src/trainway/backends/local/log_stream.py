@@ -8,7 +8,7 @@ import asyncio
 import heapq
 from collections.abc import AsyncIterator, Iterator
 from datetime import datetime
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
@@ -21,14 +21,15 @@ from trainway.backends.local.log_files import (
     lines,
     log_files,
     offset_of_time,
-    stream_of,
-    text_of,
-    time_of,
+    parts_of,
     time_text,
 )
 
 _BATCH: Final = 1_000
 """Lines that are handed on together."""
+
+_Entry = tuple[bytes, int, int, bytes, str, bytes, LogFile]
+"""A line of a file, in the order in which it is shown: by time, then file, then place."""
 
 
 async def stream_logs(
@@ -61,33 +62,32 @@ class LogReader:
 
     def unread(self) -> Iterator[list[LogLine]]:
         """What was written since the last call, merged by time."""
-        merged = heapq.merge(
-            *(self._entries(order, file) for order, file in enumerate(self._files()))
-        )
-        made = (self._line(file, end, line) for _, _, end, line, file in merged)
+        sources = [self._entries(order, file) for order, file in enumerate(self._files())]
+        merged = heapq.merge(*sources) if len(sources) > 1 else chain(*sources)
+        made = (self._line(entry) for entry in merged)
         while batch := list(islice(made, _BATCH)):
             yield batch
 
-    def _entries(
-        self, order: int, file: LogFile
-    ) -> Iterator[tuple[bytes, int, int, bytes, LogFile]]:
-        time = b""
+    def _entries(self, order: int, file: LogFile) -> Iterator[_Entry]:
+        latest = b""
         for line, end in lines(file, self._cursor.offset(file.name), file.size()):
+            time, stream, text = parts_of(line)
             # A line without a time of its own stays behind the one before it.
-            time = max(time, time_of(line))
-            yield time, order, end, line, file
+            latest = max(latest, time)
+            yield latest, order, end, time, stream, text, file
 
-    def _line(self, file: LogFile, end: int, line: bytes) -> LogLine:
+    def _line(self, entry: _Entry) -> LogLine:
+        _, _, end, time, stream, text, file = entry
         self._cursor.advance(file.name, end)
         return LogLine(
-            time_of(line).decode("ascii"),
+            time.decode("ascii"),
             file.role,
             file.job,
             file.rank,
             file.container,
             file.attempt,
-            stream_of(line),
-            text_of(line),
+            stream,
+            text,
             self._cursor.text(),
         )
 

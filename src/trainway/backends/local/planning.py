@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, Final
 
-from trainway.backends.base import Workload, as_json
+from trainway.backends.base import Isolation, Workload, as_json, isolation_of
+from trainway.backends.demand import demand_of
+from trainway.backends.local.containers import TOOLS, Tool
 from trainway.backends.local.network import LOOPBACK
 from trainway.backends.masking import MASK, masked_object
 
@@ -20,6 +22,11 @@ VERSION: Final = 1
 CERTIFICATE: Final = "status/tls.crt"
 KEY: Final = "status/tls.key"
 TOKEN: Final = "status/token"  # noqa: S105 - the name of a file
+STATUS_VARIABLES: Final = (
+    "KUBEFLOW_TRAINER_SERVER_URL",
+    "KUBEFLOW_TRAINER_SERVER_CA_CERT",
+    "KUBEFLOW_TRAINER_SERVER_TOKEN",
+)
 
 _CONFIDENTIAL: Final = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|KEY", re.IGNORECASE)
 
@@ -31,6 +38,8 @@ class Host:
     jobs: PurePath
     """Where the directories of all jobs are."""
     name: str
+    tool: Tool | None = None
+    """What runs containers, where a job asks for them."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +94,32 @@ def plan(workload: Workload, host: Host) -> LocalRequest:
                 "key": KEY,
                 "token": TOKEN,
             },
+            **_containers(workload, host),
         },
+    )
+
+
+def _containers(workload: Workload, host: Host) -> Json:
+    if isolation_of(workload.jobset) is not Isolation.CONTAINER:
+        return {}
+    return {"containers": (host.tool or Tool(TOOLS[0])).plan(workload.environ)}
+
+
+def workload_of(plan: Json) -> Workload:
+    """The workload that a plan was made from."""
+    return Workload(
+        id=plan["id"],
+        name=plan["name"],
+        namespace=plan["namespace"],
+        jobset=plan["jobset"],
+        objects=plan["objects"],
+        workdir=plan["workdir"],
+        environ={
+            name: value for name, value in plan["env"].items() if name not in STATUS_VARIABLES
+        },
+        port=plan["network"]["port"],
+        demand=demand_of(plan["jobset"]["spec"]),
+        devices=plan["devices"],
     )
 
 
@@ -102,8 +136,9 @@ def _status_path(workload: Workload) -> str:
 def _status_variables(workload: Workload, directory: PurePath) -> dict[str, str]:
     """By these the kubeflow SDK and the transformers callback find where to report."""
     address = f"https://{LOOPBACK}:{status_port(workload.port)}"
-    return {
-        "KUBEFLOW_TRAINER_SERVER_URL": address + _status_path(workload),
-        "KUBEFLOW_TRAINER_SERVER_CA_CERT": str(directory / CERTIFICATE),
-        "KUBEFLOW_TRAINER_SERVER_TOKEN": str(directory / TOKEN),
-    }
+    values = (
+        address + _status_path(workload),
+        str(directory / CERTIFICATE),
+        str(directory / TOKEN),
+    )
+    return dict(zip(STATUS_VARIABLES, values, strict=True))

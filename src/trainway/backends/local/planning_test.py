@@ -1,8 +1,10 @@
 import json
+from dataclasses import replace
 from pathlib import PurePosixPath
 
-from trainway.backends.base import Workload
-from trainway.backends.local.planning import Host, plan
+from trainway.backends.base import ISOLATION, Workload
+from trainway.backends.local.containers import FLAGS, RUN_FLAGS, Tool
+from trainway.backends.local.planning import Host, plan, workload_of
 
 HOST = Host(PurePosixPath("/home/jobs"), "laptop")
 SECRET = {"kind": "Secret", "metadata": {"name": "s"}, "stringData": {"token": "hidden"}}
@@ -56,6 +58,23 @@ def test_what_is_shown_of_it_keeps_secrets() -> None:
     text = plan(WORKLOAD, HOST).text()
     assert "hidden" not in text
     assert json.loads(text)["env"]["PATH"] == "/bin"
+
+
+def test_a_workload_is_found_again_in_its_plan() -> None:
+    devices = {"node-0-0": {"gpus": ["1"]}}
+    assert workload_of(plan(WORKLOAD, HOST).plan) == replace(WORKLOAD, devices=devices)
+
+
+def test_containers_are_run_where_the_jobset_asks_for_them() -> None:
+    jobset = {**WORKLOAD.jobset, "metadata": {"annotations": {ISOLATION: "container"}}}
+    workload = replace(WORKLOAD, jobset=jobset, environ={FLAGS: "--root '/a b'"})
+    host = replace(HOST, tool=Tool("/usr/bin/docker", {FLAGS: "--host x", RUN_FLAGS: "--tty"}))
+    assert plan(workload, host).plan["containers"] == {
+        "tool": "docker",
+        "program": "/usr/bin/docker",
+        "flags": ["--root", "/a b"],
+        "runFlags": ["--tty"],
+    }
 
 
 def test_planning_changes_nothing() -> None:

@@ -5,18 +5,18 @@ stranger takes one by chance between the promise and the moment the job binds it
 tried is random: another user's server on this machine takes its ports from the same range.
 """
 
-import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from random import SystemRandom
 
-from trainway.backends.local.network import LOOPBACK
 from trainway.errors import TrainwayError
 
 LOWEST = 20_000
 _EPHEMERAL = Path("/proc/sys/net/ipv4/ip_local_port_range")
 _USUAL_EPHEMERAL = 32_768
+_TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
+_LISTEN = "0A"
 _RANDOM = SystemRandom()
 
 
@@ -40,9 +40,10 @@ class Ports:
         pairs = self._count // 2
         offset = self._start(pairs)
         with self._lock:
+            taken = listening_ports()
             for step in range(pairs):
                 port = self._first + 2 * ((offset + step) % pairs)
-                if port not in self._held and self.are_free(port):
+                if port not in self._held and not {port, port + 1} & taken:
                     self._held.add(port)
                     return port
         last = self._first + self._count - 1
@@ -52,7 +53,7 @@ class Ports:
 
     def are_free(self, port: int) -> bool:
         """Whether nobody uses the port and its neighbour now."""
-        return is_free(port) and is_free(port + 1)
+        return not {port, port + 1} & listening_ports()
 
     def hold(self, port: int) -> None:
         """Keep the ports that a job has already."""
@@ -65,17 +66,23 @@ class Ports:
             self._held.discard(port)
 
 
-def is_free(port: int) -> bool:
-    """Whether a process could listen on the port now, on loopback or on every address."""
-    for address in (LOOPBACK, "0.0.0.0"):  # noqa: S104 - bound to try it, never listened on
-        with socket.socket() as probe:
-            # As servers do: a port whose connections are all closed counts as free.
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((address, port))
-            except OSError:
-                return False
-    return True
+def listening_ports(tables: Iterable[Path] = _TABLES) -> set[int]:
+    """Every port that a process of this machine listens on, on whatever address.
+
+    Read from the kernel's tables. To bind a port and let it go again would tell the same, but a
+    process that starts to listen on it at that moment would be refused.
+    """
+    ports = set()
+    for table in tables:
+        try:
+            lines = table.read_text().splitlines()[1:]
+        except OSError:  # a kernel without IPv6
+            continue
+        for line in lines:
+            _, local, _, state, *_ = line.split()
+            if state == _LISTEN:
+                ports.add(int(local.rpartition(":")[2], 16))
+    return ports
 
 
 def _below_ephemeral() -> int:

@@ -1,8 +1,9 @@
 import socket
+from pathlib import Path
 
 import pytest
 
-from trainway.backends.local.ports import LOWEST, Ports, is_free
+from trainway.backends.local.ports import LOWEST, Ports, listening_ports
 from trainway.errors import TrainwayError
 
 
@@ -25,12 +26,11 @@ def test_jobs_never_share_a_port() -> None:
 def test_a_port_that_someone_listens_on_is_left_alone() -> None:
     with listening() as listener:
         taken = listener.getsockname()[1]
-        assert not is_free(taken)
         ports = Ports(taken, taken + 3, start=lambda _count: 0)
         assert ports.reserve() == taken + 2
         assert not ports.are_free(taken)
         assert not ports.are_free(taken - 1)
-    assert is_free(taken)
+    assert ports.are_free(taken)
 
 
 def test_a_released_port_is_given_again() -> None:
@@ -46,3 +46,18 @@ def test_a_port_of_an_adopted_job_is_kept() -> None:
     ports = Ports(LOWEST, LOWEST + 3, start=lambda _count: 0)
     ports.hold(LOWEST)
     assert ports.reserve() == LOWEST + 2
+
+
+@pytest.mark.parametrize(
+    ("family", "address"),
+    [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET, ""), (socket.AF_INET6, "::")],
+)
+def test_every_listener_is_seen(family: socket.AddressFamily, address: str) -> None:
+    with socket.create_server((address, 0), family=family) as listener:
+        port = listener.getsockname()[1]
+        assert port in listening_ports()
+    assert port not in listening_ports()
+
+
+def test_a_table_may_be_missing(tmp_path: Path) -> None:
+    assert listening_ports([tmp_path / "tcp6"]) == set()

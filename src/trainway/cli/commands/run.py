@@ -10,7 +10,7 @@ import click
 from trainway.cli.connection import connect
 from trainway.cli.output import echo, echo_line, to_yaml
 from trainway.cli.refusal import RefusedError
-from trainway.errors import InvalidError, JobFailedError, UnavailableError, UsageError
+from trainway.errors import InvalidError, JobFailedError, UsageError
 from trainway.sdk.manifests import Resources, Wishes
 from trainway.sdk.rest import Json, Rest, Submission
 from trainway.sdk.submitter import job_options
@@ -24,7 +24,6 @@ from trainway.sdk.targets import (
 )
 
 _STDIN: Final = "-"
-_CONTAINER_TOOLS: Final = ("podman", "docker")
 _INTERRUPTED: Final = 130
 
 
@@ -82,7 +81,14 @@ Exit status: 0 the job succeeded, 4 it failed, 1 an error, 2 wrong usage, 3 some
 @click.option("--memory", type=_AMOUNT, help="Memory for each node: 4Gi, 500M.")
 @click.option("--gpus", type=_AMOUNT, help="GPUs for each node, which no other job gets.")
 @click.option("--runtime", help="The training runtime to run under.")
-@click.option("--image", help="Run in containers of this image; needs podman or docker.")
+@click.option(
+    "--image",
+    help="Run in containers of this image, by podman or docker. For a script, a command or a"
+    " TrainJob, whose trainer it is for.",
+)
+@click.option(
+    "--containers", is_flag=True, help="The same, with the images that the file names itself."
+)
 @click.option(
     "--env",
     "variables",
@@ -107,7 +113,7 @@ def command(ctx: click.Context, /, targets: tuple[str, ...], **options: Any) -> 
         echo(to_yaml(objects))
         return 0
     rest = connect()
-    job = _submit(rest, source, objects, options)
+    job = _submit(rest, source, objects, {**options, **wishes.isolation()})
     metadata = job["metadata"]
     if options["detach"]:
         echo(f"{metadata['name']} {metadata['id']}\n")
@@ -147,11 +153,6 @@ def _say_end(job: Json) -> None:
 
 
 def _wishes(options: dict[str, Any]) -> Wishes:
-    if options["image"] is not None and not _container_tool():
-        raise UnavailableError(
-            "--image needs podman or docker, and neither is on PATH",
-            hint="without --image the job runs as processes of this machine",
-        )
     return Wishes(
         name=options["name"],
         nodes=options["nodes"],
@@ -162,13 +163,8 @@ def _wishes(options: dict[str, Any]) -> Wishes:
         image=options["image"],
         restarts=options["restarts"],
         on=options["backend"],
+        containers=options["containers"],
     )
-
-
-def _container_tool() -> str | None:
-    from shutil import which  # noqa: PLC0415 - only --image asks
-
-    return next((tool for tool in _CONTAINER_TOOLS if which(tool)), None)
 
 
 def _variable(text: str) -> tuple[str, str]:
@@ -214,8 +210,9 @@ def _submit(rest: Rest, source: str, objects: list[Json], options: dict[str, Any
         "priority": options["priority"],
         "oversubscribe": options["oversubscribe"],
     }
-    if options["backend"] is not None:
-        sent["backend"] = options["backend"]
+    for name in ("backend", "isolation"):
+        if options.get(name) is not None:
+            sent[name] = options[name]
     prefix = f"{source}: " if source else ""
     try:
         job, warnings = rest.submit(Submission(objects, sent))

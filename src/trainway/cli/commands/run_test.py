@@ -118,14 +118,21 @@ def test_a_command_is_run_as_it_is(fake: FakeServer) -> None:
     assert torch["spec"]["trainer"] == {"command": ["/opt/bin/torchrun"], "args": ["train.py"]}
 
 
-def test_images_count_where_there_are_containers(
-    fake: FakeServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    result = invoke("--image", "i", "--", "true")
-    assert result.exit_code == 1
-    assert result.stderr.startswith("error: --image needs podman or docker, and neither is on PATH")
-    (tmp_path / "podman").touch(0o755)
+@pytest.mark.parametrize(
+    ("args", "isolation"),
+    [
+        (["--image", "i", "--", "true"], "container"),
+        (["--containers", "a.yaml"], "container"),
+        (["--on", "kubernetes", "--image", "i", "--", "true"], None),
+        (["--", "true"], None),
+    ],
+)
+def test_containers_are_asked_for(fake: FakeServer, args: list[str], isolation: str | None) -> None:
+    assert invoke("-d", *args).exit_code == 0
+    assert sent(fake)[1].get("isolation") == isolation
+
+
+def test_images_count_where_there_are_containers(fake: FakeServer) -> None:
     (jobset,) = objects_of("--image", "i", "--", "true")
     assert "'image': 'i'" in str(jobset)
     runtime, _ = objects_of("--on", "kubernetes", "--nodes", "2", "train.py")

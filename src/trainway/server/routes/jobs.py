@@ -41,6 +41,7 @@ def add_job_routes(app: FastAPI, service: Service) -> None:
             environ=options.environ,
             oversubscribe=options.oversubscribe,
             labels=options.labels,
+            isolation=options.isolation,
         )
         job, warnings = await engine.submit(submission)
         return JSONResponse({"job": job, "warnings": warnings}, 201)

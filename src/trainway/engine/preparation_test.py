@@ -1,0 +1,127 @@
+from typing import Any
+
+import pytest
+
+from trainway.backends.base import ISOLATION, Isolation, isolation_of
+from trainway.backends.testing import FakeBackend
+from trainway.engine.preparation import prepare
+from trainway.engine.submission import Prepared, Submission
+from trainway.engine.testing import jobset
+from trainway.errors import InvalidError
+
+Json = dict[str, Any]
+
+CONFIG: Json = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {}}
+
+
+def prepared(*objects: Json, **options: Any) -> Prepared:
+    return prepare(Submission(objects, **options), FakeBackend())
+
+
+def trainjob(**spec: Any) -> Json:
+    ref = {"name": "torch-distributed"}
+    trainer = {"numNodes": 2, "command": ["torchrun", "x.py"]}
+    return {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "metadata": {"name": "train", "labels": {"a": "1", "b": "1"}},
+        "spec": {"runtimeRef": ref, "trainer": trainer, **spec},
+    }
+
+
+def mpijob() -> Json:
+    pod = {"spec": {"containers": [{"name": "main", "image": "mpi", "command": ["mpirun", "x"]}]}}
+    idle = {"spec": {"containers": [{"name": "main", "image": "mpi"}]}}
+    return {
+        "apiVersion": "kubeflow.org/v2beta1",
+        "kind": "MPIJob",
+        "metadata": {"name": "pi"},
+        "spec": {
+            "slotsPerWorker": 2,
+            "mpiReplicaSpecs": {
+                "Launcher": {"replicas": 1, "template": pod},
+                "Worker": {"replicas": 2, "template": idle},
+            },
+        },
+    }
+
+
+def test_a_jobset_is_defaulted_and_keeps_its_files() -> None:
+    made = prepared(CONFIG, jobset("demo", pods=2, requests={"cpu": "1"}))
+    assert (made.kind, made.name, made.namespace) == ("JobSet", "demo", "default")
+    assert made.companions == [CONFIG]
+    assert str(made.demand.cpus) == "2"
+    assert made.jobset["spec"]["successPolicy"]["operator"] == "All"
+    assert made.objects[0] == CONFIG
+    assert not made.is_suspended
+
+
+def test_a_trainjob_finds_a_built_in_runtime_and_this_machines_network() -> None:
+    made = prepared(trainjob(activeDeadlineSeconds=60), labels={"b": "2"})
+    assert (made.kind, made.deadline_seconds) == ("TrainJob", 60)
+    assert made.labels == {"a": "1", "b": "2"}
+    pod = made.jobset["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    env = {each["name"]: each.get("value") for each in pod["containers"][0]["env"]}
+    assert (env["PET_MASTER_ADDR"], env["PET_MASTER_PORT"]) == ("127.0.0.1", str(made.port))
+
+
+def test_an_mpijob_brings_its_hostfile_and_workers_that_wait() -> None:
+    made = prepared(mpijob())
+    files = {obj["metadata"]["name"]: obj for obj in made.companions}
+    assert files["pi-config"]["data"]["hostfile"] == "127.0.0.1 slots=4\n"
+    worker = made.jobset["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    assert worker["containers"][0]["command"] == ["sleep", "infinity"]
+
+
+def test_a_name_can_be_given_or_made() -> None:
+    assert prepared(jobset("demo"), name="other").name == "other"
+    nameless = jobset()
+    nameless["metadata"] = {"generateName": "run-"}
+    one, other = prepared(nameless), prepared(nameless)
+    assert one.name.startswith("run-")
+    assert one.name != other.name
+    assert one.objects[0]["metadata"]["name"] == one.name
+    assert "name" not in nameless["metadata"]
+
+
+def test_ttl_and_suspend() -> None:
+    made = prepared(jobset(spec={"ttlSecondsAfterFinished": 5, "suspend": True}))
+    assert (made.ttl_seconds, made.is_suspended) == (5, True)
+
+
+def test_other_objects_are_left_out_with_a_warning() -> None:
+    made = prepared(jobset(), {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}})
+    assert made.warnings == ["Service/s: v1 Service is not a job or runtime; it is left out"]
+
+
+@pytest.mark.parametrize(
+    ("objects", "message"),
+    [
+        ([], "there is no job among the objects, only nothing"),
+        ([CONFIG], "there is no job among the objects, only ConfigMap"),
+        ([jobset("a"), jobset("b")], "more than one job: JobSet/a, JobSet/b"),
+        ([trainjob(managedBy="kueue.x-k8s.io/multikueue")], "left to another controller"),
+        ([{**jobset(), "metadata": "x"}], "metadata"),
+        ([{**jobset(), "spec": None}], "spec"),
+    ],
+)
+def test_refusals(objects: list[Json], message: str) -> None:
+    with pytest.raises(InvalidError, match=message):
+        prepared(*objects)
+
+
+def test_a_refused_job_gives_its_port_back() -> None:
+    backend = FakeBackend()
+    backend.problem = "no"
+    with pytest.raises(InvalidError, match="JobSet/demo: no"):
+        prepare(Submission([jobset()]), backend)
+    assert backend.ports == set()
+
+
+@pytest.mark.parametrize("options", [{"isolation": Isolation.CONTAINER}, {}])
+def test_containers_are_noted_on_the_job_and_on_its_jobset(options: Json) -> None:
+    metadata = {} if options else {"annotations": {ISOLATION: "container"}}
+    found = prepared(jobset(metadata=metadata), **options)
+    assert isolation_of(found.objects[0]) is Isolation.CONTAINER
+    assert isolation_of(found.jobset) is Isolation.CONTAINER
+    assert isolation_of(prepared(jobset()).jobset) is Isolation.PROCESS

@@ -1,0 +1,153 @@
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainway.backends.testing import FakeBackend
+from trainway.engine.database import open_database
+from trainway.engine.store import Store
+from trainway.engine.testing import World, act, play, told
+
+
+def test_the_next_engine_adopts_everything(tmp_path: Path) -> None:
+    """It has only the store and the backend."""
+    backend = FakeBackend()
+    url = f"sqlite:///{tmp_path / 'x.db'}"
+    names = ("done", "running", "waiting", "paused")
+
+    async def before(world: World) -> None:
+        ids = [await world.submit(name, requests={"cpu": "2"}) for name in names]
+        done, running = [await world.begun(job_id) for job_id in ids[:2]]
+        running.run()
+        await world.until("running", "Running")
+        await world.engine.suspend("paused")
+        done.end()
+        await world.until("done", "Succeeded")
+        await world.until("waiting", "Starting")
+        await world.engine.suspend("running")
+        await told(running, "suspend")
+
+    async def after(world: World) -> None:
+        jobs = {job.workload.name: job for job in backend.jobs.values()}
+        await told(jobs["running"], "suspend", 2)
+        jobs["running"].end()
+        await world.until("running", "Succeeded")
+        await world.until("paused", "Paused")
+        assert await world.reasons("running") == [
+            "Created", "Starting", "Running", "Suspending", "Succeeded",
+        ]  # fmt: skip
+        jobs["waiting"].end()
+        await world.until("waiting", "Succeeded")
+        assert set(jobs) == {"done", "running", "waiting"}
+        assert world.backend.ports == {world.store.get("paused").handle_data["port"]}
+
+    async def run() -> None:
+        await act(before, World(backend, Store(open_database(url))))
+        await act(after, World(backend, Store(open_database(url))))
+
+    asyncio.run(run())
+
+
+def test_jobs_that_the_store_has_lost_are_found_again() -> None:
+    backend = FakeBackend()
+
+    async def before(world: World) -> None:
+        job = await world.begun(await world.submit("lost", requests={"cpu": "3"}))
+        job.run()
+        await world.until("lost", "Running")
+
+    async def after(world: World) -> None:
+        await world.engine.adopt_strays()
+        await world.until("lost", "Running")
+        await world.submit("next", requests={"cpu": "3"})
+        await world.until("next", "Queued")
+        await world.engine.adopt_strays()
+        (lost,) = [job for job in backend.jobs.values() if job.workload.name == "lost"]
+        lost.end()
+        await world.until("lost", "Succeeded")
+        assert await world.engine.reading.counts() == (1, 2)
+
+    async def run() -> None:
+        await act(before, World(backend))
+        await act(after, World(backend))
+
+    asyncio.run(run())
+
+
+def test_a_lost_agent_is_replaced_and_a_hopeless_one_given_up() -> None:
+    async def scene(world: World) -> None:
+        job = await world.begun(await world.submit())
+        job.run()
+        await world.until("demo", "Running")
+        job.lose_agent()
+        async with asyncio.timeout(10):
+            while not job.recoveries:
+                await asyncio.sleep(0)
+        world.backend.can_recover = False
+        job.lose_agent()
+        status = (await world.until("demo", "Failed"))["status"]
+        assert status["reason"] == "AgentLost"
+
+    play(scene)
+
+
+def test_a_store_that_fails_for_a_moment_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scene(world: World) -> None:
+        job_id = await world.submit()
+        job = await world.begun(job_id)
+        update, failures = world.store.update, iter([True, True])
+
+        def failing(*args: Any, **more: Any) -> None:
+            if next(failures, False):
+                raise OSError("no space left")
+            update(*args, **more)
+
+        monkeypatch.setattr(world.store, "update", failing)
+        job.run()
+        await world.until("demo", "Running")
+        job.end()
+        await world.until("demo", "Succeeded")
+
+    play(scene)
+
+
+def test_a_job_that_cannot_be_started_fails() -> None:
+    async def scene(world: World) -> None:
+        world.backend.refuses = "no room"
+        await world.submit()
+        status = (await world.until("demo", "Failed"))["status"]
+        assert (status["reason"], status["message"]) == ("AgentFailed", "no room")
+
+    play(scene)
+
+
+def test_a_port_that_was_taken_while_the_job_waited_is_replaced() -> None:
+    async def scene(world: World) -> None:
+        first = await world.submit("first", requests={"cpu": "4"})
+        second = await world.submit("second", requests={"cpu": "4"})
+        port = world.store.get(second).handle_data["port"]
+        world.backend.taken.add(port)
+        (await world.begun(first)).end()
+        job = await world.begun(second)
+        assert job.workload.port != port
+        assert world.store.get(second).handle_data["port"] == job.workload.port
+        assert port not in world.backend.ports
+
+    play(scene)
+
+
+def test_cancel_is_told_again_to_the_agent_that_replaces_a_lost_one() -> None:
+    async def scene(world: World) -> None:
+        job = await world.begun(await world.submit())
+        job.run()
+        await world.until("demo", "Running")
+        job.is_alive = False
+        assert (await world.engine.cancel("demo"))["status"]["phase"] == "Stopping"
+        job.lose_agent()
+        await told(job, "cancel")
+        job.end(succeeded=False, reason="Cancelled")
+        await world.until("demo", "Cancelled")
+        assert job.recoveries == 1
+
+    play(scene)
