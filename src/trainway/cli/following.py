@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
 
+from trainway.cli.interrupts import Interrupts
 from trainway.cli.output import echo_line
 from trainway.cli.views import View
 from trainway.sdk.log_line import LogLine
@@ -63,6 +64,7 @@ class Following:
         self._items: queue.Queue[LogLine | Json | _Done] = queue.Queue(_QUEUED)
         self._open_streams = 0
         self._is_cancelled = False
+        self._interrupts = Interrupts()
 
     def run(self) -> Outcome:
         """Show everything until the job has ended, or nobody wants to see more."""
@@ -72,14 +74,17 @@ class Following:
         self._start(lambda: self._rest.watch(id_, self._control))
         self._start(lambda: self._rest.logs(id_, query, self._control))
         try:
-            while self._open_streams:
-                try:
-                    self._show(self._next_items())
-                except KeyboardInterrupt:
-                    if is_terminal(self.job):
-                        break
-                    if not self._goes_on():
-                        return Outcome.DETACHED
+            with self._interrupts:
+                while self._open_streams:
+                    try:
+                        items = self._interrupts.hear(self._next_items)
+                    except KeyboardInterrupt:
+                        if is_terminal(self.job):
+                            break
+                        if not self._goes_on():
+                            return Outcome.DETACHED
+                    else:
+                        self._show(items)
         finally:
             self._control.stop()
             self._view.close()
@@ -123,7 +128,10 @@ class Following:
         if self._is_cancelled:
             return False
         self._view.close()
-        answer = self._ask()
+        try:
+            answer = self._interrupts.hear(self._ask)
+        except KeyboardInterrupt:
+            answer = Answer.CANCEL
         if answer is Answer.CANCEL:
             self._is_cancelled = True
             echo_line("cancelling; Ctrl-C again leaves")
@@ -152,10 +160,7 @@ class Question:
             return Answer.GO_ON
         sys.stderr.write("\nd: detach, c: cancel the job, Enter: go on > ")
         sys.stderr.flush()
-        try:
-            typed = sys.stdin.readline()
-        except KeyboardInterrupt:
-            return Answer.CANCEL
+        typed = sys.stdin.readline()
         if not typed:
             return Answer.DETACH
         return {"d": Answer.DETACH, "c": Answer.CANCEL}.get(typed.strip().lower()[:1], Answer.GO_ON)

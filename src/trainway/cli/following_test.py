@@ -146,14 +146,17 @@ def test_the_question_is_asked_at_the_terminal(
     assert Question()() is answer
 
 
-def test_a_second_interrupt_at_the_question_cancels(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(_terminal: Terminal) -> str:
-        raise KeyboardInterrupt
+def test_a_second_interrupt_at_the_question_cancels(fake: FakeServer) -> None:
+    job = fake.add_job("a", "Running")
+    fake.log(job, "1")
 
-    monkeypatch.setattr(Terminal, "readline", interrupted)
-    monkeypatch.setattr(sys, "stdin", Terminal())
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    assert Question()() is Answer.CANCEL
+    def interrupted() -> Answer:
+        _thread.interrupt_main()
+        return Answer.GO_ON
+
+    rest = Rest(Transport(Address(str(fake.socket)), sleep=lambda _: None))
+    outcome = Following(rest, job, Recorder(interrupting), interrupted).run()
+    assert outcome is Outcome.CANCELLED
 
 
 def test_without_a_terminal_the_second_interrupt_cancels(
