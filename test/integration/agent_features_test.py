@@ -158,8 +158,12 @@ def test_log_throughput(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_suspend_and_resume(tmp_path: Path) -> None:
-    script = f"echo start >> {tmp_path}/starts; [ -e {tmp_path}/go ] || {FOREVER}"
+    here = tmp_path / "here"
+    os.mkfifo(here)
+    waiting = f"{{ echo > {here}; {FOREVER}; }}"
+    script = f"echo start >> {tmp_path}/starts; [ -e {tmp_path}/go ] || {waiting}"
     with agent_job(jobset(role("node", container("main", script)))) as job:
+        here.read_text()
         job.until_pod("Running")
         suspended = job.ask("suspend")["jobset"]
         assert suspended["replicatedJobsStatus"][0]["suspended"] == 1

@@ -41,6 +41,14 @@ def out(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def until_here(out: Path, count: int = 1) -> None:
+    """Wait until so many processes wrote to the pipe: they run, and have done what comes before."""
+    fd = os.open(out / "here", os.O_RDWR)
+    with os.fdopen(fd) as pipe:
+        for _ in range(count):
+            pipe.readline()
+
+
 def test_killed_rank_restarts_the_gang() -> None:
     node = role("node", container("main", f'[ "$TRAINWAY_RESTART_ATTEMPT" = 1 ] || {FOREVER}'))
     node["template"]["spec"].update(parallelism=2, completions=2)
@@ -58,9 +66,11 @@ def test_killed_rank_restarts_the_gang() -> None:
 
 
 def test_killed_rank_restarts_in_its_pod(out: Path) -> None:
-    script = f"[ -e {out}/once ] && exit 0; touch {out}/once; {FOREVER}"
+    os.mkfifo(out / "here")
+    script = f"[ -e {out}/once ] && exit 0; touch {out}/once; echo > {out}/here; {FOREVER}"
     pod = {"restartPolicy": "OnFailure"}
     with agent_job(jobset(role("node", container("main", script), pod=pod, backoffLimit=3))) as job:
+        until_here(out)
         os.kill(pid_of(job.until_pod("Running")), signal.SIGKILL)
         assert job.end()["succeeded"]
         last = [r for r in job.records() if r["type"] == "pod"][-1]
@@ -71,9 +81,11 @@ def test_killed_rank_restarts_in_its_pod(out: Path) -> None:
 @pytest.mark.parametrize("policy", [{"maxRestarts": 1}, None], ids=["restarted", "failed"])
 def test_killed_agent_is_recovered_by_policy(out: Path, policy: dict[str, Any] | None) -> None:
     script = f'echo "$TRAINWAY_RESTART_ATTEMPT $$" >> {out}/starts; {{ setsid sleep 600 & }};'
-    script += f' [ "$TRAINWAY_RESTART_ATTEMPT" = 1 ] || {FOREVER}'
+    script += f' [ "$TRAINWAY_RESTART_ATTEMPT" = 1 ] || {{ echo > {out}/here; {FOREVER}; }}'
+    os.mkfifo(out / "here")
     node = role("node", container("main", script), parallelism=2, completions=2)
     with agent_job(jobset(node, failurePolicy=policy)) as job:
+        until_here(out, 2)
         job.until_pod("Running", "node-0-0")
         job.until_pod("Running", "node-0-1")
         before = set(job.processes())
@@ -90,10 +102,12 @@ def test_killed_agent_is_recovered_by_policy(out: Path, policy: dict[str, Any] |
 
 
 def test_completed_indexes_survive_the_agent(out: Path) -> None:
+    os.mkfifo(out / "here")
     script = f"echo $TRAINWAY_RANK >> {out}/starts; [ $TRAINWAY_RANK = 0 ] || [ -e {out}/go ]"
-    script += f" || {FOREVER}"
+    script += f" || {{ echo > {out}/here; {FOREVER}; }}"
     node = role("node", container("main", script), parallelism=1, completions=2, backoffLimit=1)
     with agent_job(jobset(node)) as job:
+        until_here(out)
         job.until_pod("Running", "node-0-1")
         job.kill_agent()
         (out / "go").touch()
