@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find src -name '*.py' -o -name '*.yaml' 2>/dev/null)
 
-.PHONY: help install demo test test-failed lint fmt generate lock bench clean
+.PHONY: help install demo test lint fmt generate lock bench clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -28,9 +28,6 @@ demo: install ## train a small torch job on two nodes of this machine
 
 test: install ## run all tests
 	@$(BIN)/pytest -n auto
-
-test-failed: install ## run again what failed in the last run, one at a time
-	@$(BIN)/pytest -n0 --last-failed --last-failed-no-failures none
 
 lint: install ## style, types, layers, and generated files that are not up to date
 	@$(BIN)/ruff check .

@@ -227,11 +227,6 @@ def test_ci_and_pre_commit_run_what_the_makefile_runs() -> None:
     (repo,) = parse_manifests(text(".pre-commit-config.yaml"))[0]["repos"]
     entries = [hook["entry"].replace(".venv/bin/", "$(BIN)/") for hook in repo["hooks"]]
 
-    steps = [line for line in text(".ci/run").splitlines() if line.startswith("step make")]
-    assert steps == [
-        "step make install",
-        "step make lint",
-        "step make test || step make test-failed",
-    ]
+    assert "step make install\nstep make lint\nstep make test\n" in text(".ci/run")
     for entry in entries:
         assert f"@{entry}" in text("Makefile")
