@@ -10,7 +10,17 @@ import yaml
 from gate import Gate, opened
 from installation import TRAINWAY, Installation, installed, is_alive, processes_of
 
-HEAVY = ("alembic", "cryptography", "fastapi", "pydantic", "rich", "sqlalchemy", "uvicorn")
+HEAVY = (
+    "alembic",
+    "cryptography",
+    "fastapi",
+    "pydantic",
+    "rich",
+    "sqlalchemy",
+    "trainway.schema",
+    "uvicorn",
+    "yaml",
+)
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +57,7 @@ def test_a_job_is_listed_shown_and_described(home: Installation) -> None:
     ]
     assert condition["type"] == "Completed"
     assert yaml.safe_load(home.run("jobs", "show", job, "-o", "yaml")) == shown
-    assert home.run("jobs", "show", job, "-o", "name") == "shown\n"
+    assert home.run("jobs", "show", "shown", "-o", "name") == f"{job}\n"
     text = home.run("jobs", "show", job)
     assert "Phase:     Succeeded\n" in text
     assert "node-0  Succeeded" in text

@@ -90,7 +90,7 @@ def test_killed_agent_is_recovered_by_policy(out: Path, policy: dict[str, Any] |
         job.until_pod("Running", "node-0-1")
         before = set(job.processes())
         job.kill_agent()
-        job.start(recover=True)
+        job.start("--recover")
         assert not before & set(job.processes())
         assert job.end()["succeeded"] == bool(policy)
         assert job.processes() == []
@@ -99,6 +99,37 @@ def test_killed_agent_is_recovered_by_policy(out: Path, policy: dict[str, Any] |
         lost = [r for r in job.records() if r["type"] == "pod" and r.get("reason") == "AgentLost"]
         assert len(lost) == 2
         assert [r["seq"] for r in job.records()] == list(range(len(job.records())))
+
+
+@pytest.mark.parametrize("was_killed", [True, False], ids=["killed", "never started"])
+def test_a_cancelled_job_only_comes_to_its_end(out: Path, was_killed: bool) -> None:
+    script = f"echo x >> {out}/starts; echo > {out}/here; {{ setsid sleep 600 & }}; {FOREVER}"
+    os.mkfifo(out / "here")
+    spec = jobset(role("node", container("main", script)), failurePolicy={"maxRestarts": 3})
+    job = AgentJob(out / "job", spec)
+    try:
+        if was_killed:
+            job.start()
+            until_here(out)
+            job.until_pod("Running")
+            job.kill_agent()
+        job.start("--recover", "--cancel")
+        end = job.end()
+        assert (end["succeeded"], end["reason"]) == (False, "Cancelled")
+        assert job.records()[-1] == end
+        assert job.processes() == []
+        assert job.status()["terminalState"] == "Failed"
+        starts = out / "starts"
+        assert (starts.read_text() if starts.exists() else "") == "x\n" * was_killed
+    finally:
+        job.stop()
+
+
+def test_cancel_goes_with_recover() -> None:
+    line = command("/nowhere", "--cancel")
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("usage: ")
 
 
 def test_completed_indexes_survive_the_agent(out: Path) -> None:
@@ -111,7 +142,7 @@ def test_completed_indexes_survive_the_agent(out: Path) -> None:
         job.until_pod("Running", "node-0-1")
         job.kill_agent()
         (out / "go").touch()
-        job.start(recover=True)
+        job.start("--recover")
         assert job.end()["succeeded"]
         assert (out / "starts").read_text().split() == ["0", "1", "1"]
 
@@ -120,7 +151,7 @@ def test_recovering_a_job_that_ended_changes_nothing() -> None:
     with agent_job(jobset(role("node", container("main", "exit 0")))) as job:
         assert job.end()["succeeded"]
         before = job.records()
-        job.start(recover=True)
+        job.start("--recover")
         assert job.records() == before
 
 
@@ -130,7 +161,7 @@ def test_recover_drops_a_torn_line(out: Path) -> None:
         job.kill_agent()
         with (job.path / "journal.jsonl").open("ab") as journal:
             journal.write(b'{"seq": 99, "type": "po')
-        job.start(recover=True)
+        job.start("--recover")
         assert not job.end()["succeeded"]
         assert [r["seq"] for r in job.records()] == list(range(len(job.records())))
 
@@ -145,14 +176,14 @@ def test_terminated_agent_leaves_a_job_that_can_be_recovered() -> None:
         assert [r for r in watcher if r.get("event") == "stopping"]
         assert job.processes() == []
         assert job.records()[-1]["type"] != "end"
-        job.start(recover=True)
+        job.start("--recover")
         assert job.end()["succeeded"]
         assert job.status()["restarts"] == 1
 
 
 def test_there_is_one_agent_at_most() -> None:
     with agent_job(jobset(role("node", container("main", FOREVER)))) as job:
-        line = command(str(job.path), recover=True)
+        line = command(str(job.path), "--recover")
         second = subprocess.run(line, capture_output=True, text=True, check=False)
         assert second.returncode == 1
         assert "an agent runs this job already" in second.stderr

@@ -6,28 +6,13 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from trainway.engine.testing import jobset
-from trainway.server.testing import RunningServer
+from trainway.engine.testing import WAIT_FOR_FILE, jobset
+from trainway.server.testing import RunningServer, Starts
 
 Json = dict[str, Any]
-Starts = Callable[[RunningServer], RunningServer]
-
-CAPACITY = json.dumps({"cpu": "4", "memory": "8Gi", "gpus": 2})
-WAIT_FOR_FILE = "while [ ! -e {} ]; do sleep 0.05; done"
-
-
-@pytest.fixture
-def starts() -> Iterator[Starts]:
-    """Starts servers that are cleaned up after the test, however it ends."""
-    with ExitStack() as stack:
-        yield stack.enter_context
 
 
 def is_running(pid: int) -> bool:
@@ -111,10 +96,11 @@ def test_a_lost_database_loses_no_running_job(tmp_path: Path, starts: Starts) ->
     server.kill()
     for file in server.home.glob("trainway.db*"):
         file.unlink()
+    broken = server.home / "jobs" / "broken"
+    broken.mkdir()
+    (broken / "plan.json").write_text('{"id": "broken"}')
     server.start()
-    deadline = time.monotonic() + 30
-    while not server.jobs():
-        assert time.monotonic() < deadline
+    assert [job["metadata"]["name"] for job in server.jobs()] == ["lost"]
     go.touch()
     assert server.wait("lost")["status"]["phase"] == "Succeeded"
     assert server.lines("lost") == ["one", "two"]
@@ -152,18 +138,22 @@ def test_an_agent_lost_while_no_server_ran_is_noticed(tmp_path: Path, starts: St
     assert status["phase"] == "Failed"
 
 
-def test_cancel_of_a_job_whose_agent_is_dead_leaves_no_process(
+def test_cancel_of_a_job_whose_agent_is_dead_leaves_and_starts_no_process(
     tmp_path: Path, starts: Starts
 ) -> None:
-    server = starts(RunningServer(tmp_path))
+    server = starts(RunningServer(tmp_path / "home"))
+    marks = tmp_path / "marks"
     policy = {"failurePolicy": {"maxRestarts": 3}}
-    server.submit(jobset("lost", "sleep 1000", spec=policy))
+    command = f"trap '' TERM; echo x >> {marks}; echo here; while :; do sleep 0.1; done"
+    server.submit(jobset("lost", command, spec=policy))
     running = server.wait("lost", "Running")
+    next(server.stream("/jobs/lost/logs?follow=true"))
     server.request("POST", "/jobs/lost/cancel")
     os.kill(agent_pid(running), signal.SIGKILL)
     assert server.wait("lost")["status"]["phase"] == "Cancelled"
     left = [pid for pid in marked(running["metadata"]["id"]) if is_running(pid)]
     assert left == []
+    assert marks.read_text() == "x\n"
 
 
 def marked(job_id: str) -> list[int]:
@@ -179,24 +169,9 @@ def marked(job_id: str) -> list[int]:
     return found
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    home = tmp_path_factory.mktemp("home")
-    with RunningServer(home, env={"TRAINWAY_LOCAL_CAPACITY": CAPACITY}) as running:
-        yield running
-
-
-def error_of(
-    server: RunningServer, method: str, path: str, body: object = None
-) -> tuple[int, Json]:
-    answer = server.request(method, path, body)
-    assert set(answer.body["error"]) == {"code", "message", "field", "hint"}
-    return answer.status, answer.body["error"]
-
-
 def test_a_gang_that_can_never_fit_is_refused_with_the_numbers(server: RunningServer) -> None:
     large = jobset("large", requests={"cpu": "3", "nvidia.com/gpu": 2}, pods=2)
-    status, error = error_of(server, "POST", "/jobs", {"objects": [large]})
+    status, error = server.error("POST", "/jobs", {"objects": [large]})
     assert (status, error["code"]) == (422, "inadmissible")
     assert error["message"] == (
         "large can never start: it needs 6 CPUs, and there are 4; 4 GPUs, and there are 2"
@@ -206,10 +181,15 @@ def test_a_gang_that_can_never_fit_is_refused_with_the_numbers(server: RunningSe
 
 
 def test_pods_get_gpus_of_their_own(server: RunningServer) -> None:
-    command = "echo $CUDA_VISIBLE_DEVICES"
-    server.submit(jobset("gpus", command, pods=2, requests={"nvidia.com/gpu": 1}))
+    command = "echo $CUDA_VISIBLE_DEVICES,$HIP_VISIBLE_DEVICES"
+    chosen = {"CUDA_VISIBLE_DEVICES": "7", "HIP_VISIBLE_DEVICES": "7", "PATH": os.environ["PATH"]}
+    job = jobset("gpus", command, pods=2, requests={"nvidia.com/gpu": 1})
+    server.submit(job, environ=chosen)
     server.wait("gpus")
-    assert sorted(server.lines("gpus")) == ["0", "1"]
+    assert sorted(server.lines("gpus")) == ["0,", "1,"]
+    server.submit(jobset("none", command), environ=chosen)
+    server.wait("none")
+    assert server.lines("none") == ["7,7"]
 
 
 def test_a_gang_waits_until_all_of_it_fits(server: RunningServer, tmp_path: Path) -> None:
@@ -244,7 +224,7 @@ def test_a_waiting_job_can_be_cancelled_suspended_and_resumed(
     assert server.get("patient")["status"]["phase"] == "Paused"
     server.request("POST", "/jobs/patient/resume")
     assert server.wait("patient")["status"]["phase"] == "Succeeded"
-    status, error = error_of(server, "POST", "/jobs/doomed/cancel")
+    status, error = server.error("POST", "/jobs/doomed/cancel")
     assert (status, error["code"]) == (409, "conflict")
 
 
@@ -285,7 +265,7 @@ def test_files_go_when_the_time_is_over_and_history_stays(server: RunningServer)
     assert not Path(job["status"]["jobDir"]).exists()
     status = server.get("brief")["status"]
     assert (status["phase"], status["jobDir"]) == ("Succeeded", None)
-    assert "were removed" in error_of(server, "GET", "/jobs/brief/logs")[1]["message"]
+    assert "were removed" in server.error("GET", "/jobs/brief/logs")[1]["message"]
 
 
 def test_a_trainjob_and_its_deadline(server: RunningServer) -> None:

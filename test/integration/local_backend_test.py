@@ -17,13 +17,12 @@ from trainway.backends.local.agents import AgentError
 from trainway.backends.local.backend import LocalBackend
 from trainway.backends.local.containers import TOOLS
 from trainway.compiler.network import JobIdentity
-from trainway.engine.testing import jobset
+from trainway.engine.testing import WAIT_FOR_FILE, jobset
 from trainway.jobset.admission import with_webhook_defaults
 from trainway.jobset.spec import JOBSET
 from trainway.schema.defaulting import with_defaults
 
 Json = dict[str, Any]
-WAIT = "while [ ! -e {} ]; do sleep 0.05; done"
 ENVIRON = {"PATH": os.environ["PATH"], "HOME": "/tmp"}
 
 
@@ -159,7 +158,7 @@ def test_a_lost_agent_is_recovered_and_its_processes_are_gone(tmp_path: Path) ->
     async def scene(bench: Bench) -> None:
         policy = {"failurePolicy": {"maxRestarts": 1}}
         go = tmp_path / "go"
-        handle = await bench.submit(command=WAIT.format(go), spec=policy)
+        handle = await bench.submit(command=WAIT_FOR_FILE.format(go), spec=policy)
         first = await bench.running(handle)
         agent = json.loads(Path(handle["directory"], "agent.json").read_text())["pid"]
         os.kill(agent, signal.SIGKILL)

@@ -9,43 +9,12 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from trainway.engine.testing import jobset
-from trainway.server.testing import RunningServer
-
-Json = dict[str, Any]
-Starts = Callable[[RunningServer], RunningServer]
-
-CAPACITY = json.dumps({"cpu": "4", "memory": "8Gi", "gpus": 2})
-WAIT_FOR_FILE = "while [ ! -e {} ]; do sleep 0.05; done"
-
-
-@pytest.fixture
-def starts() -> Iterator[Starts]:
-    """Starts servers that are cleaned up after the test, however it ends."""
-    with ExitStack() as stack:
-        yield stack.enter_context
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    home = tmp_path_factory.mktemp("home")
-    with RunningServer(home, env={"TRAINWAY_LOCAL_CAPACITY": CAPACITY}) as running:
-        yield running
-
-
-def error_of(
-    server: RunningServer, method: str, path: str, body: object = None
-) -> tuple[int, Json]:
-    answer = server.request(method, path, body)
-    assert set(answer.body["error"]) == {"code", "message", "field", "hint"}
-    return answer.status, answer.body["error"]
+from trainway.engine.testing import WAIT_FOR_FILE, jobset
+from trainway.server.testing import RunningServer, Starts
 
 
 def test_a_job_from_submit_to_delete(server: RunningServer) -> None:
@@ -70,7 +39,7 @@ def test_a_job_from_submit_to_delete(server: RunningServer) -> None:
     assert server.lines("whole") == ["hello", "hello"]
     assert server.request("DELETE", "/jobs/whole").status == 200
     assert not Path(status["jobDir"]).exists()
-    assert error_of(server, "GET", "/jobs/whole")[0] == 404
+    assert server.error("GET", "/jobs/whole")[0] == 404
 
 
 def test_a_job_that_fails_says_how(server: RunningServer) -> None:
@@ -82,28 +51,28 @@ def test_a_job_that_fails_says_how(server: RunningServer) -> None:
 
 def test_every_way_to_be_refused(server: RunningServer) -> None:
     invalid = jobset("Bad_Name")
-    status, error = error_of(server, "POST", "/jobs", {"objects": [invalid]})
+    status, error = server.error("POST", "/jobs", {"objects": [invalid]})
     assert (status, error["code"]) == (422, "invalid")
     lines = server.request("POST", "/jobs", {"objects": [invalid]}).body["errors"]
     assert lines
     assert all(line.startswith("JobSet/Bad_Name: ") for line in lines)
-    assert error_of(server, "POST", "/jobs", {"objects": []})[1]["message"] == (
+    assert server.error("POST", "/jobs", {"objects": []})[1]["message"] == (
         "there is no job among the objects, only nothing"
     )
     two = {"objects": [jobset("a"), jobset("b")]}
-    assert "JobSet/a, JobSet/b" in error_of(server, "POST", "/jobs", two)[1]["message"]
+    assert "JobSet/a, JobSet/b" in server.error("POST", "/jobs", two)[1]["message"]
     where = {"objects": [jobset("a")], "options": {"workdir": "/no/such/place"}}
-    assert error_of(server, "POST", "/jobs", where)[1]["field"] == "options.workdir"
+    assert server.error("POST", "/jobs", where)[1]["field"] == "options.workdir"
     moon = {"objects": [jobset("a")], "options": {"backend": "moon"}}
-    assert error_of(server, "POST", "/jobs", moon)[0] == 404
+    assert server.error("POST", "/jobs", moon)[0] == 404
     typo = {"objects": [jobset("a")], "options": {"prioritty": 1}}
-    assert error_of(server, "POST", "/jobs", typo)[1]["field"] == "options.prioritty"
-    assert error_of(server, "POST", "/jobs", "nonsense")[0] == 422
-    assert error_of(server, "GET", "/no/such/path")[0] == 404
-    assert error_of(server, "PUT", "/jobs")[0] == 405
-    assert error_of(server, "GET", "/jobs?phase=Happy")[1]["field"] == "phase"
-    assert error_of(server, "GET", "/jobs/none/logs")[0] == 404
-    assert error_of(server, "GET", "/jobs/none/watch")[0] == 404
+    assert server.error("POST", "/jobs", typo)[1]["field"] == "options.prioritty"
+    assert server.error("POST", "/jobs", "nonsense")[0] == 422
+    assert server.error("GET", "/no/such/path")[0] == 404
+    assert server.error("PUT", "/jobs")[0] == 405
+    assert server.error("GET", "/jobs?phase=Happy")[1]["field"] == "phase"
+    assert server.error("GET", "/jobs/none/logs")[0] == 404
+    assert server.error("GET", "/jobs/none/watch")[0] == 404
 
 
 def test_values_of_secrets_are_not_shown(server: RunningServer) -> None:
@@ -165,7 +134,22 @@ def test_a_stream_of_logs_resumes_behind_every_line(server: RunningServer, tmp_p
     assert server.lines("chatty", "?role=node&rank=1") == ["1.1", "1.2", "1.3"]
     assert server.lines("chatty", "?since=1h") == server.lines("chatty")
     assert server.lines("chatty", "?since=2100-01-01T00:00:00Z") == []
-    assert error_of(server, "GET", "/jobs/chatty/logs?since=soon")[1]["field"] == "since"
+    assert server.error("GET", "/jobs/chatty/logs?since=soon")[1]["field"] == "since"
+
+
+def test_a_stream_goes_on_behind_a_cursor_and_nothing_else(server: RunningServer) -> None:
+    server.submit(jobset("whence", "echo hello"))
+    server.wait("whence")
+    for last in ("abc", "x", "-1", "9999", "9" * 99, "hello there"):
+        headers = {"Accept": "text/event-stream", "Last-Event-ID": last}
+        for path, message in (
+            ("logs", f"not a place in a log: {last[:40]!r}"),
+            ("events", f"not an event of whence: {last[:40]!r}"),
+        ):
+            status, error = server.error("GET", f"/jobs/whence/{path}", headers=headers)
+            assert (status, error["code"], error["field"]) == (400, "usage", "Last-Event-ID")
+            assert error["message"] == message
+    assert server.error("GET", f"/jobs/whence/events?after={2**31}")[0] == 422
 
 
 def test_odd_bytes_in_logs_are_escaped(server: RunningServer) -> None:
@@ -217,7 +201,7 @@ def test_progress_can_be_reported_and_read(server: RunningServer, tmp_path: Path
     assert server.request("GET", "/jobs/slow/progress").body == body
     assert server.get("slow")["status"]["progress"] == told
     wrong = {"trainerStatus": {"progressPercentage": 101}}
-    assert error_of(server, "POST", "/jobs/slow/progress", wrong)[0] == 422
+    assert server.error("POST", "/jobs/slow/progress", wrong)[0] == 422
     go.touch()
     server.wait("slow")
 
@@ -232,7 +216,7 @@ def test_what_the_server_says_about_itself(server: RunningServer) -> None:
     assert "torch-distributed" in names
     one = server.request("GET", "/runtimes/torch-distributed").body
     assert one["kind"] == "ClusterTrainingRuntime"
-    assert error_of(server, "GET", "/runtimes/none")[0] == 404
+    assert server.error("GET", "/runtimes/none")[0] == 404
     (local,) = server.request("GET", "/backends").body["items"]
     assert local["name"] == "local"
     assert {check["name"] for check in local["checks"]} == {

@@ -1,8 +1,9 @@
-"""Start the agent of a job: `python -m trainway.agent [--recover] [--foreground] JOBDIR`.
+"""Start the agent of a job: `python -m trainway.agent [OPTIONS] JOBDIR`.
 
 It detaches itself and returns as soon as the job is under way and can be reached; a lock in the
 job's directory makes sure that there is one agent at most. `--recover` goes on with a job whose
-agent died. With `--foreground` it stays, for a service manager or a debugger.
+agent died; with `--recover --cancel` it starts nothing, but kills what was left and ends the job.
+With `--foreground` it stays, for a service manager or a debugger.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
 
     from trainway.agent.plan import Plan
 
-USAGE = "usage: python -m trainway.agent [--recover] [--foreground] JOBDIR"
+USAGE = "usage: python -m trainway.agent [--recover [--cancel]] [--foreground] JOBDIR"
+FLAGS = {"--recover", "--cancel", "--foreground"}
 READY = b"ready"
 EXIT_ERROR, EXIT_USAGE = 1, 2
 
@@ -45,19 +47,19 @@ class StartError(Exception):
 
 def main(arguments: Sequence[str]) -> int:
     """Start an agent; the exit status."""
-    flags = [item for item in arguments if item.startswith("--")]
+    flags = {item for item in arguments if item.startswith("--")}
     paths = [item for item in arguments if not item.startswith("--")]
-    if len(paths) != 1 or set(flags) - {"--recover", "--foreground"}:
+    is_clear = "--cancel" not in flags or "--recover" in flags
+    if len(paths) != 1 or flags - FLAGS or not is_clear:
         os.write(2, USAGE.encode() + b"\n")
         return EXIT_USAGE
     path = posixpath.abspath(paths[0])
-    recover = "--recover" in flags
     if "--foreground" in flags:
-        return _run(path, recover=recover, report=lambda _text: None)
-    return _detached(path, recover=recover)
+        return _run(path, flags, lambda _text: None)
+    return _detached(path, flags)
 
 
-def _detached(path: str, *, recover: bool) -> int:
+def _detached(path: str, flags: set[str]) -> int:
     """Start the agent in a session of its own, and wait until it is ready."""
     read, write = os.pipe()
     child = os.fork()
@@ -84,10 +86,10 @@ def _detached(path: str, *, recover: bool) -> int:
         os.close(write)
         write = -1
 
-    os._exit(_run(path, recover=recover, report=report_to_parent))
+    os._exit(_run(path, flags, report_to_parent))
 
 
-def _run(path: str, *, recover: bool, report: Callable[[bytes], None]) -> int:
+def _run(path: str, flags: set[str], report: Callable[[bytes], None]) -> int:
     """Be the agent."""
     try:
         directory = Directory(path)
@@ -100,24 +102,36 @@ def _run(path: str, *, recover: bool, report: Callable[[bytes], None]) -> int:
     clock = Clock()
     journal = Journal(directory, clock.now)
     try:
-        remembered = _remembered(journal, recover=recover)
+        remembered = _remembered(journal, recover="--recover" in flags)
     except StartError as error:
         report(f"{path}: {error}".encode())
         return EXIT_ERROR
     if remembered is not None and remembered.ended:
         report(READY)
         return 0
-    return _supervise(plan, directory, journal, clock, remembered, report)
+    _prepare_process(plan, remembered)
+    identity = {"pid": os.getpid(), "boot_id": process_tree.boot_id()}
+    event = "started" if remembered is None else "recovered"
+    journal.append("agent", {"event": event, **identity})
+    journal.records = []
+    loop = EventLoop()
+    supervisor = Supervisor(plan, directory, loop, journal, clock)
+    try:
+        supervisor.start(remembered, cancelled="--cancel" in flags)
+        supervisor.listen()
+        started = {"start_time": process_tree.start_time(os.getpid())}
+        directory.replace("agent.json", json.dumps({**identity, **started}).encode())
+        report(READY)
+        loop.run()
+    except Exception as error:
+        supervisor.fail(f"the agent failed: {error!r}")
+        raise
+    directory.remove("agent.sock")
+    return 0
 
 
-def _supervise(
-    plan: Plan,
-    directory: Directory,
-    journal: Journal,
-    clock: Clock,
-    remembered: Remembered | None,
-    report: Callable[[bytes], None],
-) -> int:
+def _prepare_process(plan: Plan, remembered: Remembered | None) -> None:
+    """Make this process one that can have pods, and clear away what another one left."""
     os.chdir("/")
     os.umask(0o022)
     try:
@@ -131,24 +145,6 @@ def _supervise(
         failure = clear_containers(plan)
         if failure:
             os.write(2, f"containers that cannot be removed: {failure}\n".encode())
-    identity = {"pid": os.getpid(), "boot_id": process_tree.boot_id()}
-    event = "started" if remembered is None else "recovered"
-    journal.append("agent", {"event": event, **identity})
-    journal.records = []
-    loop = EventLoop()
-    supervisor = Supervisor(plan, directory, loop, journal, clock)
-    try:
-        supervisor.start(remembered)
-        supervisor.listen()
-        started = {"start_time": process_tree.start_time(os.getpid())}
-        directory.replace("agent.json", json.dumps({**identity, **started}).encode())
-        report(READY)
-        loop.run()
-    except Exception as error:
-        supervisor.fail(f"the agent failed: {error!r}")
-        raise
-    directory.remove("agent.sock")
-    return 0
 
 
 def _lock(directory: Directory) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 from trainway.agent.command import CANNOT_START, Command
 from trainway.agent.container_tool import start_error
 from trainway.agent.handlers import handler_command
@@ -31,20 +33,20 @@ LEAST_GRACE = 2.0
 """Seconds that every container gets between SIGTERM and SIGKILL, whatever a hook has used up."""
 
 
-class Owner:
+class Owner(ABC):
     """The pod, as far as its containers know it."""
 
     restart_policy = "Never"
     grace = 30.0
     """Seconds between SIGTERM and SIGKILL."""
 
+    @abstractmethod
     def changed(self) -> None:
         """A container started, ended or became ready."""
-        raise NotImplementedError
 
+    @abstractmethod
     def tell(self, type_: str, reason: str, message: str) -> None:
         """Report an event of the pod."""
-        raise NotImplementedError
 
 
 class Container(Listener, Prober):

@@ -26,6 +26,13 @@ GPU_VARIABLES = (
     ("gpu", "CUDA_VISIBLE_DEVICES"),
 )
 """By what a resource's name contains. AMD's other variables count within this one's choice."""
+GPU_CHOICES = (
+    "CUDA_VISIBLE_DEVICES",
+    "GPU_DEVICE_ORDINAL",
+    "HIP_VISIBLE_DEVICES",
+    "ROCR_VISIBLE_DEVICES",
+)
+"""All variables by which a process is told which GPUs to use."""
 
 
 def expand(text: str, known: Mapping[str, str]) -> str:
@@ -129,6 +136,13 @@ def devices(container: Json, assigned: Json) -> dict[str, str]:
         if ids and any(part in name for name in names):
             return {variable: ids}
     return {}
+
+
+def submitted(env: Mapping[str, str], gpus: Mapping[str, str]) -> Mapping[str, str]:
+    """What the submitter had; where a container has GPUs of its own, without a choice of others."""
+    if not gpus:
+        return env
+    return {name: value for name, value in env.items() if name not in GPU_CHOICES}
 
 
 def command_line(container: Json, env: Mapping[str, str]) -> tuple[list[str], list[str]]:

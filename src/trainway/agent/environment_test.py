@@ -11,6 +11,7 @@ from trainway.agent.environment import (
     declared,
     devices,
     expand,
+    submitted,
     with_completion_index,
 )
 from trainway.agent.objects import MissingError, Objects
@@ -273,3 +274,9 @@ def test_about_rank() -> None:
 def test_devices(resources: Json, expected: Json) -> None:
     assert devices({"resources": resources}, {"gpus": ["0", 2]}) == expected
     assert devices({"resources": resources}, {}) == {}
+
+
+def test_a_choice_of_the_submitter_does_not_reach_a_container_with_gpus_of_its_own() -> None:
+    env = {"PATH": "/bin", "CUDA_VISIBLE_DEVICES": "7", "HIP_VISIBLE_DEVICES": "7"}
+    assert submitted(env, {}) == env
+    assert submitted(env, {"ROCR_VISIBLE_DEVICES": "0"}) == {"PATH": "/bin"}

@@ -15,12 +15,11 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-def command(job_directory: str, *, recover: bool = False, python: str = "") -> list[str]:
+def command(job_directory: str, *options: str, python: str = "") -> list[str]:
     """The arguments that start an agent on this machine.
 
     Isolated and without `site`, since the agent needs neither and starts in a third of the time.
     """
-    options = ["--recover"] if recover else []
     return [python or sys.executable, "-I", "-S", str(PACKAGE), *options, job_directory]
 
 

@@ -16,6 +16,7 @@ from trainway.agent.environment import (
     command_line,
     declared,
     devices,
+    submitted,
     with_completion_index,
 )
 from trainway.agent.objects import MissingError
@@ -94,7 +95,7 @@ class PodSetup:
                 " would run is not known here: give it a command"
             )
             raise SetupError("NoCommand", message)
-        env = {**node.plan.env, **gpus, **told}
+        env = {**submitted(node.plan.env, gpus), **gpus, **told}
         cwd = posixpath.join(node.plan.workdir, str(container.get("workingDir") or ""))
         view = node.view(self.volumes.bindings(container, own))
         if view is not None and not node.can_mount():

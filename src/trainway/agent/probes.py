@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -12,16 +14,16 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 
-class Prober:
+class Prober(ABC):
     """What a probe needs: to run its handler, and to wait."""
 
+    @abstractmethod
     def ask(self, handler: Json, timeout: float, answer: Callable[[bool], None]) -> None:
         """Carry out a handler once."""
-        raise NotImplementedError
 
+    @abstractmethod
     def call_later(self, delay: float, callback: Callable[[], object]) -> Timer:
         """Wait."""
-        raise NotImplementedError
 
 
 class Probe:

@@ -84,8 +84,12 @@ def test_a_pod_that_its_agent_stopped_did_not_succeed() -> None:
 
 
 def test_what_looks_after_a_container_is_found_by_its_name() -> None:
-    words = [sys.executable, "-c", "input()", "conmon", "-n", "trainway-job1-node-0-0-main-x"]
-    with subprocess.Popen(words, stdin=subprocess.PIPE) as monitor:
+    script = "print(flush=True); input()"
+    words = [sys.executable, "-c", script, "conmon", "-n", "trainway-job1-node-0-0-main-x"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe) as monitor:
+        assert monitor.stdout is not None
+        monitor.stdout.readline()  # by now the kernel shows its words
         assert process_tree.container_monitors("job1") == [monitor.pid]
         assert process_tree.container_monitors("job") == []
         tool = ContainerTool({"program": "/nowhere/podman"})

@@ -88,14 +88,18 @@ class Supervisor:
         loop.on_signal(signal.SIGTERM, self.leave)
         loop.on_signal(signal.SIGINT, self.leave)
 
-    def start(self, remembered: Remembered | None = None) -> None:
-        """Begin, or go on from what is remembered."""
+    def start(self, remembered: Remembered | None = None, *, cancelled: bool = False) -> None:
+        """Begin, or go on from what is remembered; a job that was cancelled only ends."""
         if remembered is not None:
             self._restore(remembered)
         else:
             for name in ("logs", "output", "volumes"):
                 self._directory.make(name)
+        if cancelled:
+            self.cancel()
         self._reconcile()
+        if self._ended:
+            return
         ignored = not_honoured(self.plan)
         if ignored:
             contained = self.plan.container_tool is not None

@@ -60,9 +60,9 @@ class AgentJob:
         }
         (path / "plan.json").write_text(json.dumps({**base, **plan}))
 
-    def start(self, *, recover: bool = False, argv: Sequence[str] | None = None) -> None:
+    def start(self, *options: str, argv: Sequence[str] | None = None) -> None:
         """Start the agent; returns when it is ready."""
-        line = list(argv or command(str(self.path), recover=recover))
+        line = list(argv or command(str(self.path), *options))
         done = subprocess.run(line, capture_output=True, text=True, timeout=PATIENCE, check=False)  # noqa: S603
         assert done.returncode == 0, f"{done.stderr}\n{self.agent_log()}"
 

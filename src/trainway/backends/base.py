@@ -206,8 +206,11 @@ class Backend(Protocol):
         """Records after that number, old then new; ends with the job, or when its agent is lost."""
         ...
 
-    async def recover(self, handle: Handle) -> bool:
-        """Bring back a lost agent, as the job's policies say; False where that cannot be done."""
+    async def recover(self, handle: Handle, *, cancelled: bool = False) -> bool:
+        """Bring back a lost agent, as the job's policies say; False where that cannot be done.
+
+        Of a job that was cancelled nothing starts again: it only comes to its end.
+        """
         ...
 
     def check_logs(self, query: LogQuery) -> None:

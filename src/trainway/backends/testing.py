@@ -168,11 +168,13 @@ class FakeBackend:
                 return
             await job.changed.wait()
 
-    async def recover(self, handle: Handle) -> bool:
-        """Bring the agent back if the test lets it."""
+    async def recover(self, handle: Handle, *, cancelled: bool = False) -> bool:
+        """Bring the agent back if the test lets it, or only the end of the job."""
         job = self.jobs[handle["id"]]
         job.recoveries += 1
-        job.is_alive = self.can_recover
+        job.is_alive = self.can_recover and not cancelled
+        if cancelled:
+            job.end(succeeded=False, reason="Cancelled")
         return self.can_recover
 
     def check_logs(self, query: LogQuery) -> None:

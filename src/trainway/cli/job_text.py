@@ -1,6 +1,6 @@
 """Jobs as people read them: rows of a table, and all there is to say about one."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -151,6 +151,11 @@ def _when(text: str | None, now: datetime) -> str:
 def utc_now() -> datetime:
     """The time."""
     return datetime.now(UTC)
+
+
+def ids(jobs: Iterable[Json]) -> str:
+    """What `-o name` prints: ids, since a name can belong to several jobs."""
+    return "".join(f"{job['metadata']['id']}\n" for job in jobs)
 
 
 def ending(job: Json) -> str:

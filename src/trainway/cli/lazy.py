@@ -6,8 +6,6 @@ from typing import Any
 
 import click
 
-from trainway.schema.validation import closest
-
 
 class LazyGroup(click.Group):
     """A group whose commands are named by module; each module has its command as `command`."""
@@ -34,6 +32,8 @@ class LazyGroup(click.Group):
         """Find the command, or say which one may have been meant."""
         name = args[0]
         if name not in self._modules and not name.startswith("-"):
+            from trainway.schema.validation import closest  # noqa: PLC0415 - slow, for a typo alone
+
             meant = closest(name, self._modules)
             hint = f'; did you mean "{meant}"?' if meant else ""
             raise click.UsageError(f'no command "{name}"{hint}', ctx)

@@ -1,8 +1,4 @@
-"""Objects as text, and lines for people.
-
-YAML is written so that every reader gets the same values back: a string that any YAML takes for a
-number, a boolean or a date is quoted. Text of several lines is a literal block.
-"""
+"""Objects as text, and lines for people."""
 
 import json
 import re
@@ -10,50 +6,17 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 import click
-import yaml
-
-from trainway.api.yaml_scalar import resolve
 
 Json = dict[str, Any]
 
-_UNLIMITED: Final = 2**31 - 1
 _CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-
-
-_Dumper: Any = type(
-    "_Dumper",
-    (getattr(yaml, "CSafeDumper", yaml.SafeDumper),),
-    {"ignore_aliases": lambda _self, _data: True},
-)
-"""Writes trees: no anchors, even where two parts are the same object."""
-
-
-def _represent_text(dumper: Any, text: str) -> yaml.ScalarNode:
-    style = None
-    if "\n" in text:
-        style = "|"
-    elif resolve(text) != text:
-        style = '"'
-    node: yaml.ScalarNode = dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
-    return node
-
-
-_Dumper.add_representer(str, _represent_text)
 
 
 def to_yaml(objects: Iterable[Json]) -> str:
     """YAML documents, keys in the order they have."""
-    return "---\n".join(
-        yaml.dump(
-            item,
-            Dumper=_Dumper,
-            allow_unicode=True,
-            default_flow_style=False,
-            sort_keys=False,
-            width=_UNLIMITED,
-        )
-        for item in objects
-    )
+    from trainway.cli.yaml_document import document  # noqa: PLC0415 - slow, and few print YAML
+
+    return "---\n".join(map(document, objects))
 
 
 def to_json(value: Any) -> str:

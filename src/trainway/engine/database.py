@@ -57,7 +57,8 @@ def open_database(url: str) -> Engine:
     except SQLAlchemyError as error:
         engine.dispose()
         reason = getattr(error, "orig", None) or error
-        raise DatabaseError(f"the database {engine.url} cannot be used: {reason}") from error
+        where = engine.url.render_as_string(hide_password=True)
+        raise DatabaseError(f"the database {where} cannot be used: {reason}") from error
     return engine
 
 

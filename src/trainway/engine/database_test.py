@@ -1,9 +1,11 @@
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine, create_engine, inspect, text
+from sqlalchemy import Engine, MetaData, Table, create_engine, insert, inspect, text
 
 from trainway.engine.database import DatabaseError, migrate, open_database
+from trainway.engine.store import Store
 from trainway.engine.tables import HEAD
 
 
@@ -15,7 +17,10 @@ def shape(engine: Engine) -> dict[str, object]:
             [(c["name"], str(c["type"]), c["nullable"]) for c in seen.get_columns(table)],
             seen.get_pk_constraint(table),
             seen.get_foreign_keys(table),
-            sorted((i["name"] or "", i["column_names"]) for i in seen.get_indexes(table)),
+            sorted(
+                (i["name"] or "", i["column_names"], bool(i["unique"]))
+                for i in seen.get_indexes(table)
+            ),
         )
         for table in seen.get_table_names()
     }
@@ -25,9 +30,11 @@ def url(path: Path) -> str:
     return f"sqlite:///{path}"
 
 
-def test_a_new_database_is_what_all_migrations_together_make(tmp_path: Path) -> None:
-    made = open_database(url(tmp_path / "made.db"))
-    migrated = create_engine(url(tmp_path / "migrated.db"))
+def test_a_new_database_is_what_all_migrations_together_make(
+    new_database: Callable[[], str],
+) -> None:
+    made = open_database(new_database())
+    migrated = create_engine(new_database())
     migrate(migrated, "")
     assert shape(made) == shape(migrated)
     for engine in (made, migrated):
@@ -48,6 +55,21 @@ def test_an_existing_database_is_left_as_it_is(tmp_path: Path) -> None:
         assert connection.execute(text("PRAGMA journal_mode")).scalar() == "wal"
         assert connection.execute(text("PRAGMA foreign_keys")).scalar() == 1
     again.dispose()
+
+
+def test_jobs_of_an_older_program_are_kept(new_database: Callable[[], str]) -> None:
+    url = new_database()
+    old = create_engine(url)
+    migrate(old, "", "0001")
+    jobs = Table("jobs", MetaData(), autoload_with=old)
+    values = dict.fromkeys(jobs.c.keys(), 0) | {"id": "a", "name": "demo", "phase": "Succeeded"}
+    with old.begin() as connection:
+        connection.execute(insert(jobs).values(values))
+    old.dispose()
+    store = Store(open_database(url))
+    found = store.get("demo")
+    assert (found.id, found.phase, found.idempotency_key) == ("a", "Succeeded", None)
+    store.close()
 
 
 def test_a_file_that_is_no_database_is_said_in_one_line(tmp_path: Path) -> None:

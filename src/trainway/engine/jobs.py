@@ -63,16 +63,17 @@ class Engine:
         self.reading = Reading(self._ledger, registry, self._waiting)
 
     async def start(self) -> None:
-        """Adopt every job that is not over."""
+        """Adopt every job that is not over, also one that the store has lost."""
         for record in await self._ledger.call(self._store.unfinished):
             live = self._add(record)
             await live.backend.adopt(record.handle_data)
             if live.has_begun:
                 live.adopt()
+        await self._adopt_strays()
         self._retention.start()
         self._schedule()
 
-    async def adopt_strays(self) -> None:
+    async def _adopt_strays(self) -> None:
         """Take up jobs that their backend has and the store has lost."""
         backend = self.registry.get("local")
         for workload in await asyncio.to_thread(backend.strays, self._store.ids):
@@ -113,7 +114,10 @@ class Engine:
         return unheld(found.capacity(), self._holdings(found))
 
     async def submit(self, submission: Submission) -> tuple[Json, list[str]]:
-        """Take in a job; the job, and what its owner should know."""
+        """Take in a job, once for each key; the job, and what its owner should know."""
+        made = await self._made_before(submission.key)
+        if made is not None:
+            return made, []
         workdir = _workdir(submission.workdir)
         backend = self.registry.get(submission.backend)
         prepared = await _prepare(submission, backend)
@@ -123,13 +127,21 @@ class Engine:
         spec = JobSpec(prepared.objects, environ, prepared.jobset, prepared.companions)
         record = self._new_record(submission, prepared, workdir, backend)
         event = self._event(record, "Created", f"{prepared.kind} {prepared.name} was submitted")
-        await self._ledger.call(self._store.add, record, spec, [event])
+        if not await self._ledger.call(self._store.add, record, spec, [event]):
+            # The same request came twice at once, and the other one was faster.
+            backend.release(prepared.port)
+            return await self.submit(submission)
         live = self._add(record)
         if prepared.is_suspended:
             live.begin(assigned(prepared.demand, backend.capacity().gpus), wanted=BEGIN_SUSPENDED)
         else:
             self._schedule()
         return await self.reading.view(live.record), prepared.warnings
+
+    async def _made_before(self, key: str) -> Json | None:
+        """The job that the same request has made already."""
+        record = await self._ledger.call(self._store.with_key, key) if key else None
+        return None if record is None else await self.reading.view(record)
 
     async def rerun(self, ref: str) -> Json:
         """Submit once more what a job was made from."""
@@ -261,6 +273,7 @@ class Engine:
             created=time_text(self._clock()),
             deadline_seconds=prepared.deadline_seconds,
             ttl_seconds=prepared.ttl_seconds,
+            idempotency_key=submission.key or None,
             **stored(columns),
         )
 

@@ -44,6 +44,20 @@ def test_other_ends(reason: str, phase: str) -> None:
     play(scene)
 
 
+def test_a_request_that_is_repeated_with_its_key_makes_one_job() -> None:
+    async def scene(world: World) -> None:
+        submission = Submission([jobset()], key="k")
+        made = await asyncio.gather(*(world.engine.submit(submission) for _ in range(3)))
+        made.append(await world.engine.submit(submission))
+        (job_id,) = {job["metadata"]["id"] for job, _ in made}
+        assert await world.engine.reading.counts() == (1, 1)
+        assert world.backend.ports == {world.store.get(job_id).handle_data["port"]}
+        other, _ = await world.engine.submit(Submission([jobset()], key="l"))
+        assert other["metadata"]["id"] != job_id
+
+    play(scene)
+
+
 def test_what_is_refused_leaves_nothing_behind() -> None:
     async def scene(world: World) -> None:
         with pytest.raises(InvalidError):

@@ -203,8 +203,12 @@ class LiveJob:
                 self._fail("AgentLost", "the job's agent was lost and could not be replaced")
             elif losses:
                 await asyncio.sleep(_FIRST_PAUSE_S * 2**losses)
-            if not self._is_over() and not await self.backend.recover(self.record.handle_data):
+            if not self._is_over() and not await self._recover():
                 self._fail("AgentLost", "the job's agent and its directory are gone")
+
+    async def _recover(self) -> bool:
+        cancelled = self.record.wanted in _ENDING
+        return await self.backend.recover(self.record.handle_data, cancelled=cancelled)
 
     async def _note(self, update: Update) -> None:
         """Take in what the journal says."""

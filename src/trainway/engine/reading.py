@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator, Collection
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from trainway.backends.base import LogLine, LogQuery
 from trainway.backends.registry import Registry
@@ -17,9 +17,12 @@ from trainway.engine.queue import Waiting
 from trainway.engine.record import Event, JobRecord
 from trainway.engine.store import Filter
 from trainway.engine.view import job_view
-from trainway.errors import NotFoundError
+from trainway.errors import NotFoundError, UsageError
 
 Json = dict[str, Any]
+
+_DIGITS: Final = 9
+"""Of the number of an event, which the store keeps in 32 bits."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,13 @@ class Reading:
         """What happened to a job after the event of that number."""
         record = await self.record(ref)
         return await self._ledger.call(self._store.events, record.id, after)
+
+    async def check_events(self, ref: str, last: str) -> int:
+        """The number of the last event that somebody has seen; nonsense is refused."""
+        seq = int(last) if last.isascii() and last.isdecimal() and len(last) <= _DIGITS else -1
+        if seq < 0 or (seq and not await self.events(ref, seq - 1)):
+            raise UsageError(f"not an event of {ref}: {last[:40]!r}", field="Last-Event-ID")
+        return seq
 
     async def event_stream(self, ref: str, after: int = 0) -> AsyncIterator[Event]:
         """What happened and will happen to a job, until its end."""

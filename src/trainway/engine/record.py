@@ -16,9 +16,16 @@ JSON_COLUMNS: Final = frozenset({"labels", "handle", "demand", "devices", "obser
 def stored(columns: Mapping[str, object]) -> dict[str, Any]:
     """Values of columns as the store has them: plain data as text."""
     return {
-        name: json.dumps(value) if name in JSON_COLUMNS else value
+        name: json.dumps(value) if name in JSON_COLUMNS else storable(value)
         for name, value in columns.items()
     }
+
+
+def storable(value: object) -> object:
+    """A value as every database can hold it: text without NUL and halves of characters."""
+    if not isinstance(value, str) or (value.isascii() and "\0" not in value):
+        return value
+    return value.encode(errors="backslashreplace").decode().replace("\0", "\\x00")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +62,8 @@ class JobRecord:
     devices: str = ""
     observed: str = ""
     progress: str = ""
+    idempotency_key: str | None = None
+    """By which a repeated request for the same job is known."""
 
     def with_columns(self, columns: Mapping[str, object]) -> "JobRecord":
         """The record with other values, as the store will have it."""

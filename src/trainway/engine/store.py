@@ -12,7 +12,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Engine, Row, delete, func, insert, or_, select, update
 
 from trainway.engine.phases import ACTIVE, TERMINAL, Phase
-from trainway.engine.record import Event, JobRecord, JobSpec, stored
+from trainway.engine.record import Event, JobRecord, JobSpec, storable, stored
 from trainway.engine.tables import EVENTS, JOBS, SPECS
 from trainway.errors import NotFoundError
 
@@ -46,10 +46,12 @@ class Store:
         """Let go of the database."""
         self._engine.dispose()
 
-    def add(self, job: JobRecord, spec: JobSpec, events: Sequence[Event] = ()) -> None:
-        """Keep a new job."""
-        row = {field.name: getattr(job, field.name) for field in fields(job)}
+    def add(self, job: JobRecord, spec: JobSpec, events: Sequence[Event] = ()) -> bool:
+        """Keep a new job; False if there is one with its key already."""
+        row = {field.name: storable(getattr(job, field.name)) for field in fields(job)}
         with self._engine.begin() as connection:
+            if job.idempotency_key and _with_key(connection, job.idempotency_key):
+                return False
             connection.execute(insert(JOBS).values(row))
             connection.execute(
                 insert(SPECS).values(
@@ -61,6 +63,13 @@ class Store:
                 )
             )
             _append(connection, job.id, events)
+        return True
+
+    def with_key(self, key: str) -> JobRecord | None:
+        """The job that a request with that key made."""
+        with self._engine.connect() as connection:
+            row = _with_key(connection, key)
+        return None if row is None else _record(row)
 
     def update(self, job_id: str, changes: Changes, events: Sequence[Event] = ()) -> None:
         """Change a job and note what happened, both or neither."""
@@ -161,6 +170,10 @@ class Store:
             return connection.execute(active).scalar_one(), total
 
 
+def _with_key(connection: Connection, key: str) -> Row[Any] | None:
+    return connection.execute(select(*_ALL).where(JOBS.c.idempotency_key == key)).first()
+
+
 def _append(connection: Connection, job_id: str, events: Sequence[Event]) -> None:
     if not events:
         return
@@ -172,9 +185,9 @@ def _append(connection: Connection, job_id: str, events: Sequence[Event]) -> Non
             "seq": seq,
             "time": event.time,
             "type": event.type,
-            "reason": event.reason[:128],
-            "message": event.message,
-            "object": event.object[:253],
+            "reason": storable(event.reason[:128]),
+            "message": storable(event.message),
+            "object": storable(event.object[:253]),
         }
         for seq, event in enumerate(events, start=first)
     ]

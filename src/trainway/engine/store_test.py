@@ -1,19 +1,20 @@
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
 
+from trainway.engine.database import open_database
 from trainway.engine.phases import Phase
 from trainway.engine.record import Event, JobRecord, JobSpec
 from trainway.engine.store import Filter, Store
-from trainway.engine.testing import memory_store
 from trainway.errors import NotFoundError
 
 SPEC = JobSpec([{"kind": "JobSet"}], {"PATH": "/bin"}, {"spec": {}}, [])
 
 
 @pytest.fixture
-def store() -> Iterator[Store]:
-    made = memory_store()
+def store(new_database: Callable[[], str]) -> Iterator[Store]:
+    made = Store(open_database(new_database()))
     yield made
     made.close()
 
@@ -36,6 +37,18 @@ def test_what_was_added_comes_back(store: Store) -> None:
     assert [(e.seq, e.reason) for e in store.events("a")] == [(1, "Created")]
 
 
+def test_a_key_belongs_to_one_job(store: Store) -> None:
+    first = replace(job("a"), idempotency_key="k")
+    assert store.add(first, SPEC)
+    assert not store.add(replace(job("b"), idempotency_key="k"), SPEC, [event("Created")])
+    assert (store.with_key("k"), store.with_key("other")) == (first, None)
+    assert store.add(job("c"), SPEC)
+    assert store.add(job("d"), SPEC)
+    assert store.ids() == ["a", "c", "d"]
+    store.delete("a")
+    assert store.add(replace(job("b"), idempotency_key="k"), SPEC)
+
+
 def test_a_name_means_the_newest_job_and_an_id_that_job(store: Store) -> None:
     for job_id in ("1", "3", "2"):
         store.add(job(job_id), SPEC)
@@ -56,6 +69,14 @@ def test_a_change_and_its_events_go_together(store: Store) -> None:
     assert [(e.seq, e.reason) for e in store.events("a", after=1)] == [(2, "One"), (3, "Two")]
     store.update("a", {}, [event("Three")])
     assert store.events("a", after=3)[0].seq == 4
+
+
+def test_text_that_a_database_cannot_hold_is_kept_as_far_as_possible(store: Store) -> None:
+    store.add(job("a"), SPEC, [replace(event("Odd"), message="one\0two \ud800 ü")])
+    store.update("a", {"message": "three\0four", "observed": {"x": "\0\ud800"}})
+    assert store.events("a")[0].message == "one\\x00two \\ud800 ü"
+    assert store.get("a").message == "three\\x00four"
+    assert store.get("a").observed_data == {"x": "\0\ud800"}
 
 
 def test_pages_go_from_the_newest_to_the_oldest(store: Store) -> None:

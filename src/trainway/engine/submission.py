@@ -30,6 +30,8 @@ class Submission:
     labels: Mapping[str, str] = field(default_factory=dict)
     isolation: Isolation = Isolation.PROCESS
     """Processes, unless the job's own annotation asks for containers."""
+    key: str = ""
+    """Who submits twice with the same key gets one job; empty: always a new one."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD: Final = "0001"
+HEAD: Final = "0002"
 """The migration after which the database looks like this; see `migrations/versions`."""
 
 METADATA: Final = MetaData(
@@ -65,9 +65,11 @@ JOBS: Final = Table(
     Column("devices", Text, nullable=False),
     Column("observed", Text, nullable=False),
     Column("progress", Text, nullable=False),
+    Column("idempotency_key", String(128), nullable=True),
     Index(None, "name", "id"),
     Index(None, "phase", "id"),
     Index(None, "expires"),
+    Index(None, "idempotency_key", unique=True),
 )
 
 SPECS: Final = Table(

@@ -21,6 +21,8 @@ from trainway.engine.tables import METADATA
 Json = dict[str, Any]
 
 NOW = datetime(2026, 11, 15, 5, tzinfo=UTC)
+WAIT_FOR_FILE = "while [ ! -e {} ]; do sleep 0.05; done"
+"""A command that ends when the test makes a file."""
 
 
 def memory_store() -> Store:

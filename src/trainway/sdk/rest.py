@@ -1,8 +1,9 @@
 """The server's REST API, one method per route, in plain JSON. `Client` puts objects on top."""
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from trainway.errors import NotFoundError
@@ -35,6 +36,8 @@ class Submission:
 
     objects: Sequence[Json]
     options: Mapping[str, Any]
+    key: str = field(default_factory=lambda: os.urandom(16).hex())
+    """By which the server knows it again when it is sent once more, since no answer came."""
 
 
 class Rest:
@@ -64,7 +67,7 @@ class Rest:
     def submit(self, submission: Submission) -> tuple[Json, list[str]]:
         """Create a job; the job, and what its author should know."""
         body = {"objects": list(submission.objects), "options": dict(submission.options)}
-        answer = self._transport.request("POST", "/jobs", body=body)
+        answer = self._transport.request("POST", "/jobs", body=body, key=submission.key)
         return answer["job"], [str(line) for line in answer.get("warnings") or ()]
 
     def page(

@@ -30,6 +30,9 @@ class FakeServer:
         self.warnings: list[str] = []
         self.refusal: tuple[int, Json] | None = None
         """Status and body to answer the next submission with."""
+        self.lost_answers = 0
+        """How many of the next submissions are taken, but not answered."""
+        self._keys: dict[str, Json] = {}
         self.runtimes: list[Json] = []
         self.backends: list[Json] = []
         self.break_after = 0
@@ -81,6 +84,13 @@ class FakeServer:
         self.jobs[id_] = job
         self.logs[id_] = []
         self.events[id_] = []
+        return job
+
+    def job_of(self, key: str | None, name: str) -> Json:
+        """A new job, or the one that was made with that key."""
+        job = self._keys.get(key or "") or self.add_job(name)
+        if key:
+            self._keys[key] = job
         return job
 
     def update(self, job: Json, phase: str | None = None, **status: Any) -> None:
@@ -192,9 +202,13 @@ class _Handler(BaseHTTPRequestHandler):
         objects, options = body["objects"], body["options"]
         kinds = ("TrainJob", "MPIJob", "JobSet")
         (made,) = [item for item in objects if item["kind"] in kinds]
-        job = fake.add_job(made["metadata"]["name"])
+        job = fake.job_of(self.headers.get("Idempotency-Key"), made["metadata"]["name"])
         job["spec"] |= {"kind": made["kind"], "objects": objects}
         job["spec"]["backend"] = options.get("backend", "local")
+        if fake.lost_answers:
+            fake.lost_answers -= 1
+            self.close_connection = True
+            return
         self._answer(201, {"job": job, "warnings": fake.warnings})
         threading.Thread(target=fake.on_submit, args=(job,)).start()
 

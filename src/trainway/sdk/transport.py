@@ -30,8 +30,9 @@ _LONGEST_UNIX_PATH: Final = 107
 """A server whose home has a longer path listens elsewhere, and server.json says where."""
 _FIRST_PAUSE_S: Final = 0.02
 _LONGEST_PAUSE_S: Final = 1.0
-_READ_ATTEMPTS: Final = 3
-"""A server that ends or is killed loses what it was asked; only reading may be repeated."""
+_ATTEMPTS: Final = 3
+"""A server that ends or is killed loses what it was asked. Only reading may be repeated, and what
+has a key by which the server knows it again."""
 _MOST_FAILURES: Final = 20
 """Attempts to take up a stream again, with nothing received between them: about 15 seconds."""
 
@@ -127,14 +128,16 @@ class Transport:
         *,
         query: Query | None = None,
         body: object = None,
+        key: str = "",
         timeout: float | None = TIMEOUT_S,
     ) -> Any:
         """Send a request and give the JSON of the answer; an error of the server is raised."""
-        for attempt in range(_READ_ATTEMPTS if method == "GET" else 1):
+        headers = {"Idempotency-Key": key} if key else {}
+        for attempt in range(_ATTEMPTS if key or method == "GET" else 1):
             if attempt:
                 self._sleep(_FIRST_PAUSE_S)
             try:
-                answer, status = self._exchange(method, path, query, body, timeout)
+                answer, status = self._exchange(method, path, query, body, headers, timeout)
                 break
             except _BROKEN as error:
                 broken = error
@@ -179,10 +182,11 @@ class Transport:
     def _events(
         self, path: str, query: Query | None, last_id: str, control: StreamControl
     ) -> Iterator[ServerEvent]:
-        accept = "text/event-stream"
-        connection, response = self._open(
-            "GET", path, query, last_id=last_id, timeout=control.time_left(), accept=accept
-        )
+        headers = {"Accept": "text/event-stream"}
+        if last_id:
+            headers["Last-Event-ID"] = last_id
+        timeout = control.time_left()
+        connection, response = self._open("GET", path, query, headers=headers, timeout=timeout)
         try:
             if response.status >= 400:
                 raise from_response(response.status, response.read())
@@ -192,9 +196,17 @@ class Transport:
             connection.close()
 
     def _exchange(
-        self, method: str, path: str, query: Query | None, body: object, timeout: float | None
+        self,
+        method: str,
+        path: str,
+        query: Query | None,
+        body: object,
+        headers: Mapping[str, str],
+        timeout: float | None,
     ) -> tuple[bytes, int]:
-        connection, response = self._open(method, path, query, body, timeout=timeout)
+        connection, response = self._open(
+            method, path, query, body, headers=headers, timeout=timeout
+        )
         try:
             return response.read(), response.status
         finally:
@@ -207,17 +219,14 @@ class Transport:
         query: Query | None,
         body: object = None,
         *,
+        headers: Mapping[str, str],
         timeout: float | None,
-        last_id: str = "",
-        accept: str = "application/json",
     ) -> tuple[_Connection, http.client.HTTPResponse]:
-        headers = {"Accept": accept}
+        headers = {"Accept": "application/json", **headers}
         content = None
         if body is not None:
             content = json.dumps(body).encode()
             headers["Content-Type"] = "application/json"
-        if last_id:
-            headers["Last-Event-ID"] = last_id
         if self._address.token:
             headers["Authorization"] = f"Bearer {self._address.token}"
         connection = self._connected(timeout)

@@ -8,7 +8,7 @@ import pytest
 
 from trainway.errors import NotFoundError, UnavailableError
 from trainway.sdk.address import Address
-from trainway.sdk.rest import LogQuery, Rest
+from trainway.sdk.rest import LogQuery, Rest, Submission
 from trainway.sdk.testing import FakeServer
 from trainway.sdk.transport import StreamControl, Transport
 
@@ -57,6 +57,28 @@ def test_a_server_that_is_gone_is_woken(fake: FakeServer, tmp_path: Path) -> Non
 def test_a_path_too_long_for_a_socket_is_looked_up_again(fake: FakeServer) -> None:
     transport = Transport(Address("/" + "x" * 200), lambda: Address(str(fake.socket)))
     assert transport.request("GET", "/server")["jobs"]["total"] == 0
+
+
+JOB = {"kind": "JobSet", "metadata": {"name": "a"}}
+
+
+def test_a_submission_without_an_answer_is_repeated_and_makes_one_job(fake: FakeServer) -> None:
+    fake.lost_answers = 2
+    job, _ = rest(fake).submit(Submission([JOB], {}))
+    assert list(fake.jobs) == [job["metadata"]["id"]]
+    keys = [headers["Idempotency-Key"] for headers in fake.headers]
+    assert (len(keys), len(set(keys))) == (3, 1)
+    rest(fake).submit(Submission([JOB], {}))
+    assert fake.headers[-1]["Idempotency-Key"] not in keys
+
+
+def test_other_changes_are_not_repeated(fake: FakeServer) -> None:
+    fake.lost_answers = 1
+    with pytest.raises(UnavailableError):
+        Transport(Address(str(fake.socket))).request(
+            "POST", "/jobs", body={"objects": [JOB], "options": {}}
+        )
+    assert len(fake.requests) == 1
 
 
 def test_a_log_is_taken_up_again_behind_its_last_line(fake: FakeServer) -> None:

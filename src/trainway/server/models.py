@@ -9,7 +9,7 @@ from trainway.backends.base import Isolation
 
 Json = dict[str, Any]
 
-_INT32 = 2**31
+INT32 = 2**31
 
 
 class Shown(BaseModel):
@@ -36,7 +36,7 @@ class SubmitOptions(BaseModel):
 
     name: str = Field("", description="in place of the one in the object")
     backend: str = Field("local", description="where to run it")
-    priority: int = Field(0, ge=-_INT32, lt=_INT32, description="higher ones start first")
+    priority: int = Field(0, ge=-INT32, lt=INT32, description="higher ones start first")
     workdir: str = Field("", description="absolute path in which containers start")
     environ: dict[str, str] = Field({}, description="environment below the containers' own")
     oversubscribe: bool = Field(False, description="start even if it does not fit")

@@ -107,6 +107,5 @@ async def _warm_up(engine: Engine) -> None:
     """Do what can wait until the server answers."""
     try:
         await asyncio.to_thread(engine.warm_up)
-        await engine.adopt_strays()
     except Exception:
         log.exception("warming up failed")

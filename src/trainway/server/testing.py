@@ -104,11 +104,30 @@ class RunningServer:
         self.process.terminate()
         return self.process.wait(LIMIT_S)
 
-    def request(self, method: str, path: str, body: object = None) -> Answer:
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
         """Send a request and read the whole answer."""
-        with self._open(method, path, body) as response:
+        with self._open(method, path, body, headers) as response:
             data = response.read()
             return Answer(response.status, json.loads(data) if data else None)
+
+    def error(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> tuple[int, Json]:
+        """Send a request that is refused; the status, and the error."""
+        answer = self.request(method, path, body, headers)
+        error: Json = answer.body["error"]
+        assert set(error) == {"code", "message", "field", "hint"}
+        return answer.status, error
 
     def stream(self, path: str, last_id: str = "") -> Iterator[StreamEvent]:
         """The events of a stream, until it ends."""
@@ -180,3 +199,7 @@ class RunningServer:
             return str(json.loads((self.home / "server.json").read_text())["socket"])
         except FileNotFoundError:
             return str(self.home / "server.sock")
+
+
+Starts = Callable[[RunningServer], RunningServer]
+"""Starts a server that ends with the test."""

@@ -64,8 +64,9 @@ class Agents:
         await self._run(job, ["--recover"])
 
     async def cancel_lost(self, job: JobDir) -> None:
-        """Kill what a dead agent left running, and end the job."""
-        await self.recover(job)
+        """Kill what a dead agent left running, and end the job, without starting it again."""
+        await self._run(job, ["--recover", "--cancel"])
+        # Another agent may have been there first, for which this is news.
         with contextlib.suppress(AgentLostError):
             await self.ask(job, "cancel", grace=0)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from trainway.backends.base import Capacity
-from trainway.backends.local.gpus import own_gpus
+from trainway.backends.local.gpus import machine_gpus
 from trainway.errors import UsageError
 from trainway.jobset.quantity import InvalidQuantityError, Quantity
 
@@ -23,7 +23,7 @@ class Machine:
 
     root: Path = Path("/")
     cpus: Callable[[], int] = lambda: len(os.sched_getaffinity(0))
-    gpus: Callable[[], tuple[str, ...]] = own_gpus
+    gpus: Callable[[], tuple[str, ...]] = machine_gpus
 
     def capacity(self, environ: Mapping[str, str] = os.environ) -> Capacity:
         """All there is, or what the environment says there is."""

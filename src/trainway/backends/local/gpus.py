@@ -2,45 +2,29 @@
 
 NVML is asked directly, since its Python binding would be one more dependency for four calls. The
 answer is the number of devices; a process is told which to use by their indices.
+
+What the environment says does not count: it is that of whoever happened to start the server. Where
+jobs are to leave some GPUs alone, TRAINWAY_LOCAL_CAPACITY names the others.
 """
 
 import ctypes
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 _NVML = "libnvidia-ml.so.1"
-_VARIABLES = ("CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
 _AMD_NODES = Path("/sys/class/kfd/kfd/topology/nodes")
 
 
-def gpu_names(
-    environ: Mapping[str, str],
-    nvidia: Callable[[], int] | None = None,
-    amd: Callable[[], int] | None = None,
-) -> tuple[str, ...]:
-    """What each GPU is called in `CUDA_VISIBLE_DEVICES` or `ROCR_VISIBLE_DEVICES`.
-
-    A server that was itself told which to use has no others.
-    """
-    for variable, count in zip(_VARIABLES, (nvidia or nvidia_gpus, amd or amd_gpus), strict=True):
-        told = environ.get(variable)
-        found = [str(index) for index in range(count())]
-        if found:
-            return tuple(found if told is None else _listed(told))
-    return ()
-
-
-def _listed(text: str) -> list[str]:
-    names = [name.strip() for name in text.split(",")]
-    return [name for name in names if name and name != "-1"]
+def gpu_names(nvidia: Callable[[], int], amd: Callable[[], int]) -> tuple[str, ...]:
+    """What each GPU is called in `CUDA_VISIBLE_DEVICES`, or AMD's in `ROCR_VISIBLE_DEVICES`."""
+    return tuple(str(index) for index in range(nvidia() or amd()))
 
 
 @cache
-def own_gpus() -> tuple[str, ...]:
-    """The GPUs that this process may use; asked once, since waking a driver takes its time."""
-    return gpu_names(os.environ)
+def machine_gpus() -> tuple[str, ...]:
+    """The GPUs of the machine; asked once, since waking a driver takes its time."""
+    return gpu_names(nvidia_gpus, amd_gpus)
 
 
 def nvidia_gpus(library: str = _NVML) -> int:

@@ -2,7 +2,8 @@
 
 It holds for every file how much of it was read, so that a reader that comes back misses no line and
 sees none twice, even when a file got lines that are older than what was last read from another. A
-file is known by the checksum of its name.
+file is known by the checksum of its name. The text has a checksum too: no other text is taken for a
+cursor, which would then be one behind everything.
 """
 
 import base64
@@ -14,6 +15,7 @@ from typing import Final
 
 from trainway.errors import UsageError
 
+_CHECKSUM: Final = struct.Struct("<I")
 _HEAD: Final = struct.Struct("<H")
 _ENTRY: Final = struct.Struct("<IQ")
 
@@ -40,13 +42,17 @@ class Cursor:
     def text(self) -> str:
         """The cursor as it travels."""
         data = _HEAD.pack(self.first_attempt) + b"".join(self._entries.values())
-        return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")
+        checked = _CHECKSUM.pack(zlib.crc32(data)) + data
+        return base64.urlsafe_b64encode(checked).rstrip(b"=").decode("ascii")
 
     @classmethod
     def parse(cls, text: str) -> "Cursor":
         """What `text` gave."""
         try:
-            data = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+            checked = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+            data = checked[_CHECKSUM.size :]
+            if _CHECKSUM.unpack_from(checked) != (zlib.crc32(data),):
+                raise ValueError("another checksum")
             cursor = cls(*_HEAD.unpack_from(data))
             for key, offset in _ENTRY.iter_unpack(data[_HEAD.size :]):
                 cursor._set(key, offset)

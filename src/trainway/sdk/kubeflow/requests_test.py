@@ -87,8 +87,9 @@ def test_a_function_with_all_there_is() -> None:
 
 
 def test_a_function_must_be_one() -> None:
+    name: Any = "train"
     with pytest.raises(ValueError, match="func must be a function, not a str"):
-        built(trainer=CustomTrainer("train"))  # type: ignore[arg-type]
+        built(trainer=CustomTrainer(name))
 
 
 def test_a_container_with_all_there_is() -> None:
@@ -148,8 +149,9 @@ def test_a_dataset_lies_below_its_name(uri: str, argument: str) -> None:
 
 
 def test_another_configuration_is_refused() -> None:
+    text: Any = "x"
     with pytest.raises(ValueError, match="a str is no configuration"):
-        built("torchtune-llama3.2-1b", BuiltinTrainer("x"))  # type: ignore[arg-type]
+        built("torchtune-llama3.2-1b", BuiltinTrainer(text))
 
 
 def env(source: dict[str, Any]) -> dict[str, str]:

@@ -20,6 +20,7 @@ _DEFAULT_LIMIT: Final = 100
 _LARGEST_LIMIT: Final = 10_000
 
 Limit = Annotated[int, Query(ge=1, le=_LARGEST_LIMIT)]
+IdempotencyKey = Annotated[str, Header(max_length=128)]
 
 
 def add_job_routes(app: FastAPI, service: Service) -> None:
@@ -29,20 +30,10 @@ def add_job_routes(app: FastAPI, service: Service) -> None:
     @app.post(
         f"{BASE_PATH}/jobs", tags=["jobs"], status_code=201, response_model=models.SubmitAnswer
     )
-    async def submit(body: models.SubmitRequest) -> Response:
-        """Submit a job."""
-        options = body.options
-        submission = Submission(
-            body.objects,
-            name=options.name,
-            backend=options.backend,
-            priority=options.priority,
-            workdir=options.workdir,
-            environ=options.environ,
-            oversubscribe=options.oversubscribe,
-            labels=options.labels,
-            isolation=options.isolation,
-        )
+    async def submit(body: models.SubmitRequest, idempotency_key: IdempotencyKey = "") -> Response:
+        """Submit a job. A request that is repeated with its key makes no second one."""
+        options = body.options.model_dump()
+        submission = Submission(body.objects, **options, key=idempotency_key)
         job, warnings = await engine.submit(submission)
         return JSONResponse({"job": job, "warnings": warnings}, 201)
 
@@ -109,14 +100,15 @@ def add_report_routes(app: FastAPI, service: Service) -> None:
     @app.get(f"{BASE_PATH}/jobs/{{ref}}/events", tags=["jobs"], response_model=models.EventList)
     async def events(
         ref: str,
-        after: Annotated[int, Query(ge=0)] = 0,
+        after: Annotated[int, Query(ge=0, lt=models.INT32)] = 0,
         accept: Annotated[str, Header()] = "",
-        last_event_id: Annotated[int, Header(ge=0)] = 0,
+        last_event_id: Annotated[str, Header()] = "",
     ) -> Response:
         """What happened to a job: a list, or with `Accept: text/event-stream` a stream."""
         if MEDIA_TYPE in accept:
             await engine.reading.record(ref)
-            begin = max(after, last_event_id)
+            seen = await engine.reading.check_events(ref, last_event_id) if last_event_id else 0
+            begin = max(after, seen)
             return stream(event_chunks(engine.reading, ref, begin), service.stopping)
         found = await engine.reading.events(ref, after)
         return JSONResponse({"items": [event_view(event) for event in found]})

@@ -36,7 +36,7 @@ def test_jobs_are_listed_newest_first(fake: FakeServer) -> None:
     ]
     assert "fields=summary" in fake.requests[-1][1]
     assert invoke("list", "-o", "wide").stdout.splitlines()[1].split()[-1] == "Why"
-    assert invoke("list", "-o", "name").stdout == "second\nfirst\n"
+    assert invoke("list", "-o", "name").stdout == "id0001\nid0000\n"
     items = json.loads(invoke("list", "-o", "json").stdout)["items"]
     assert items == [fake.jobs["id0001"], fake.jobs["id0000"]]
     assert list(yaml.safe_load_all(invoke("list", "-o", "yaml").stdout)) == items
@@ -45,16 +45,24 @@ def test_jobs_are_listed_newest_first(fake: FakeServer) -> None:
 def test_jobs_are_picked(fake: FakeServer) -> None:
     fake.add_job("a", "Succeeded")
     fake.add_job("b", "Running")
-    assert invoke("list", "-o", "name", "--active").stdout == "b\n"
-    assert invoke("list", "-o", "name", "--phase", "succeeded").stdout == "a\n"
-    assert invoke("list", "-o", "name", "--name", "a").stdout == "a\n"
+    assert invoke("list", "-o", "name", "--active").stdout == "id0001\n"
+    assert invoke("list", "-o", "name", "--phase", "succeeded").stdout == "id0000\n"
+    assert invoke("list", "-o", "name", "--name", "a").stdout == "id0000\n"
+
+
+def test_what_o_name_prints_is_taken_by_the_other_commands(fake: FakeServer) -> None:
+    for number in range(2):
+        fake.add_job("same", "Succeeded", reason=str(number))
+    for ref in invoke("list", "-o", "name").stdout.split():
+        shown = json.loads(invoke("show", ref, "-o", "json").stdout)
+        assert shown == fake.jobs[ref]
 
 
 def test_a_long_list_is_cut_and_says_so(fake: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(7):
         fake.add_job(f"j{number}")
     cut = invoke("list", "--limit", "3", "-o", "name")
-    assert cut.stdout == "j6\nj5\nj4\n"
+    assert cut.stdout == "id0006\nid0005\nid0004\n"
     assert cut.stderr == "the newest 3 are shown; --limit N or --all shows more\n"
     monkeypatch.setattr(listing, "_PAGE", 3)
     for args in (["--all"], ["--limit", "7"]):
@@ -69,7 +77,8 @@ def test_no_jobs_are_no_table(fake: FakeServer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("form", "more"), [("table", "Succeeded"), ("name", "a\na"), ("json", "{"), ("yaml", "---")]
+    ("form", "more"),
+    [("table", "Succeeded"), ("name", "id0000\nid0000"), ("json", "{"), ("yaml", "---")],
 )
 def test_a_list_goes_on_with_what_changes(
     fake: FakeServer, monkeypatch: pytest.MonkeyPatch, form: str, more: str
@@ -100,7 +109,7 @@ def test_a_job_is_shown(fake: FakeServer) -> None:
     shown = json.loads(invoke("show", "a", "-o", "json").stdout)
     assert shown["status"]["jobSet"] == {"restarts": 1}
     assert yaml.safe_load(invoke("show", "id0000", "-o", "yaml").stdout) == shown
-    assert invoke("show", "id0000", "-o", "name").stdout == "a\n"
+    assert invoke("show", "a", "-o", "name").stdout == "id0000\n"
 
 
 def test_several_jobs_are_shown(fake: FakeServer) -> None:
@@ -112,7 +121,7 @@ def test_several_jobs_are_shown(fake: FakeServer) -> None:
 
 def test_a_job_is_shown_again_when_it_changes(fake: FakeServer) -> None:
     fake.add_job("a", "Succeeded")
-    assert invoke("show", "-w", "a", "-o", "name").stdout == "a\n"
+    assert invoke("show", "-w", "a", "-o", "name").stdout == "id0000\n"
     assert invoke("show", "-w", "a", "b").exit_code == 2
 
 

@@ -13,7 +13,7 @@ from trainway.cli.colours import is_colourful
 from trainway.cli.columns import Columns
 from trainway.cli.connection import connect
 from trainway.cli.job_options import output_option, watch_option
-from trainway.cli.job_text import HEADER, WIDE, painter, row, utc_now
+from trainway.cli.job_text import HEADER, WIDE, ids, painter, row, utc_now
 from trainway.cli.output import echo, echo_line, to_json, to_json_list, to_yaml
 from trainway.sdk.phases import PHASES
 from trainway.sdk.rest import Json, Rest
@@ -80,7 +80,10 @@ def list_jobs(
     output: str,
     watch: bool,
 ) -> None:
-    """List jobs, newest first."""
+    """List jobs, newest first.
+
+    With -o name only their ids, which the other commands take.
+    """
     summary = output in ("table", "wide", "name")
     wanted = _Wanted(name, phase, active, None if everything else limit, summary)
     rest = connect()
@@ -119,7 +122,7 @@ class _Printer:
         elif self._output == "yaml":
             echo(to_yaml(jobs))
         elif self._output == "name":
-            echo(_names(jobs))
+            echo(ids(jobs))
         elif jobs:
             echo(self._columns.table(self._rows(jobs)))
         else:
@@ -132,14 +135,10 @@ class _Printer:
         elif self._output == "yaml":
             echo("".join(f"---\n{to_yaml([job])}" for job in jobs))
         elif self._output == "name":
-            echo(_names(jobs))
+            echo(ids(jobs))
         else:
             echo(self._columns.rows(self._rows(jobs)))
 
     def _rows(self, jobs: list[Json]) -> list[list[str]]:
         now = utc_now()
         return [row(job, now, wide=self._is_wide) for job in jobs]
-
-
-def _names(jobs: list[Json]) -> str:
-    return "".join(f"{job['metadata']['name']}\n" for job in jobs)

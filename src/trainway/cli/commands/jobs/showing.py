@@ -7,7 +7,7 @@ import click
 from trainway.cli.colours import is_colourful
 from trainway.cli.connection import connect
 from trainway.cli.job_options import jobs_argument, output_option, watch_option
-from trainway.cli.job_text import description, painter, utc_now
+from trainway.cli.job_text import description, ids, painter, utc_now
 from trainway.cli.output import echo, to_json, to_json_list, to_yaml
 from trainway.errors import UsageError
 from trainway.sdk.rest import Json, Rest
@@ -38,7 +38,7 @@ def _print(rest: Rest, jobs: list[Json], output: str) -> None:
     elif output == "yaml":
         echo(to_yaml(jobs))
     elif output == "name":
-        echo("".join(f"{job['metadata']['name']}\n" for job in jobs))
+        echo(ids(jobs))
     else:
         paint = painter(colourful=is_colourful(sys.stdout))
         texts = [
