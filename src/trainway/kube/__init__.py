@@ -1,0 +1,1 @@
+"""Talking to Kubernetes: client, informers, work queue, leases, events, certificates."""
