@@ -7,7 +7,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find src -name '*.py' -o -name '*.yaml' 2>/dev/null)
 
-.PHONY: help install demo test lint fmt generate lock bench clean
+# The test cluster: see test/cluster/README.md.
+CLUSTER := PYTHONPATH=test/cluster $(BIN)/python -m cluster
+SIZE ?= node
+CLUSTER_TESTS ?= test/kubernetes
+
+.PHONY: help install demo test test-cluster cluster-up cluster-down lint fmt generate lock bench clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -26,8 +31,19 @@ $(VENV)/.compiled: $(VENV)/.installed $(SOURCES)
 demo: install ## train a small torch job on two nodes of this machine
 	@$(BIN)/python tools/demo.py
 
-test: install ## run all tests
-	@$(BIN)/pytest -n auto
+test: install ## run all tests but those with pods; where Go is, also those on a Kubernetes API server
+	@! command -v go >/dev/null || $(CLUSTER) build api
+	@$(BIN)/pytest -n auto --dist loadgroup --ignore test/kubernetes/node
+
+test-cluster: install ## run all tests on Kubernetes, with pods; needs root, Go and Debian's containerd
+	@! command -v go >/dev/null || $(CLUSTER) build node
+	@$(BIN)/pytest -n0 $(CLUSTER_TESTS)
+
+cluster-up: install ## start a Kubernetes on this machine that stays (SIZE=api: only its API server)
+	@$(CLUSTER) up --size $(SIZE)
+
+cluster-down: install ## remove what cluster-up started
+	@$(CLUSTER) down
 
 lint: install ## style, types, layers, and generated files that are not up to date
 	@$(BIN)/ruff check .

@@ -1,0 +1,1 @@
+"""A real Kubernetes that tests and people start in seconds: see ../README.md."""

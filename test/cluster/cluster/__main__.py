@@ -1,0 +1,79 @@
+"""`python -m cluster up|down|build`: the cluster of the tests for a person."""
+
+import argparse
+import logging
+import sys
+import time
+from collections.abc import Mapping
+from typing import Final
+
+from cluster import builds
+from cluster.control_plane import ControlPlane
+from cluster.node import NodeCluster
+from cluster.record import records
+from cluster.teardown import remove
+from cluster.unavailable import UnavailableError
+
+log = logging.getLogger(__name__)
+
+SIZES: Final[Mapping[str, type[ControlPlane]]] = {"api": ControlPlane, "node": NodeCluster}
+PROGRAMS: Final = {name: size.programs for name, size in SIZES.items()}
+
+
+def main() -> int:
+    """Do what the command says."""
+    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    arguments = parser().parse_args()
+    try:
+        status: int = arguments.action(arguments)
+    except UnavailableError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return status
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    top = argparse.ArgumentParser(prog="python -m cluster", description=__doc__)
+    actions = top.add_subparsers(required=True)
+    start = actions.add_parser("up", help="start a cluster that stays, print its kubeconfig")
+    start.add_argument("--size", choices=SIZES, default="node")
+    start.set_defaults(action=up)
+    stop = actions.add_parser("down", help="remove all clusters that `up` started")
+    stop.set_defaults(action=down)
+    make = actions.add_parser("build", help="build programs into the cache")
+    make.add_argument("names", nargs="+", help="api, node, or programs such as kueue and kwok")
+    make.set_defaults(action=build)
+    return top
+
+
+def up(arguments: argparse.Namespace) -> int:
+    started = time.monotonic()
+    cluster = SIZES[arguments.size](stays=True)
+    cluster.start()
+    log.info("up in %.1f s: export KUBECONFIG=%s", time.monotonic() - started, cluster.kubeconfig)
+    log.info("kubectl is in %s", cluster.bin)
+    sys.stdout.write(f"{cluster.kubeconfig}\n")
+    return 0
+
+
+def down(_: argparse.Namespace) -> int:
+    for record in list(records()):
+        if record.stays or record.is_leftover():
+            log.info("removing the %s cluster in %s", record.size, record.folder)
+            remove(record)
+    return 0
+
+
+def build(arguments: argparse.Namespace) -> int:
+    names = [program for name in arguments.names for program in PROGRAMS.get(name, (name,))]
+    for name in names:
+        module = next((each for each in builds.ALL if name in each.packages), None)
+        if module is None:
+            raise UnavailableError(f"{name}: no such program")
+        builds.build(module, [name])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

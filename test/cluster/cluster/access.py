@@ -1,0 +1,120 @@
+"""What a test needs of any cluster, ours or an existing one: a kubeconfig and a kubectl."""
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from cluster import builds
+from cluster.processes import wait_until
+from cluster.unavailable import UnavailableError
+
+REPOSITORY: Final = Path(__file__).resolve().parents[3]
+OUR_CRDS: Final = REPOSITORY / "manifests" / "crds"
+JOBSET_CRDS: Final = Path("config", "components", "crd", "bases")
+CRD_ROWS: Final = (
+    "{range .items[*]}{.metadata.name} {.spec.group} {.spec.names.plural}"
+    '{range .spec.versions[*]} {.name}{end}{"\\n"}{end}'
+)
+
+Json = dict[str, Any]
+
+
+class Access:
+    """A cluster that can be talked to."""
+
+    kubeconfig: Path
+    bin: Path  # kubectl is there
+
+    @property
+    def server(self) -> str:
+        """The URL of the API server."""
+        config = yaml.safe_load(self.kubeconfig.read_text())
+        contexts = {each["name"]: each["context"] for each in config["contexts"]}
+        clusters = {each["name"]: each["cluster"] for each in config["clusters"]}
+        current = contexts[config["current-context"]]["cluster"]
+        return str(clusters[current]["server"])
+
+    def kubectl(
+        self,
+        *arguments: str,
+        input: str | None = None,  # noqa: A002 - the name that subprocess.run has
+        check: bool = True,
+    ) -> subprocess.CompletedProcess[str]:
+        """Run kubectl as administrator; with check, a failure is an error with what it said."""
+        command = [str(self.bin / "kubectl"), "--kubeconfig", str(self.kubeconfig), *arguments]
+        done = subprocess.run(command, input=input, capture_output=True, text=True, check=False)
+        if check and done.returncode != 0:
+            raise KubectlError(f"kubectl {' '.join(arguments)}: {done.stderr.strip()}")
+        return done
+
+    def get(self, *arguments: str) -> Json:
+        """`kubectl get ... -o json`, parsed."""
+        answer: Json = json.loads(self.kubectl("get", *arguments, "-o", "json").stdout)
+        return answer
+
+    def apply(self, *documents: Json, namespace: str = "") -> None:
+        """Server-side apply of objects."""
+        text = json.dumps({"apiVersion": "v1", "kind": "List", "items": list(documents)})
+        self.apply_text(text, namespace=namespace)
+
+    def apply_text(self, text: str, *, namespace: str = "") -> None:
+        """Server-side apply of a manifest."""
+        place = ("--namespace", namespace) if namespace else ()
+        self.kubectl("apply", "--server-side", "--force-conflicts", *place, "-f", "-", input=text)
+
+    def install_jobset_crds(self) -> None:
+        """The CRDs of the pinned JobSet, served when this returns."""
+        source = builds.source_folder(builds.KUBERNETES, "sigs.k8s.io/jobset")
+        self.install_crds(source / JOBSET_CRDS)
+
+    def install_our_crds(self) -> None:
+        """The CRDs of this repository, served when this returns."""
+        self.install_crds(OUR_CRDS)
+
+    def install_crds(self, folder: Path) -> None:
+        """The CRDs in a folder, served when this returns."""
+        apply = ["apply", "--server-side", "--force-conflicts", "-o", "name", "-f", str(folder)]
+        names = [line.partition("/")[2] for line in self.kubectl(*apply).stdout.splitlines()]
+        for path in self.paths_of_crds(names):
+            if not wait_until(partial(self.serves, path), 30):
+                raise KubectlError(f"{path} is not served")
+
+    def paths_of_crds(self, names: Sequence[str]) -> list[str]:
+        """The list paths of all versions of these CRDs."""
+        rows = self.kubectl("get", "crd", "-o", f"jsonpath={CRD_ROWS}").stdout.splitlines()
+        return [
+            f"/apis/{group}/{version}/{plural}"
+            for name, group, plural, *versions in (row.split() for row in rows)
+            for version in versions
+            if name in names
+        ]
+
+    def serves(self, path: str) -> bool:
+        """Whether the API server answers this path."""
+        return self.kubectl("get", "--raw", path, check=False).returncode == 0
+
+
+class KubectlError(Exception):
+    """kubectl failed; the message is its command and what it said."""
+
+
+class ExistingCluster(Access):
+    """A cluster that was there before: `TRAINWAY_TEST_CLUSTER=existing` and `KUBECONFIG`."""
+
+    def __init__(self) -> None:
+        path = os.environ.get("KUBECONFIG")
+        program = shutil.which("kubectl")
+        if not path:
+            raise UnavailableError("an existing cluster needs KUBECONFIG")
+        self.kubeconfig = Path(path)
+        if program:
+            self.bin = Path(program).parent
+        else:
+            self.bin = builds.build(builds.KUBERNETES, ["kubectl"])

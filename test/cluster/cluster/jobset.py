@@ -1,0 +1,70 @@
+"""JobSet's own controller beside a cluster, with its webhooks.
+
+The webhooks are needed: they set defaults that the controller relies on. They are called by URL on
+loopback, since the controller is a process of this machine and no pod.
+"""
+
+import base64
+import json
+from typing import Any, Final
+
+import yaml
+
+from cluster import builds
+from cluster.control_plane import LOOPBACK, ControlPlane, succeeds_at
+from cluster.ports import free_port
+
+MODULE: Final = "sigs.k8s.io/jobset"
+POD_LABEL: Final = "jobset.sigs.k8s.io/jobset-name"
+
+
+def start_jobset_controller(cluster: ControlPlane) -> None:
+    """Install the CRD, run the controller and register its webhooks."""
+    programs = builds.build(builds.KUBERNETES, ["jobset"])
+    cluster.install_jobset_crds()
+    serving = cluster.authority.issue("jobset", hosts=[LOOPBACK])
+    webhook_port, health_port = free_port(), free_port()
+    configuration = cluster.folder / "jobset.json"
+    configuration.write_text(
+        json.dumps(controller_configuration(str(serving.key.parent), webhook_port, health_port))
+    )
+    process = cluster.launch(
+        "jobset",
+        [str(programs / "jobset"), "--config", str(configuration), "--zap-log-level=error"],
+        {"KUBECONFIG": str(cluster.kubeconfig)},
+    )
+    process.wait_ready(lambda: succeeds_at(health_port, "/readyz"), 30)
+    bundle = base64.b64encode(cluster.authority.certificate_file.read_bytes()).decode()
+    source = builds.source_folder(builds.KUBERNETES, MODULE)
+    text = (source / "config" / "components" / "webhook" / "manifests.yaml").read_text()
+    cluster.apply(*webhooks_by_url(text, f"https://{LOOPBACK}:{webhook_port}", bundle))
+
+
+def controller_configuration(
+    certificates: str, webhook_port: int, health_port: int
+) -> dict[str, Any]:
+    """The configuration file of the controller."""
+    return {
+        "apiVersion": "config.jobset.x-k8s.io/v1alpha1",
+        "kind": "Configuration",
+        "leaderElection": {"leaderElect": False},
+        "internalCertManagement": {"enable": False},
+        "webhook": {"host": LOOPBACK, "port": webhook_port, "certDir": certificates},
+        "metrics": {"bindAddress": "0"},
+        "health": {"healthProbeBindAddress": f"{LOOPBACK}:{health_port}"},
+    }
+
+
+def webhooks_by_url(text: str, base: str, bundle: str) -> list[dict[str, Any]]:
+    """JobSet's webhook configurations, with a URL in place of each service."""
+    documents = [each for each in yaml.safe_load_all(text) if each]
+    for document in documents:
+        document["metadata"]["name"] = f"jobset-{document['metadata']['name']}"
+        for webhook in document["webhooks"]:
+            path = webhook["clientConfig"]["service"]["path"]
+            webhook["clientConfig"] = {"url": f"{base}{path}", "caBundle": bundle}
+            if webhook["rules"][0]["resources"] == ["pods"]:
+                # Upstream's kustomization adds it: else no pod starts without the controller.
+                expression = {"key": POD_LABEL, "operator": "Exists"}
+                webhook["objectSelector"] = {"matchExpressions": [expression]}
+    return documents

@@ -1,0 +1,206 @@
+"""The operator on the *node* cluster, and what its jobs need to run real programs in pods.
+
+Pods have no image with torch or MPI. They mount this machine's `/usr`, its Python and an
+environment with the frameworks into an image that is only a frame: so the node must be this
+machine, also where an existing cluster is used.
+"""
+
+import json
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from cluster.access import REPOSITORY, Access
+from cluster.images import BUSYBOX, HOSTROOT
+from cluster.node import NodeCluster
+from cluster.processes import wait_until
+from environments import TORCH, environment
+from operator_process import OperatorProcess, ensure_namespace, trusts_authority, webhooks_at
+
+from trainway.operator.webhook_configurations import url_client, webhook_configurations
+from trainway.runtimes import builtin_runtime
+
+Json = dict[str, Any]
+PATIENCE_S: Final = 90.0
+EXAMPLES: Final = REPOSITORY / "examples"
+ANCESTOR_STEP: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
+
+
+class NodeOperator:
+    """A cluster whose TrainJobs and MPIJobs our operator runs."""
+
+    def __init__(self, cluster: Access, process: OperatorProcess) -> None:
+        self.cluster = cluster
+        self.process = process
+
+    def create(self, namespace: str, *objects: Json) -> None:
+        """Create the objects in the namespace."""
+        self.cluster.apply(*objects, namespace=namespace)
+
+    def job(self, kind: str, namespace: str, name: str) -> Json | None:
+        """A job as it is now; None if it is gone."""
+        arguments = ("get", kind, name, "-n", namespace, "-o", "json", "--ignore-not-found")
+        text = self.cluster.kubectl(*arguments).stdout
+        found: Json | None = json.loads(text) if text else None
+        return found
+
+    def pods(self, namespace: str) -> list[Json]:
+        """The pods that are there and not being deleted."""
+        items: list[Json] = self.cluster.get("pods", "-n", namespace)["items"]
+        return [pod for pod in items if "deletionTimestamp" not in pod["metadata"]]
+
+    def wait(self, namespace: str, condition: Callable[[], bool], what: str) -> None:
+        """Wait for a condition; if it does not come, say what the namespace looks like."""
+        if not wait_until(condition, PATIENCE_S):
+            raise AssertionError(f"not within {PATIENCE_S:g} s: {what}\n{self.report(namespace)}")
+
+    def wait_condition(
+        self, kind: str, namespace: str, name: str, type_: str, status: str = "True"
+    ) -> Json:
+        """Wait until the job has a condition; the condition."""
+        found: list[Json] = []
+
+        def has() -> bool:
+            job = self.job(kind, namespace, name) or {}
+            conditions = job.get("status", {}).get("conditions", [])
+            found[:] = [c for c in conditions if c["type"] == type_ and c["status"] == status]
+            return bool(found)
+
+        self.wait(namespace, has, f"{kind} {name} is {type_} {status}")
+        return found[0]
+
+    def wait_running(self, namespace: str, number: int) -> list[Json]:
+        """Wait until so many pods run; the pods."""
+        found: list[Json] = []
+
+        def running() -> bool:
+            found[:] = [p for p in self.pods(namespace) if p["status"]["phase"] == "Running"]
+            return len(found) == number
+
+        self.wait(namespace, running, f"{number} pods run")
+        return found
+
+    def log(self, namespace: str, selector: str) -> str:
+        """What the pods wrote."""
+        arguments = ("logs", "-n", namespace, "-l", selector, "--tail=-1", "--prefix=false")
+        return self.cluster.kubectl(*arguments).stdout
+
+    def report(self, namespace: str) -> str:
+        """For a test that failed: jobs, pods, their output, events, and the operator's log."""
+        kinds = "trainjobs,mpijobs,jobsets,jobs,pods"
+        parts = [
+            self.cluster.kubectl("get", kinds, "-n", namespace, check=False).stdout,
+            self.cluster.kubectl("get", "events", "-n", namespace, check=False).stdout,
+        ]
+        for pod in self.pods(namespace):
+            name = pod["metadata"]["name"]
+            arguments = ("logs", "-n", namespace, name, "--all-containers", "--tail=20")
+            done = self.cluster.kubectl(*arguments, check=False)
+            parts.append(f"{name}:\n{done.stdout}{done.stderr}")
+        return "\n".join([*parts, self.process.log[-2000:]])
+
+
+@pytest.fixture(scope="session")
+def node_operator(node_cluster: Access) -> Iterator[NodeOperator]:
+    """Our operator on the node cluster, with its webhooks where they can be called by URL."""
+    node_cluster.install_our_crds()
+    ensure_namespace(node_cluster)
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="trainway-operator-")))
+        process = OperatorProcess(node_cluster, folder / "operator.log")
+        process.start()
+        stack.callback(process.stop)
+        process.wait_ready()
+        if isinstance(node_cluster, NodeCluster):
+            register_webhooks(node_cluster, process, stack)
+        yield NodeOperator(node_cluster, process)
+
+
+def register_webhooks(cluster: Access, process: OperatorProcess, stack: ExitStack) -> None:
+    documents = webhook_configurations(url_client(process.url))
+    stack.enter_context(webhooks_at(cluster, documents))
+    for document in documents:
+        kind, name = document["kind"], document["metadata"]["name"]
+        assert wait_until(partial(trusts_authority, cluster, kind, name), 30)
+
+
+def host_runtime(builtin: str, name: str) -> Json:
+    """A built-in runtime whose pods have this machine's programs."""
+    runtime = builtin_runtime(builtin)
+    assert runtime is not None
+    runtime["metadata"] = {"name": name, "labels": runtime["metadata"]["labels"]}
+    runtime["kind"] = "TrainingRuntime"
+    for job in runtime["spec"]["template"]["spec"]["replicatedJobs"]:
+        give_host_programs(job["template"]["spec"]["template"]["spec"])
+    return runtime
+
+
+def give_host_programs(pod: Json) -> None:
+    """Let a pod have this machine's programs, Python, frameworks and our examples."""
+    mounts = [
+        {"name": name, "mountPath": str(path), "readOnly": True}
+        for name, path in host_folders().items()
+    ]
+    pod["volumes"] = [
+        {"name": name, "hostPath": {"path": str(path), "type": "Directory"}}
+        for name, path in host_folders().items()
+    ]
+    for container in pod["containers"]:
+        container["image"] = HOSTROOT
+        container["volumeMounts"] = mounts
+
+
+def host_folders() -> dict[str, Path]:
+    """What pods mount, each at the place it has here."""
+    return {
+        "usr": Path("/usr"),
+        "python": Path(sys.base_prefix),
+        "environment": environment(*TORCH).path,
+        "examples": EXAMPLES,
+    }
+
+
+def framework_program(name: str) -> str:
+    """A program of the environment with the frameworks."""
+    return str(environment(*TORCH).path / "bin" / name)
+
+
+def shell_runtime(name: str, failure_policy: Json | None = None) -> Json:
+    """A runtime for small scripts: no framework, one replicated job."""
+    container = {"name": "node", "image": BUSYBOX, "command": ["sleep", "600"]}
+    pod = {"containers": [container], "terminationGracePeriodSeconds": 1}
+    job = {
+        "name": "node",
+        "template": {
+            "metadata": {"labels": {ANCESTOR_STEP: "trainer"}},
+            "spec": {"backoffLimit": 0, "template": {"spec": pod}},
+        },
+    }
+    template: Json = {"replicatedJobs": [job]}
+    if failure_policy is not None:
+        template["failurePolicy"] = failure_policy
+    return {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainingRuntime",
+        "metadata": {"name": name},
+        "spec": {"mlPolicy": {"numNodes": 1}, "template": {"spec": template}},
+    }
+
+
+def trainjob(name: str, runtime: str, trainer: Json, **spec: Any) -> Json:
+    """A TrainJob with a runtime of its own namespace."""
+    return {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "metadata": {"name": name},
+        "spec": {
+            "runtimeRef": {"name": runtime, "kind": "TrainingRuntime"},
+            "trainer": trainer,
+            **spec,
+        },
+    }

@@ -1,0 +1,123 @@
+"""The surroundings of TrainJobs in tests: CRDs, runtimes of their own, and an operator."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any, Final
+
+import pytest
+from cluster.access import Access
+from cluster.processes import wait_until
+
+from trainway.operator.trainjobs.testing import Clock, Operator
+from trainway.runtimes import builtin_runtime
+
+Json = dict[str, Any]
+Story = Callable[[Operator], Awaitable[None]]
+
+
+class World:
+    """A namespace on a cluster that has our kinds."""
+
+    def __init__(self, cluster: Access, namespace: str) -> None:
+        self.cluster = cluster
+        self.namespace = namespace
+        self._runtimes: list[str] = []
+
+    def runtime(self, builtin: str) -> str:
+        """A built-in runtime under a name of its own, which is given."""
+        name = f"{self.namespace}-{builtin}"
+        if name not in self._runtimes:
+            runtime = builtin_runtime(builtin)
+            assert runtime is not None
+            runtime["metadata"]["name"] = name
+            self.add_runtime(runtime)
+        return name
+
+    def add_runtime(self, runtime: Json) -> None:
+        """Any runtime; cluster-wide ones go when the test ends."""
+        self.cluster.apply(runtime)
+        if runtime["kind"] == "ClusterTrainingRuntime":
+            self._runtimes = list({*self._runtimes, runtime["metadata"]["name"]})
+
+    def forget(self, name: str) -> None:
+        """The test has removed the runtime itself."""
+        self._runtimes.remove(name)
+
+    def operator(self, clock: Clock | None = None, **more: Any) -> Operator:
+        """An operator for the namespace."""
+        return Operator(self.cluster.kubeconfig, self.namespace, clock, **more)
+
+    def run(self, story: Story, **more: Any) -> None:
+        """Run a story with an operator beside it."""
+
+        async def whole() -> None:
+            async with self.operator(**more) as operator:
+                await story(operator)
+
+        asyncio.run(whole())
+
+    def close(self) -> None:
+        """Remove what is not in the namespace."""
+        if self._runtimes:
+            self.cluster.kubectl("delete", "clustertrainingruntime", *self._runtimes)
+
+
+@pytest.fixture(scope="session")
+def trainjob_cluster(api_cluster: Access) -> Access:
+    """A cluster with our kinds, JobSet's, and PodGroups."""
+    api_cluster.install_jobset_crds()
+    api_cluster.install_our_crds()
+    api_cluster.apply(_POD_GROUPS)
+    assert wait_until(lambda: api_cluster.serves(_POD_GROUPS_PATH), 30)
+    return api_cluster
+
+
+@pytest.fixture
+def world(trainjob_cluster: Access, namespace: str) -> Iterator[World]:
+    """A namespace for TrainJobs."""
+    world = World(trainjob_cluster, namespace)
+    yield world
+    world.close()
+
+
+_POD_GROUPS_PATH: Final = "/apis/scheduling.x-k8s.io/v1alpha1/podgroups"
+_POD_GROUPS: Final[Json] = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {
+        "name": "podgroups.scheduling.x-k8s.io",
+        "annotations": {"api-approved.kubernetes.io": "unapproved, for tests"},
+    },
+    "spec": {
+        "group": "scheduling.x-k8s.io",
+        "names": {"kind": "PodGroup", "plural": "podgroups"},
+        "scope": "Namespaced",
+        "versions": [
+            {
+                "name": "v1alpha1",
+                "served": True,
+                "storage": True,
+                "subresources": {"status": {}},
+                "schema": {
+                    "openAPIV3Schema": {
+                        "type": "object",
+                        "x-kubernetes-preserve-unknown-fields": True,
+                    }
+                },
+            }
+        ],
+    },
+}
+
+
+def trainjob(runtime: str, name: str = "t", spec: Json | None = None, **trainer: Any) -> Json:
+    """A TrainJob; `trainer` is what its trainer says, `spec` all the rest."""
+    body: Json = {"runtimeRef": {"name": runtime}, **(spec or {})}
+    if trainer:
+        body["trainer"] = trainer
+    return {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "metadata": {"name": name},
+        "spec": body,
+    }

@@ -1,0 +1,346 @@
+"""The client against a real API server."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
+
+import pytest
+from cluster.access import Access
+from cluster.control_plane import ControlPlane
+
+from trainway.kube import client as client_module
+from trainway.kube.client import JSON_PATCH, Client, WatchEvent
+from trainway.kube.connection import load_connection
+from trainway.kube.errors import (
+    AlreadyExists,
+    Conflict,
+    Gone,
+    InvalidObject,
+    ObjectNotFound,
+    Refused,
+    ServerUnavailable,
+    Unauthorized,
+)
+from trainway.kube.requests import Selection
+from trainway.kube.resources import (
+    CLUSTER_QUEUES,
+    CONFIG_MAPS,
+    JOBS,
+    NAMESPACES,
+    PODS,
+    SERVICES,
+    Json,
+)
+from trainway.kube.testing import Forwarder, changed_kubeconfig
+
+
+def run(cluster: Access, test: Callable[[Client], Awaitable[None]]) -> None:
+    async def main() -> None:
+        async with asyncio.timeout(60), Client(load_connection(cluster.kubeconfig)) as client:
+            await test(client)
+
+    asyncio.run(main())
+
+
+def config_map(namespace: str, name: str = "c", **data: str) -> Json:
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": namespace},
+        "data": data,
+    }
+
+
+def own(cluster: Access) -> ControlPlane:
+    if not isinstance(cluster, ControlPlane):
+        pytest.skip("cannot stop the API server of an existing cluster")
+    return cluster
+
+
+async def restart(cluster: ControlPlane) -> None:
+    """Kill the API server and start it again; by this thread, for it dies with its thread."""
+    cluster.kill_api_server()
+    cluster.api_server = cluster.launch("kube-apiserver", cluster.api_server_command())
+    await asyncio.to_thread(cluster.api_server.wait_ready, lambda: cluster.answers("/readyz"), 90)
+
+
+def test_an_object_from_its_creation_to_its_end(api_cluster: Access, namespace: str) -> None:
+    async def test(client: Client) -> None:
+        made = await client.create(CONFIG_MAPS, config_map(namespace, a="1"))
+        assert await client.get(CONFIG_MAPS, "c", namespace) == made
+        with pytest.raises(AlreadyExists, match=r'configmaps "c" already exists'):
+            await client.create(CONFIG_MAPS, config_map(namespace))
+        merged = await client.patch(CONFIG_MAPS, "c", namespace, {"data": {"b": "2"}})
+        assert merged["data"] == {"a": "1", "b": "2"}
+        operations = [{"op": "remove", "path": "/data/a"}]
+        patched = await client.patch(CONFIG_MAPS, "c", namespace, operations, content=JSON_PATCH)
+        assert patched["data"] == {"b": "2"}
+        with pytest.raises(Conflict, match="has been modified"):
+            await client.replace(CONFIG_MAPS, made | {"data": {}})
+        replaced = await client.replace(CONFIG_MAPS, patched | {"data": {"c": "3"}})
+        assert replaced["data"] == {"c": "3"}
+        with pytest.raises(Conflict):
+            await client.delete(CONFIG_MAPS, "c", namespace, uid="another")
+        await client.delete(CONFIG_MAPS, "c", namespace, uid=made["metadata"]["uid"])
+        with pytest.raises(ObjectNotFound, match=r'configmaps "c" not found') as caught:
+            await client.get(CONFIG_MAPS, "c", namespace)
+        assert (caught.value.status, caught.value.reason) == (404, "NotFound")
+        assert caught.value.details["kind"] == "configmaps"
+
+    run(api_cluster, test)
+
+
+def test_a_dry_run_leaves_nothing(api_cluster: Access, namespace: str) -> None:
+    async def test(client: Client) -> None:
+        made = await client.create(CONFIG_MAPS, config_map(namespace), dry_run=True)
+        assert made["metadata"]["uid"]
+        applied = config_map(namespace, name="d", a="1")
+        await client.apply(applied, field_manager="me", dry_run=True)
+        names = [
+            obj["metadata"]["name"] for obj in (await client.list(CONFIG_MAPS, namespace)).items
+        ]
+        assert not {"c", "d"} & set(names)
+
+    run(api_cluster, test)
+
+
+def test_what_breaks_the_schema_is_refused(api_cluster: Access, namespace: str) -> None:
+    async def test(client: Client) -> None:
+        with pytest.raises(InvalidObject) as caught:
+            await client.create(
+                SERVICES,
+                {"metadata": {"name": "s", "namespace": namespace}, "spec": {"type": "Odd"}},
+            )
+        fields = {cause["field"] for cause in caught.value.details["causes"]}
+        assert "spec.type" in fields
+
+    run(api_cluster, test)
+
+
+def test_fields_of_another_are_taken_only_by_force(api_cluster: Access, namespace: str) -> None:
+    async def test(client: Client) -> None:
+        ours, theirs = config_map(namespace, a="ours"), config_map(namespace, a="theirs")
+        await client.apply(ours, field_manager="us")
+        await client.apply(ours, field_manager="us")
+        with pytest.raises(Conflict, match=r'conflict with "us": .data.a') as caught:
+            await client.apply(theirs, field_manager="them", force=False)
+        assert caught.value.details["causes"][0]["field"] == ".data.a"
+        forced = await client.apply(theirs, field_manager="them")
+        assert forced["data"] == {"a": "theirs"}
+
+    run(api_cluster, test)
+
+
+def test_long_lists_come_in_pages(
+    api_cluster: Access, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def test(client: Client) -> None:
+        names = [f"c-{number:02}" for number in range(20)]
+        for name in names:
+            await client.create(CONFIG_MAPS, config_map(namespace, name, a="1"))
+        monkeypatch.setattr(client_module, "PAGE", 7)
+        before = client.requests
+        listing = await client.list(CONFIG_MAPS, namespace, field_selector="metadata.name!=c-05")
+        assert client.requests - before == 3
+        listed = [obj["metadata"]["name"] for obj in listing.items]
+        assert [name for name in listed if name.startswith("c-")] == names[:5] + names[6:]
+        assert {obj["kind"] for obj in listing.items} == {"ConfigMap"}
+        assert int(listing.resource_version) > 0
+        small = await client.list(
+            CONFIG_MAPS, namespace, field_selector="metadata.name=c-03", metadata_only=True
+        )
+        assert [obj.keys() for obj in small.items] == [{"apiVersion", "kind", "metadata"}]
+        assert small.items[0]["apiVersion"] == "v1"
+
+    run(api_cluster, test)
+
+
+def test_which_resources_are_served(api_cluster: Access) -> None:
+    async def test(client: Client) -> None:
+        assert await client.serves(PODS)
+        assert await client.serves(JOBS)
+        assert not await client.serves(CLUSTER_QUEUES)
+
+    run(api_cluster, test)
+
+
+@asynccontextmanager
+async def watching(
+    client: Client, namespace: str, version: str, metadata_only: bool = False
+) -> AsyncIterator[AsyncIterator[WatchEvent]]:
+    selection = Selection("", "metadata.name!=kube-root-ca.crt", metadata_only)
+    async with aclosing(
+        client.watch(CONFIG_MAPS, namespace, resource_version=version, selection=selection)
+    ) as events:
+        yield events
+
+
+@pytest.mark.parametrize("metadata_only", [False, True])
+def test_a_watch_tells_changes_however_large(
+    api_cluster: Access, namespace: str, metadata_only: bool
+) -> None:
+    async def test(client: Client) -> None:
+        version = (await client.list(CONFIG_MAPS, namespace)).resource_version
+        text = "x" * 700_000
+        async with watching(client, namespace, version, metadata_only) as events:
+            await client.create(CONFIG_MAPS, config_map(namespace, large=text))
+            await client.patch(CONFIG_MAPS, "c", namespace, {"data": {"large": None, "a": "1"}})
+            await client.delete(CONFIG_MAPS, "c", namespace)
+            seen = [await anext(events) for _ in range(3)]
+        assert [event.type for event in seen] == ["ADDED", "MODIFIED", "DELETED"]
+        data = [event.object.get("data") for event in seen]
+        assert data == ([None] * 3 if metadata_only else [{"large": text}, {"a": "1"}, {"a": "1"}])
+
+    run(api_cluster, test)
+
+
+def test_it_works_on_after_a_restart_which_forgets_old_versions(
+    api_cluster: Access, namespace: str
+) -> None:
+    cluster = own(api_cluster)
+
+    async def test(client: Client) -> None:
+        before = (await client.list(CONFIG_MAPS, namespace)).resource_version
+        await client.create(CONFIG_MAPS, config_map(namespace, a="1"))
+        starting = asyncio.create_task(restart(cluster))
+        await asyncio.sleep(0)
+        creating = asyncio.create_task(client.create(CONFIG_MAPS, config_map(namespace, "d")))
+        await starting
+        try:  # it was never sent to a dead server, so it was tried again
+            await creating
+        except ServerUnavailable:  # in vain where the server took long
+            await client.create(CONFIG_MAPS, config_map(namespace, "d"))
+        assert (await client.get(CONFIG_MAPS, "c", namespace))["data"] == {"a": "1"}
+        with pytest.raises(Gone, match="too old resource version"):
+            async with watching(client, namespace, before) as events:
+                await anext(events)
+
+    run(cluster, test)
+
+
+def test_nobody_listens(tmp_path: Path, api_cluster: Access) -> None:
+    async def main() -> None:
+        forwarder = Forwarder(api_cluster.server)
+        async with forwarder.running():
+            url = forwarder.url
+        path = changed_kubeconfig(api_cluster.kubeconfig, tmp_path / "k", cluster={"server": url})
+        async with Client(load_connection(path), chance=lambda: 0.0) as client:
+            with pytest.raises(ServerUnavailable, match=f"no answer from {url}: "):
+                await client.get(PODS, "p", "default")
+
+    asyncio.run(main())
+
+
+def test_a_post_is_not_sent_twice_over_a_broken_connection(
+    tmp_path: Path, api_cluster: Access, namespace: str
+) -> None:
+    async def main() -> None:
+        forwarder = Forwarder(api_cluster.server)
+        async with forwarder.running():
+            path = changed_kubeconfig(
+                api_cluster.kubeconfig, tmp_path / "k", cluster={"server": forwarder.url}
+            )
+            async with Client(load_connection(path)) as client:
+                await client.get(NAMESPACES, namespace)
+                forwarder.silence()  # the answer will be lost
+                creating = asyncio.create_task(client.create(CONFIG_MAPS, config_map(namespace)))
+                await asyncio.sleep(0.2)
+                before = client.requests
+                forwarder.cut()
+                with pytest.raises(ServerUnavailable):
+                    await creating
+                assert client.requests == before
+                forwarder.silence()
+                applying = asyncio.create_task(
+                    client.apply(config_map(namespace, "d"), field_manager="me")
+                )
+                await asyncio.sleep(0.2)
+                forwarder.cut()
+                assert (await applying)["metadata"]["name"] == "d"
+
+    asyncio.run(main())
+
+
+PLUGIN = """
+import json, pathlib, sys
+folder = pathlib.Path(sys.argv[1])
+runs = int((folder / "runs").read_text()) if (folder / "runs").exists() else 0
+(folder / "runs").write_text(str(runs + 1))
+token = (folder / "token").read_text() if runs else "out of date"
+print(json.dumps({
+    "apiVersion": "client.authentication.k8s.io/v1",
+    "kind": "ExecCredential",
+    "status": {"token": token},
+}))
+"""
+
+
+def test_a_credential_plugin_is_asked_again_when_its_token_is_refused(
+    api_cluster: Access, tmp_path: Path
+) -> None:
+    token = own(api_cluster).users["admin"].token
+    (tmp_path / "token").write_text(token)
+    plugin = {
+        "apiVersion": "client.authentication.k8s.io/v1",
+        "command": sys.executable,
+        "args": ["-c", PLUGIN, str(tmp_path)],
+    }
+    path = changed_kubeconfig(api_cluster.kubeconfig, tmp_path / "k", user={"exec": plugin})
+
+    async def main() -> None:
+        async with Client(load_connection(path)) as client:
+            readers = [client.get(NAMESPACES, "default") for _ in range(8)]
+            for obj in await asyncio.gather(*readers):
+                assert obj["metadata"]["name"] == "default"
+
+    asyncio.run(main())
+    assert (tmp_path / "runs").read_text() == "2"
+
+
+def test_a_wrong_token(api_cluster: Access, tmp_path: Path) -> None:
+    path = changed_kubeconfig(api_cluster.kubeconfig, tmp_path / "k", user={"token": "wrong"})
+
+    async def main() -> None:
+        async with Client(load_connection(path)) as client:
+            with pytest.raises(Unauthorized) as caught:
+                await client.get(NAMESPACES, "default")
+            assert (
+                caught.value.hint == "the credentials of the kubeconfig are wrong or have expired"
+            )
+
+    asyncio.run(main())
+
+
+def test_a_client_certificate(api_cluster: Access, tmp_path: Path) -> None:
+    pair = own(api_cluster).authority.issue("someone", organization="system:masters")
+    user = {"client-certificate": str(pair.certificate), "client-key": str(pair.key)}
+    path = changed_kubeconfig(api_cluster.kubeconfig, tmp_path / "k", user=user)
+
+    async def main() -> None:
+        async with Client(load_connection(path)) as client:
+            review: Json = {
+                "apiVersion": "authentication.k8s.io/v1",
+                "kind": "SelfSubjectReview",
+            }
+            answer = await client.raw(
+                "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", review
+            )
+            assert answer["status"]["userInfo"]["username"] == "someone"
+
+    asyncio.run(main())
+
+
+def test_acting_as_another_user(api_cluster: Access, tmp_path: Path) -> None:
+    config = json.loads(own(api_cluster).kubeconfig.read_text())
+    user = config["users"][0]["user"] | {"as": "jane", "as-groups": ["a", "b"]}
+    path = changed_kubeconfig(api_cluster.kubeconfig, tmp_path / "k", user=user)
+
+    async def main() -> None:
+        async with Client(load_connection(path)) as client:
+            with pytest.raises(Refused, match='User "jane" cannot get resource "namespaces"'):
+                await client.get(NAMESPACES, "default")
+
+    asyncio.run(main())
