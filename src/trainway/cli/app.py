@@ -24,6 +24,7 @@ MODULES: Final = {
     "runtimes": "trainway.cli.commands.runtimes",
     "crds": "trainway.cli.commands.crds",
     "server": "trainway.cli.commands.server",
+    "operator": "trainway.cli.commands.operator",
     "doctor": "trainway.cli.commands.doctor",
     "completion": "trainway.cli.commands.completion",
 }

@@ -19,11 +19,12 @@ behave like them:
   so a gang that counts it, as upstream's does, never starts.
 
 A Job gives all its pods the same labels, so `training.kubeflow.org/replica-index` is left out; each
-pod has `batch.kubernetes.io/job-completion-index` instead.
+pod has `batch.kubernetes.io/job-completion-index` instead. The Jobs have the same labels as their
+pods, so that one selector finds both.
 """
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from trainway.api import mpijob as api
@@ -44,6 +45,11 @@ KIND: Final = "MPIJob"
 LAUNCHER: Final = api.LAUNCHER.lower()
 WORKER: Final = api.WORKER.lower()
 
+OPERATOR_LABEL: Final = "training.kubeflow.org/operator-name"
+OPERATOR: Final = "mpi-operator"
+JOB_LABEL: Final = "training.kubeflow.org/job-name"
+ROLE_LABEL: Final = "training.kubeflow.org/job-role"
+
 _SSH_VOLUME: Final = "ssh-auth"
 _CONFIG_VOLUME: Final = "mpi-job-config"
 _DISCOVER_HOSTS: Final = "discover_hosts.sh"
@@ -56,16 +62,24 @@ _NO_DEVICES: Final = (("NVIDIA_VISIBLE_DEVICES", ""), ("NVIDIA_DRIVER_CAPABILITI
 
 
 def compile_mpijob(
-    job: MPIJob, *, network: Network, keys: Keys, gang: GangScheduling | None = None
+    job: MPIJob,
+    *,
+    network: Network,
+    keys: Keys,
+    gang: GangScheduling | None = None,
+    running: Collection[int] | None = None,
 ) -> Compiled:
-    """Make what the job needs: Secret, ConfigMap, with a gang its PodGroup, and the JobSet."""
+    """Make what the job needs: Secret, ConfigMap, with a gang its PodGroup, and the JobSet.
+
+    `running` are the workers that run, by index; None: nobody knows, so all are taken to.
+    """
     policy = job.spec.run_policy
     if (policy.managed_by or api.CONTROLLER) != api.CONTROLLER:
         return Compiled()
     name = job.metadata.name
     objects = [
         ssh_secret(_owned(job, f"{name}-ssh"), keys.ssh_keypair()),
-        config_map(_owned(job, f"{name}-config"), _config(job, network)),
+        config_map(_owned(job, f"{name}-config"), _config(job, network, running)),
     ]
     if gang and not policy.suspend:  # upstream too makes the group when the job starts
         objects.append(_pod_group(job, gang))
@@ -93,20 +107,17 @@ def _waits_for_workers(job: MPIJob) -> bool:
     return job.spec.launcher_creation_policy != "AtStartup" and WORKER in _replicas(job)
 
 
-def _config(job: MPIJob, network: Network) -> dict[str, str]:
-    """Write the files of the launcher.
-
-    The hostfile lists every worker that is wanted. So does the script here; what knows the pods may
-    write it anew as they start.
-    """
+def _config(job: MPIJob, network: Network, running: Collection[int] | None) -> dict[str, str]:
+    """Write the files of the launcher: all workers in the hostfile, running ones in the script."""
     spec = job.spec
     launcher = [network.fqdn(LAUNCHER, 0)] if spec.run_launcher_as_worker else []
     count = _replicas(job)[WORKER].replicas if WORKER in _replicas(job) else 0
     workers = [network.fqdn(WORKER, index) for index in range(count)]
     hostfile = mpi.hostfile(spec.mpi_implementation, launcher + workers, spec.slots_per_worker)
+    found = [host for index, host in enumerate(workers) if running is None or index in running]
     return {
         mpi.HOSTFILE_NAME: hostfile,
-        _DISCOVER_HOSTS: discover_hosts(launcher + sorted(workers)),
+        _DISCOVER_HOSTS: discover_hosts(launcher + sorted(found)),
     }
 
 
@@ -133,7 +144,7 @@ def _jobset(job: MPIJob, network: Network, gang: GangScheduling | None) -> Json:
     roles = [_launcher(job, _pod(job, LAUNCHER, gang))]
     if WORKER in replicas:
         # A role may depend only on those before it.
-        roles.insert(0, _worker(replicas[WORKER].replicas, _pod(job, WORKER, gang), network))
+        roles.insert(0, _worker(job, _pod(job, WORKER, gang), network))
     spec: Json = {
         "network": {
             "enableDNSHostnames": True,
@@ -163,7 +174,7 @@ def _launcher(job: MPIJob, pod: PodTemplate) -> Json:
         backoffLimit=policy.backoff_limit, activeDeadlineSeconds=policy.active_deadline_seconds
     )
     waits = [{"name": WORKER, "status": "Ready"}] if _waits_for_workers(job) else None
-    return _replicated_job(LAUNCHER, 1, limits, pod) | _given(dependsOn=waits)
+    return _replicated_job(job, LAUNCHER, limits, pod) | _given(dependsOn=waits)
 
 
 def _launcher_env(job: MPIJob) -> mpi.Variables:
@@ -172,18 +183,19 @@ def _launcher_env(job: MPIJob) -> mpi.Variables:
     return variables if spec.run_launcher_as_worker else variables + _NO_DEVICES
 
 
-def _worker(count: int, pod: PodTemplate, network: Network) -> Json:
+def _worker(job: MPIJob, pod: PodTemplate, network: Network) -> Json:
     container = pod.containers[0].data
     if not container.get("command") and not container.get("args"):
         container["command"] = list(mpi.IDLE if network.shares_host else _SSH_SERVER)
     if not network.shares_host:
         dns: Json = pod.spec.setdefault("dnsConfig", {})
         dns["searches"] = [*dns.get("searches", []), network.domain]
-    return _replicated_job(WORKER, count, {"backoffLimit": _HIGHEST_BACKOFF_LIMIT}, pod)
+    return _replicated_job(job, WORKER, {"backoffLimit": _HIGHEST_BACKOFF_LIMIT}, pod)
 
 
-def _replicated_job(role: str, pods: int, limits: Json, pod: PodTemplate) -> Json:
-    job = {
+def _replicated_job(job: MPIJob, role: str, limits: Json, pod: PodTemplate) -> Json:
+    pods = _replicas(job)[role].replicas
+    spec = {
         "parallelism": pods,
         "completions": pods,
         "completionMode": "Indexed",
@@ -191,7 +203,12 @@ def _replicated_job(role: str, pods: int, limits: Json, pod: PodTemplate) -> Jso
         "podReplacementPolicy": "Failed",
         "template": pod.data,
     }
-    return {"name": role, "replicas": 1, "template": {"spec": job}}
+    metadata = {"labels": _labels(job, role)}
+    return {"name": role, "replicas": 1, "template": {"metadata": metadata, "spec": spec}}
+
+
+def _labels(job: MPIJob, role: str) -> Mapping[str, str]:
+    return {OPERATOR_LABEL: OPERATOR, JOB_LABEL: job.metadata.name, ROLE_LABEL: role}
 
 
 def _pod(job: MPIJob, role: str, gang: GangScheduling | None) -> PodTemplate:
@@ -199,13 +216,7 @@ def _pod(job: MPIJob, role: str, gang: GangScheduling | None) -> PodTemplate:
     replica = _replicas(job)[role]
     name = job.metadata.name
     pod = PodTemplate({"metadata": {}} | copy.deepcopy(replica.template))
-    pod.add_labels(
-        {
-            "training.kubeflow.org/operator-name": "mpi-operator",
-            "training.kubeflow.org/job-name": name,
-            "training.kubeflow.org/job-role": role,
-        }
-    )
+    pod.add_labels(_labels(job, role))
     annotations = pod.data["metadata"].get("annotations", {})
     if "sidecar.istio.io/inject" not in annotations:
         pod.add_annotations({"sidecar.istio.io/inject": "false"})

@@ -9,7 +9,7 @@ from trainway.compiler.framework import Framework
 from trainway.compiler.keys import GeneratedKeys, Keys
 from trainway.compiler.network import KubernetesNetwork, NetworkFactory
 from trainway.compiler.registry import default_framework
-from trainway.compiler.workload import Lookup, Runtime, new_workload
+from trainway.compiler.workload import Lookup, Runtime, Workload, new_workload
 from trainway.jobset.merge_patch import MergePatchError
 from trainway.schema.field import ABSENT, FieldError, invalid
 
@@ -31,14 +31,25 @@ def compile_trainjob(job: TrainJob, runtime: Runtime, target: Target) -> Compile
 
     A job that another controller manages is checked like any other, but has no objects.
     """
+    workload, errors = _checked(job, runtime, target)
+    if workload is None or errors or job.spec.managed_by != CONTROLLER:
+        return Compiled(errors=errors)
+    return Compiled(target.framework.build(workload))
+
+
+def trainjob_errors(job: TrainJob, runtime: Runtime, target: Target) -> list[FieldError]:
+    """All reasons why the job may not run on this runtime; nothing is built."""
+    return _checked(job, runtime, target)[1]
+
+
+def _checked(
+    job: TrainJob, runtime: Runtime, target: Target
+) -> tuple[Workload | None, list[FieldError]]:
     try:
         workload = new_workload(job, runtime, target.network, target.keys, target.lookup)
     except MergePatchError as error:
-        return Compiled(errors=[invalid(("spec", "runtimePatches"), ABSENT, str(error))])
-    errors = sorted(target.framework.validate(workload), key=_field_order)
-    if errors or job.spec.managed_by != CONTROLLER:
-        return Compiled(errors=errors)
-    return Compiled(target.framework.build(workload))
+        return None, [invalid(("spec", "runtimePatches"), ABSENT, str(error))]
+    return workload, sorted(target.framework.validate(workload), key=_field_order)
 
 
 def runtime_kind_error(job: TrainJob) -> FieldError | None:

@@ -1,0 +1,1 @@
+"""What our programs cost, measured; each module runs as a script."""

@@ -1,0 +1,1 @@
+"""The operator: the controllers, webhooks and endpoints that run in a Kubernetes cluster."""

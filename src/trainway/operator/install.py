@@ -1,0 +1,263 @@
+"""Installs the operator into a cluster, and removes it, by server-side apply.
+
+Installing twice is like installing once. The order matters: kinds before objects of them, and the
+webhooks last, since from then on the API server asks an operator that may only just be starting.
+"""
+
+import argparse
+import asyncio
+import sys
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import yaml
+
+from trainway.errors import UnavailableError
+from trainway.kube.client import Client
+from trainway.kube.connection import load_connection
+from trainway.kube.errors import AlreadyExists, ApiError, ObjectNotFound
+from trainway.kube.resources import (
+    JOBSETS,
+    LEASES,
+    NAMESPACES,
+    Resource,
+    resource_of,
+)
+from trainway.operator import manifests
+from trainway.operator.manifests import FIELD_OWNER, MANAGED_BY, Installation
+
+Json = dict[str, Any]
+Tell = Callable[[str], None]
+
+_PATIENCE_SECONDS: Final = 60.0
+_POLL_SECONDS: Final = 0.2
+
+
+async def install(client: Client, installation: Installation, tell: Tell) -> None:
+    """Bring the cluster to what the manifests say; `tell` gets a line for each object."""
+    crds = manifests.crds()
+    for crd in crds:
+        await _apply(client, crd, tell)
+    for crd in crds:
+        await _wait_until_served(client, served_resource(crd))
+    await _create_namespace(client, installation, tell)
+    for obj in [*manifests.access(installation), *manifests.settings(installation)]:
+        await _apply(client, obj, tell)
+    for runtime in manifests.runtimes():
+        await _apply_runtime(client, runtime, tell)
+    for obj in [*manifests.manager(installation), *manifests.webhooks(installation)]:
+        await _apply(client, obj, tell)
+    if not await client.serves(JOBSETS):
+        tell(f"warning: {JOBSETS} is not served: no job runs until JobSet is installed")
+
+
+async def uninstall(client: Client, installation: Installation, tell: Tell, *, crds: bool) -> None:
+    """Remove the operator. Jobs, runtimes and their kinds stay, unless `crds` is set."""
+    for obj in removals(installation, crds=crds):
+        await _delete(client, obj, tell)
+    if not crds:
+        tell("kept: custom resource definitions, jobs and runtimes (--crds removes them)")
+        tell(f"kept: namespace {installation.namespace}")
+        return
+    for crd in manifests.crds():
+        await _wait_until_gone(client, crd)
+    namespace = manifests.namespace(installation)
+    found = await _found(client, namespace)
+    name, value = MANAGED_BY
+    if found is not None and (found["metadata"].get("labels") or {}).get(name) != value:
+        tell(f"kept: namespace {installation.namespace}, which was there before")
+    else:
+        await _delete(client, namespace, tell)
+
+
+def removals(installation: Installation, *, crds: bool) -> list[Json]:
+    """What is removed, in this order: first what stands between people and their objects."""
+    lease = {
+        "apiVersion": LEASES.api_version,
+        "kind": LEASES.kind,
+        "metadata": {"name": manifests.LEASE, "namespace": installation.namespace},
+    }
+    installed = [
+        *manifests.webhooks(installation),
+        *reversed(manifests.manager(installation)),
+        lease,
+        *manifests.settings(installation),
+        *reversed(manifests.access(installation)),
+    ]
+    return [*installed, *(manifests.crds() if crds else ())]
+
+
+def served_resource(crd: Json) -> Resource:
+    """The resource that a CustomResourceDefinition defines."""
+    spec = crd["spec"]
+    return Resource(
+        spec["group"],
+        spec["versions"][0]["name"],
+        spec["names"]["plural"],
+        spec["names"]["kind"],
+        spec["scope"] == "Namespaced",
+    )
+
+
+def label(obj: Json) -> str:
+    """How an object is called in a line: `deployment.apps/name`."""
+    resource = resource_of(obj)
+    group = f".{resource.group}" if resource.group else ""
+    return f"{resource.kind.lower()}{group}/{obj['metadata']['name']}"
+
+
+def is_contained(wanted: object, found: object) -> bool:
+    """Whether all that is wanted is there; the API server adds defaults of its own."""
+    if isinstance(wanted, Mapping) and isinstance(found, Mapping):
+        return all(name in found and is_contained(v, found[name]) for name, v in wanted.items())
+    if isinstance(wanted, list) and isinstance(found, list):
+        return len(wanted) == len(found) and all(map(is_contained, wanted, found))
+    return wanted == found
+
+
+async def _apply(client: Client, obj: Json, tell: Tell) -> None:
+    before = await _found(client, obj)
+    after = await client.apply(obj, field_manager=FIELD_OWNER)
+    if before is None:
+        outcome = "created"
+    elif before["metadata"]["resourceVersion"] == after["metadata"]["resourceVersion"]:
+        outcome = "unchanged"
+    else:
+        outcome = "configured"
+    tell(f"{label(obj)} {outcome}")
+
+
+async def _apply_runtime(client: Client, runtime: Json, tell: Tell) -> None:
+    """Like others, but left alone where it is the same: a webhook may be asked about a change."""
+    before = await _found(client, runtime)
+    if before is not None and is_contained(runtime, before):
+        tell(f"{label(runtime)} unchanged")
+        return
+    await _apply(client, runtime, tell)
+
+
+async def _create_namespace(client: Client, installation: Installation, tell: Tell) -> None:
+    """A namespace that is there is someone's, and stays as it is."""
+    namespace = manifests.namespace(installation)
+    try:
+        await client.create(NAMESPACES, namespace, field_manager=FIELD_OWNER)
+        tell(f"{label(namespace)} created")
+    except AlreadyExists:
+        tell(f"{label(namespace)} unchanged")
+
+
+async def _found(client: Client, obj: Json) -> Json | None:
+    metadata = obj["metadata"]
+    try:
+        return await client.get(resource_of(obj), metadata["name"], metadata.get("namespace", ""))
+    except ObjectNotFound:
+        return None
+
+
+async def _delete(client: Client, obj: Json, tell: Tell) -> None:
+    metadata = obj["metadata"]
+    try:
+        await client.delete(resource_of(obj), metadata["name"], metadata.get("namespace", ""))
+        tell(f"{label(obj)} deleted")
+    except ObjectNotFound:
+        tell(f"{label(obj)} not found")
+
+
+async def _wait_until_served(client: Client, resource: Resource) -> None:
+    await _wait(
+        lambda: _is_listed(client, resource),
+        UnavailableError(
+            f"{resource} is not served although its definition is there",
+            hint=f"see `kubectl describe crd {resource}`",
+        ),
+    )
+
+
+async def _wait_until_gone(client: Client, obj: Json) -> None:
+    async def is_gone() -> bool:
+        return await _found(client, obj) is None
+
+    problem = f"{label(obj)} is still being deleted"
+    hint = "something keeps it back; see its finalizers"
+    await _wait(is_gone, UnavailableError(problem, hint=hint))
+
+
+async def _wait(condition: Callable[[], Awaitable[bool]], problem: UnavailableError) -> None:
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while not await condition():
+        if time.monotonic() > deadline:
+            raise problem
+        await asyncio.sleep(_POLL_SECONDS)
+
+
+async def _is_listed(client: Client, resource: Resource) -> bool:
+    """Whether objects of the kind can be had; discovery alone says so a little too early."""
+    try:
+        await client.raw("GET", f"{resource.path()}?limit=1")
+    except ObjectNotFound:
+        return False
+    except ApiError as error:
+        if error.status == 429:
+            return False
+        raise
+    return True
+
+
+def add_arguments(parser: argparse.ArgumentParser, command: str) -> None:
+    """The flags of `install` and `uninstall`."""
+    default = Installation()
+    parser.add_argument(
+        "--namespace",
+        default=default.namespace,
+        metavar="NS",
+        help=f"the operator's own namespace (default {default.namespace})",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="print it and do nothing")
+    if command == "install":
+        parser.add_argument(
+            "--image", default=default.image, help=f"of the operator (default {default.image})"
+        )
+    else:
+        parser.add_argument(
+            "--crds", action="store_true", help="also remove all jobs, runtimes and their kinds"
+        )
+
+
+async def main(options: argparse.Namespace) -> int:
+    """Run `install` or `uninstall`; the exit status."""
+    is_install = options.command == "install"
+    installation = Installation(namespace=options.namespace)
+    if is_install:
+        installation = replace(installation, image=options.image)
+    if options.dry_run:
+        _tell_all(preview(installation) if is_install else _removal_lines(installation, options))
+        return 0
+    async with Client(load_connection(options.kubeconfig, options.context)) as client:
+        if is_install:
+            await install(client, installation, _tell)
+        else:
+            await uninstall(client, installation, _tell, crds=options.crds)
+    return 0
+
+
+def preview(installation: Installation) -> list[str]:
+    """Everything that `install` applies, as YAML that `kubectl apply --server-side` takes."""
+    files = manifests.folder(installation)
+    objects = [*manifests.crds(), *(obj for file in files.values() for obj in file)]
+    return [yaml.safe_dump_all(objects, sort_keys=False).rstrip("\n")]
+
+
+def _removal_lines(installation: Installation, options: argparse.Namespace) -> list[str]:
+    return [f"{label(obj)} would be deleted" for obj in removals(installation, crds=options.crds)]
+
+
+def _tell_all(lines: Sequence[str]) -> None:
+    for line in lines:
+        _tell(line)
+
+
+def _tell(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()

@@ -1,0 +1,288 @@
+"""The objects that make up an installation of the operator, as plain dicts.
+
+`make generate` writes them to `manifests/base`, and `install` applies them: what is reviewed is
+what runs. Names are upstream's, so that an installation takes the place of upstream's.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import yaml
+
+from trainway import __version__
+from trainway.api.crd import crd
+from trainway.api.kinds import KINDS
+from trainway.operator import permissions
+from trainway.operator.config import CertConfig
+from trainway.operator.webhook_configurations import service_client, webhook_configurations
+from trainway.runtimes import builtin_runtimes
+
+Json = dict[str, Any]
+
+NAME: Final = CertConfig.service_name
+SECRET: Final = CertConfig.secret_name
+CONFIG_MAP: Final = "kubeflow-trainer-config"
+CONFIG_FILE: Final = "controller_manager_config.yaml"
+PUBLIC_CONFIG_MAP: Final = "kubeflow-trainer-public"
+LEASE: Final = "trainer.kubeflow.org"
+TRAINER_VERSION: Final = "v2.3.0"
+"""The version of Kubeflow Trainer whose API is served; its SDK asks for it."""
+FIELD_OWNER: Final = "trainway-install"
+MANAGED_BY: Final = ("app.kubernetes.io/managed-by", "trainway")
+
+_SELECTOR: Final[Mapping[str, str]] = {
+    "app.kubernetes.io/name": "trainer",
+    "app.kubernetes.io/component": "manager",
+    "app.kubernetes.io/part-of": "kubeflow",
+}
+_RBAC: Final = "rbac.authorization.k8s.io"
+_PORTS: Final = {"health": 8081, "metrics": 8443, "webhook": 9443, "status-server": 10443}
+_CONFIG_FOLDER: Final = "/etc/trainway"
+_USER: Final = 65532
+
+
+@dataclass(frozen=True)
+class Installation:
+    """Where and what to install."""
+
+    namespace: str = "kubeflow-system"
+    image: str = f"trainway/operator:{__version__}"
+
+
+def crds() -> list[Json]:
+    """The kinds that the operator serves."""
+    return [crd(kind) for kind in KINDS.values()]
+
+
+def namespace(installation: Installation) -> Json:
+    """The operator's own namespace."""
+    metadata = {"name": installation.namespace, "labels": dict([MANAGED_BY])}
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
+
+
+def access(installation: Installation) -> list[Json]:
+    """Who the operator is and what it, and its users, may do."""
+    where = installation.namespace
+    subject = {"kind": "ServiceAccount", "name": NAME, "namespace": where}
+    everyone = {"kind": "Group", "name": "system:authenticated", "apiGroup": _RBAC}
+    readers = "kubeflow-trainer-view-cluster-runtimes"
+    roles = "rbac.authorization.k8s.io/aggregate-to"
+    return [
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": _metadata(NAME, where)},
+        _role(NAME, "", permissions.operator_rules()),
+        _binding(NAME, "", subject),
+        _role(NAME, where, permissions.own_namespace_rules(SECRET)),
+        _binding(NAME, where, subject),
+        _role(
+            "kubeflow-trainer-view",
+            "",
+            permissions.viewer_rules(),
+            {f"{roles}-{role}": "true" for role in ("view", "edit", "admin")},
+        ),
+        _role(
+            "kubeflow-trainer-edit",
+            "",
+            permissions.editor_rules(),
+            {f"{roles}-{role}": "true" for role in ("edit", "admin")},
+        ),
+        _role(readers, "", permissions.cluster_runtime_reader_rules()),
+        _binding(readers, "", everyone),
+        _role(PUBLIC_CONFIG_MAP, where, permissions.public_config_map_rules(PUBLIC_CONFIG_MAP)),
+        _binding(PUBLIC_CONFIG_MAP, where, everyone),
+    ]
+
+
+def settings(installation: Installation) -> list[Json]:
+    """The configuration file, what everyone may know, and the place for the certificate."""
+    where = installation.namespace
+    version = {"kubeflow_trainer_version": TRAINER_VERSION, "trainway_version": __version__}
+    return [
+        _config_map(CONFIG_MAP, where, {CONFIG_FILE: _configuration_text()}),
+        _config_map(PUBLIC_CONFIG_MAP, where, version),
+        {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": _metadata(SECRET, where),
+            "type": "Opaque",
+        },
+    ]
+
+
+def manager(installation: Installation) -> list[Json]:
+    """The process and the way to it."""
+    return [_service(installation), _deployment(installation)]
+
+
+def webhooks(installation: Installation) -> list[Json]:
+    """What the API server asks the operator."""
+    return webhook_configurations(service_client(installation.namespace, NAME), dict([MANAGED_BY]))
+
+
+def runtimes() -> list[Json]:
+    """The built-in runtimes."""
+    return builtin_runtimes()
+
+
+def configuration() -> Json:
+    """The configuration file that is installed: upstream's, without limits on requests."""
+    return {
+        "apiVersion": "config.trainer.kubeflow.org/v1alpha1",
+        "kind": "Configuration",
+        "health": {"healthProbeBindAddress": f":{_PORTS['health']}"},
+        "metrics": {"bindAddress": f":{_PORTS['metrics']}", "secureServing": True},
+        "webhook": {"port": _PORTS["webhook"]},
+        "leaderElection": {
+            "leaderElect": True,
+            "resourceName": LEASE,
+            "leaseDuration": "15s",
+            "renewDeadline": "10s",
+            "retryPeriod": "2s",
+        },
+        "certManagement": {
+            "enable": True,
+            "webhookServiceName": NAME,
+            "webhookSecretName": SECRET,
+        },
+        "statusServer": {"port": _PORTS["status-server"], "qps": 50, "burst": 100},
+    }
+
+
+def _configuration_text() -> str:
+    return yaml.safe_dump(configuration(), sort_keys=False)
+
+
+def _metadata(name: str, where: str, labels: Mapping[str, str] | None = None) -> Json:
+    metadata: Json = {"name": name}
+    if where:
+        metadata["namespace"] = where
+    metadata["labels"] = {**_SELECTOR, **dict([MANAGED_BY]), **(labels or {})}
+    return metadata
+
+
+def _role(
+    name: str, where: str, rules: Sequence[Json], labels: Mapping[str, str] | None = None
+) -> Json:
+    return {
+        "apiVersion": f"{_RBAC}/v1",
+        "kind": "Role" if where else "ClusterRole",
+        "metadata": _metadata(name, where, labels),
+        "rules": list(rules),
+    }
+
+
+def _binding(name: str, where: str, subject: Json) -> Json:
+    """The role of that name for someone."""
+    kind = "Role" if where else "ClusterRole"
+    return {
+        "apiVersion": f"{_RBAC}/v1",
+        "kind": f"{kind}Binding",
+        "metadata": _metadata(name, where),
+        "roleRef": {"apiGroup": _RBAC, "kind": kind, "name": name},
+        "subjects": [subject],
+    }
+
+
+def _config_map(name: str, where: str, data: Mapping[str, str]) -> Json:
+    metadata = _metadata(name, where)
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": dict(data)}
+
+
+def _service(installation: Installation) -> Json:
+    ports = (
+        ("monitoring-port", _PORTS["metrics"], "metrics"),
+        ("webhook-server", 443, "webhook"),
+        ("status-server", _PORTS["status-server"], "status-server"),
+    )
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": _metadata(NAME, installation.namespace),
+        "spec": {
+            "ports": [
+                {"name": name, "port": port, "protocol": "TCP", "targetPort": target}
+                for name, port, target in ports
+            ],
+            "selector": dict(_SELECTOR),
+        },
+    }
+
+
+def _deployment(installation: Installation) -> Json:
+    pod = {
+        "serviceAccountName": NAME,
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": _USER,
+            "runAsGroup": _USER,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "containers": [_container(installation)],
+        "volumes": [
+            {"name": "config", "configMap": {"name": CONFIG_MAP}},
+            {"name": "tmp", "emptyDir": {"medium": "Memory", "sizeLimit": "16Mi"}},
+        ],
+    }
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": _metadata(NAME, installation.namespace),
+        "spec": {
+            "replicas": 1,
+            "selector": {"matchLabels": dict(_SELECTOR)},
+            "strategy": {
+                "type": "RollingUpdate",
+                "rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1},
+            },
+            "template": {"metadata": {"labels": dict(_SELECTOR)}, "spec": pod},
+        },
+    }
+
+
+def _container(installation: Installation) -> Json:
+    ports = [
+        {"name": name, "containerPort": port, "protocol": "TCP"} for name, port in _PORTS.items()
+    ]
+    return {
+        "name": "manager",
+        "image": installation.image,
+        "command": ["trainway", "operator", "run"],
+        "args": [f"--config={_CONFIG_FOLDER}/{CONFIG_FILE}", "--log-format=json"],
+        "ports": ports,
+        "livenessProbe": _probe("/healthz", delay=15, period=20),
+        "readinessProbe": _probe("/readyz", delay=1, period=5),
+        "resources": {
+            "requests": {"cpu": "100m", "memory": "128Mi"},
+            "limits": {"memory": "1Gi"},
+        },
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        },
+        "volumeMounts": [
+            {"name": "config", "mountPath": _CONFIG_FOLDER, "readOnly": True},
+            {"name": "tmp", "mountPath": "/tmp"},  # noqa: S108 (of the container)
+        ],
+    }
+
+
+def _probe(path: str, *, delay: int, period: int) -> Json:
+    return {
+        "httpGet": {"path": path, "port": "health"},
+        "initialDelaySeconds": delay,
+        "periodSeconds": period,
+        "timeoutSeconds": 3,
+    }
+
+
+def folder(installation: Installation) -> Mapping[str, list[Json]]:
+    """The files of `manifests/base`, named so that they are applied in the right order."""
+    return {
+        "00-namespace.yaml": [namespace(installation)],
+        "10-rbac.yaml": access(installation),
+        "20-config.yaml": settings(installation),
+        "30-runtimes.yaml": runtimes(),
+        "40-manager.yaml": manager(installation),
+        "50-webhooks.yaml": webhooks(installation),
+    }

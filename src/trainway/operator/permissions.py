@@ -1,0 +1,102 @@
+"""What the operator may do in a cluster, and what its users may: no verb that nobody uses."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from trainway.kube.certificate_keeper import WEBHOOK_CONFIGURATIONS
+
+Json = dict[str, Any]
+
+_TRAINER: Final = "trainer.kubeflow.org"
+_MPI: Final = "kubeflow.org"
+_READ: Final = ("get", "list", "watch")
+_WRITE: Final = ("create", "patch")
+
+
+def _rule(
+    group: str | Sequence[str], resources: Sequence[str], verbs: Sequence[str], **more: Any
+) -> Json:
+    groups = [group] if isinstance(group, str) else list(group)
+    return {"apiGroups": groups, "resources": list(resources), **more, "verbs": list(verbs)}
+
+
+def operator_rules() -> list[Json]:
+    """In the whole cluster."""
+    return [
+        _rule(_TRAINER, ("trainjobs",), (*_READ, "patch", "delete")),
+        _rule(_TRAINER, ("trainingruntimes", "clustertrainingruntimes"), (*_READ, "patch")),
+        _rule(_TRAINER, ("trainjobs/status",), ("get", "patch")),
+        _rule(
+            _TRAINER,
+            [
+                f"{plural}/finalizers"
+                for plural in ("trainjobs", "trainingruntimes", "clustertrainingruntimes")
+            ],
+            ("update",),
+        ),
+        _rule(_MPI, ("mpijobs",), (*_READ, "patch", "delete")),
+        _rule(_MPI, ("mpijobs/status",), ("get", "patch")),
+        _rule(_MPI, ("mpijobs/finalizers",), ("update",)),
+        _rule("jobset.x-k8s.io", ("jobsets",), (*_READ, *_WRITE, "delete")),
+        _rule("batch", ("jobs",), (*_READ, "patch")),
+        _rule("", ("pods",), (*_READ, "delete")),
+        _rule("", ("configmaps", "secrets"), (*_READ, *_WRITE)),
+        _rule("", ("limitranges",), _READ),
+        _rule("", ("events",), ("list", *_WRITE)),
+        _rule(
+            ("scheduling.x-k8s.io", "scheduling.volcano.sh"),
+            ("podgroups",),
+            (*_READ, *_WRITE, "delete"),
+        ),
+        _rule("scheduling.k8s.io", ("priorityclasses",), _READ),
+        _rule("node.k8s.io", ("runtimeclasses",), _READ),
+        *_webhook_rules(),
+        _rule("authentication.k8s.io", ("tokenreviews",), ("create",)),
+        _rule("authorization.k8s.io", ("subjectaccessreviews",), ("create",)),
+    ]
+
+
+def _webhook_rules() -> list[Json]:
+    """Those webhook configurations that name our webhooks, and no others."""
+    names: dict[str, list[str]] = {}
+    for resource, name in WEBHOOK_CONFIGURATIONS:
+        names.setdefault(resource.plural, []).append(name)
+    return [
+        _rule("admissionregistration.k8s.io", (plural,), ("get", "patch"), resourceNames=configured)
+        for plural, configured in names.items()
+    ]
+
+
+def own_namespace_rules(secret_name: str) -> list[Json]:
+    """In the operator's own namespace: whose turn it is, and the certificate."""
+    return [
+        _rule("coordination.k8s.io", ("leases",), ("get", "create", "update", "patch")),
+        _rule("", ("secrets",), ("get", "update"), resourceNames=[secret_name]),
+    ]
+
+
+def viewer_rules() -> list[Json]:
+    """Whoever may look at things in a namespace may look at jobs there."""
+    return [
+        _rule(_TRAINER, ("trainjobs", "trainjobs/status", "trainingruntimes"), _READ),
+        _rule(_MPI, ("mpijobs", "mpijobs/status"), _READ),
+    ]
+
+
+def editor_rules() -> list[Json]:
+    """Whoever may change things in a namespace may run jobs there."""
+    verbs = ("create", "update", "patch", "delete", "deletecollection")
+    return [
+        _rule(_TRAINER, ("trainjobs", "trainingruntimes"), verbs),
+        _rule(_MPI, ("mpijobs",), verbs),
+    ]
+
+
+def cluster_runtime_reader_rules() -> list[Json]:
+    """Everyone may see which runtimes the cluster has."""
+    return [_rule(_TRAINER, ("clustertrainingruntimes",), _READ)]
+
+
+def public_config_map_rules(name: str) -> list[Json]:
+    """Everyone may read which version runs; clients ask for it."""
+    return [_rule("", ("configmaps",), _READ, resourceNames=[name])]

@@ -1,0 +1,164 @@
+import asyncio
+from dataclasses import dataclass, field
+from typing import Any
+
+import aiohttp
+import orjson
+import pytest
+
+from trainway.kube.errors import ApiError, InvalidObject, ObjectNotFound, ServerUnavailable
+from trainway.operator.listener import listening
+from trainway.operator.status_server import BODY_LIMIT, status_app
+
+Json = dict[str, Any]
+TIME = "2026-01-01T00:00:00Z"
+URL = "/apis/trainer.kubeflow.org/v1alpha1/namespaces/ns/trainjobs/job/status"
+REPORT = {
+    "trainerStatus": {
+        "progressPercentage": 45,
+        "estimatedRemainingSeconds": 120,
+        "metrics": [{"name": "loss", "value": "0.15"}],
+        "lastUpdatedTime": TIME,
+    }
+}
+
+
+@dataclass
+class Cluster:
+    """Notes what is applied, or refuses it."""
+
+    error: Exception | None = None
+    applied: list[Json] = field(default_factory=list)
+
+    async def apply(self, obj: Json, *, field_manager: str, subresource: str = "") -> Json:
+        assert (field_manager, subresource) == ("trainer-status", "status")
+        if self.error is not None:
+            raise self.error
+        self.applied.append(obj)
+        return obj
+
+    async def permits(self, header: str, namespace: str, name: str) -> bool:
+        assert namespace == "ns"
+        return header == f"Bearer token of {name}"
+
+
+def post(
+    cluster: Cluster,
+    body: bytes | Json,
+    url: str = URL,
+    token: str = "token of job",  # noqa: S107 (made up)
+    method: str = "POST",
+) -> tuple[int, Json]:
+    text = body if isinstance(body, bytes) else orjson.dumps(body)
+
+    async def main() -> tuple[int, Json]:
+        async with (
+            listening(status_app(cluster, cluster), "127.0.0.1", 0) as port,
+            aiohttp.ClientSession(headers={"Authorization": f"Bearer {token}"}) as session,
+            session.request(method, f"http://127.0.0.1:{port}{url}", data=text) as response,
+        ):
+            assert response.content_type == "application/json"
+            return response.status, orjson.loads(await response.read())
+
+    return asyncio.run(main())
+
+
+def test_a_report_is_applied_to_the_status_and_echoed() -> None:
+    cluster = Cluster()
+    assert post(cluster, REPORT) == (200, REPORT)
+    assert cluster.applied == [
+        {
+            "apiVersion": "trainer.kubeflow.org/v1alpha1",
+            "kind": "TrainJob",
+            "metadata": {"name": "job", "namespace": "ns"},
+            "status": REPORT,
+        }
+    ]
+
+
+def test_fields_of_a_newer_client_are_left_out() -> None:
+    cluster = Cluster()
+    metric = {"name": "loss", "value": "1", "step": 3}
+    status = {"lastUpdatedTime": TIME, "eta": "soon", "metrics": [metric]}
+    wanted = {"lastUpdatedTime": TIME, "metrics": [{"name": "loss", "value": "1"}]}
+    assert post(cluster, {"trainerStatus": status}) == (200, {"trainerStatus": wanted})
+    assert cluster.applied[0]["status"]["trainerStatus"] == wanted
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["2026-01-01T02:00:00.123456+02:00", "2026-01-01t00:00:00z", "2025-12-31T23:00:00-01:00"],
+)
+def test_times_are_written_as_kubernetes_writes_them(text: str) -> None:
+    report = {"trainerStatus": {"lastUpdatedTime": text}}
+    assert post(Cluster(), report) == (200, {"trainerStatus": {"lastUpdatedTime": TIME}})
+
+
+@pytest.mark.parametrize("body", [b"{}", b'{"trainerStatus": null}'])
+def test_an_empty_report_writes_nothing(body: bytes) -> None:
+    cluster = Cluster()
+    assert post(cluster, body) == (200, {})
+    assert cluster.applied == []
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    code: int
+    reason: str
+    message: str
+    body: bytes | Json = field(default_factory=lambda: dict(REPORT))
+    url: str = URL
+    token: str = "token of job"  # noqa: S105 (made up)
+    error: Exception | None = None
+    method: str = "POST"
+
+
+CASES = [
+    Case("another job's token", 403, "Forbidden", "Forbidden", token="token of x"),  # noqa: S106
+    Case("bad body of a stranger", 403, "Forbidden", "Forbidden", b"{", token=""),
+    Case("another path", 404, "NotFound", "Not found", url="/apis"),
+    Case("another method", 404, "NotFound", "Not found", method="GET"),
+    Case("no job", 404, "NotFound", "Train job not found", error=ObjectNotFound("x")),
+    Case("too long", 413, "RequestEntityTooLarge", "Payload too large", b" " * (BODY_LIMIT + 1)),
+    Case("not JSON", 422, "Invalid", "Invalid payload", b"{"),
+    Case("no object", 422, "Invalid", "Invalid payload: must be of type object", b"[]"),
+    Case(
+        *("too much", 422, "Invalid"),
+        "Invalid payload: trainerStatus.progressPercentage: Invalid value: 101: must be less than"
+        " or equal to 100",
+        {"trainerStatus": {"progressPercentage": 101, "lastUpdatedTime": TIME}},
+    ),
+    Case(
+        *("no time", 422, "Invalid"),
+        "Invalid payload: trainerStatus: Invalid value: lastUpdatedTime is required when"
+        " trainerStatus is present",
+        {"trainerStatus": {"progressPercentage": 1}},
+    ),
+    Case(
+        *("no such time", 422, "Invalid"),
+        'Invalid payload: trainerStatus.lastUpdatedTime: Invalid value: "2026-13-01T00:00:00Z":'
+        " there is no such time",
+        {"trainerStatus": {"lastUpdatedTime": "2026-13-01T00:00:00Z"}},
+    ),
+    Case("refused", 422, "Invalid", "too old", error=InvalidObject("too old", status=422)),
+    Case("bad request", 422, "Invalid", "what?", error=ApiError("what?", status=400)),
+    Case("broken", 500, "InternalError", "Internal error", error=ServerUnavailable("x")),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_refusals_are_statuses_of_kubernetes(case: Case) -> None:
+    cluster = Cluster(case.error)
+    answer = post(cluster, case.body, case.url, case.token, case.method)
+    assert answer == (
+        case.code,
+        {
+            "metadata": {},
+            "status": "Failure",
+            "message": case.message,
+            "reason": case.reason,
+            "code": case.code,
+        },
+    )
+    assert cluster.applied == []

@@ -1,0 +1,1 @@
+"""The TrainJob controller: pure decisions in small modules, and a thin shell around them."""

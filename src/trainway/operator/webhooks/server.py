@@ -1,0 +1,161 @@
+"""The webhooks as an application: which path asks about what.
+
+The paths are upstream's, so its webhook configurations work too. A webhook that fails is answered
+with a refusal, never with a broken connection, so that whoever asked reads the reason.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import Final, Protocol
+
+import orjson
+from aiohttp import web
+
+from trainway.api.trainjob import TrainJob
+from trainway.compiler.trainjob import Target, runtime_kind_error
+from trainway.errors import TrainwayError
+from trainway.operator import caches
+from trainway.operator.context import Context
+from trainway.operator.webhooks import mpijob, runtime, trainjob
+from trainway.operator.webhooks.lookups import RUNTIME_RESOURCES, Lookups
+from trainway.operator.webhooks.parsing import parsed
+from trainway.operator.webhooks.paths import (
+    MUTATE_MPIJOB,
+    MUTATE_TRAINJOB,
+    VALIDATE_CLUSTER_TRAINING_RUNTIME,
+    VALIDATE_MPIJOB,
+    VALIDATE_TRAINING_RUNTIME,
+    VALIDATE_TRAINJOB,
+)
+from trainway.operator.webhooks.review import (
+    Json,
+    Question,
+    UnreadableReviewError,
+    allowed,
+    denied,
+    failed,
+    read_review,
+)
+from trainway.operator.webhooks.trainjob import Facts
+
+LARGEST_REVIEW: Final = 16 * 1024 * 1024
+"""Twice what etcd can hold of an object, with room."""
+LOOKUP_SECONDS: Final = 8.0
+"""Less than the API server waits for an answer."""
+
+_log = logging.getLogger(__name__)
+
+Review = Callable[[Question], Awaitable[Json]]
+
+
+class FactFinder(Protocol):
+    """Reads what an answer depends on."""
+
+    async def facts(self, question: Question, job: TrainJob, *, live: bool = False) -> Facts:
+        """What to judge the job by."""
+        ...
+
+
+class Observer(Protocol):
+    """Counts answers."""
+
+    def webhook(self, kind: str, allowed: bool, seconds: float) -> None:
+        """The API server had an answer."""
+        ...
+
+
+def build_app(context: Context) -> web.Application:
+    """The application of an operator."""
+    stores = {
+        kind: caches.runtimes(context.informers, resource).store
+        for kind, resource in RUNTIME_RESOURCES.items()
+    }
+    return webhook_app(Lookups(context.client, stores), context.now, context.metrics)
+
+
+def webhook_app(
+    lookups: FactFinder, now: Callable[[], datetime], observer: Observer | None = None
+) -> web.Application:
+    """The application that answers the API server."""
+    webhooks = _Webhooks(lookups, now)
+    app = web.Application(client_max_size=LARGEST_REVIEW)
+    for path, kind, review in (
+        (MUTATE_TRAINJOB, "TrainJob", webhooks.default_trainjob),
+        (VALIDATE_TRAINJOB, "TrainJob", webhooks.validate_trainjob),
+        (VALIDATE_TRAINING_RUNTIME, "TrainingRuntime", webhooks.validate_runtime),
+        (VALIDATE_CLUSTER_TRAINING_RUNTIME, "ClusterTrainingRuntime", webhooks.validate_runtime),
+        (MUTATE_MPIJOB, "MPIJob", webhooks.default_mpijob),
+        (VALIDATE_MPIJOB, "MPIJob", webhooks.validate_mpijob),
+    ):
+        app.router.add_post(path, _handler(kind, review, observer))
+    return app
+
+
+class _Webhooks:
+    def __init__(self, lookups: FactFinder, now: Callable[[], datetime]) -> None:
+        self._lookups = lookups
+        self._now = now
+        self._target = Target()
+
+    async def default_trainjob(self, question: Question) -> Json:
+        return trainjob.default(question, f"{self._now():%Y-%m-%dT%H:%M:%SZ}")
+
+    async def validate_trainjob(self, question: Question) -> Json:
+        if not trainjob.needs_validation(question):
+            return allowed(question)
+        job = parsed(question.object, TrainJob)
+        if isinstance(job, list):
+            return denied(question, job)
+        wrong_kind = runtime_kind_error(job)
+        if wrong_kind is not None:
+            return denied(question, [wrong_kind])
+        facts = await self._lookups.facts(question, job)
+        answer = trainjob.validate(question, job, facts, self._target)
+        if facts.from_cache and not answer["response"]["allowed"]:
+            facts = await self._lookups.facts(question, job, live=True)
+            answer = trainjob.validate(question, job, facts, self._target)
+        return answer
+
+    async def validate_runtime(self, question: Question) -> Json:
+        return runtime.validate(question)
+
+    async def default_mpijob(self, question: Question) -> Json:
+        return mpijob.default(question)
+
+    async def validate_mpijob(self, question: Question) -> Json:
+        return mpijob.validate(question)
+
+
+def _handler(
+    kind: str, review: Review, observer: Observer | None
+) -> Callable[[web.Request], Awaitable[web.Response]]:
+    async def handle(request: web.Request) -> web.Response:
+        start = time.perf_counter()
+        try:
+            question = read_review(await request.read())
+        except UnreadableReviewError as error:
+            return web.Response(status=400, text=error.message)
+        answer = await _answer(question, kind, review)
+        if observer is not None:
+            observer.webhook(kind, answer["response"]["allowed"], time.perf_counter() - start)
+        return web.Response(body=orjson.dumps(answer), content_type="application/json")
+
+    return handle
+
+
+async def _answer(question: Question, kind: str, review: Review) -> Json:
+    try:
+        async with asyncio.timeout(LOOKUP_SECONDS):
+            return await review(question)
+    except TrainwayError as error:
+        _log.warning("cannot judge a %s: %s", kind, error.message)
+        return failed(question, error.message)
+    except TimeoutError:
+        _log.warning("cannot judge a %s: reading from the cluster takes too long", kind)
+        return failed(question, "reading from the cluster takes too long")
+    except Exception as error:  # noqa: BLE001 (whoever asked must get an answer)
+        _log.exception("judging a %s failed", kind)
+        return failed(question, f"internal error: {type(error).__name__}")
