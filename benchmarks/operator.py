@@ -5,6 +5,7 @@ this machine, with their own CRDs and with their webhooks on. Each line has what
 limit it must keep and the figures behind it. Exit status 1 if a limit was missed. Names choose:
 burst (1,000 and 5,000 TrainJobs at once), offered (20 a second). `--no-peer` leaves upstream out.
 """
+# ruff: noqa: A005 (the name is that of the program; see below how the library is kept from it)
 
 import os
 import sys

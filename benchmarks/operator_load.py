@@ -5,20 +5,21 @@ is not this program.
 """
 
 import asyncio
-import itertools
 import math
+import re
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import orjson
 
 from trainway.kube.client import Client
-from trainway.kube.connection import load_connection
-from trainway.kube.requests import JSON, Request, Selection
+from trainway.kube.connection import Connection, load_connection
+from trainway.kube.requests import Selection
 from trainway.kube.resources import JOBSETS, TRAINJOBS
 
 NAMESPACE = "default"
@@ -65,58 +66,90 @@ def train_job(name: str) -> dict[str, Any]:
     }
 
 
-def creation(name: str) -> Request:
-    """The literal request."""
-    body = orjson.dumps(train_job(name))
-    return Request("POST", TRAINJOBS.path(NAMESPACE), body, JSON, is_repeatable=False)
+class Creator:
+    """One connection that creates objects, with as little work for this program as can be."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        headers = "".join(f"{name}: {value}\r\n" for name, value in connection.headers)
+        self._head = (
+            f"POST {TRAINJOBS.path(NAMESPACE)} HTTP/1.1\r\nHost: load\r\n{headers}"
+            "Content-Type: application/json\r\nContent-Length: "
+        ).encode()
+        self._reader: asyncio.StreamReader | None = None
+        self._writer: asyncio.StreamWriter | None = None
+
+    async def create(self, body: bytes) -> None:
+        """Send one object; an answer other than 201 is an error."""
+        if self._reader is None or self._writer is None:
+            address = urlsplit(self._connection.host)
+            self._reader, self._writer = await asyncio.open_connection(
+                address.hostname, address.port, ssl=self._connection.ssl_context
+            )
+        self._writer.write(b"%s%d\r\n\r\n%s" % (self._head, len(body), body))
+        head = await self._reader.readuntil(b"\r\n\r\n")
+        length = re.search(rb"(?i)content-length: (\d+)", head)
+        text = await self._reader.readexactly(int(length[1])) if length else await self._chunks()
+        if b" 201 " not in head[:20]:
+            raise RuntimeError(f"{head[:20]!r}: {text[:500]!r}")
+
+    async def _chunks(self) -> bytes:
+        assert self._reader is not None  # noqa: S101
+        text = b""
+        while size := int(await self._reader.readline(), 16):
+            text += (await self._reader.readexactly(size + 2))[:-2]
+        await self._reader.readline()
+        return text
+
+    def close(self) -> None:
+        """Hang up."""
+        if self._writer is not None:
+            self._writer.close()
 
 
 async def offer(kubeconfig: Path, prefix: str, count: int, rate: float | None) -> Latencies:
     """Create so many jobs, at a rate or as fast as they are taken, and wait for all JobSets."""
-    requests = {f"{prefix}-{number}": creation(f"{prefix}-{number}") for number in range(count)}
+    names = [f"{prefix}-{number}" for number in range(count)]
+    bodies = {name: orjson.dumps(train_job(name)) for name in names}
     sent: dict[str, float] = {}
+    connection = load_connection(kubeconfig)
+    await connection.refresh()
+    creators = [Creator(connection) for _ in range(CREATORS)]
     async with (
-        Client(load_connection(kubeconfig)) as client,
         Client(load_connection(kubeconfig)) as watcher,
-        _arrivals(watcher, set(requests)) as seen,
+        _arrivals(watcher, set(names)) as seen,
     ):
         start = time.perf_counter()
-        if rate is None:
-            await _create_at_once(client, requests, sent)
-        else:
-            await _create_at_rate(client, requests, sent, rate)
+        await _create(creators, bodies, sent, start, rate)
         created_in = time.perf_counter() - start
         async with asyncio.timeout(PATIENCE_S):
             await seen.complete.wait()
-    taken = [seen.at[name] - sent[name] for name in requests]
+    for creator in creators:
+        creator.close()
+    taken = [seen.at[name] - sent[name] for name in names]
     return Latencies(taken, max(seen.at.values()) - start, created_in)
 
 
-async def _create_at_once(
-    client: Client, requests: dict[str, Request], sent: dict[str, float]
+async def _create(
+    creators: Sequence[Creator],
+    bodies: dict[str, bytes],
+    sent: dict[str, float],
+    start: float,
+    rate: float | None,
 ) -> None:
-    waiting = iter(requests.items())
+    """Let each creator take the next job when it is free and, with a rate, when it is time."""
+    waiting = iter(enumerate(bodies.items()))
 
-    async def create() -> None:
-        for name, request in waiting:
+    async def work(creator: Creator) -> None:
+        for number, (name, body) in waiting:
+            if rate is not None:
+                await asyncio.sleep(max(0.0, start + number / rate - time.perf_counter()))
             sent[name] = time.perf_counter()
-            await client.send(request)
+            await creator.create(body)
 
     async with asyncio.TaskGroup() as tasks:
-        for _ in range(CREATORS):
-            tasks.create_task(create())
-
-
-async def _create_at_rate(
-    client: Client, requests: dict[str, Request], sent: dict[str, float], rate: float
-) -> None:
-    """One after the other by the clock, whether or not those before were answered."""
-    start = time.perf_counter()
-    async with asyncio.TaskGroup() as tasks:
-        for number, (name, request) in zip(itertools.count(), requests.items(), strict=False):
-            await asyncio.sleep(max(0.0, start + number / rate - time.perf_counter()))
-            sent[name] = time.perf_counter()
-            tasks.create_task(client.send(request))
+        for creator in creators:
+            tasks.create_task(work(creator))
 
 
 class Arrivals:

@@ -8,7 +8,7 @@ machine, also where an existing cluster is used.
 import json
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -26,8 +26,9 @@ from trainway.operator.webhook_configurations import url_client, webhook_configu
 from trainway.runtimes import builtin_runtime
 
 Json = dict[str, Any]
-PATIENCE_S: Final = 90.0
+PATIENCE_S: Final = 180.0
 EXAMPLES: Final = REPOSITORY / "examples"
+ENDS: Final = ("Complete", "Succeeded", "Failed")
 ANCESTOR_STEP: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
 
 
@@ -62,16 +63,19 @@ class NodeOperator:
     def wait_condition(
         self, kind: str, namespace: str, name: str, type_: str, status: str = "True"
     ) -> Json:
-        """Wait until the job has a condition; the condition."""
+        """Wait until the job has a condition, or ends otherwise; the condition."""
         found: list[Json] = []
 
         def has() -> bool:
             job = self.job(kind, namespace, name) or {}
             conditions = job.get("status", {}).get("conditions", [])
+            ended = [c for c in conditions if c["type"] in ENDS and c["status"] == "True"]
             found[:] = [c for c in conditions if c["type"] == type_ and c["status"] == status]
-            return bool(found)
+            return bool(found or ended)
 
-        self.wait(namespace, has, f"{kind} {name} is {type_} {status}")
+        what = f"{kind} {name} is {type_} {status}"
+        self.wait(namespace, has, what)
+        assert found, f"it is not: {what}\n{self.report(namespace)}"
         return found[0]
 
     def wait_running(self, namespace: str, number: int) -> list[Json]:
@@ -113,17 +117,19 @@ def node_operator(node_cluster: Access) -> Iterator[NodeOperator]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="trainway-operator-")))
         process = OperatorProcess(node_cluster, folder / "operator.log")
+        documents = []
+        if isinstance(node_cluster, NodeCluster):
+            documents = webhook_configurations(url_client(process.url))
+            stack.enter_context(webhooks_at(node_cluster, documents))
         process.start()
         stack.callback(process.stop)
         process.wait_ready()
-        if isinstance(node_cluster, NodeCluster):
-            register_webhooks(node_cluster, process, stack)
+        wait_for_trust(node_cluster, documents)
         yield NodeOperator(node_cluster, process)
 
 
-def register_webhooks(cluster: Access, process: OperatorProcess, stack: ExitStack) -> None:
-    documents = webhook_configurations(url_client(process.url))
-    stack.enter_context(webhooks_at(cluster, documents))
+def wait_for_trust(cluster: Access, documents: Sequence[Json]) -> None:
+    """Wait until the API server can call the webhooks."""
     for document in documents:
         kind, name = document["kind"], document["metadata"]["name"]
         assert wait_until(partial(trusts_authority, cluster, kind, name), 30)

@@ -5,7 +5,9 @@ from cluster.fixtures import (
     namespace,
     node_cluster,
     pytest_collection_modifyitems,
+    pytest_runtest_call,
     pytest_runtest_makereport,
+    pytest_runtest_setup,
 )
 from node_operator import node_operator
 from trainjob_world import trainjob_cluster, world
@@ -16,7 +18,9 @@ __all__ = [
     "node_cluster",
     "node_operator",
     "pytest_collection_modifyitems",
+    "pytest_runtest_call",
     "pytest_runtest_makereport",
+    "pytest_runtest_setup",
     "trainjob_cluster",
     "world",
 ]

@@ -234,6 +234,15 @@ def test_a_launcher_without_workers_waits_for_nobody() -> None:
     assert "dependsOn" not in launcher
 
 
+def test_the_script_lists_workers_that_run_where_somebody_knows_them() -> None:
+    job = read(manifest(workers=3))
+    assert isinstance(job, MPIJob)
+    network = KubernetesNetwork(JobIdentity("foo", "bar", "foo"))
+    made = compile_mpijob(job, network=network, keys=FixedKeys(), running={2}).objects[1]["data"]
+    assert made["discover_hosts.sh"] == "#!/bin/sh\necho foo-worker-0-2.foo.bar.svc\n"
+    assert len(made["hostfile"].splitlines()) == 3
+
+
 @pytest.mark.parametrize("suspend", [True, False])
 def test_suspend(suspend: bool) -> None:
     assert jobset(manifest(runPolicy={"suspend": suspend}))["spec"]["suspend"] is suspend

@@ -51,6 +51,8 @@ class PodFacts:
     workers_failed: int = 0
     workers_evicted: int = 0
     """Of those that failed."""
+    ran_together: bool = False
+    """Whether launcher and workers all ran at some moment, be it past when somebody looks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,7 @@ def mpijob_status(
     if not (is_finished(derivation.conditions) and derivation.status.get("completionTime")):
         derivation.start()
         derivation.suspend_or_resume()
+        derivation.ran(pods)
         derivation.end(jobset, pods)
         derivation.launcher(pods)
         derivation.workers(pods)
@@ -151,6 +154,10 @@ class _Derivation:
         ):
             self.status["startTime"] = timestamp(self.now)
 
+    def ran(self, pods: PodFacts) -> None:
+        if pods.ran_together and not self.job.suspend:
+            self._set_running()
+
     def end(self, jobset: Mapping[str, Any] | None, pods: PodFacts) -> None:
         if completed := find_true(conditions_of(jobset), "Completed"):
             message = f"{self.title} successfully completed."
@@ -190,7 +197,10 @@ class _Derivation:
         elif is_finished(self.conditions):
             self._add_missing_running()
         elif pods.launcher_running >= 1 and pods.workers_running == self.job.workers:
-            self._set("Running", "True", "MPIJobRunning", f"{self.title} is running.", "Normal")
+            self._set_running()
+
+    def _set_running(self) -> None:
+        self._set("Running", "True", "MPIJobRunning", f"{self.title} is running.", "Normal")
 
     def _add_missing_running(self) -> None:
         """Whoever computes how long the job took looks for Running, so it is always there."""

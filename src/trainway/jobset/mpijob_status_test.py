@@ -445,3 +445,24 @@ def test_setting_a_condition(case: Case) -> None:
     former = copy.deepcopy(case.former)
     assert set_condition(former, given, at(9)) == case.expected
     assert former == case.former
+
+
+def test_a_job_that_ran_while_nobody_looked_has_run() -> None:
+    created = mpijob_status(JOB, {}, ACTIVE, NO_PODS, at(0)).status
+    late = replace(DONE, workers_running=0, ran_together=True)
+    outcome = mpijob_status(JOB, created, COMPLETED, late, at(9))
+    assert [event.reason for event in outcome.events] == ["MPIJobRunning", "MPIJobSucceeded"]
+    running = {each["type"]: each for each in outcome.status["conditions"]}["Running"]
+    assert (running["status"], running["reason"]) == ("False", "MPIJobRunning")
+    assert running["message"] == "MPIJob ns/pi is running."
+
+
+def test_a_worker_that_failed_at_once_has_run_with_the_others() -> None:
+    pods = replace(RUNNING, workers_running=1, workers_failed=1, ran_together=True)
+    outcome = mpijob_status(JOB, {}, ACTIVE, pods, at(0))
+    assert [event.reason for event in outcome.events] == ["MPIJobCreated", "MPIJobRunning"]
+
+
+def test_a_suspended_job_does_not_run_whatever_its_pods_did() -> None:
+    outcome = mpijob_status(SUSPENDED_JOB, {}, ACTIVE, replace(RUNNING, ran_together=True), at(0))
+    assert "MPIJobRunning" not in [event.reason for event in outcome.events]

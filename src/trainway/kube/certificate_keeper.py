@@ -170,7 +170,10 @@ class ManagedCertificates(_Served):
         for resource, name in self._configurations:
             await self._trust(resource, name, certificates.authorities)
         if certificates != self._served:
-            self._write(certificates)
+            try:
+                self._write(certificates)
+            except OSError as error:
+                raise CertificateError(f"cannot write the certificate: {error}") from None
             self._changed(certificates.authorities)
             self._served = certificates
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from trainway.kube.certificate_keeper import CertificateError, CertificateFiles
+from trainway.kube.certificate_keeper import CertificateError, CertificateFiles, keep
 from trainway.kube.certificates import Certificates, renewed
 
 NAMES = ("localhost", "127.0.0.1")
@@ -77,3 +77,34 @@ def test_files_that_cannot_be_used_are_told_and_the_old_ones_stay(tmp_path: Path
     with pytest.raises(CertificateError, match="cannot serve with"):
         asyncio.run(keeper.refresh())
     assert (keeper.ready, keeper.authorities) == (True, good.authorities)
+
+
+class Flaky:
+    """Fails once, then notes that it was asked again."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.recovered = asyncio.Event()
+
+    authorities = ""
+    ready = True
+
+    def attach(self, context: ssl.SSLContext) -> None:
+        raise AssertionError(f"not asked for {context}")
+
+    async def refresh(self) -> None:
+        self.asked += 1
+        if self.asked == 1:
+            raise CertificateError("not now")
+        self.recovered.set()
+
+
+def test_what_fails_is_tried_again(caplog: pytest.LogCaptureFixture) -> None:
+    async def main() -> None:
+        keeper = Flaky()
+        task = asyncio.create_task(keep(keeper, seconds=0.001))
+        await asyncio.wait_for(keeper.recovered.wait(), 10)
+        task.cancel()
+
+    asyncio.run(main())
+    assert caplog.messages == ["cannot look after certificates: not now"]

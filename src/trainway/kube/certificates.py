@@ -94,7 +94,7 @@ def renewed(
         return _new(names, now), "there are none"
     try:
         return _renewed(current, names, now)
-    except UnusableCertificateError as error:
+    except ValueError as error:
         return _new(names, now), str(error)
 
 

@@ -1,8 +1,8 @@
 """Requests to the API server, with plain dicts on both sides.
 
-One aiohttp session with connections that stay open; no model classes, for a controller spends its
-time here. A request is tried again after a pause where that is safe: always if it was not
-executed, and after a broken connection only if doing it twice is as good as once.
+There are no model classes, for a controller spends its time here. A request is tried again after a
+pause where that is safe: always if it was not executed, and after a broken connection only if doing
+it twice is as good as once.
 """
 
 import asyncio
@@ -10,33 +10,38 @@ import random
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import aiohttp
 import orjson
-from multidict import CIMultiDict
-from yarl import URL
 
 from trainway.kube import requests
 from trainway.kube.backoff import Backoff, retry_after
-from trainway.kube.connection import Connection, Headers
-from trainway.kube.errors import ObjectNotFound, ServerUnavailable, from_status
+from trainway.kube.connection import Connection
+from trainway.kube.errors import ObjectNotFound, WatchSilent, from_status
+from trainway.kube.http_pool import CONNECT_S, NotSentError
 from trainway.kube.lines import LineSplitter
-from trainway.kube.requests import JSON_PATCH, MERGE_PATCH, STRATEGIC, Request, Selection
+from trainway.kube.requests import (
+    EVERYTHING,
+    JSON,
+    JSON_PATCH,
+    MERGE_PATCH,
+    STRATEGIC,
+    Request,
+    Selection,
+)
 from trainway.kube.resources import Json, Resource
 from trainway.kube.throttle import Throttle
+from trainway.kube.transport import BROKEN, Transport, break_off, unreachable, was_not_sent
 
 __all__ = ["JSON_PATCH", "MERGE_PATCH", "STRATEGIC", "Client", "Listing", "WatchEvent"]
 
-PAGE: Final = 500
+PAGE: Final = 250
+"""Objects a request; a page takes ten times its text while it is worked on."""
 _TIMEOUT_S: Final = 60.0
-_CONNECT_S: Final = 10.0
-_IDLE_S: Final = 30.0
-"""An idle connection is closed before a load balancer may do so in silence."""
 _ATTEMPTS: Final = 6
 _BACKOFF: Final = Backoff(first=0.1, longest=3.0)
 _LONGEST_RETRY_AFTER_S: Final = 10.0
-_MOST_CONNECTIONS: Final = 128
 _WATCH_S: Final = 300
 _NOT_EXECUTED: Final = (429, 503)
 """The API server sends these, with Retry-After, before it does anything."""
@@ -72,26 +77,17 @@ class Client:
         chance: Callable[[], float] = random.random,
     ) -> None:
         self.connection = connection
-        self.requests = 0
-        """Sent so far, also again."""
-        self._throttle = Throttle(qps, burst or qps) if qps else None
-        self._timeout = aiohttp.ClientTimeout(total=timeout, sock_connect=_CONNECT_S)
         self.chance = chance
-        self._user_agent = user_agent
-        self._base = connection.host
-        self._opened: aiohttp.ClientSession | None = None
-        self._common: CIMultiDict[str] = CIMultiDict()
-        self._common_of: Headers | None = None
+        self._transport = Transport(connection, user_agent, timeout)
+        self._throttle = Throttle(qps, burst or qps) if qps else None
+
+    @property
+    def requests(self) -> int:
+        """Sent so far, each attempt counted."""
+        return self._transport.sent
 
     async def __aenter__(self) -> Self:
-        self._opened = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(
-                limit=_MOST_CONNECTIONS, keepalive_timeout=_IDLE_S, ttl_dns_cache=60
-            ),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=self._timeout,
-            auto_decompress=False,
-        )
+        self._transport.start()
         return self
 
     async def __aexit__(
@@ -100,9 +96,7 @@ class Client:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        session, self._opened = self._opened, None
-        if session is not None:
-            await session.close()
+        await self._transport.close()
 
     async def get(self, resource: Resource, name: str, namespace: str = "") -> Json:
         """One object."""
@@ -127,7 +121,7 @@ class Client:
         return Listing(items, version)
 
     async def pages(
-        self, resource: Resource, namespace: str = "", selection: Selection = requests.EVERYTHING
+        self, resource: Resource, namespace: str = "", selection: Selection = EVERYTHING
     ) -> AsyncGenerator[Listing, None]:
         """The same page by page, so that not all need to be in memory."""
         head = {"apiVersion": resource.api_version, "kind": resource.kind}
@@ -135,7 +129,7 @@ class Client:
         while True:
             answer = await self.send(requests.page(resource, namespace, selection, PAGE, following))
             metadata = answer["metadata"]
-            items = [head | item | head for item in answer.get("items") or ()]
+            items = [head | item | head for item in answer.pop("items", None) or ()]
             yield Listing(items, metadata.get("resourceVersion", ""))
             following = metadata.get("continue", "")
             if not following:
@@ -226,7 +220,7 @@ class Client:
         return any(entry.get("name") == resource.plural for entry in answer["resources"])
 
     async def raw(
-        self, method: str, path: str, body: object = None, *, content: str = requests.JSON
+        self, method: str, path: str, body: object = None, *, content: str = JSON
     ) -> Json:
         """Any other request; `path` has its query."""
         text = None if body is None else orjson.dumps(body)
@@ -241,26 +235,25 @@ class Client:
             if self._throttle is not None:
                 await self._throttle.wait()
             pause: float | None = None
-            identity = await self._identify()
+            identity = await self._transport.identify()
             try:
-                async with await self._open(request, self._timeout) as response:
-                    body = await response.read()
-                if response.status < 300:
-                    return orjson.loads(body) if body else {}
-                error = from_status(response.status, body)
-                if response.status == 401 and not was_renewed:
+                answer = await self._transport.exchange(request)
+                if answer.status < 300:
+                    return orjson.loads(answer.body) if answer.body else {}
+                error = from_status(answer.status, answer.body)
+                if answer.status == 401 and not was_renewed:
                     was_renewed = True
                     await self.connection.refresh(identity)
                     continue
-                pause = retry_after(response.headers.get("Retry-After"), _LONGEST_RETRY_AFTER_S)
-                is_passing = _is_passing(request, response.status, pause)
-            except (aiohttp.ClientError, TimeoutError, OSError, orjson.JSONDecodeError) as broken:
-                error = unreachable(self._base, broken)
+                pause = retry_after(answer.retry_after, _LONGEST_RETRY_AFTER_S)
+                is_passing = _is_passing(request, answer.status, pause)
+            except BROKEN as broken:
+                error = unreachable(self.connection.host, broken)
                 is_passing = _may_repeat(request, broken)
             failures += 1
             if not is_passing or failures >= _ATTEMPTS:
                 raise error
-            await asyncio.sleep(max(pause or 0.0, _BACKOFF.pause(failures, self.chance)))
+            await asyncio.sleep((pause or 0.0) + _BACKOFF.pause(failures, self.chance))
 
     async def watch(
         self,
@@ -268,28 +261,33 @@ class Client:
         namespace: str = "",
         *,
         resource_version: str,
-        selection: Selection = requests.EVERYTHING,
+        selection: Selection = EVERYTHING,
         timeout_seconds: int = _WATCH_S,
         silence_seconds: float | None = None,
+        on_open: Callable[[], None] = lambda: None,
     ) -> AsyncGenerator[WatchEvent, None]:
         """Changes after a version, until the API server ends the stream; once, without retries.
 
-        Raises ServerUnavailable if nothing comes for `silence_seconds`, and Gone where the
-        version is forgotten. Close the iterator (contextlib.aclosing) to end it early.
+        `on_open` is called when the API server has accepted. Raises WatchSilent if then nothing
+        comes for `silence_seconds`, and Gone where the version is forgotten.
+        Close the iterator (contextlib.aclosing) to end it early.
         """
         request = requests.changes(
             resource, namespace, selection, resource_version, timeout_seconds
         )
-        timeout = aiohttp.ClientTimeout(sock_connect=_CONNECT_S, sock_read=silence_seconds)
+        timeout = aiohttp.ClientTimeout(sock_connect=CONNECT_S, sock_read=silence_seconds)
         splitter = LineSplitter()
-        identity = await self._identify()
+        identity = await self._transport.identify()
+        is_open = False
         try:
-            async with await self._open(request, timeout) as response:
+            async with await self._transport.open(request, timeout) as response:
                 if response.status >= 300:
                     if response.status == 401:
                         await self.connection.refresh(identity)
                     raise from_status(response.status, await response.read())
                 try:
+                    is_open = True
+                    on_open()
                     async for piece in response.content.iter_any():
                         for line in splitter.feed(piece):
                             event = orjson.loads(line)
@@ -298,68 +296,11 @@ class Client:
                                 raise from_status(status.get("code", 500), status)
                             yield WatchEvent(event["type"], event["object"])
                 finally:
-                    _break_off(response)
-        except (aiohttp.ClientError, TimeoutError, OSError, orjson.JSONDecodeError) as broken:
-            raise unreachable(self._base, broken) from None
-
-    async def _identify(self) -> Headers:
-        """Make sure of valid credentials; gives the headers that go out with them."""
-        connection = self.connection
-        if not connection.is_fresh:
-            await connection.refresh()
-        headers = connection.headers
-        if headers is not self._common_of:
-            self._common_of = headers
-            own = (("User-Agent", self._user_agent), ("Accept-Encoding", "identity"))
-            self._common = CIMultiDict([*own, *headers])
-        return headers
-
-    async def _open(
-        self, request: Request, timeout: aiohttp.ClientTimeout
-    ) -> aiohttp.ClientResponse:
-        session, connection = self._opened, self.connection
-        if session is None:
-            raise RuntimeError("the client is not open")
-        headers = self._common.copy()
-        headers["Accept"] = request.accept
-        if request.body is not None:
-            headers["Content-Type"] = request.content
-        self.requests += 1
-        options: dict[str, Any] = {}
-        if connection.server_name:
-            options["server_hostname"] = connection.server_name
-        return await session.request(
-            request.method,
-            URL(self._base + request.path, encoded=True),
-            data=request.body,
-            headers=headers,
-            allow_redirects=False,
-            ssl=connection.ssl_context or True,
-            proxy=connection.proxy,
-            timeout=timeout,
-            **options,
-        )
-
-
-def unreachable(host: str, cause: Exception) -> ServerUnavailable:
-    """The error of a request that got no answer, or half of one."""
-    if isinstance(cause, aiohttp.ClientConnectorCertificateError):
-        return ServerUnavailable(
-            f"{host} shows a certificate we do not trust: {cause.certificate_error}",
-            hint="is the certificate authority of the kubeconfig right?",
-        )
-    if isinstance(cause, orjson.JSONDecodeError):
-        return ServerUnavailable(f"{host} does not answer in JSON: {cause}")
-    if isinstance(cause, TimeoutError):
-        return ServerUnavailable(f"{host} did not answer in time")
-    text = getattr(cause, "strerror", None) or str(cause) or type(cause).__name__
-    return ServerUnavailable(f"no answer from {host}: {' '.join(str(text).split())}")
-
-
-def _break_off(response: aiohttp.ClientResponse) -> None:
-    """End a stream that has not ended: a polite goodbye would outlive the event loop."""
-    if response.connection is not None and response.connection.transport is not None:
-        response.connection.transport.abort()
+                    break_off(response)
+        except BROKEN as broken:
+            if is_open and isinstance(broken, TimeoutError):
+                raise WatchSilent(f"the watch of {resource} is silent") from None
+            raise unreachable(self.connection.host, broken) from None
 
 
 def _is_passing(request: Request, status: int, pause: float | None) -> bool:
@@ -371,8 +312,7 @@ def _is_passing(request: Request, status: int, pause: float | None) -> bool:
 
 def _may_repeat(request: Request, cause: Exception) -> bool:
     """Whether a request without an answer may be sent again."""
-    if isinstance(cause, aiohttp.ClientSSLError):
-        return False
-    if isinstance(cause, aiohttp.ClientConnectorError):
-        return True  # it was never sent
-    return request.is_repeatable and not isinstance(cause, TimeoutError)
+    if was_not_sent(cause):
+        return True
+    is_worth_it = not isinstance(cause, TimeoutError | NotSentError | aiohttp.ClientSSLError)
+    return request.is_repeatable and is_worth_it

@@ -66,6 +66,7 @@ def test_kinds_of_sources() -> None:
         source_of(_user({"exec": {"apiVersion": _API}}), {})
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:kubernetes_asyncio")
 def test_an_oidc_provider_gives_its_token() -> None:
     claims = base64.urlsafe_b64encode(b'{"exp": 4000000000}').decode().rstrip("=")
     config = {"id-token": f"a.{claims}.b"}

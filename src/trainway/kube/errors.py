@@ -10,6 +10,7 @@ ApiError             any failure                                   code kubernet
   InvalidObject      422: the object breaks its schema
   Throttled          429: too many requests
   ServerUnavailable  5xx, or nobody answers
+    WatchSilent      a watch that may be dead
 """
 
 # ruff: noqa: N818 - named as the API server names its reasons
@@ -107,6 +108,10 @@ class ServerUnavailable(ApiError):
 
     code = "unavailable"
     http_status = 503
+
+
+class WatchSilent(ServerUnavailable):
+    """A watch has said nothing for so long that its connection may be dead."""
 
 
 _BY_STATUS: Mapping[int, type[ApiError]] = {

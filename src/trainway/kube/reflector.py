@@ -16,12 +16,12 @@ from typing import Final, Protocol
 from trainway.errors import TrainwayError
 from trainway.kube.backoff import Backoff
 from trainway.kube.client import Client
-from trainway.kube.errors import Gone, ServerUnavailable
+from trainway.kube.errors import Gone, ServerUnavailable, WatchSilent
 from trainway.kube.requests import Selection
 from trainway.kube.resources import Json, Resource
 
 SILENCE_S: Final = 90.0
-"""The API server sends a bookmark each minute."""
+"""The API server sends a bookmark each minute; with etcd before 3.5 only if something changed."""
 _BACKOFF: Final = Backoff(first=0.1, longest=5.0)
 _SHORTEST_WATCH_S: Final = 300
 _MOST_FAILURES: Final = 6
@@ -92,6 +92,8 @@ class Reflector:
                 logger.info("%s: listing again: %s", self._resource, error)
                 self._version = ""
                 self._failures += 1
+            except WatchSilent as error:
+                logger.debug("%s; trying another connection", error)
             except TrainwayError as error:
                 self._failures += 1
                 level = logging.WARNING if self._failures in (1, 10, 100) else logging.DEBUG
@@ -113,10 +115,10 @@ class Reflector:
             self._client.pages(self._resource, self._namespace, self._selection)
         ) as pages:
             async for page in pages:
-                self._alive_at = self._clock()
+                self._note_life()
                 version = page.resource_version
-                for obj in page.items:
-                    keys.add(self._put(obj))
+                keys.update([self._put(obj) for obj in page.items])
+                page.items.clear()  # or they are here until the next have come
         self._sink.retain(self._namespace, keys)
         self._version = version
         self._failures = 0
@@ -134,10 +136,11 @@ class Reflector:
                 selection=self._selection,
                 timeout_seconds=int(timeout),
                 silence_seconds=self._silence_seconds,
+                on_open=self._note_life,
             )
         ) as events:
             async for event in events:
-                self._alive_at = self._clock()
+                self._note_life()
                 obj = event.object
                 if event.type == "DELETED":
                     self._sink.remove(self._head | obj | self._head)
@@ -147,6 +150,9 @@ class Reflector:
                 self._failures = 0
         if self._clock() - began < 1:
             self._failures += 1  # ended at once: not in a loop without pauses
+
+    def _note_life(self) -> None:
+        self._alive_at = self._clock()
 
     def _put(self, obj: Json) -> str:
         metadata = obj["metadata"]

@@ -117,7 +117,7 @@ class Store:
         text, old = orjson.dumps(obj), self._texts.get(key)
         if text == old:
             return old, False
-        self._texts[key] = text
+        self._texts[key] = bytes(memoryview(text))  # orjson's own has 16 KB of room
         for index in self._indexes.values():
             index.put(key, obj)
         return old, True

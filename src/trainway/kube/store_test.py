@@ -1,3 +1,5 @@
+import tracemalloc
+
 import pytest
 
 from trainway.kube.resources import Json
@@ -82,3 +84,16 @@ def test_an_unknown_index_is_a_mistake() -> None:
 
 def test_removing_what_is_not_there() -> None:
     assert Store({"owner": _owners}).remove("n/a") is None
+
+
+def test_an_object_takes_little_more_than_its_text() -> None:
+    objects = [_object(f"name-{number}", "x" * 1000) for number in range(200)]
+    store = Store()
+    tracemalloc.start()
+    try:
+        for obj in objects:
+            store.put(object_key(obj), obj)
+        used, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert used / len(objects) < 1500

@@ -14,7 +14,8 @@ import yaml
 class Forwarder:
     """Passes bytes on to a server and back, until it is told not to."""
 
-    def __init__(self, server: str) -> None:
+    def __init__(self, server: str, host: str = "127.0.0.1") -> None:
+        self._host = host
         parts = urlsplit(server)
         self._target = (parts.hostname or "", parts.port or 443)
         self._scheme = parts.scheme
@@ -29,7 +30,7 @@ class Forwarder:
     @property
     def url(self) -> str:
         """Where to go instead of to the server."""
-        return f"{self._scheme}://127.0.0.1:{self._port}"
+        return f"{self._scheme}://{self._host}:{self._port}"
 
     def cut(self) -> None:
         """Break every connection there is."""
@@ -51,7 +52,7 @@ class Forwarder:
     @asynccontextmanager
     async def running(self) -> AsyncIterator["Forwarder"]:
         """Listen on a free port."""
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._accept, self._host, 0)
         self._port = self._server.sockets[0].getsockname()[1]
         try:
             yield self
@@ -64,8 +65,9 @@ class Forwarder:
         is_open = self._is_open
         self._writers.add(writer)
         try:
-            far_reader, far_writer = await asyncio.open_connection(*self._target)
-        except OSError:
+            target = await self._greet(reader, writer)
+            far_reader, far_writer = await asyncio.open_connection(*target)
+        except (OSError, EOFError):
             writer.transport.abort()
             return
         self._writers.add(far_writer)
@@ -73,6 +75,12 @@ class Forwarder:
             tasks.create_task(self._pass(reader, far_writer, is_open))
             tasks.create_task(self._pass(far_reader, writer, is_open))
         self._writers -= {writer, far_writer}
+
+    async def _greet(
+        self, _reader: asyncio.StreamReader, _writer: asyncio.StreamWriter
+    ) -> tuple[str, int]:
+        """Find out where the connection shall go."""
+        return self._target
 
     async def _pass(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, is_open: asyncio.Event
@@ -85,6 +93,22 @@ class Forwarder:
         writer.close()
         with suppress(OSError):
             await writer.wait_closed()
+
+
+class HttpProxy(Forwarder):
+    """A proxy that is asked with CONNECT."""
+
+    def __init__(self) -> None:
+        super().__init__("http://anywhere.invalid")
+
+    async def _greet(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> tuple[str, int]:
+        head = await reader.readuntil(b"\r\n\r\n")
+        _, target, _ = head.decode().split(" ", 2)
+        writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        host, _, port = target.rpartition(":")
+        return host, int(port)
 
 
 def changed_kubeconfig(

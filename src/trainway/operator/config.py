@@ -15,7 +15,7 @@ MPI_JOB: Final = "MPIJob.kubeflow.org"
 TRAINING_RUNTIME: Final = "TrainingRuntime.trainer.kubeflow.org"
 CLUSTER_TRAINING_RUNTIME: Final = "ClusterTrainingRuntime.trainer.kubeflow.org"
 
-_WORKERS: Final = {TRAIN_JOB: 16, MPI_JOB: 8}
+_WORKERS: Final = {TRAIN_JOB: 32, MPI_JOB: 8}
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-import yaml
-
 from trainway.errors import UnavailableError
 from trainway.kube.client import Client
 from trainway.kube.connection import load_connection
@@ -26,6 +24,7 @@ from trainway.kube.resources import (
     resource_of,
 )
 from trainway.operator import manifests
+from trainway.operator.manifest_text import manifest_text
 from trainway.operator.manifests import FIELD_OWNER, MANAGED_BY, Installation
 
 Json = dict[str, Any]
@@ -70,6 +69,7 @@ async def uninstall(client: Client, installation: Installation, tell: Tell, *, c
         tell(f"kept: namespace {installation.namespace}, which was there before")
     else:
         await _delete(client, namespace, tell)
+        await _wait_until_gone(client, namespace)
 
 
 def removals(installation: Installation, *, crds: bool) -> list[Json]:
@@ -141,6 +141,9 @@ async def _apply_runtime(client: Client, runtime: Json, tell: Tell) -> None:
 async def _create_namespace(client: Client, installation: Installation, tell: Tell) -> None:
     """A namespace that is there is someone's, and stays as it is."""
     namespace = manifests.namespace(installation)
+    before = await _found(client, namespace)
+    if before is not None and "deletionTimestamp" in before["metadata"]:
+        await _wait_until_gone(client, namespace)
     try:
         await client.create(NAMESPACES, namespace, field_manager=FIELD_OWNER)
         tell(f"{label(namespace)} created")
@@ -246,7 +249,7 @@ def preview(installation: Installation) -> list[str]:
     """Everything that `install` applies, as YAML that `kubectl apply --server-side` takes."""
     files = manifests.folder(installation)
     objects = [*manifests.crds(), *(obj for file in files.values() for obj in file)]
-    return [yaml.safe_dump_all(objects, sort_keys=False).rstrip("\n")]
+    return [manifest_text(objects).rstrip("\n")]
 
 
 def _removal_lines(installation: Installation, options: argparse.Namespace) -> list[str]:

@@ -70,7 +70,7 @@ def _webhook_rules() -> list[Json]:
 def own_namespace_rules(secret_name: str) -> list[Json]:
     """In the operator's own namespace: whose turn it is, and the certificate."""
     return [
-        _rule("coordination.k8s.io", ("leases",), ("get", "create", "update", "patch")),
+        _rule("coordination.k8s.io", ("leases",), ("get", "create", "update")),
         _rule("", ("secrets",), ("get", "update"), resourceNames=[secret_name]),
     ]
 

@@ -4,8 +4,16 @@ from typing import Any
 
 import pytest
 
+from trainway.api.runtime import ClusterTrainingRuntime
+from trainway.api.trainjob import TrainJob
+from trainway.compiler.framework import Framework
+from trainway.compiler.plugins.progress import Progress, StatusEndpoint
+from trainway.compiler.registry import built_in_plugins
+from trainway.compiler.trainjob import Target, compile_trainjob
 from trainway.kube.resources import TOKEN_REVIEWS, Resource
+from trainway.operator.status_server import PATH
 from trainway.operator.tokens import REMEMBER_SECONDS, Tokens, audience, bearer, is_granted
+from trainway.operator.webhooks.testing import defaulted, runtime, trainjob
 
 Json = dict[str, Any]
 AUDIENCE = "trainer.kubeflow.org/v1alpha1/namespaces/ns/trainjobs/job/status"
@@ -95,3 +103,24 @@ def test_what_is_no_token_is_not_asked_about() -> None:
     for header in ("", "Basic x", "Bearer " + "x" * 20_000):
         assert not asyncio.run(tokens.permits(header, "ns", "job"))
     assert reviews.asked == []
+
+
+def test_a_compiled_job_has_the_address_and_audience_that_the_server_expects() -> None:
+    endpoint = StatusEndpoint("operator.system.svc", "PEM")
+    target = Target(framework=Framework([*built_in_plugins(), Progress(endpoint)]))
+    job = TrainJob.parse(defaulted(trainjob()))
+    torch = ClusterTrainingRuntime.parse(defaulted(runtime()))
+    (jobset,) = [
+        obj for obj in compile_trainjob(job, torch, target).objects if obj["kind"] == "JobSet"
+    ]
+    pod = jobset["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    (volume,) = pod["volumes"]
+    token = volume["projected"]["sources"][0]["serviceAccountToken"]
+    assert token["audience"] == audience("ns", "job")
+    (url,) = [
+        variable["value"]
+        for variable in pod["containers"][0]["env"]
+        if variable["name"] == "KUBEFLOW_TRAINER_SERVER_URL"
+    ]
+    path = PATH.format(namespace="ns", name="job")
+    assert url == f"https://operator.system.svc:10443{path}"

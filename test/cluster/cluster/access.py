@@ -12,7 +12,7 @@ from typing import Any, Final
 import yaml
 
 from cluster import builds
-from cluster.processes import wait_until
+from cluster.processes import Process, wait_until
 from cluster.unavailable import UnavailableError
 
 REPOSITORY: Final = Path(__file__).resolve().parents[3]
@@ -99,6 +99,24 @@ class Access:
     def serves(self, path: str) -> bool:
         """Whether the API server answers this path."""
         return self.kubectl("get", "--raw", path, check=False).returncode == 0
+
+    # What only a cluster of ours can do.
+
+    def start_api_server(self) -> None:
+        """Start the API server again."""
+        raise UnavailableError("the API server of an existing cluster is not started by tests")
+
+    def kill_api_server(self) -> None:
+        """Kill the API server as a crash would."""
+        raise UnavailableError("the API server of an existing cluster is not killed by tests")
+
+    def restart_api_server(self) -> None:
+        """Kill the API server and start it again with the same data on the same port."""
+        raise UnavailableError("the API server of an existing cluster is not killed by tests")
+
+    def start_controller_manager(self) -> Process:
+        """Run controllers of Kubernetes itself."""
+        raise UnavailableError("an existing cluster has the controllers that it has")
 
 
 class KubectlError(Exception):

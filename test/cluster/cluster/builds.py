@@ -92,7 +92,7 @@ def build(module: Module, programs: Sequence[str]) -> Path:
     missing = [name for name in programs if not (folder / name).exists()]
     if not missing:
         return folder
-    require_go(missing)
+    require_go(f"{', '.join(missing)} must be built with it")
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder.with_name("build.lock")):
         for name in missing:
@@ -101,9 +101,9 @@ def build(module: Module, programs: Sequence[str]) -> Path:
     return folder
 
 
-def require_go(programs: Sequence[str]) -> None:
+def require_go(purpose: str) -> None:
     if shutil.which("go") is None:
-        raise UnavailableError(f"go: not found, and {', '.join(programs)} must be built with it")
+        raise UnavailableError(f"go: not found, and {purpose}")
 
 
 def compile_program(module: Module, name: str, target: Path) -> None:
@@ -145,7 +145,7 @@ def locked(path: Path) -> Iterator[None]:
 
 def source_folder(module: Module, dependency: str) -> Path:
     """The source of a pinned dependency: CRDs and webhook manifests come from there."""
-    require_go([dependency])
+    require_go(f"{dependency} comes as a Go module")
     done = subprocess.run(
         ["go", "mod", "download", "-json", f"{dependency}@{required_version(module, dependency)}"],
         cwd=module.folder,

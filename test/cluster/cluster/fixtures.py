@@ -7,6 +7,7 @@ reason of the skip, so that no cluster test is left out unseen.
 import os
 import uuid
 from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from typing import Final, NoReturn
 
 import pytest
@@ -34,14 +35,11 @@ def node_cluster() -> Iterator[Access]:
 
 def running(size: type[ControlPlane]) -> Iterator[Access]:
     """A cluster of this size for as long as the fixture lives."""
-    try:
-        if ON_EXISTING:
-            yield ExistingCluster()
-            return
-        cluster = size()
-        cluster.start()
-    except UnavailableError as error:
-        unavailable(str(error))
+    if ON_EXISTING:
+        yield ExistingCluster()
+        return
+    cluster = size()
+    cluster.start()
     try:
         yield cluster
     finally:
@@ -67,14 +65,39 @@ def unavailable(reason: str) -> NoReturn:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """In CI a skipped cluster test is a failed one."""
+def pytest_runtest_setup() -> Generator[None, None, None]:
+    """What a fixture cannot get is a reason to skip."""
+    with skipping():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, None, None]:
+    """What a test cannot get is a reason to skip."""
+    with skipping():
+        return (yield)
+
+
+@contextmanager
+def skipping() -> Iterator[None]:
+    try:
+        yield
+    except UnavailableError as error:
+        unavailable(str(error))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """In CI a cluster test that is skipped has failed, unless the test itself says when it is."""
     report = yield
-    if IN_CI and report.skipped and not hasattr(report, "wasxfail"):
+    if IN_CI and report.skipped and item.get_closest_marker("skipif") is None:
         report.outcome = "failed"
     return report
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """All tests of the API server go to one worker, which has the one cluster of the run."""
     for item in items:

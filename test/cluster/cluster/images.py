@@ -97,7 +97,7 @@ FOLDERS: Final = {
     "home": 0o755,
     "home/mpiuser": 0o755,
     "proc": 0o555,
-    "root": 0o700,
+    "root": 0o755,  # pods of other users mount Python below it
     "run": 0o755,
     "run/sshd": 0o755,
     "sys": 0o555,

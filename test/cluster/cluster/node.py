@@ -22,7 +22,7 @@ from cluster.unavailable import UnavailableError
 
 NODE: Final = "node"
 COREFILE: Final = """\
-.:53 {{
+cluster.local:53 {{
     bind {address}
     errors
     ready {ready}
@@ -30,6 +30,9 @@ COREFILE: Final = """\
         kubeconfig {kubeconfig} {context}
         ttl 5
     }}
+}}
+.:53 {{
+    bind {address}
     template ANY ANY {{
         rcode NXDOMAIN
     }}

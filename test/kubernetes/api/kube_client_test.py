@@ -34,7 +34,7 @@ from trainway.kube.resources import (
     SERVICES,
     Json,
 )
-from trainway.kube.testing import Forwarder, changed_kubeconfig
+from trainway.kube.testing import Forwarder, HttpProxy, changed_kubeconfig
 
 
 def run(cluster: Access, test: Callable[[Client], Awaitable[None]]) -> None:
@@ -344,3 +344,73 @@ def test_acting_as_another_user(api_cluster: Access, tmp_path: Path) -> None:
                 await client.get(NAMESPACES, "default")
 
     asyncio.run(main())
+
+
+def test_through_a_proxy(api_cluster: Access, tmp_path: Path) -> None:
+    async def main() -> None:
+        async with HttpProxy().running() as proxy:
+            path = changed_kubeconfig(
+                api_cluster.kubeconfig, tmp_path / "k", cluster={"proxy-url": proxy.url}
+            )
+            async with Client(load_connection(path)) as client:
+                assert (await client.get(NAMESPACES, "default"))["kind"] == "Namespace"
+                assert proxy.accepted == 1
+
+    asyncio.run(main())
+
+
+def test_a_server_known_by_another_name(api_cluster: Access, tmp_path: Path) -> None:
+    cluster = own(api_cluster)
+
+    async def main() -> None:
+        async with Forwarder(cluster.server, "127.0.0.2").running() as forwarder:
+            fields = {"server": forwarder.url}
+            path = changed_kubeconfig(cluster.kubeconfig, tmp_path / "k", cluster=fields)
+            async with Client(load_connection(path)) as client:
+                with pytest.raises(ServerUnavailable, match="a certificate we do not trust"):
+                    await client.get(NAMESPACES, "default")
+            for extra in (
+                {"tls-server-name": "kubernetes.default.svc"},
+                {"insecure-skip-tls-verify": True, "certificate-authority-data": ""},
+            ):
+                path = changed_kubeconfig(cluster.kubeconfig, path, cluster=fields | extra)
+                async with Client(load_connection(path)) as client:
+                    assert (await client.get(NAMESPACES, "default"))["kind"] == "Namespace"
+
+    asyncio.run(main())
+
+
+def test_from_a_pod_whose_token_is_renewed(api_cluster: Access, tmp_path: Path) -> None:
+    cluster = own(api_cluster)
+    (tmp_path / "ca.crt").write_bytes(cluster.authority.certificate_file.read_bytes())
+    (tmp_path / "token").write_text("expired")
+    environ = {
+        "KUBERNETES_SERVICE_HOST": cluster.host,
+        "KUBERNETES_SERVICE_PORT": str(cluster.port),
+    }
+
+    async def main() -> None:
+        connection = load_connection(environ=environ, service_account=tmp_path)
+        async with Client(connection) as client:
+            with pytest.raises(Unauthorized):
+                await client.get(NAMESPACES, "default")
+            (tmp_path / "token").write_text(cluster.users["admin"].token)
+            assert (await client.get(NAMESPACES, "default"))["kind"] == "Namespace"
+
+    asyncio.run(main())
+
+
+def test_it_waits_as_a_busy_api_server_asks_it_to(api_cluster: Access) -> None:
+    own(api_cluster)
+    flags = ["--enable-priority-and-fairness=false", "--max-requests-inflight=1"]
+
+    async def main(kubeconfig: Path) -> None:
+        async with asyncio.timeout(60), Client(load_connection(kubeconfig)) as client:
+            asked = 0
+            while client.requests == asked:  # until one came at a bad moment
+                await asyncio.gather(*(client.list(CONFIG_MAPS) for _ in range(16)))
+                asked += 16
+
+    with ControlPlane(flags=flags) as busy:
+        # an administrator would not have to wait
+        asyncio.run(main(busy.kubeconfig_of("controller-manager")))

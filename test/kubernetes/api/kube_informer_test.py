@@ -181,7 +181,9 @@ def test_a_broken_watch_goes_on_where_it_was(
     asyncio.run(main())
 
 
-def test_a_silent_watch_is_noticed(api_cluster: Access, namespace: str, tmp_path: Path) -> None:
+def test_a_silent_watch_is_noticed(
+    api_cluster: Access, namespace: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     async def main() -> None:
         async with (
             Client(load_connection(api_cluster.kubeconfig)) as other,
@@ -202,6 +204,11 @@ def test_a_silent_watch_is_noticed(api_cluster: Access, namespace: str, tmp_path
                 forwarder.silence()
                 await other.create(CONFIG_MAPS, config_map(namespace, "b", v="1"))
                 await heard.until(lambda: len(heard.objects) == 2)
+                before = forwarder.accepted
+                while forwarder.accepted < before + 2:  # a quiet watch is no dead one
+                    await asyncio.sleep(0.05)
+                assert informer.age() < 3
+            assert caplog.records == []
             assert heard.changes == [("added", "a"), ("added", "b")]
             assert informer.lists == 1
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import copy
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import datetime
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from cluster.access import Access
 
+from trainway.kube.informer import Informer
 from trainway.kube.resources import (
     CONFIG_MAPS,
     EVENTS,
@@ -21,9 +23,12 @@ from trainway.kube.resources import (
     SECRETS,
     Resource,
 )
+from trainway.kube.store import Store
 from trainway.operator.config import OperatorConfig
+from trainway.operator.mpijobs.controller import Reconciler
 from trainway.operator.mpijobs.testing import mpijob
 from trainway.operator.mpijobs.testing_cluster import Stage, running_controller, stage
+from trainway.operator.mpijobs.watches import Watches
 from trainway.operator.trainjobs.annotations import TTL
 
 Json = dict[str, Any]
@@ -538,6 +543,35 @@ def test_a_second_controller_changes_nothing(api_cluster: Access, namespace: str
                 assert await versions(here) == before
 
     asyncio.run(play())
+
+
+def test_what_is_derived_from_old_news_is_not_written(on_stage: Run) -> None:
+    async def play(here: Stage) -> None:
+        managed = mpijob(run_policy={"managedBy": _MULTIKUEUE})
+        await here.submit(managed)  # the controller beside us leaves it alone
+        await here.settled()
+        store = Store()
+        old = await here.until(MPIJOBS, "pi")
+        old["spec"]["runPolicy"] = {}
+        store.put(f"{here.namespace}/pi", old)
+        await here.change(MPIJOBS, "pi", {"metadata": {"labels": {"new": "1"}}})
+        watches = Watches.of(here.context)
+        deaf = replace(watches, mpijobs=replace_store(watches.mpijobs, store))
+        again = await Reconciler(here.context, deaf).reconcile(f"{here.namespace}/pi")
+        assert again == 1.0
+        assert "status" not in await here.until(MPIJOBS, "pi")
+        await here.context.mpi_recorder.flush()
+        events = (await here.client.list(EVENTS, here.namespace)).items
+        assert {event["involvedObject"]["name"] for event in events} == {"last"}
+
+    on_stage(play)
+
+
+def replace_store(informer: Informer, store: Store) -> Informer:
+    """The same informer with other objects in it."""
+    other = copy.copy(informer)
+    other.store = store
+    return other
 
 
 async def versions(here: Stage) -> dict[tuple[str, str], str]:

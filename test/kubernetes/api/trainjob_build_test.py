@@ -13,6 +13,7 @@ from trainway.kube.resources import (
     CONFIG_MAPS,
     COSCHEDULING_POD_GROUPS,
     JOBSETS,
+    RESOURCE_QUOTAS,
     SECRETS,
     TRAINING_RUNTIMES,
     TRAINJOBS,
@@ -143,7 +144,8 @@ def test_a_child_that_somebody_changes_is_set_right(world: World) -> None:
         await operator.client.patch(CONFIG_MAPS, "t-mpi-hostfile", world.namespace, broken)
 
         async def is_right() -> bool:
-            return (await operator.found(CONFIG_MAPS, "t-mpi-hostfile"))["data"] == hostfile
+            found = await operator.found(CONFIG_MAPS, "t-mpi-hostfile")
+            return bool(found["data"] == hostfile)
 
         await eventually(is_right)
 
@@ -230,21 +232,22 @@ def test_a_runtime_that_comes_late_is_waited_for(world: World) -> None:
             f' clustertrainingruntimes.trainer.kubeflow.org "{name}" not found'
         )
 
-        async def error() -> str | None:
-            job = await operator.trainjob("t")
-            found: str | None = (job["metadata"].get("annotations") or {}).get(BUILD_ERROR)
-            return found
-
-        assert f'"{name}" not found' in await eventually(error)
+        assert f'"{name}" not found' in await eventually(lambda: build_error(operator))
         assert world.runtime("torch-distributed") == name
         await operator.jobset("t")
-
-        async def is_removed() -> bool:
-            return await error() is None
-
-        await eventually(is_removed)
+        await eventually(lambda: has_no_build_error(operator))
 
     world.run(story)
+
+
+async def build_error(operator: Operator) -> str | None:
+    """The annotation that tells why there are no objects."""
+    annotations = (await operator.trainjob("t"))["metadata"].get("annotations") or {}
+    return annotations.get(BUILD_ERROR)
+
+
+async def has_no_build_error(operator: Operator) -> bool:
+    return await build_error(operator) is None
 
 
 def test_a_namespaced_runtime_is_found_in_the_namespace_of_the_job(world: World) -> None:
@@ -340,24 +343,76 @@ def test_what_the_compiler_refuses_is_shown(world: World) -> None:
     world.run(story)
 
 
-def test_what_the_api_server_refuses_is_shown(world: World) -> None:
+def test_what_the_api_server_refuses_is_shown_until_it_is_accepted(world: World) -> None:
     async def story(operator: Operator) -> None:
-        runtime = builtin_runtime("torch-distributed")
-        assert runtime is not None
-        runtime["metadata"]["name"] = f"{world.namespace}-bad"
-        pod = runtime["spec"]["template"]["spec"]["replicatedJobs"][0]
-        pod["template"]["metadata"]["labels"]["bad"] = "not a label!"
-        world.add_runtime(runtime)
-        await operator.create(trainjob(runtime["metadata"]["name"], numNodes=0))
-        await operator.jobset("t")  # JobSet's own webhook does not run here
-        clash = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet"}
-        clash |= {"metadata": {"name": "foreign"}, "spec": {"replicatedJobs": []}}
-        await operator.client.create(JOBSETS, clash, world.namespace)
-        await operator.create(trainjob(runtime["metadata"]["name"], "foreign"))
-        event = await operator.event("foreign", FAILED)
-        assert 'JobSet "foreign" exists and does not belong to the TrainJob' in event["message"]
+        hard = {"count/jobsets.jobset.x-k8s.io": "0"}
+        quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "none"}}
+        namespace, client = world.namespace, operator.client
+        await client.create(RESOURCE_QUOTAS, {**quota, "spec": {"hard": hard}}, namespace)
+        status = {"status": {"hard": hard, "used": hard}}
+        await client.patch(RESOURCE_QUOTAS, "none", namespace, status, subresource="status")
+        await operator.create(trainjob(world.runtime("torch-distributed")))
+        event = await operator.event("t", FAILED)
+        assert "failed: JobSet t: jobsets.jobset.x-k8s.io" in event["message"]
+        assert "exceeded quota" in event["message"]
+        assert "exceeded quota" in await eventually(lambda: build_error(operator))
+        await client.delete(RESOURCE_QUOTAS, "none", namespace)
+        await operator.jobset("t")
+        await eventually(lambda: has_no_build_error(operator))
 
     world.run(story)
+
+
+def test_a_jobset_that_is_not_ours_is_left_alone(world: World) -> None:
+    async def story(operator: Operator) -> None:
+        jobset: Json = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet"}
+        jobset |= {"metadata": {"name": "t"}, "spec": {"replicatedJobs": []}}
+        created = await operator.client.create(JOBSETS, jobset, world.namespace)
+        await operator.report("t", {"conditions": [_completed()]})
+        await operator.create(trainjob(world.runtime("torch-distributed")))
+        event = await operator.event("t", FAILED)
+        assert 'JobSet "t" exists and does not belong to the TrainJob' in event["message"]
+        assert (await operator.jobset("t"))["spec"] == created["spec"]
+        assert await operator.conditions("t") == []
+
+    world.run(story)
+
+
+def test_a_trainjob_gets_the_runtime_as_it_was_just_written(world: World) -> None:
+    """Even if the watch is behind, for what it gets first it keeps."""
+
+    async def story(operator: Operator) -> None:
+        runtime = world.runtime("torch-distributed")
+        resource = CLUSTER_TRAINING_RUNTIMES
+        for number in range(8):
+            live = await operator.client.get(resource, runtime)
+            _node(live["spec"]["template"])["image"] = f"image:{number}"
+            await operator.client.replace(resource, live)
+            await operator.create(trainjob(runtime, f"t{number}"))
+            assert _image(await operator.jobset(f"t{number}")) == f"image:{number}"
+
+    world.run(story)
+
+
+def test_trainjobs_that_come_together_share_the_read_of_their_runtime(world: World) -> None:
+    async def story(operator: Operator) -> None:
+        runtime = world.runtime("torch-distributed")
+        await operator.kill()
+        for number in range(30):
+            await operator.create(trainjob(runtime, f"t{number}"))
+        async with world.operator() as second:
+            await eventually(lambda: _count(second, 30))
+            await second.idle()
+            await second.told()
+            lists = 3 * len(list(second.informers))
+            # a snapshot, a JobSet and an event each; informers; and some reads
+            assert second.client.requests < 30 * 3 + lists + 15
+
+    world.run(story)
+
+
+async def _count(operator: Operator, expected: int) -> bool:
+    return len(operator.informers.of(JOBSETS).store) == expected
 
 
 def test_a_trainjob_of_the_same_name_waits_for_the_children_of_the_former(world: World) -> None:

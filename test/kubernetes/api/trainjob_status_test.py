@@ -102,7 +102,7 @@ def test_a_job_is_suspended_and_resumed_as_kueue_does(world: World) -> None:
         jobset = await operator.jobset("t")
         assert jobset["spec"]["suspend"] is True
         await operator.has_conditions("t", SUSPENDED)
-        admitted = {
+        admitted: Json = {
             "manager": KUEUE,
             "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": [_placed("a100")]}}},
         }
@@ -363,9 +363,7 @@ def test_a_status_that_changed_meanwhile_is_not_overwritten(world: World) -> Non
             progress = {"progressPercentage": percentage, "lastUpdatedTime": "2026-01-01T00:00:00Z"}
             body = {"status": {"trainerStatus": progress}}
             await operator.report("t", running(active=percentage % 2))
-            await operator.client.patch(
-                TRAINJOBS, "t", world.namespace, body, subresource="status"
-            )
+            await operator.client.patch(TRAINJOBS, "t", world.namespace, body, subresource="status")
         await operator.report("t", {**running(succeeded=1), **COMPLETED})
         await operator.has_conditions("t", COMPLETE)
         status = (await operator.trainjob("t"))["status"]

@@ -23,8 +23,8 @@ def test_a_trainjob_runs_mpirun_over_its_nodes(node_operator: NodeOperator, name
     )
     node_operator.wait_condition("trainjob", namespace, "allreduce", "Complete")
     log = node_operator.log(namespace, "jobset.sigs.k8s.io/replicatedjob-name=launcher")
-    assert "rank 0 of 2 on allreduce-launcher-0-0" in log, log
-    assert "rank 1 of 2 on allreduce-node-0-0" in log, log
+    assert "rank 0 of 2 on allreduce-launcher-0-0\n" in log, log
+    assert "rank 1 of 2 on allreduce-node-0-0\n" in log, log
     assert "sum 3" in log, log
 
 
@@ -35,7 +35,7 @@ def test_an_mpijob_runs_mpirun_over_its_workers(
     node_operator.wait_condition("mpijob", namespace, "allreduce", "Succeeded")
     log = node_operator.log(namespace, "training.kubeflow.org/job-role=launcher")
     for rank, worker in enumerate([0, 0, 1, 1]):
-        assert f"rank {rank} of 4 on allreduce-worker-{worker}" in log, log
+        assert f"rank {rank} of 4 on allreduce-worker-0-{worker}\n" in log, log
     assert "sum 10" in log, log
 
 

@@ -1,39 +1,39 @@
-"""MPIJobs with real pods: what depends on JobSet's own rules and on Kubernetes' Jobs."""
+"""MPIJobs with real pods: what depends on JobSet's own rules, on Kubernetes' Jobs and on sshd."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from cluster.access import Access
-from cluster.images import BUSYBOX
+from cluster.images import BUSYBOX, HOSTROOT
+from node_operator import NodeOperator
 
 from trainway.compiler.mpijob import ROLE_LABEL
+from trainway.kube.client import Client
+from trainway.kube.connection import load_connection
 from trainway.kube.resources import CONFIG_MAPS, JOBSETS, MPIJOBS, PODS
 from trainway.operator.mpijobs.roles import INDEX_LABEL
 from trainway.operator.mpijobs.testing import mpijob
-from trainway.operator.mpijobs.testing_cluster import Stage, stage
+from trainway.operator.mpijobs.testing_cluster import Scene
 
 Json = dict[str, Any]
-Play = Callable[[Stage], Awaitable[None]]
+Play = Callable[[Scene], Awaitable[None]]
 Run = Callable[[Play], None]
 
 _PATIENCE_S = 60.0
 _WAIT = "trap 'exit 0' TERM; while :; do sleep 0.1; done"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _kinds(node_cluster: Access) -> None:
-    node_cluster.install_our_crds()
-
-
 @pytest.fixture
-def on_stage(node_cluster: Access, namespace: str) -> Run:
-    """Runs a scenario in a namespace that has a controller."""
+def on_scene(node_operator: NodeOperator, namespace: str) -> Run:
+    """Runs a scenario in a namespace of its own."""
 
     async def run(play: Play) -> None:
-        async with stage(node_cluster.kubeconfig, namespace, patience=_PATIENCE_S) as here:
-            await play(here)
+        async with Client(load_connection(node_operator.cluster.kubeconfig)) as client:
+            try:
+                await play(Scene(client, namespace, _PATIENCE_S))
+            except (AssertionError, TimeoutError) as error:
+                raise AssertionError(f"{error}\n{node_operator.report(namespace)}") from error
 
     return lambda play: asyncio.run(run(play))
 
@@ -58,12 +58,12 @@ def has(type_: str, status: str = "True") -> Callable[[Json], bool]:
     )
 
 
-async def pods(here: Stage, role: str) -> list[Json]:
+async def pods(here: Scene, role: str) -> list[Json]:
     selector = f"{ROLE_LABEL}={role}"
     return (await here.client.list(PODS, here.namespace, label_selector=selector)).items
 
 
-async def until_running(here: Stage, role: str, indexes: set[str]) -> list[Json]:
+async def until_running(here: Scene, role: str, indexes: set[str]) -> list[Json]:
     """Wait until exactly these pods of a role are there and run."""
     async with asyncio.timeout(_PATIENCE_S):
         while True:
@@ -78,7 +78,7 @@ async def until_running(here: Stage, role: str, indexes: set[str]) -> list[Json]
             await asyncio.sleep(0.1)
 
 
-async def until_none(here: Stage, role: str) -> None:
+async def until_none(here: Scene, role: str) -> None:
     """Wait until no pod of a role is left."""
     async with asyncio.timeout(_PATIENCE_S):
         while await pods(here, role):
@@ -89,8 +89,8 @@ def uids(found: list[Json]) -> set[str]:
     return {pod["metadata"]["uid"] for pod in found}
 
 
-def test_workers_come_and_go_while_the_job_runs(on_stage: Run) -> None:
-    async def play(here: Stage) -> None:
+def test_workers_come_and_go_while_the_job_runs(on_scene: Run) -> None:
+    async def play(here: Scene) -> None:
         await here.submit(job())
         first = await until_running(here, "worker", {"0", "1"})
         await here.until(MPIJOBS, "pi", has("Running"))
@@ -108,7 +108,7 @@ def test_workers_come_and_go_while_the_job_runs(on_stage: Run) -> None:
             lambda config: config["data"]["discover_hosts.sh"].count("echo") == 1,
         )
 
-    on_stage(play)
+    on_scene(play)
 
 
 def admitted(selector: Json | None, *, suspend: bool) -> Json:
@@ -119,8 +119,8 @@ def admitted(selector: Json | None, *, suspend: bool) -> Json:
     return {"spec": {"mpiReplicaSpecs": roles, "runPolicy": {"suspend": suspend}}}
 
 
-def test_admitted_taken_back_and_admitted_elsewhere(on_stage: Run) -> None:
-    async def play(here: Stage) -> None:
+def test_admitted_taken_back_and_admitted_elsewhere(on_scene: Run) -> None:
+    async def play(here: Scene) -> None:
         await here.submit(job(run_policy={"suspend": True}))
         held = await here.until(JOBSETS, "pi")
         selector = {"kubernetes.io/os": "linux"}
@@ -148,11 +148,11 @@ def test_admitted_taken_back_and_admitted_elsewhere(on_stage: Run) -> None:
                 assert pod["spec"]["nodeSelector"] == other
         await here.until(MPIJOBS, "pi", has("Running"))
 
-    on_stage(play)
+    on_scene(play)
 
 
-def test_what_jobset_does_not_let_change_changes_while_suspended(on_stage: Run) -> None:
-    async def play(here: Stage) -> None:
+def test_what_jobset_does_not_let_change_changes_while_suspended(on_scene: Run) -> None:
+    async def play(here: Scene) -> None:
         await here.submit(job(run_policy={"suspend": True}))
         await here.until(JOBSETS, "pi")
         worker = {"replicas": 1, "template": job(worker="sleep 1; exit 0")["spec"]}
@@ -165,11 +165,11 @@ def test_what_jobset_does_not_let_change_changes_while_suspended(on_stage: Run) 
         assert pod["spec"]["containers"][0]["command"][-1] == "sleep 300"
         await here.until(MPIJOBS, "pi", has("Running"))
 
-    on_stage(play)
+    on_scene(play)
 
 
-def test_a_launcher_waits_for_its_workers_and_takes_them_along(on_stage: Run) -> None:
-    async def play(here: Stage) -> None:
+def test_a_launcher_waits_for_its_workers_and_takes_them_along(on_scene: Run) -> None:
+    async def play(here: Scene) -> None:
         waits = {"launcherCreationPolicy": "WaitForWorkersReady"}
         policy = {"cleanPodPolicy": "All", "ttlSecondsAfterFinished": 6}
         await here.submit(job(launcher="sleep 1", run_policy=policy, **waits))
@@ -183,4 +183,41 @@ def test_a_launcher_waits_for_its_workers_and_takes_them_along(on_stage: Run) ->
         await until_none(here, "launcher")
         assert has("Succeeded")(await here.until(MPIJOBS, "pi"))
 
-    on_stage(play)
+    on_scene(play)
+
+
+def host_pod(*command: str) -> Json:
+    """A pod with this machine's programs; without a command it does what a worker does."""
+    container: Json = {
+        "name": "main",
+        "image": HOSTROOT,
+        "volumeMounts": [{"name": "usr", "mountPath": "/usr", "readOnly": True}],
+    }
+    if command:
+        container["command"] = list(command)
+    usr = {"name": "usr", "hostPath": {"path": "/usr"}}
+    return {"spec": {"containers": [container], "volumes": [usr]}}
+
+
+def test_mpirun_starts_processes_on_the_launcher_too(
+    on_scene: Run, node_operator: NodeOperator, namespace: str
+) -> None:
+    process = 'echo "rank $OMPI_COMM_WORLD_RANK of $OMPI_COMM_WORLD_SIZE on $(hostname)"'
+    obj = mpijob(slotsPerWorker=2, runLauncherAsWorker=True)
+    roles = obj["spec"]["mpiReplicaSpecs"]
+    command = f"mpirun --allow-run-as-root sh -c '{process}'"
+    roles["Launcher"]["template"] = host_pod("sh", "-c", command)
+    roles["Worker"]["template"] = host_pod()
+
+    async def play(here: Scene) -> None:
+        await here.submit(obj)
+        await here.until(MPIJOBS, "pi", has("Succeeded"))
+
+    on_scene(play)
+    log = node_operator.log(namespace, f"{ROLE_LABEL}=launcher")
+    hosts = ("pi-launcher-0-0", "pi-worker-0-0", "pi-worker-0-1")
+    assert sorted(line for line in log.splitlines() if line.startswith("rank ")) == [
+        f"rank {2 * number + slot} of 6 on {host}"
+        for number, host in enumerate(hosts)
+        for slot in range(2)
+    ]

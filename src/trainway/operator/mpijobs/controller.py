@@ -121,7 +121,8 @@ class Reconciler:
     ) -> float | None:
         obj, now = children.obj, self.context.now()
         old = obj.get("status") or {}
-        outcome = mpijob_status(facts_of(job), old, jobset, pod_facts(roles), now)
+        facts = facts_of(job)
+        outcome = mpijob_status(facts, old, jobset, pod_facts(roles, facts.workers), now)
         patch = status_patch(obj, outcome.status)
         if patch is not None:
             try:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from trainway.compiler.mpijob import JOB_LABEL, LAUNCHER, ROLE_LABEL, WORKER
 from trainway.jobset.mpijob_status import Failure, PodFacts
 from trainway.jobset.status import conditions_of, find_true
+from trainway.operator.mpijobs.span import Span, share_a_moment, span_of
 
 Json = dict[str, Any]
 
@@ -42,10 +43,11 @@ class Roles:
 def kept_pod(pod: Json) -> Json:
     """What of a pod the status of its job depends on."""
     status = pod.get("status") or {}
-    kept = {name: status[name] for name in ("phase", "reason", "startTime") if name in status}
+    kept = _chosen(status, ("phase", "reason", "startTime"))
     if "message" in status:
         kept["message"] = status["message"][:_LONGEST_MESSAGE]
-    return {"metadata": _kept_metadata(pod), "status": kept}
+    span = span_of(status)
+    return {"metadata": _kept_metadata(pod), "status": kept} | ({"span": span} if span else {})
 
 
 def kept_job(job: Json) -> Json:
@@ -80,8 +82,8 @@ def roles_of(jobset: Json | None, jobs: Iterable[Json], pods: Iterable[Json]) ->
     )
 
 
-def pod_facts(roles: Roles) -> PodFacts:
-    """What the status is made from."""
+def pod_facts(roles: Roles, workers: int) -> PodFacts:
+    """What the status is made from; `workers` is how many are wanted."""
     job_status = (roles.launcher or {}).get("status") or {}
     failed = find_true(conditions_of(roles.launcher), "Failed")
     return PodFacts(
@@ -98,7 +100,19 @@ def pod_facts(roles: Roles) -> PodFacts:
             _phase(pod) == "Failed" and pod["status"].get("reason") == "Evicted"
             for pod in roles.worker_pods
         ),
+        ran_together=ran_together(roles, workers),
     )
+
+
+def ran_together(roles: Roles, workers: int) -> bool:
+    """Whether the launcher and all workers ran at the same time, be it for a moment."""
+    spans: dict[str, list[Span]] = {}
+    for pod in (*roles.launcher_pods, *roles.worker_pods):
+        member = f"{_label(pod, ROLE_LABEL)} {_label(pod, INDEX_LABEL)}"
+        if "span" in pod:
+            spans.setdefault(member, []).append(pod["span"])
+    wanted = [f"{LAUNCHER} 0", *(f"{WORKER} {index}" for index in range(workers))]
+    return share_a_moment([spans.get(member, []) for member in wanted])
 
 
 def running_workers(roles: Roles) -> frozenset[int]:

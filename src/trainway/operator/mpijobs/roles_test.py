@@ -117,7 +117,7 @@ class Case:
 def test_pod_facts(case: Case) -> None:
     jobs = [kept_job(job) for job in case.jobs]
     pods = [kept_pod(each) for each in case.pods]
-    assert pod_facts(roles_of(jobset(), jobs, pods)) == case.facts
+    assert pod_facts(roles_of(jobset(), jobs, pods), 2) == case.facts
 
 
 def test_workers_that_stop_no_longer_run() -> None:
@@ -181,3 +181,27 @@ def test_scaling(case: ScalingCase) -> None:
 def test_the_launcher_has_ended(end: str) -> None:
     conditions = [{"type": end or "FailureTarget", "status": "True"}]
     assert Roles(launcher=child_job("launcher", conditions=conditions)).launcher_ended is bool(end)
+
+
+def ran(role: str, index: int, begin: str, end: str = "") -> Json:
+    """A pod with a container that ran from second to second."""
+    times = {"startedAt": f"2026-01-31T12:00:{begin}Z"}
+    if end:
+        times["finishedAt"] = f"2026-01-31T12:00:{end}Z"
+    container = {"state": {"terminated" if end else "running": times}}
+    phase = "Failed" if end else "Running"
+    return kept_pod(pod(role, phase, index, containerStatuses=[container]))
+
+
+@pytest.mark.parametrize(
+    ("pods", "together"),
+    [
+        ([ran("launcher", 0, "01"), ran("worker", 0, "02"), ran("worker", 1, "01", "03")], True),
+        ([ran("launcher", 0, "05"), ran("worker", 0, "02"), ran("worker", 1, "01", "03")], False),
+        ([ran("launcher", 0, "01"), ran("worker", 0, "02"), ran("worker", 0, "02")], False),
+        ([ran("worker", 0, "02"), ran("worker", 1, "02")], False),
+    ],
+    ids=["for two seconds", "too late", "one is missing", "no launcher"],
+)
+def test_pods_that_ran_together(pods: list[Json], together: bool) -> None:
+    assert pod_facts(roles_of(jobset(), [], pods), 2).ran_together is together

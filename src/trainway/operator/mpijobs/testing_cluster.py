@@ -1,7 +1,7 @@
-"""An MPIJob controller on a real API server, for tests.
+"""MPIJobs on a real API server, for tests.
 
-There is no JobSet controller and no kubelet: the test takes their place and writes Jobs, pods and
-what they come to.
+On a `Stage` there is a controller but neither JobSet nor a kubelet: the test takes their place and
+writes Jobs, pods and what they come to.
 """
 
 import asyncio
@@ -33,6 +33,8 @@ Test = Callable[[Json], object]
 
 _PATIENCE_S: Final = 15.0
 _LOOK_S: Final = 0.02
+_GOODBYE_S: Final = 0.1
+"""For TLS connections of requests that were cut short: aiohttp closes them by and by."""
 
 
 @contextlib.asynccontextmanager
@@ -61,14 +63,12 @@ async def running_controller(client: Client, config: OperatorConfig) -> AsyncIte
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            await asyncio.sleep(_GOODBYE_S)
 
 
 @contextlib.asynccontextmanager
 async def stage(
-    kubeconfig: Path,
-    namespace: str,
-    config: OperatorConfig | None = None,
-    patience: float = _PATIENCE_S,
+    kubeconfig: Path, namespace: str, config: OperatorConfig | None = None
 ) -> AsyncIterator["Stage"]:
     """A namespace with a controller for it alone."""
     wanted = replace(config or OperatorConfig(), namespaces=(namespace,))
@@ -76,17 +76,16 @@ async def stage(
         Client(load_connection(kubeconfig, None)) as client,
         running_controller(client, wanted) as context,
     ):
-        yield Stage(client, namespace, context, patience)
+        yield Stage(client, namespace, context=context)
 
 
 @dataclass(frozen=True)
-class Stage:
-    """A namespace in which the test plays JobSet, the Jobs and the pods."""
+class Scene:
+    """A namespace with MPIJobs in it."""
 
     client: Client
     namespace: str
-    context: Context
-    patience: float
+    patience: float = _PATIENCE_S
     """Seconds to wait for anything."""
 
     async def submit(self, obj: Json) -> Json:
@@ -132,6 +131,13 @@ class Stage:
                     if event["reason"] == reason:
                         return event
                 await asyncio.sleep(_LOOK_S)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage(Scene):
+    """A namespace in which the test plays JobSet, the Jobs and the pods."""
+
+    context: Context
 
     async def settled(self) -> None:
         """Wait until the controller has worked on what came so far; it takes them in order."""

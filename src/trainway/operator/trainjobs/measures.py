@@ -5,14 +5,16 @@ already counts from then on.
 """
 
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import Enum
-from typing import Any
+from typing import Any, Final
 
 from trainway.jobset.status import conditions_of, find_condition, moment
 from trainway.operator.caches import all_ready
 
 Json = dict[str, Any]
+
+_COUNTED_EACH: Final = timedelta(minutes=5)
 
 
 class Quantity(Enum):
@@ -73,6 +75,11 @@ def measure(
         measures.append(Measure(Quantity.RUNNING, _since(_started(job), now)))
         measures.append(Measure(Quantity.GANG_WAIT, _since(active_since or now, now)))
     return after, measures
+
+
+def next_measure(observed: Observed, gpus: int) -> timedelta | None:
+    """When to look again at a job that holds GPUs, so that they are counted while it runs."""
+    return _COUNTED_EACH if gpus and observed.billed_until is not None else None
 
 
 def _started(job: Json) -> datetime:

@@ -87,6 +87,10 @@ class Memory:
         """The TrainJob is gone."""
         self._notes.pop(key, None)
         self._ends.pop(key, None)
+        for runtime, keys in list(self._waiting.items()):
+            keys.discard(key)
+            if not keys:
+                del self._waiting[runtime]
 
     def child_gone(self, key: str, kind: str, name: str, uid: str) -> None:
         """A child was deleted, so it is no longer on its way to the cache."""

@@ -30,7 +30,7 @@ from trainway.operator.trainjobs.annotations import (
 )
 from trainway.operator.trainjobs.build_error import REASON, BuildError, event_message, shortened
 from trainway.operator.trainjobs.hang import hang
-from trainway.operator.trainjobs.measures import Quantity, measure
+from trainway.operator.trainjobs.measures import Quantity, measure, next_measure
 from trainway.operator.trainjobs.memory import Memory, Note
 from trainway.operator.trainjobs.sender import Sender
 from trainway.operator.trainjobs.status import (
@@ -118,7 +118,7 @@ class Reconciler:
             except (ApiError, BuildError) as error:
                 problem = error
         job = await self._write(look, found)
-        self._measure(look, jobset, found, ended=ended)
+        waits.append(self._measure(look, jobset, found, ended=ended))
         if found.delete_jobset and jobset is not None:
             await self._delete_jobset(look, jobset)
         if ended:
@@ -164,9 +164,12 @@ class Reconciler:
         patch = status_patch(look.job, found.status)
         if patch is None:
             return look.job
-        answer = await self._context.client.patch(
-            TRAINJOBS, look.name, look.namespace, patch, subresource="status"
-        )
+        try:
+            answer = await self._context.client.patch(
+                TRAINJOBS, look.name, look.namespace, patch, subresource="status"
+            )
+        except ObjectNotFound:
+            return look.job  # it is gone, and the cache will show it
         version, status = answer["metadata"]["resourceVersion"], answer.get("status") or {}
         look.note.written = (version, status)
         for item in news(look.previous, status):
@@ -241,7 +244,7 @@ class Reconciler:
 
     def _measure(
         self, look: _Look, jobset: Json | None, found: TrainJobOutcome, *, ended: bool
-    ) -> None:
+    ) -> timedelta | None:
         metrics, note = self._context.metrics, look.note
         seen = None if ended else jobset
         job = {**look.job, "status": found.status}
@@ -256,6 +259,7 @@ class Reconciler:
                     metrics.restart(KIND, int(item.value))
                 case Quantity.GPU_SECONDS:
                     metrics.gpu_seconds(KIND, look.namespace, item.value)
+        return next_measure(note.observed, note.gpus)
 
     def _tell(self, look: _Look, type_: str, reason: str, message: str) -> None:
         self._context.recorder.record(look.job, type_, reason, message)

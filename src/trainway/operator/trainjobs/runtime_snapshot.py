@@ -24,8 +24,9 @@ Json = dict[str, Any]
 SUFFIX: Final = "-runtime-snapshot"
 DATA_KEY: Final = "runtime"
 
+_NUMBER_LIKE: Final = tuple("0123456789.+-")
+_TRUTH_LIKE: Final = tuple("yYnN")
 _INVALID: Final = "invalid runtime snapshot: "
-_DUMPER: Final = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
 def snapshot_name(job: str) -> str:
@@ -37,8 +38,19 @@ def runtime_text(runtime: Json) -> str:
     """The whole runtime as YAML, with its apiVersion and kind."""
     metadata = {name: v for name, v in runtime["metadata"].items() if name != "managedFields"}
     head = {"apiVersion": runtime["apiVersion"], "kind": runtime["kind"], "metadata": metadata}
-    text: str = yaml.dump({**head, "spec": runtime.get("spec") or {}}, Dumper=_DUMPER)
+    text: str = yaml.dump({**head, "spec": runtime.get("spec") or {}}, Dumper=_Dumper)
     return text
+
+
+def _quoted(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
+    """Quote what another reader of YAML may take for a number or a truth value."""
+    style = "'" if text[:1] in _NUMBER_LIKE or text in _TRUTH_LIKE else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_BASE: Final = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # the quick one, where it is there
+_Dumper: Final[type[yaml.SafeDumper]] = type("SnapshotDumper", (_BASE,), {})
+_Dumper.add_representer(str, _quoted)
 
 
 def snapshot(owner: ObjectMeta, text: str) -> Json:

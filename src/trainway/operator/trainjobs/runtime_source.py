@@ -26,7 +26,7 @@ from trainway.operator.trainjobs.runtime_snapshot import (
 
 Json = dict[str, Any]
 
-_APART_S: Final = 0.05
+_APART_S: Final = 0.03
 _MOST_KEPT: Final = 256
 
 _Place = tuple[Resource, str, str]

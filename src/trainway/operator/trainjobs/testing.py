@@ -39,6 +39,8 @@ T = TypeVar("T")
 
 _PATIENCE_S: Final = 20.0
 _POLL_S: Final = 0.02
+_CLOSING_S: Final = 0.1
+"""A TLS connection whose request was cancelled needs a moment to close."""
 
 
 class Clock:
@@ -120,6 +122,7 @@ class Operator:
             task.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks)
+            await asyncio.sleep(_CLOSING_S)
         self._tasks = []
 
     def look(self, name: str) -> None:

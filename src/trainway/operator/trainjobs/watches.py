@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from trainway.jobset.status import conditions_of, find_true
 from trainway.jobset.trainjob_status import is_finished
@@ -17,33 +17,42 @@ from trainway.operator.caches import (
 from trainway.operator.trainjobs.memory import Memory
 
 Json = dict[str, Any]
-Add = Callable[[str], None]
+
+
+class Add(Protocol):
+    """Queues a TrainJob; `fresh` ones go before the others."""
+
+    def __call__(self, key: str, *, fresh: bool = True) -> None:
+        """Let it be looked at."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class Watches:
-    """Handlers of the informers; `add` queues a TrainJob."""
+    """Handlers of the informers."""
 
     add: Add
     memory: Memory
     trainjobs: Informer
 
     def on_trainjob(self, change: Change) -> None:
-        """Look at the TrainJob itself."""
+        """Look at the TrainJob itself; after a start at those first that nobody has looked at."""
         if change.new is not None and is_finished(conditions_of(change.new)):
             self.memory.forget_end(change.key)
-        self.add(change.key)
+        is_old = change.kind == "added" and bool(change.object.get("status"))
+        self.add(change.key, fresh=not is_old)
 
     def on_jobset(self, change: Change) -> None:
         """Look at the TrainJob of that name: it owns the JobSet, or waits for its place."""
+        if change.key not in self.trainjobs.store:
+            return
         jobset = change.object
         if change.kind == "deleted":
             metadata = jobset["metadata"]
             self.memory.child_gone(change.key, "JobSet", metadata["name"], metadata["uid"])
             if has_ended(jobset) and owner_key(jobset) == change.key:
                 self.memory.remember_end(change.key, jobset)
-        if change.key in self.trainjobs.store:
-            self.add(change.key)
+        self.add(change.key)
 
     def on_child(self, kind: str) -> Callable[[Change], None]:
         """Look at the TrainJob whose child was deleted or changed; a new one is no news."""

@@ -1,0 +1,52 @@
+import asyncio
+import ssl
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import aiohttp
+import pytest
+from aiohttp import web
+
+from trainway.kube.certificates import renewed
+from trainway.operator.listener import listening
+
+
+async def answer(_request: web.Request) -> web.Response:
+    return web.Response(text="here")
+
+
+def app() -> web.Application:
+    made = web.Application()
+    made.router.add_get("/", answer)
+    return made
+
+
+def test_clients_that_stay_connected_do_not_keep_the_server(tmp_path: Path) -> None:
+    certificates, _ = renewed(None, ("127.0.0.1",), datetime.now(UTC))
+    (tmp_path / "crt").write_text(certificates.certificate)
+    (tmp_path / "key").write_text(certificates.key)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(tmp_path / "crt", tmp_path / "key")
+    trusting = ssl.create_default_context(cadata=certificates.authorities)
+
+    async def main() -> float:
+        connector = aiohttp.TCPConnector(ssl=trusting)
+        async with aiohttp.ClientSession(connector=connector) as session:
+            async with listening(app(), "127.0.0.1", 0, context) as port:
+                async with session.get(f"https://127.0.0.1:{port}/") as response:
+                    assert await response.text() == "here"
+                start = time.monotonic()
+            return time.monotonic() - start
+
+    assert asyncio.run(main()) < 3
+
+
+def test_an_address_that_is_taken_is_an_error_and_leaves_nothing_open() -> None:
+    async def main() -> None:
+        async with listening(app(), "127.0.0.1", 0) as port:
+            with pytest.raises(OSError, match="address already in use"):
+                async with listening(app(), "127.0.0.1", port):
+                    pass
+
+    asyncio.run(main())

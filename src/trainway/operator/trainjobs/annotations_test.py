@@ -1,0 +1,50 @@
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from trainway.operator.trainjobs.annotations import TTL, annotation, seconds
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    text: str
+    seconds: int | None
+    at_least: int = 0
+
+
+CASES = [
+    Case("0", 0),
+    Case("3600", 3600),
+    Case("0", None, at_least=1),
+    Case("", None),
+    Case("-1", None),
+    Case("1.5", None),
+    Case("1h", None),
+    Case(" 1", None),
+    Case("1\n", None),
+    Case("٣", None),
+    Case("99999999999", None),
+    Case("9" * 5000, None),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: repr(case.text[:20]))
+def test_a_duration_is_a_whole_number_of_seconds(case: Case) -> None:
+    job = {"metadata": {"annotations": {TTL: case.text}}}
+    setting = seconds(job, TTL, case.at_least)
+    if case.seconds is None:
+        assert setting.duration is None
+        assert setting.problem.startswith(f"annotation {TTL} is not used: ")
+    else:
+        assert (setting.duration, setting.problem) == (timedelta(seconds=case.seconds), "")
+
+
+@pytest.mark.parametrize("metadata", [{}, {"annotations": None}, {"annotations": {"a": "b"}}])
+def test_no_annotation_is_no_problem(metadata: Json) -> None:
+    setting = seconds({"metadata": metadata}, TTL)
+    assert (setting.duration, setting.problem) == (None, "")
+    assert annotation({"metadata": metadata}, TTL) is None

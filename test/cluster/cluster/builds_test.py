@@ -1,0 +1,78 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from cluster import builds
+from cluster.builds import KUBERNETES, KWOK, SCHEDULER_PLUGINS, Module
+from cluster.unavailable import UnavailableError
+
+FAKE_GO = """\
+#!/bin/sh
+echo "$@" >> "$GO_CALLS"
+while [ "$1" != -o ]; do shift; done
+echo program > "$2"
+test ! -e "$GO_CALLS.fail"
+"""
+
+
+@pytest.fixture
+def go_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A `go` that only notes how it is called, and an empty cache."""
+    program = tmp_path / "bin" / "go"
+    program.parent.mkdir()
+    program.write_text(FAKE_GO)
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("GO_CALLS", str(tmp_path / "calls"))
+    return tmp_path / "calls"
+
+
+def test_a_program_is_built_once(go_calls: Path) -> None:
+    first = builds.build(KUBERNETES, ["kubectl"])
+    assert builds.build(KUBERNETES, ["kubectl"]) == first
+    assert (first / "kubectl").read_text() == "program\n"
+    assert go_calls.read_text().count("k8s.io/kubernetes/cmd/kubectl") == 1
+
+
+def test_what_an_interrupted_build_left_is_not_used(go_calls: Path) -> None:
+    failure = go_calls.with_name("calls.fail")
+    failure.touch()
+    with pytest.raises(UnavailableError, match="kubectl"):
+        builds.build(KUBERNETES, ["kubectl"])
+    failure.unlink()
+    folder = builds.build(KUBERNETES, ["kubectl"])
+    assert sorted(path.name for path in folder.iterdir()) == ["kubectl"]
+
+
+def test_without_go_what_is_built_already_is_used(
+    go_calls: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = builds.build(KUBERNETES, ["kubectl"])
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert builds.build(KUBERNETES, ["kubectl"]) == folder
+    with pytest.raises(UnavailableError, match="go: not found, and kubelet must be built"):
+        builds.build(KUBERNETES, ["kubectl", "kubelet"])
+
+
+@pytest.mark.parametrize("module", [KUBERNETES, KWOK, SCHEDULER_PLUGINS], ids=lambda m: m.name)
+def test_the_module_files_pin_every_program(module: Module) -> None:
+    text = (module.folder / "go.mod").read_text()
+    for package in module.packages.values():
+        assert package in text
+    assert f"{module.versioned_by} {module.version()} h1:" in (module.folder / "go.sum").read_text()
+
+
+def test_the_staging_modules_have_the_version_of_kubernetes() -> None:
+    version = KUBERNETES.version().replace("v1.", "v0.", 1)
+    rows = [line.split() for line in (KUBERNETES.folder / "go.mod").read_text().splitlines()]
+    replaced = {row[0]: row[3] for row in rows if row[1:2] == ["=>"]}
+    assert len(replaced) == 31
+    assert set(replaced.values()) == {version}
+
+
+def test_programs_say_which_version_they_are() -> None:
+    command = builds.compile_command(KUBERNETES, "kubectl", Path("out"))
+    assert "gitVersion=v1.35.4" in " ".join(command)
+    assert command[-3:] == ["-o", "out", "k8s.io/kubernetes/cmd/kubectl"]

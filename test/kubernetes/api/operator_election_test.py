@@ -1,0 +1,149 @@
+"""Several operators: one leads and the others take over, or all of them work at once."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from cluster.access import Access
+from operator_process import NAMESPACE, OperatorProcess, ensure_namespace, wait_for
+
+from trainway.runtimes import builtin_runtime
+
+LEASE_S = 3.0
+PATIENCE_S = 30.0
+Json = dict[str, object]
+Start = Callable[..., OperatorProcess]
+
+
+def job(name: str) -> Json:
+    return {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "metadata": {"name": name},
+        "spec": {"runtimeRef": {"name": "torch-distributed", "kind": "TrainingRuntime"}},
+    }
+
+
+@pytest.fixture(autouse=True)
+def runtime(api_cluster: Access, namespace: str) -> None:
+    api_cluster.install_jobset_crds()
+    api_cluster.install_our_crds()
+    ensure_namespace(api_cluster)
+    found = builtin_runtime("torch-distributed")
+    assert found is not None
+    api_cluster.apply({**found, "kind": "TrainingRuntime"}, namespace=namespace)
+
+
+@pytest.fixture
+def config(tmp_path: Path, namespace: str) -> Path:
+    path = tmp_path / "config.yaml"
+    path.write_text(
+        yaml.safe_dump(
+            {
+                "apiVersion": "config.trainer.kubeflow.org/v1alpha1",
+                "kind": "Configuration",
+                "leaderElection": {
+                    "leaderElect": True,
+                    "resourceName": namespace,
+                    "leaseDuration": f"{LEASE_S:g}s",
+                    "renewDeadline": "2s",
+                    "retryPeriod": "200ms",
+                },
+            }
+        )
+    )
+    return path
+
+
+@pytest.fixture
+def start(api_cluster: Access, tmp_path: Path, namespace: str) -> Iterator[Start]:
+    processes: list[OperatorProcess] = []
+
+    def starting(*arguments: str) -> OperatorProcess:
+        log_file = tmp_path / f"operator-{len(processes)}.log"
+        process = OperatorProcess(api_cluster, log_file, ["--namespace", namespace, *arguments])
+        processes.append(process)
+        process.start()
+        process.wait_ready()
+        return process
+
+    yield starting
+    for process in processes:
+        process.kill()
+
+
+def leads(operator: OperatorProcess) -> bool:
+    return operator.metric("trainway_is_leader") == 1
+
+
+def create(cluster: Access, namespace: str, name: str) -> None:
+    cluster.apply(job(name), namespace=namespace)
+
+
+def has_jobset(cluster: Access, namespace: str, name: str) -> bool:
+    return cluster.kubectl("get", "jobset", name, "-n", namespace, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("how", ["SIGTERM", "SIGKILL"])
+def test_another_replica_takes_over(
+    api_cluster: Access, namespace: str, config: Path, start: Start, how: str
+) -> None:
+    first = start("--config", str(config))
+    wait_for(lambda: leads(first), PATIENCE_S, "the first leads")
+    second = start("--config", str(config))
+    create(api_cluster, namespace, "one")
+    wait_for(lambda: has_jobset(api_cluster, namespace, "one"), PATIENCE_S, "the JobSet")
+    assert not leads(second)
+    assert second.metric('trainway_reconcile_total{controller="trainjob",outcome="ok"}') is None
+
+    ended = time.monotonic()
+    if how == "SIGTERM":
+        assert first.stop() == 0
+        holder = api_cluster.get("lease", namespace, "-n", NAMESPACE)["spec"]["holderIdentity"]
+        assert holder == "" or holder.split("_")[1] == str(second.pid)
+    else:
+        first.kill()
+    create(api_cluster, namespace, "two")
+    wait_for(lambda: leads(second), PATIENCE_S, "the second leads")
+    took = time.monotonic() - ended
+    wait_for(lambda: has_jobset(api_cluster, namespace, "two"), PATIENCE_S, "the JobSet")
+    if how == "SIGKILL":
+        assert took > LEASE_S / 2  # nobody may lead while the lease of another runs
+
+
+def test_a_leader_that_loses_its_lease_ends(
+    api_cluster: Access, namespace: str, config: Path, start: Start
+) -> None:
+    operator = start("--config", str(config))
+    wait_for(lambda: leads(operator), PATIENCE_S, "it leads")
+    patch = '{"spec":{"holderIdentity":"somebody-else","leaseDurationSeconds":3600}}'
+    arguments = ("-n", NAMESPACE, "--type=merge", "-p", patch)
+    api_cluster.kubectl("patch", "lease", namespace, *arguments)
+    assert operator.process.popen is not None
+    assert operator.process.popen.wait(PATIENCE_S) == 1
+    assert "error: somebody-else holds the lease" in operator.log
+
+
+def test_two_operators_without_election_do_the_same_once(
+    api_cluster: Access, namespace: str, start: Start
+) -> None:
+    operators = [start(), start()]
+    names = [f"job-{number}" for number in range(20)]
+    for name in names:
+        create(api_cluster, namespace, name)
+    for name in names:
+        wait_for(
+            lambda name=name: has_jobset(api_cluster, namespace, name), PATIENCE_S, "the JobSet"
+        )
+    time.sleep(1)
+    jobsets = api_cluster.get("jobsets", "-n", namespace)["items"]
+    assert sorted(item["metadata"]["name"] for item in jobsets) == sorted(names)
+    assert {item["metadata"]["generation"] for item in jobsets} == {1}
+    maps = api_cluster.get("configmaps", "-n", namespace)["items"]
+    snapshots = [item for item in maps if item["metadata"]["name"].endswith("-runtime-snapshot")]
+    assert len(snapshots) == len(names)
+    for operator in operators:
+        assert "Traceback" not in operator.log
+        assert not operator.metric('trainway_reconcile_errors_total{controller="trainjob"}')

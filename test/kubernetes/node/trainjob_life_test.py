@@ -1,0 +1,103 @@
+"""The life of a TrainJob in real pods: restart, suspension, deadline, time to live."""
+
+from typing import Any
+
+from node_operator import NodeOperator, shell_runtime, trainjob
+
+Json = dict[str, Any]
+
+# Ends with the status of its child, which a test can kill; the first process of a pod it cannot.
+FOREVER = {"numNodes": 2, "command": ["sh", "-c", "sleep 600; exit $?"]}
+
+
+def uids(pods: list[Json]) -> set[str]:
+    return {pod["metadata"]["uid"] for pod in pods}
+
+
+def kill(operator: NodeOperator, namespace: str, pod: Json) -> None:
+    """Kill what a pod runs, as a crash would."""
+    name = pod["metadata"]["name"]
+    script = "kill -9 $(pidof sleep)"
+    operator.cluster.kubectl("exec", "-n", namespace, name, "--", "sh", "-c", script)
+
+
+def test_a_killed_pod_restarts_the_gang_as_often_as_the_failure_policy_allows(
+    node_operator: NodeOperator, namespace: str
+) -> None:
+    node_operator.create(
+        namespace,
+        shell_runtime("gang", {"maxRestarts": 1}),
+        trainjob("gang", "gang", FOREVER),
+    )
+    first = node_operator.wait_running(namespace, 2)
+    kill(node_operator, namespace, first[0])
+
+    node_operator.wait(
+        namespace,
+        lambda: not uids(first) & uids(node_operator.pods(namespace)),
+        "both pods are replaced, not only the one that failed",
+    )
+    second = node_operator.wait_running(namespace, 2)
+    jobset = node_operator.cluster.get("jobset", "gang", "-n", namespace)
+    assert jobset["status"]["restarts"] == 1
+    job = node_operator.job("trainjob", namespace, "gang") or {}
+    assert not [c for c in job["status"].get("conditions", []) if c["type"] == "Failed"]
+
+    kill(node_operator, namespace, second[1])
+    failed = node_operator.wait_condition("trainjob", namespace, "gang", "Failed")
+    assert failed["reason"] == "ReachedMaxRestarts"
+
+
+def test_a_suspended_job_has_no_pods_until_it_is_resumed(
+    node_operator: NodeOperator, namespace: str
+) -> None:
+    node_operator.create(namespace, shell_runtime("shell"), trainjob("pausing", "shell", FOREVER))
+    first = node_operator.wait_running(namespace, 2)
+
+    patch(node_operator, namespace, "pausing", '{"spec": {"suspend": true}}')
+    node_operator.wait_condition("trainjob", namespace, "pausing", "Suspended")
+    node_operator.wait(namespace, lambda: not node_operator.pods(namespace), "no pods are left")
+
+    patch(node_operator, namespace, "pausing", '{"spec": {"suspend": false}}')
+    node_operator.wait_condition("trainjob", namespace, "pausing", "Suspended", "False")
+    second = node_operator.wait_running(namespace, 2)
+    assert not uids(first) & uids(second)
+
+
+def test_a_job_past_its_deadline_fails_and_its_pods_end(
+    node_operator: NodeOperator, namespace: str
+) -> None:
+    node_operator.create(
+        namespace,
+        shell_runtime("shell"),
+        trainjob("late", "shell", FOREVER, activeDeadlineSeconds=10),
+    )
+    node_operator.wait_running(namespace, 2)
+    failed = node_operator.wait_condition("trainjob", namespace, "late", "Failed")
+    assert failed["reason"] == "DeadlineExceeded"
+    node_operator.wait(namespace, lambda: not node_operator.pods(namespace), "no pods are left")
+
+
+def test_a_finished_job_is_removed_with_all_it_made_after_its_time_to_live(
+    node_operator: NodeOperator, namespace: str
+) -> None:
+    job = trainjob("brief", "shell", {"numNodes": 1, "command": ["true"]})
+    job["metadata"]["annotations"] = {"trainway.dev/ttl-seconds-after-finished": "8"}
+    node_operator.create(namespace, shell_runtime("shell"), job)
+    node_operator.wait_condition("trainjob", namespace, "brief", "Complete")
+
+    node_operator.wait(
+        namespace,
+        lambda: node_operator.job("trainjob", namespace, "brief") is None,
+        "the TrainJob is removed",
+    )
+    node_operator.wait(
+        namespace,
+        lambda: not node_operator.cluster.get("jobsets,jobs,pods", "-n", namespace)["items"],
+        "JobSet, Jobs and pods are removed with it",
+    )
+
+
+def patch(operator: NodeOperator, namespace: str, name: str, body: str) -> None:
+    arguments = ("patch", "trainjob", name, "-n", namespace, "--type=merge", "-p", body)
+    operator.cluster.kubectl(*arguments)
