@@ -47,7 +47,7 @@ from trainway.runtimes import builtin_runtime  # noqa: E402
 PEER = "github.com/kubeflow/trainer/v2"
 PEER_VERSION = "v2.3.0"
 PEER_PROGRAM = "trainer-controller-manager"
-SMALL, LARGE = 1000, 1000
+SMALL, LARGE = 1000, 5000
 OFFERED_PER_S, OFFERED_JOBS = 20.0, 400
 START_S = 60.0
 

@@ -17,6 +17,7 @@ from trainway.kube.http_answer import Answer, AnswerReader, MalformedAnswerError
 IDLE_S: Final = 30.0
 """An idle connection is closed before a load balancer may do so in silence."""
 CONNECT_S: Final = 10.0
+_CLOSE_S: Final = 2.0
 _MOST_CONNECTIONS: Final = 100
 
 
@@ -40,6 +41,7 @@ class HttpPool:
         self._clock = clock
         self._server: Server | None = None
         self._idle: list[tuple[_Exchange, float]] = []
+        self._connecting: set[asyncio.Task[_Exchange]] = set()
         self._room = asyncio.Semaphore(_MOST_CONNECTIONS)
 
     async def request(self, server: Server, text: bytes) -> Answer:
@@ -49,22 +51,21 @@ class HttpPool:
         may have been executed.
         """
         async with self._room:
-            exchange = self._take(server) or await _connected(server)
+            exchange = self._take(server) or await self._connect(server)
             try:
                 answer = await exchange.run(text, self._timeout)
             except BaseException:
                 exchange.abort()
                 raise
-            if exchange.is_reusable and server == self._server:
-                self._idle.append((exchange, self._clock()))
-            else:
-                exchange.abort()
+            self._give_back(server, exchange)
             return answer
 
     async def close(self) -> None:
-        """Close idle connections."""
+        """Close idle connections, and those that nobody waits for any more."""
         self._server = None
         self._drop_idle()
+        if self._connecting:
+            await asyncio.wait(self._connecting, timeout=_CLOSE_S)
         await asyncio.sleep(0)  # their transports end in the next round of the loop
 
     def _take(self, server: Server) -> "_Exchange | None":
@@ -79,6 +80,31 @@ class HttpPool:
             exchange.abort()
         return None
 
+    async def _connect(self, server: Server) -> "_Exchange":
+        """A new connection.
+
+        Whoever is cancelled meanwhile leaves it to others: asyncio loses a socket whose handshake
+        is cancelled.
+        """
+        task = asyncio.create_task(_connected(server))
+        self._connecting.add(task)
+        task.add_done_callback(self._connecting.discard)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            task.add_done_callback(lambda done: self._adopt(server, done))
+            raise
+
+    def _adopt(self, server: Server, task: "asyncio.Task[_Exchange]") -> None:
+        if not task.cancelled() and task.exception() is None:
+            self._give_back(server, task.result())
+
+    def _give_back(self, server: Server, exchange: "_Exchange") -> None:
+        if exchange.is_reusable and server == self._server:
+            self._idle.append((exchange, self._clock()))
+        else:
+            exchange.abort()
+
     def _drop_idle(self) -> None:
         while self._idle:
             self._idle.pop()[0].abort()
@@ -88,13 +114,14 @@ async def _connected(server: Server) -> "_Exchange":
     parts = urlsplit(server.url)
     context = server.ssl_context
     try:
-        async with asyncio.timeout(CONNECT_S):
+        async with asyncio.timeout(2 * CONNECT_S):
             _, exchange = await asyncio.get_running_loop().create_connection(
                 _Exchange,
                 parts.hostname or "",
                 parts.port or (443 if context else 80),
                 ssl=context,
                 server_hostname=(server.server_name or parts.hostname) if context else None,
+                ssl_handshake_timeout=CONNECT_S if context else None,
                 happy_eyeballs_delay=0.25,
             )
     except OSError as error:  # TimeoutError is one

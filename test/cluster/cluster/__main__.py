@@ -2,13 +2,14 @@
 
 import argparse
 import logging
+import os
 import sys
 import time
 from collections.abc import Mapping
 from typing import Final
 
 from cluster import builds
-from cluster.control_plane import ControlPlane
+from cluster.control_plane import ControlPlane, programs_folder
 from cluster.node import NodeCluster
 from cluster.record import records
 from cluster.teardown import remove
@@ -17,7 +18,6 @@ from cluster.unavailable import UnavailableError
 log = logging.getLogger(__name__)
 
 SIZES: Final[Mapping[str, type[ControlPlane]]] = {"api": ControlPlane, "node": NodeCluster}
-PROGRAMS: Final = {name: size.programs for name, size in SIZES.items()}
 
 
 def main() -> int:
@@ -66,13 +66,22 @@ def down(_: argparse.Namespace) -> int:
 
 
 def build(arguments: argparse.Namespace) -> int:
-    names = [program for name in arguments.names for program in PROGRAMS.get(name, (name,))]
-    for name in names:
+    for name in arguments.names:
+        if name in SIZES:
+            prepare(SIZES[name])
+            continue
         module = next((each for each in builds.ALL if name in each.packages), None)
         if module is None:
             raise UnavailableError(f"{name}: no such program")
         builds.build(module, [name])
     return 0
+
+
+def prepare(size: type[ControlPlane]) -> None:
+    """Build what a cluster of this size needs, unless another one is used or it cannot start."""
+    if os.environ.get("TRAINWAY_TEST_CLUSTER") != "existing":
+        size.require()
+        programs_folder(size.programs)
 
 
 if __name__ == "__main__":

@@ -76,24 +76,29 @@ class ControlPlane(Access):
         self.processes: list[Process] = []
         self.users: dict[str, User] = {}
 
+    @classmethod
+    def require(cls) -> None:
+        """See to it that the machine has what is not built."""
+        etcd_program()
+
     def start(self) -> None:
         """Start everything; what was started is stopped again if a part fails."""
+        self.require()
         self.bin = programs_folder(self.programs)
-        etcd = etcd_program()
         clear_leftovers()
         self.folder = new_folder()
         self.record = Record(self.folder, self.size, self.stays)
         self.record.write()
         try:
-            self.start_parts(etcd)
+            self.start_parts()
         except BaseException:
             self.stop()
             raise
 
-    def start_parts(self, etcd: str) -> None:
+    def start_parts(self) -> None:
         """The parts in their order."""
         self.prepare_identities()
-        self.start_etcd(etcd)
+        self.start_etcd()
         self.start_api_server()
 
     def stop(self) -> None:
@@ -154,7 +159,7 @@ class ControlPlane(Access):
             write_kubeconfig(path, server, authority, self.users[role].token)
         return path
 
-    def start_etcd(self, program: str) -> None:
+    def start_etcd(self) -> None:
         """A store that does not wait for the disk: its data need not survive the machine."""
         self.etcd_port = free_port()
         clients = f"http://{LOOPBACK}:{self.etcd_port}"
@@ -162,7 +167,7 @@ class ControlPlane(Access):
         etcd = self.launch(
             "etcd",
             [
-                program,
+                etcd_program(),
                 f"--data-dir={self.folder / 'etcd'}",
                 "--unsafe-no-fsync",
                 f"--listen-client-urls={clients}",

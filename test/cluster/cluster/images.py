@@ -21,6 +21,7 @@ PAUSE: Final = "docker.io/trainway/pause:1"
 BUSYBOX: Final = "docker.io/trainway/busybox:1"
 HOSTROOT: Final = "docker.io/trainway/hostroot:1"
 
+LOADER: Final = b"/ld-"  # a program that is not static names its loader near its start
 SEARCH_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 ACCOUNTS: Final = """\
 root:x:0:0:root:/root:/bin/sh
@@ -113,11 +114,17 @@ ETC: Final = {
 }
 
 
+def busybox_program() -> str:
+    """Debian's static busybox."""
+    program = shutil.which("busybox")
+    if program is None or LOADER in Path(program).read_bytes()[:4096]:
+        raise UnavailableError("a static busybox: not found; apt-get install busybox-static")
+    return program
+
+
 def busybox_layer() -> Layer:
     """busybox under all its names."""
-    program = shutil.which("busybox")
-    if program is None:
-        raise UnavailableError("busybox: not found; apt-get install busybox-static")
+    program = busybox_program()
     listing = subprocess.run([program, "--list"], capture_output=True, text=True, check=True)
     names = [name for name in listing.stdout.split() if name != "busybox"]
     return Layer(

@@ -53,21 +53,23 @@ class NodeCluster(ControlPlane):
         "coredns",
     )
 
-    def start(self) -> None:
-        """Start everything; what was started is stopped again if a part fails."""
+    @classmethod
+    def require(cls) -> None:
+        """See to it that the machine has what is not built."""
+        super().require()
         if os.geteuid() != 0:
             raise UnavailableError("a node: only root can run pods")
         require_network()
         containerd.require_containerd()
-        super().start()
+        images.busybox_program()
 
-    def start_parts(self, etcd: str) -> None:
+    def start_parts(self) -> None:
         """The parts in their order: the API server's address is the bridge's."""
         self.network = create_network()
         self.record.bridge = self.network.bridge
         self.record.write()
         self.host = self.network.address
-        super().start_parts(etcd)
+        super().start_parts()
         self.start_containerd()
         self.start_kubelet()
         self.start_controller_manager(["*"])

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import random
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
@@ -219,6 +220,30 @@ def test_it_works_on_after_a_restart_which_forgets_old_versions(
                 await anext(events)
 
     run(cluster, test)
+
+
+def test_cancelled_requests_do_not_mix_up_answers(api_cluster: Access, namespace: str) -> None:
+    async def test(client: Client) -> None:
+        names = [f"c{number}" for number in range(10)]
+        for name in names:
+            await client.create(CONFIG_MAPS, config_map(namespace, name, me=name))
+        chance = random.Random(1)  # noqa: S311 - not for secrets
+        right = cancelled = 0
+
+        async def read(name: str) -> None:
+            nonlocal right, cancelled
+            try:
+                async with asyncio.timeout(chance.uniform(0.0005, 0.03)):
+                    obj = await client.get(CONFIG_MAPS, name, namespace)
+                assert obj["data"] == {"me": name}
+                right += 1
+            except TimeoutError:
+                cancelled += 1
+
+        while min(right, cancelled) < 50:
+            await asyncio.gather(*(read(name) for name in names))
+
+    run(api_cluster, test)
 
 
 def test_nobody_listens(tmp_path: Path, api_cluster: Access) -> None:

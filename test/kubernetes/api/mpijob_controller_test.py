@@ -510,7 +510,7 @@ def test_the_job_itself_goes_if_it_says_so(on_stage: Run) -> None:
         await here.submit(obj)
         jobs = await here.play_jobs()
         await here.play_end(jobs, "Complete")
-        await here.until(MPIJOBS, "pi", has("Succeeded"))
+        await here.event("MPIJobSucceeded")
         await here.until_gone(MPIJOBS, "pi")
 
     on_stage(play)

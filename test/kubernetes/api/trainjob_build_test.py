@@ -56,7 +56,6 @@ def test_a_trainjob_becomes_a_snapshot_and_a_jobset(world: World) -> None:
         live = await operator.client.get(CLUSTER_TRAINING_RUNTIMES, runtime)
         del live["metadata"]["managedFields"]
         assert stored == live
-        await operator.event("t", "JobSetCreated")
         await operator.idle()
         assert await operator.conditions("t") == []
         assert await operator.children() == {
@@ -68,11 +67,11 @@ def test_a_trainjob_becomes_a_snapshot_and_a_jobset(world: World) -> None:
     world.run(story)
 
 
-def test_a_plain_trainjob_costs_four_requests(world: World) -> None:
+def test_a_plain_trainjob_costs_three_requests(world: World) -> None:
     async def story(operator: Operator) -> None:
         runtime = world.runtime("torch-distributed")
         await operator.create(trainjob(runtime, "first"))
-        await operator.event("first", "JobSetCreated")
+        await operator.jobset("first")
         await operator.idle()
         before = operator.client.requests
         await operator.create(trainjob(runtime, "second"))
@@ -80,8 +79,8 @@ def test_a_plain_trainjob_costs_four_requests(world: World) -> None:
         await eventually(lambda: _has(watch.store, f"{world.namespace}/second"))
         await operator.idle()
         await operator.told()
-        # our own create; then the runtime, the snapshot, the JobSet and the event
-        assert operator.client.requests - before == 5
+        # our own create; then the runtime, the snapshot and the JobSet
+        assert operator.client.requests - before == 4
 
     world.run(story)
 

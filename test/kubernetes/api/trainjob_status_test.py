@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from trainjob_world import World, trainjob
 
-from trainway.jobset.status import timestamp
+from trainway.jobset.status import moment, timestamp
 from trainway.kube.errors import ObjectNotFound
 from trainway.kube.resources import JOBSETS, TRAINJOBS
 from trainway.operator.trainjobs.annotations import HANG_TIMEOUT, TTL
@@ -67,7 +67,7 @@ def test_a_job_runs_and_completes(world: World) -> None:
         }
         await operator.idle()
         await operator.told()
-        assert await operator.reasons("t") == ["JobSetCreated", "Completed"]
+        assert await operator.reasons("t") == ["Completed"]
         page = operator.metrics.page().decode()
         assert 'trainway_jobs_finished_total{kind="TrainJob",phase="Complete"} 1.0' in page
         assert 'trainway_jobs{kind="TrainJob",phase="Complete"} 1.0' in page
@@ -126,8 +126,8 @@ def test_a_job_is_suspended_and_resumed_as_kueue_does(world: World) -> None:
         assert (await operator.jobset("t"))["spec"]["suspend"] is False
         await operator.told()
         reasons = await operator.reasons("t")
-        assert reasons == ["JobSetCreated", "Suspended", "Resumed"]
-        assert [event["count"] for event in await operator.events("t")] == [1, 2, 2]
+        assert reasons == ["Suspended", "Resumed"]
+        assert [event["count"] for event in await operator.events("t")] == [2, 2]
 
     world.run(story)
 
@@ -201,6 +201,20 @@ def test_a_job_past_its_deadline_gets_no_jobset(world: World) -> None:
         assert (await operator.children())["JobSet"] == []
 
     world.run(story, clock=clock)
+
+
+def test_a_job_that_cannot_be_built_keeps_to_its_deadline(world: World) -> None:
+    """The attempts to build it are further and further apart, and the deadline between them."""
+
+    async def story(operator: Operator) -> None:
+        created = await operator.create(trainjob("missing", spec={"activeDeadlineSeconds": 6}))
+        await operator.has_conditions("t", DEADLINE)
+        condition = (await operator.trainjob("t"))["status"]["conditions"][0]
+        began = moment(created["metadata"]["creationTimestamp"])
+        lasted = moment(condition["lastTransitionTime"]) - began
+        assert 6 <= lasted.total_seconds() <= 8
+
+    world.run(story)
 
 
 def test_the_deadline_counts_from_the_resume(world: World) -> None:

@@ -14,6 +14,7 @@ from trainway.kube.resources import (
     VOLCANO_POD_GROUPS,
     Resource,
 )
+from trainway.kube.workqueue import WorkQueue
 from trainway.operator import caches
 from trainway.operator.config import TRAIN_JOB
 from trainway.operator.context import Context
@@ -46,10 +47,15 @@ async def build(context: Context) -> Controller:
         RuntimeSource(context.client),
         {(resource.api_version, resource.kind): cache for resource, cache in children.items()},
     )
-    reconciler = Reconciler(context, trainjobs.store, jobsets.store, memory, sender)
+    queue = WorkQueue()
+    reconciler = Reconciler(
+        context, trainjobs.store, jobsets.store, memory, sender, queue.add_after
+    )
     workers = context.config.workers(TRAIN_JOB)
-    controller = Controller(NAME, reconciler.reconcile, workers, observer=context.metrics)
-    watches = Watches(controller.queue.add, memory, trainjobs)
+    controller = Controller(
+        NAME, reconciler.reconcile, workers, observer=context.metrics, queue=queue
+    )
+    watches = Watches(queue.add, memory, trainjobs)
     trainjobs.add_handler(watches.on_trainjob)
     for resource, cache in children.items():
         is_jobset = resource == JOBSETS

@@ -6,7 +6,7 @@ which the next one goes on.
 """
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -34,7 +34,6 @@ from trainway.operator.trainjobs.measures import Quantity, measure, next_measure
 from trainway.operator.trainjobs.memory import Memory, Note
 from trainway.operator.trainjobs.sender import Sender
 from trainway.operator.trainjobs.status import (
-    NORMAL,
     WARNING,
     end_phase,
     news,
@@ -86,9 +85,16 @@ class Reconciler:
     """Brings one TrainJob after the other to where it should be."""
 
     def __init__(
-        self, context: Context, trainjobs: Store, jobsets: Store, memory: Memory, sender: Sender
+        self,
+        context: Context,
+        trainjobs: Store,
+        jobsets: Store,
+        memory: Memory,
+        sender: Sender,
+        look_later: Callable[[str, float], None],
     ) -> None:
         self._context = context
+        self._look_later = look_later
         self._trainjobs = trainjobs
         self._jobsets = jobsets
         self._memory = memory
@@ -129,6 +135,9 @@ class Reconciler:
         self._warn(look)
         waits += [await self._watch_progress(look, job), await self._expire(look, job)]
         if problem is not None:
+            later = _earliest(waits)
+            if later is not None:  # a deadline does not wait for the next attempt
+                self._look_later(look.key, later)
             raise problem
         return waits
 
@@ -152,10 +161,8 @@ class Reconciler:
         if wants_endpoint and endpoint is None:
             return _ENDPOINT_SOON
         sent = await self._sender.send(look.job, look.note, jobset, endpoint, look.now)
-        if sent.created_jobset:
-            self._tell(look, NORMAL, "JobSetCreated", f'Created JobSet "{look.name}"')
-            if not look.previous.get("jobsStatus"):
-                self._context.metrics.job_created(KIND)
+        if sent.created_jobset and not look.previous.get("jobsStatus"):
+            self._context.metrics.job_created(KIND)
         later = _ENDPOINT_LATER if endpoint is not None else None
         return min(filter(None, (sent.look_again_after, later)), default=None)
 

@@ -140,7 +140,7 @@ require (
 
 tool sigs.k8s.io/scheduler-plugins/cmd/scheduler
 
-// Its own go.mod has these lines, which hold only there; two modules are not served at v0.34.7.
+// Its own go.mod has such lines, which hold only there. All of v0.34.4: later ones are not served in full.
 replace (
 	k8s.io/api => k8s.io/api v0.34.4
 	k8s.io/apiextensions-apiserver => k8s.io/apiextensions-apiserver v0.34.4
