@@ -20,6 +20,7 @@ class Forwarder:
         self._target = (parts.hostname or "", parts.port or 443)
         self._scheme = parts.scheme
         self._writers: set[asyncio.StreamWriter] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
         self._is_open = asyncio.Event()
         self._is_open.set()
         self._port = 0
@@ -58,9 +59,16 @@ class Forwarder:
             yield self
         finally:
             self.close()
-            await asyncio.sleep(0.05)
+            while self._tasks:
+                self.cut()  # also what has connected just now
+                await asyncio.wait(self._tasks, timeout=0.1)
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(self._serve(reader, writer))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.accepted += 1
         is_open = self._is_open
         self._writers.add(writer)

@@ -40,7 +40,7 @@ def test_the_pods_of_a_jobset_find_each_other_by_name(node_cluster: Access, name
 
     def is_complete() -> bool:
         status = node_cluster.get("jobset", "talk", "-n", namespace).get("status", {})
-        return status.get("terminalState") == "Completed"
+        return bool(status.get("terminalState") == "Completed")
 
     selector = "jobset.sigs.k8s.io/jobset-name=talk"
     complete = wait_until(is_complete, 90)
