@@ -1,7 +1,7 @@
 """Plays the JobSet controller, for tests on a cluster that runs no pods."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
@@ -59,7 +59,7 @@ async def set_status(client: Client, jobset: Json, status: Json) -> None:
 
 async def events(
     client: Client, resource: Resource, namespace: str
-) -> AsyncIterator[tuple[str, Json]]:
+) -> AsyncGenerator[tuple[str, Json]]:
     """What happens to the objects of a namespace from now on.
 
     A broken watch is taken up again; where the API server has forgotten the place, all objects come

@@ -1,6 +1,8 @@
 """The operator as a process: how it starts, what it serves, and how it ends."""
 
+import http.client
 import json
+import ssl
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -136,6 +138,40 @@ def test_a_certificate_that_is_given_leaves_webhook_configurations_alone(
         operator.kill()
     lines = [json.loads(line) for line in operator.log.splitlines()]
     assert {"ts", "level", "logger", "msg"} <= set(lines[0])
+
+
+def test_metrics_are_for_those_whom_the_cluster_allows_it(
+    api_cluster: Access, tmp_path: Path
+) -> None:
+    assert isinstance(api_cluster, ControlPlane)
+    config = tmp_path / "config.yaml"
+    config.write_text(
+        "apiVersion: config.trainer.kubeflow.org/v1alpha1\n"
+        "kind: Configuration\n"
+        "metrics: {auth: {enabled: true}}\n"
+    )
+    arguments = ["--config", str(config), "--metrics-secure"]
+    operator = OperatorProcess(api_cluster, tmp_path / "operator.log", arguments)
+
+    def status(token: str) -> int:
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        connection = http.client.HTTPSConnection(
+            LOOPBACK, operator.metrics_port, timeout=PATIENCE_S, context=context
+        )
+        try:
+            connection.request("GET", "/metrics", headers={"Authorization": f"Bearer {token}"})
+            return connection.getresponse().status
+        finally:
+            connection.close()
+
+    operator.start()
+    try:
+        wait_for(lambda: "metrics listen" in operator.log, PATIENCE_S, "metrics")
+        tokens = [api_cluster.users["admin"].token, api_cluster.users["scheduler"].token, "wrong"]
+        assert [status(token) for token in tokens] == [200, 403, 401]
+    finally:
+        operator.kill()
 
 
 def test_only_the_namespaces_that_are_named_are_seen(
