@@ -1,7 +1,6 @@
 """The client against a real API server."""
 
 import asyncio
-import http.client
 import json
 import random
 import sys
@@ -199,19 +198,6 @@ def test_a_watch_tells_changes_however_large(
     run(api_cluster, test)
 
 
-def compact(cluster: ControlPlane) -> None:
-    """Let etcd forget all old versions; the API server's own memory goes with a restart."""
-    etcd = http.client.HTTPConnection("127.0.0.1", cluster.etcd_port, timeout=10)
-    try:
-        etcd.request("POST", "/v3/kv/range", json.dumps({"key": "AA=="}))
-        revision = json.loads(etcd.getresponse().read())["header"]["revision"]
-        body = json.dumps({"revision": revision, "physical": True})
-        etcd.request("POST", "/v3/kv/compaction", body)
-        assert etcd.getresponse().status == 200
-    finally:
-        etcd.close()
-
-
 def test_it_works_on_after_a_restart_which_forgets_old_versions(
     api_cluster: Access, namespace: str
 ) -> None:
@@ -220,7 +206,7 @@ def test_it_works_on_after_a_restart_which_forgets_old_versions(
     async def test(client: Client) -> None:
         before = (await client.list(CONFIG_MAPS, namespace)).resource_version
         await client.create(CONFIG_MAPS, config_map(namespace, a="1"))
-        compact(cluster)
+        cluster.forget_old_versions()
         starting = asyncio.create_task(restart(cluster))
         await asyncio.sleep(0)
         creating = asyncio.create_task(client.create(CONFIG_MAPS, config_map(namespace, "d")))

@@ -1,8 +1,6 @@
 """Informers against a real API server, over connections that break, fall silent, and die."""
 
 import asyncio
-import http.client
-import json
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -99,19 +97,6 @@ async def restart(cluster: ControlPlane) -> None:
     cluster.kill_api_server()
     cluster.api_server = cluster.launch("kube-apiserver", cluster.api_server_command())
     await asyncio.to_thread(cluster.api_server.wait_ready, lambda: cluster.answers("/readyz"), 90)
-
-
-def compact(cluster: ControlPlane) -> None:
-    """Let etcd forget all old versions; the API server's own memory goes with a restart."""
-    etcd = http.client.HTTPConnection("127.0.0.1", cluster.etcd_port, timeout=10)
-    try:
-        etcd.request("POST", "/v3/kv/range", json.dumps({"key": "AA=="}))
-        revision = json.loads(etcd.getresponse().read())["header"]["revision"]
-        body = json.dumps({"revision": revision, "physical": True})
-        etcd.request("POST", "/v3/kv/compaction", body)
-        assert etcd.getresponse().status == 200
-    finally:
-        etcd.close()
 
 
 def test_it_lists_in_pages_and_then_follows(
@@ -284,7 +269,7 @@ def test_what_vanishes_unseen_is_told_by_the_next_list(
                 forwarder.silence()
                 await other.delete(CONFIG_MAPS, "a", namespace)
                 await other.patch(CONFIG_MAPS, "b", namespace, {"data": {"v": "2"}})
-                compact(cluster)
+                cluster.forget_old_versions()
                 await restart(cluster)
                 forwarder.cut()
                 await heard.until(lambda: heard.data() == {"b": "2", "c": "3"})
