@@ -4,6 +4,7 @@ Requests with a short answer go over connections of our own, which take half the
 aiohttp does the watches, and everything where there is a proxy.
 """
 
+import asyncio
 import ssl
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -23,6 +24,8 @@ from trainway.kube.requests import Request
 BROKEN: Final = (aiohttp.ClientError, OSError, orjson.JSONDecodeError)
 """What a request without a proper answer raises; TimeoutError is an OSError."""
 _MOST_CONNECTIONS: Final = 128
+_GOODBYE_S: Final = 0.25
+"""aiohttp takes leave of a TLS server politely; so long we wait for its answer at the end."""
 
 
 class Transport:
@@ -38,6 +41,8 @@ class Transport:
         self._path = urlsplit(connection.host).path
         self._opened: aiohttp.ClientSession | None = None
         self._pool = HttpPool(timeout)
+        self._was_interrupted = False
+        """Whether a request was cancelled before its answer, so that a connection may be left."""
         self._common: CIMultiDict[str] = CIMultiDict()
         self._common_text = b""
         self._common_of: Headers | None = None
@@ -58,6 +63,8 @@ class Transport:
         if session is not None:
             await self._pool.close()
             await session.close()
+            if self._was_interrupted:
+                await asyncio.sleep(_GOODBYE_S)
 
     async def identify(self) -> Headers:
         """Make sure of valid credentials; gives the headers that go out with them."""
@@ -115,17 +122,21 @@ class Transport:
         options: dict[str, Any] = {}
         if connection.server_name:
             options["server_hostname"] = connection.server_name
-        return await session.request(
-            request.method,
-            URL(self.host + request.path, encoded=True),
-            data=request.body,
-            headers=headers,
-            allow_redirects=False,
-            ssl=connection.ssl_context or True,
-            proxy=connection.proxy,
-            timeout=timeout,
-            **options,
-        )
+        try:
+            return await session.request(
+                request.method,
+                URL(self.host + request.path, encoded=True),
+                data=request.body,
+                headers=headers,
+                allow_redirects=False,
+                ssl=connection.ssl_context or True,
+                proxy=connection.proxy,
+                timeout=timeout,
+                **options,
+            )
+        except asyncio.CancelledError:
+            self._was_interrupted = True
+            raise
 
 
 def _header_text(headers: CIMultiDict[str]) -> bytes:

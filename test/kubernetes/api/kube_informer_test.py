@@ -1,6 +1,7 @@
 """Informers against a real API server, over connections that break, fall silent, and die."""
 
 import asyncio
+import gc
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -181,6 +182,20 @@ def test_a_broken_watch_goes_on_where_it_was(
             assert sorted(heard.changes) == sorted(expected)
 
     asyncio.run(main())
+
+
+def test_an_informer_that_is_stopped_while_it_starts_leaves_no_connection(
+    api_cluster: Access, namespace: str
+) -> None:
+    async def main(pause: float) -> None:
+        async with Client(load_connection(api_cluster.kubeconfig)) as client:
+            informer = Informer(client, CONFIG_MAPS, namespaces=[namespace])
+            async with running(informer):
+                await asyncio.sleep(pause)
+
+    for number in range(20):
+        asyncio.run(main(number * 0.001))
+        gc.collect()  # what is left would be told as a ResourceWarning now
 
 
 def test_a_silent_watch_is_noticed(
