@@ -8,6 +8,7 @@ it twice is as good as once.
 import asyncio
 import random
 from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self
@@ -15,7 +16,7 @@ from typing import Final, Self
 import aiohttp
 import orjson
 
-from trainway.kube import requests
+from trainway.kube import channels, requests, streams
 from trainway.kube.backoff import Backoff, retry_after
 from trainway.kube.connection import Connection
 from trainway.kube.errors import ObjectNotFound, WatchSilent, from_status
@@ -156,8 +157,12 @@ class Client:
         subresource: str = "",
         resource: Resource | None = None,
         dry_run: bool = False,
+        metadata_only: bool = False,
     ) -> Json:
-        """Server-side apply: the fields given are ours, the others stay."""
+        """Server-side apply: the fields given are ours, the others stay.
+
+        Who needs only the metadata of the answer spares the API server the rest.
+        """
         return await self.send(
             requests.application(
                 obj,
@@ -166,6 +171,7 @@ class Client:
                 subresource=subresource,
                 resource=resource,
                 dry_run=dry_run,
+                metadata_only=metadata_only,
             )
         )
 
@@ -301,6 +307,18 @@ class Client:
             if is_open and isinstance(broken, TimeoutError):
                 raise WatchSilent(f"the watch of {resource} is silent") from None
             raise unreachable(self.connection.host, broken) from None
+
+    def stream(
+        self, request: Request, silence_s: float | None = None
+    ) -> AbstractAsyncContextManager[streams.Stream]:
+        """An answer that is read while it comes, sent once."""
+        return streams.opened(self._transport, request, silence_s)
+
+    def channels(
+        self, path: str, protocols: tuple[str, ...] = (channels.V5, channels.V4)
+    ) -> AbstractAsyncContextManager[channels.Channels]:
+        """A websocket with channels: exec and port-forward of a pod; `path` has its query."""
+        return channels.opened(self._transport, path, protocols)
 
 
 def _is_passing(request: Request, status: int, pause: float | None) -> bool:

@@ -81,6 +81,15 @@ def load(paths: Iterable[Path], context: str | None = None) -> Kubeconfig:
     )
 
 
+def contexts(paths: Iterable[Path]) -> tuple[list[str], str]:
+    """The names of all contexts, and the current one; it may be empty."""
+    documents = [_document(path) for path in paths if path.is_file()]
+    entries = [entry for document in documents for entry in document.get("contexts") or ()]
+    names = [str(entry["name"]) for entry in entries if isinstance(entry, dict) and "name" in entry]
+    current = (str(document.get("current-context") or "") for document in documents)
+    return list(dict.fromkeys(names)), next((name for name in current if name), "")
+
+
 def read_file(path: Path) -> bytes:
     """The content of a file that a kubeconfig names."""
     try:

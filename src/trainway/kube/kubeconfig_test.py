@@ -88,3 +88,12 @@ def test_a_file_that_is_missing(tmp_path: Path) -> None:
     section = kubeconfig.Section("u", tmp_path, {"client-key": "key.pem"})
     with pytest.raises(KubeconfigError, match=r"cannot read .*key.pem: No such file"):
         section.content("client-key")
+
+
+def test_all_contexts_and_the_current_one(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.write_text("contexts: [{name: a}, {name: b}]")
+    second.write_text("current-context: c\ncontexts: [{name: b}, {name: c}, 1]")
+    missing = tmp_path / "missing"
+    assert kubeconfig.contexts([missing, first, second]) == (["a", "b", "c"], "c")
+    assert kubeconfig.contexts([missing]) == ([], "")

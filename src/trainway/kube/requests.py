@@ -6,7 +6,7 @@ from urllib.parse import quote, urlencode
 
 import orjson
 
-from trainway.kube.resources import Json, Resource, resource_of
+from trainway.kube.resources import PODS, Json, Resource, resource_of
 
 JSON: Final = "application/json"
 MERGE_PATCH: Final = "application/merge-patch+json"
@@ -99,13 +99,15 @@ def application(
     subresource: str = "",
     resource: Resource | None = None,
     dry_run: bool = False,
+    metadata_only: bool = False,
 ) -> Request:
-    """Server-side apply."""
+    """Server-side apply; the answer may be only the object's metadata."""
     metadata = obj["metadata"]
     resource = resource or resource_of(obj)
     path = resource.path(metadata.get("namespace", ""), metadata["name"], subresource)
     query = _writing(field_manager, dry_run) | ({"force": "true"} if force else {})
-    return Request("PATCH", _with_query(path, query), orjson.dumps(obj), APPLY)
+    accept = f"{_METADATA},{JSON}" if metadata_only else JSON
+    return Request("PATCH", _with_query(path, query), orjson.dumps(obj), APPLY, accept)
 
 
 def change(
@@ -142,6 +144,50 @@ def removal(
     if uid:
         options["preconditions"] = {"uid": uid}
     return Request("DELETE", resource.path(namespace, name), orjson.dumps(options), JSON)
+
+
+class LogRequest(NamedTuple):
+    """Which lines of a container, with their times."""
+
+    container: str
+    since: str = ""
+    """To the second: the API server drops the rest of it."""
+    follow: bool = False
+    previous: bool = False
+    """Of the one before the last restart."""
+
+
+def log(namespace: str, pod: str, wanted: LogRequest) -> Request:
+    """The log of a container."""
+    query = {"container": wanted.container, "timestamps": "true"}
+    query |= {"sinceTime": wanted.since} if wanted.since else {}
+    query |= {"follow": "true"} if wanted.follow else {}
+    query |= {"previous": "true"} if wanted.previous else {}
+    return Request("GET", _with_query(PODS.path(namespace, pod, "log"), query), accept="*/*")
+
+
+class Execution(NamedTuple):
+    """What to run in a container, and what of it to connect with."""
+
+    container: str
+    command: tuple[str, ...]
+    stdin: bool = False
+    tty: bool = False
+
+
+def execution(namespace: str, pod: str, wanted: Execution) -> str:
+    """The path of a command to run in a container; a terminal has no stderr of its own."""
+    query = [("container", wanted.container)] if wanted.container else []
+    query += [("command", word) for word in wanted.command]
+    query += [("stdin", "true")] if wanted.stdin else []
+    query += [("stdout", "true")]
+    query += [("tty", "true")] if wanted.tty else [("stderr", "true")]
+    return f"{PODS.path(namespace, pod, 'exec')}?{urlencode(query, quote_via=quote)}"
+
+
+def forwarding(namespace: str, pod: str, port: int) -> str:
+    """The path of a connection to a port of a pod."""
+    return f"{PODS.path(namespace, pod, 'portforward')}?ports={port}"
 
 
 def _selected(selection: Selection) -> dict[str, str]:

@@ -1,7 +1,14 @@
 import orjson
 
 from trainway.kube import requests
-from trainway.kube.requests import EVERYTHING, JSON_PATCH, Request, Selection
+from trainway.kube.requests import (
+    EVERYTHING,
+    JSON_PATCH,
+    Execution,
+    LogRequest,
+    Request,
+    Selection,
+)
 from trainway.kube.resources import CONFIG_MAPS, JOBSETS, TRAINJOBS, Json
 
 _OBJECT: Json = {
@@ -82,3 +89,31 @@ def test_removal_of_one_object_by_its_uid() -> None:
 def test_replacement_of_a_part() -> None:
     request = requests.replacement(CONFIG_MAPS, _OBJECT, "status", "me")
     assert request[:2] == ("PUT", "/api/v1/namespaces/n/configmaps/c/status?fieldManager=me")
+
+
+def test_logs() -> None:
+    path = "/api/v1/namespaces/n/pods/p/log?container=main&timestamps=true"
+    assert requests.log("n", "p", LogRequest("main")).path == path
+    since = LogRequest("main", "2026-11-15T05:10:00Z", follow=True)
+    assert requests.log("n", "p", since).path == (
+        f"{path}&sinceTime=2026-11-15T05%3A10%3A00Z&follow=true"
+    )
+    older = LogRequest("main", previous=True)
+    assert requests.log("n", "p", older).path == f"{path}&previous=true"
+
+
+def test_a_command_in_a_pod() -> None:
+    path = "/api/v1/namespaces/n/pods/p/exec?container=c"
+    wanted = Execution("c", ("sh", "-c", "a & b"), stdin=True)
+    assert requests.execution("n", "p", wanted) == (
+        f"{path}&command=sh&command=-c&command=a%20%26%20b&stdin=true&stdout=true&stderr=true"
+    )
+    terminal = Execution("c", ("sh",), stdin=True, tty=True)
+    assert requests.execution("n", "p", terminal) == (
+        f"{path}&command=sh&stdin=true&stdout=true&tty=true"
+    )
+
+
+def test_a_port_of_a_pod() -> None:
+    path = requests.forwarding("n", "p", 80)
+    assert path == "/api/v1/namespaces/n/pods/p/portforward?ports=80"

@@ -1,11 +1,12 @@
 """What a request goes over: connections to the API server with our credentials on them.
 
 Requests with a short answer go over connections of our own, which take half the time of aiohttp's.
-aiohttp does the watches, and everything where there is a proxy.
+aiohttp does the watches, logs and websockets, and everything where there is a proxy.
 """
 
 import asyncio
 import ssl
+from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -23,7 +24,8 @@ from trainway.kube.requests import Request
 
 BROKEN: Final = (aiohttp.ClientError, OSError, orjson.JSONDecodeError)
 """What a request without a proper answer raises; TimeoutError is an OSError."""
-_MOST_CONNECTIONS: Final = 128
+_MOST_CONNECTIONS: Final = 600
+"""Streams of logs take one each."""
 _GOODBYE_S: Final = 0.25
 """aiohttp takes leave of a TLS server politely; so long we wait for its answer at the end."""
 
@@ -111,32 +113,56 @@ class Transport:
         self, request: Request, timeout: aiohttp.ClientTimeout
     ) -> aiohttp.ClientResponse:
         """Send a request and give the answer once its head is there, to read on."""
-        session, connection = self._opened, self.connection
-        if session is None:
-            raise RuntimeError("the client is not open")
         headers = self._common.copy()
         headers["Accept"] = request.accept
         if request.body is not None:
             headers["Content-Type"] = request.content
-        self.sent += 1
-        options: dict[str, Any] = {}
-        if connection.server_name:
-            options["server_hostname"] = connection.server_name
         try:
-            return await session.request(
+            return await self._session().request(
                 request.method,
                 URL(self.host + request.path, encoded=True),
                 data=request.body,
                 headers=headers,
                 allow_redirects=False,
-                ssl=connection.ssl_context or True,
-                proxy=connection.proxy,
                 timeout=timeout,
-                **options,
+                **self._options(),
             )
         except asyncio.CancelledError:
             self._was_interrupted = True
             raise
+
+    async def connect(self, path: str, protocols: Sequence[str]) -> aiohttp.ClientWebSocketResponse:
+        """Open a websocket."""
+        try:
+            socket: aiohttp.ClientWebSocketResponse = await self._session().ws_connect(
+                URL(self.host + path, encoded=True),
+                protocols=protocols,
+                headers=self._common.copy(),
+                timeout=aiohttp.ClientWSTimeout(ws_close=_GOODBYE_S),
+                max_msg_size=0,
+                **self._options(),
+            )
+        except asyncio.CancelledError:
+            self._was_interrupted = True
+            raise
+        return socket
+
+    def _session(self) -> aiohttp.ClientSession:
+        if self._opened is None:
+            raise RuntimeError("the client is not open")
+        self.sent += 1
+        return self._opened
+
+    def _options(self) -> dict[str, Any]:
+        """How the API server is reached, as aiohttp is told."""
+        connection = self.connection
+        options: dict[str, Any] = {
+            "ssl": connection.ssl_context or True,
+            "proxy": connection.proxy,
+        }
+        if connection.server_name:
+            options["server_hostname"] = connection.server_name
+        return options
 
 
 def _header_text(headers: CIMultiDict[str]) -> bytes:
