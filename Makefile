@@ -11,6 +11,7 @@ SOURCES := $(shell find src -name '*.py' -o -name '*.yaml' 2>/dev/null)
 CLUSTER := PYTHONPATH=test/cluster $(BIN)/python -m cluster
 SIZE ?= node
 CLUSTER_TESTS ?= test/kubernetes
+CLUSTER_EXTRAS := helm kueue kwok scheduler-plugins scheduler-plugins-controller
 
 .PHONY: help install demo test test-cluster cluster-up cluster-down lint fmt generate lock bench clean
 
@@ -36,7 +37,7 @@ test: install ## run all tests but those with pods; where Go is, also those on a
 	@$(BIN)/pytest -n auto --dist loadgroup --ignore test/kubernetes/node
 
 test-cluster: install ## run all tests on Kubernetes, with pods; needs root, Go and Debian's containerd
-	@! command -v go >/dev/null || $(CLUSTER) build node || true
+	@! command -v go >/dev/null || $(CLUSTER) build node $(CLUSTER_EXTRAS) || true
 	@$(BIN)/pytest -n0 $(CLUSTER_TESTS)
 
 cluster-up: install ## start a Kubernetes on this machine that stays (SIZE=api: only its API server)
@@ -56,12 +57,14 @@ fmt: install ## format and fix what can be fixed
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-generate: install ## write manifests/crds and the stored help text from the code
+generate: install ## write manifests/, parts of charts/ and the stored help text from the code
 	@$(BIN)/python tools/generate.py
 
-lock: install ## pin the development dependencies anew
+lock: install ## pin the dependencies of development and of the image anew
 	@$(BIN)/uv pip compile -q --universal --python-version 3.11 --extra dev --generate-hashes --no-emit-index-url --no-header \
 		--upgrade -o requirements/dev.txt pyproject.toml
+	@$(BIN)/uv pip compile -q --universal --python-version 3.11 --extra kubernetes --generate-hashes --no-emit-index-url \
+		--no-header --constraint requirements/dev.txt --no-annotate -o requirements/operator.txt pyproject.toml
 
 bench: install ## print what start-up, compilation and running cost
 	@$(BIN)/python benchmarks/run.py

@@ -41,6 +41,7 @@ _DEPRECATION = (
 )
 _REPLICATED_JOBS: Path = ("spec", "template", "spec", "replicatedJobs")
 _PATCHES: Path = ("spec", "runtimePatches")
+_OVERRIDES: Path = ("spec", "podTemplateOverrides")
 _ROLES: Path = ("spec", "mpiReplicaSpecs")
 _RUN_POLICY: Path = ("spec", "runPolicy")
 _HOST_NAME = "^[a-z]([-a-z0-9]*[a-z0-9])?$"
@@ -126,26 +127,36 @@ def _stamped(patch: RuntimePatch, former: RuntimePatch | None, now: str) -> Runt
 def validate_trainjob_update(
     old: TrainJob, new: TrainJob, active_jobs: Sequence[str] = ()
 ) -> list[FieldError]:
-    """What the webhook says against changing runtime patches.
+    """What the webhook says against changing runtime patches, or what Kueue has in their place.
 
     `active_jobs` are the replicated jobs of the JobSet that still have active pods.
     """
-    if old.spec.runtime_patches == new.spec.runtime_patches:
-        return []
-    if not old.spec.suspend and not new.spec.suspend:
-        detail = (
-            "RuntimePatches can only be modified when the TrainJob is suspended"
-            " before or after the update"
-        )
-        return [forbidden(_PATCHES, detail)]
-    return [
-        forbidden(
-            _PATCHES,
-            "RuntimePatches cannot be modified when the JobSet's"
-            f" ReplicatedJob {name} is still active",
-        )
-        for name in active_jobs
-    ]
+    before, after = old.spec, new.spec
+    errors: list[FieldError] = []
+    for path, name, changed in (
+        (_PATCHES, "RuntimePatches", before.runtime_patches != after.runtime_patches),
+        (
+            _OVERRIDES,
+            "PodTemplateOverrides",
+            before.pod_template_overrides != after.pod_template_overrides,
+        ),
+    ):
+        if changed and not before.suspend and not after.suspend:
+            detail = (
+                f"{name} can only be modified when the TrainJob is suspended"
+                " before or after the update"
+            )
+            errors.append(forbidden(path, detail))
+        elif changed:
+            errors += [
+                forbidden(
+                    path,
+                    f"{name} cannot be modified when the JobSet's"
+                    f" ReplicatedJob {job} is still active",
+                )
+                for job in active_jobs
+            ]
+    return errors
 
 
 def validate_mpijob(job: MPIJob) -> list[FieldError]:

@@ -229,6 +229,29 @@ def test_update_of_runtime_patches(case: Update) -> None:
     assert tuple(map(str, errors)) == case.errors
 
 
+OVERRIDE = {"targetJobs": [{"name": "node"}], "spec": {"nodeSelector": {"pool": "a"}}}
+OVERRIDES = "spec.podTemplateOverrides: Forbidden: PodTemplateOverrides"
+NOT_WHILE_IT_RUNS = (
+    f"{OVERRIDES} can only be modified when the TrainJob is suspended before or after the update"
+)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Update(False, False, errors=(NOT_WHILE_IT_RUNS,)),
+        Update(True, True),
+        Update(True, True, ("node",), (f"{OVERRIDES} {ACTIVE.format('node')}",)),
+    ],
+)
+def test_update_of_pod_template_overrides(case: Update) -> None:
+    old = changed(TRAIN_JOB, "spec.suspend", case.before)
+    new = changed(TRAIN_JOB, "spec.suspend", case.after)
+    new = changed(new, "spec.podTemplateOverrides", [OVERRIDE])
+    errors = validate_trainjob_update(trainjob_of(old), trainjob_of(new), case.active)
+    assert tuple(map(str, errors)) == case.errors
+
+
 def test_an_update_that_leaves_the_patches_alone_is_free() -> None:
     old, new = trainjob_of(TRAIN_JOB), trainjob_of(changed(TRAIN_JOB, "metadata.labels", {}))
     assert validate_trainjob_update(old, new, ["node"]) == []

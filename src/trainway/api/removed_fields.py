@@ -15,7 +15,6 @@ _ELASTIC = "removed in v2.2: elastic training is gone, set spec.mlPolicy.numNode
 _NUM_NODES = "set spec.mlPolicy.numNodes"
 
 _OF_TRAIN_JOB: Mapping[Path, str] = {
-    ("spec", "podTemplateOverrides"): f"removed in v2.2: use {_POD_PATCH}",
     ("spec", "podSpecOverrides"): f"removed: use {_POD_PATCH}.spec",
     ("spec", "labels"): f"removed in v2.2: use {_PATCH}.metadata.labels",
     ("spec", "annotations"): f"removed in v2.2: use {_PATCH}.metadata.annotations",

@@ -17,11 +17,6 @@ PATCH = "spec.runtimePatches[].trainingRuntimeSpec.template"
     ("field", "value", "hint"),
     [
         (
-            "podTemplateOverrides",
-            [],
-            f"removed in v2.2: use {PATCH}.spec.replicatedJobs[].template.spec.template",
-        ),
-        (
             "podSpecOverrides",
             [],
             f"removed: use {PATCH}.spec.replicatedJobs[].template.spec.template.spec",

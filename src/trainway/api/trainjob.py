@@ -18,6 +18,7 @@ from trainway.api.constraints import (
     map_by,
 )
 from trainway.api.model import Condition, Model, Resource
+from trainway.api.pod_override import PodTemplateOverride
 from trainway.api.rules import IMMUTABLE, at_least_one, matches
 from trainway.api.runtime_patch import RuntimePatch
 from trainway.schema.structural import Rule
@@ -114,6 +115,10 @@ class TrainJobSpec(Model):
         default_factory=list
     )
     """Changes to the runtime for this job only, one entry for each manager."""
+    pod_template_overrides: Annotated[list[PodTemplateOverride], ATOMIC, MaxLen(128)] = Field(
+        default_factory=list
+    )
+    """What Kueue up to 0.16 decides about pods; for people there is runtimePatches."""
     suspend: bool = False
     """Whether the job is held back or stopped for now."""
     active_deadline_seconds: Annotated[Int64, Ge(1), Rules(IMMUTABLE)] | None = None

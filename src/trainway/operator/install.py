@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from trainway.errors import UnavailableError
@@ -18,7 +19,6 @@ from trainway.kube.connection import load_connection
 from trainway.kube.errors import AlreadyExists, ApiError, ObjectNotFound
 from trainway.kube.resources import (
     JOBSETS,
-    LEASES,
     NAMESPACES,
     Resource,
     resource_of,
@@ -32,24 +32,42 @@ Tell = Callable[[str], None]
 
 _PATIENCE_SECONDS: Final = 60.0
 _POLL_SECONDS: Final = 0.2
+CRDS: Final = "crds"
+RUNTIMES: Final = "runtimes"
 
 
 async def install(client: Client, installation: Installation, tell: Tell) -> None:
     """Bring the cluster to what the manifests say; `tell` gets a line for each object."""
+    await install_crds(client, tell)
+    await _create_namespace(client, installation, tell)
+    for obj in [*manifests.access(installation), *manifests.settings(installation)]:
+        await _apply(client, obj, tell)
+    await install_runtimes(client, tell)
+    for obj in [*manifests.manager(installation), *manifests.webhooks(installation)]:
+        await _apply(client, obj, tell)
+    if not await client.serves(JOBSETS):
+        tell(f"warning: {JOBSETS} is not served: no job runs until JobSet is installed")
+
+
+async def install_crds(client: Client, tell: Tell) -> None:
+    """The kinds, served when this returns."""
     crds = manifests.crds()
     for crd in crds:
         await _apply(client, crd, tell)
     for crd in crds:
         await _wait_until_served(client, served_resource(crd))
-    await _create_namespace(client, installation, tell)
-    for obj in [*manifests.access(installation), *manifests.settings(installation)]:
-        await _apply(client, obj, tell)
+
+
+async def install_runtimes(client: Client, tell: Tell) -> None:
+    """The built-in runtimes; their kind may have been defined just now."""
     for runtime in manifests.runtimes():
-        await _apply_runtime(client, runtime, tell)
-    for obj in [*manifests.manager(installation), *manifests.webhooks(installation)]:
-        await _apply(client, obj, tell)
-    if not await client.serves(JOBSETS):
-        tell(f"warning: {JOBSETS} is not served: no job runs until JobSet is installed")
+        await _wait(
+            partial(_is_runtime_applied, client, runtime, tell),
+            UnavailableError(
+                f"{label(runtime)} cannot be written: its kind is not served",
+                hint="`trainway operator install --only crds` defines it",
+            ),
+        )
 
 
 async def uninstall(client: Client, installation: Installation, tell: Tell, *, crds: bool) -> None:
@@ -74,15 +92,9 @@ async def uninstall(client: Client, installation: Installation, tell: Tell, *, c
 
 def removals(installation: Installation, *, crds: bool) -> list[Json]:
     """What is removed, in this order: first what stands between people and their objects."""
-    lease = {
-        "apiVersion": LEASES.api_version,
-        "kind": LEASES.kind,
-        "metadata": {"name": manifests.LEASE, "namespace": installation.namespace},
-    }
     installed = [
         *manifests.webhooks(installation),
         *reversed(manifests.manager(installation)),
-        lease,
         *manifests.settings(installation),
         *reversed(manifests.access(installation)),
     ]
@@ -136,6 +148,15 @@ async def _apply_runtime(client: Client, runtime: Json, tell: Tell) -> None:
         tell(f"{label(runtime)} unchanged")
         return
     await _apply(client, runtime, tell)
+
+
+async def _is_runtime_applied(client: Client, runtime: Json, tell: Tell) -> bool:
+    """Write a runtime; False: its kind is not served yet."""
+    try:
+        await _apply_runtime(client, runtime, tell)
+    except ObjectNotFound:
+        return False
+    return True
 
 
 async def _create_namespace(client: Client, installation: Installation, tell: Tell) -> None:
@@ -222,10 +243,27 @@ def add_arguments(parser: argparse.ArgumentParser, command: str) -> None:
         parser.add_argument(
             "--image", default=default.image, help=f"of the operator (default {default.image})"
         )
+        parser.add_argument(
+            "--replicas",
+            type=_count,
+            default=default.replicas,
+            metavar="N",
+            help=f"how many pods share the work (default {default.replicas})",
+        )
+        parser.add_argument(
+            "--only", choices=(CRDS, RUNTIMES), help="only the kinds, or only the built-in runtimes"
+        )
     else:
         parser.add_argument(
             "--crds", action="store_true", help="also remove all jobs, runtimes and their kinds"
         )
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be greater than 0")
+    return number
 
 
 async def main(options: argparse.Namespace) -> int:
@@ -233,22 +271,35 @@ async def main(options: argparse.Namespace) -> int:
     is_install = options.command == "install"
     installation = Installation(namespace=options.namespace)
     if is_install:
-        installation = replace(installation, image=options.image)
+        installation = replace(installation, image=options.image, replicas=options.replicas)
     if options.dry_run:
-        _tell_all(preview(installation) if is_install else _removal_lines(installation, options))
+        _tell_all(
+            preview(installation, options.only)
+            if is_install
+            else _removal_lines(installation, options)
+        )
         return 0
     async with Client(load_connection(options.kubeconfig, options.context)) as client:
         if is_install:
-            await install(client, installation, _tell)
+            await _install(client, installation, options.only)
         else:
             await uninstall(client, installation, _tell, crds=options.crds)
     return 0
 
 
-def preview(installation: Installation) -> list[str]:
-    """Everything that `install` applies, as YAML that `kubectl apply --server-side` takes."""
-    files = manifests.folder(installation)
-    objects = [*manifests.crds(), *(obj for file in files.values() for obj in file)]
+async def _install(client: Client, installation: Installation, only: str | None) -> None:
+    if only == CRDS:
+        await install_crds(client, _tell)
+    elif only == RUNTIMES:
+        await install_runtimes(client, _tell)
+    else:
+        await install(client, installation, _tell)
+
+
+def preview(installation: Installation, only: str | None = None) -> list[str]:
+    """What `install` applies, as YAML that `kubectl apply --server-side` takes."""
+    parts = {CRDS: manifests.crds, RUNTIMES: manifests.runtimes}
+    objects = parts[only]() if only else manifests.everything(installation)
     return [manifest_text(objects).rstrip("\n")]
 
 

@@ -55,6 +55,31 @@ def test_a_dry_run_prints_manifests_that_name_the_image_and_the_namespace(
     assert kinds.index("ClusterTrainingRuntime") < kinds.index("ValidatingWebhookConfiguration")
 
 
+@dataclass(frozen=True)
+class PartCase:
+    only: str
+    kind: str
+
+
+@pytest.mark.parametrize(
+    "case",
+    [PartCase("crds", "CustomResourceDefinition"), PartCase("runtimes", "ClusterTrainingRuntime")],
+    ids=lambda case: case.only,
+)
+def test_a_part_can_be_installed_alone(case: PartCase, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("install", "--dry-run", f"--only={case.only}") == 0
+    objects = list(yaml.safe_load_all(capsys.readouterr().out))
+    assert {obj["kind"] for obj in objects} == {case.kind}
+
+
+def test_a_single_replica_has_no_disruption_budget(capsys: pytest.CaptureFixture[str]) -> None:
+    kinds = []
+    for replicas in ("1", "2"):
+        run("install", "--dry-run", f"--replicas={replicas}")
+        kinds.append({obj["kind"] for obj in yaml.safe_load_all(capsys.readouterr().out)})
+    assert kinds[1] - kinds[0] == {"PodDisruptionBudget"}
+
+
 def test_a_dry_run_of_a_removal_names_what_would_go(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("uninstall", "--dry-run") == 0
     lines = capsys.readouterr().out.splitlines()
@@ -65,7 +90,8 @@ def test_a_dry_run_of_a_removal_names_what_would_go(capsys: pytest.CaptureFixtur
 
 def test_all_that_is_installed_is_removed_but_what_belongs_to_people() -> None:
     here = Installation()
-    installed = {label(obj) for file in manifests.folder(here).values() for obj in file}
+    installed = {label(obj) for obj in manifests.everything(here)}
+    installed -= {label(obj) for obj in manifests.crds()}
     removed = {label(obj) for obj in removals(here, crds=False)}
     kept = {label(obj) for obj in manifests.runtimes()} | {"namespace/kubeflow-system"}
     assert installed - removed == kept

@@ -1,7 +1,8 @@
 """The objects that make up an installation of the operator, as plain dicts.
 
-`make generate` writes them to `manifests/base`, and `install` applies them: what is reviewed is
-what runs. Names are upstream's, so that an installation takes the place of upstream's.
+`make generate` writes them to `manifests`, `install` applies them, and the chart renders the same
+ones: what is reviewed is what runs. Names are upstream's, so that an installation takes the place
+of upstream's.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,6 +14,8 @@ import yaml
 from trainway import __version__
 from trainway.api.crd import crd
 from trainway.api.kinds import KINDS
+from trainway.kube.certificates import CA_CERTIFICATE
+from trainway.kube.resources import LEASES, NETWORK_POLICIES, POD_DISRUPTION_BUDGETS
 from trainway.operator import permissions
 from trainway.operator.config import CertConfig
 from trainway.operator.webhook_configurations import service_client, webhook_configurations
@@ -21,6 +24,7 @@ from trainway.runtimes import builtin_runtimes
 Json = dict[str, Any]
 
 NAME: Final = CertConfig.service_name
+JOBS_ROLE: Final = f"{NAME}-jobs"
 SECRET: Final = CertConfig.secret_name
 CONFIG_MAP: Final = "kubeflow-trainer-config"
 CONFIG_FILE: Final = "controller_manager_config.yaml"
@@ -40,6 +44,9 @@ _RBAC: Final = "rbac.authorization.k8s.io"
 _PORTS: Final = {"health": 8081, "metrics": 8443, "webhook": 9443, "status-server": 10443}
 _CONFIG_FOLDER: Final = "/etc/trainway"
 _USER: Final = 65532
+_GRACE_SECONDS: Final = 30
+_LAST_CALLS: Final = "import time; time.sleep(3)"
+"""Before a pod ends, the API server has to hear that it shall ask another one."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,8 @@ class Installation:
 
     namespace: str = "kubeflow-system"
     image: str = f"trainway/operator:{__version__}"
+    replicas: int = 2
+    """One of them runs the controllers, all of them answer webhooks."""
 
 
 def crds() -> list[Json]:
@@ -69,10 +78,17 @@ def access(installation: Installation) -> list[Json]:
     readers = "kubeflow-trainer-view-cluster-runtimes"
     roles = "rbac.authorization.k8s.io/aggregate-to"
     return [
-        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": _metadata(NAME, where)},
-        _role(NAME, "", permissions.operator_rules()),
+        {
+            "apiVersion": "v1",
+            "kind": "ServiceAccount",
+            "metadata": _metadata(NAME, where),
+            "automountServiceAccountToken": False,
+        },
+        _role(NAME, "", permissions.cluster_rules()),
         _binding(NAME, "", subject),
-        _role(NAME, where, permissions.own_namespace_rules(SECRET)),
+        _role(JOBS_ROLE, "", permissions.job_rules()),
+        _binding(JOBS_ROLE, "", subject),
+        _role(NAME, where, permissions.own_namespace_rules(SECRET, LEASE)),
         _binding(NAME, where, subject),
         _role(
             "kubeflow-trainer-view",
@@ -94,7 +110,7 @@ def access(installation: Installation) -> list[Json]:
 
 
 def settings(installation: Installation) -> list[Json]:
-    """The configuration file, what everyone may know, and the place for the certificate."""
+    """The configuration file, what everyone may know, and what the operator keeps for itself."""
     where = installation.namespace
     version = {"kubeflow_trainer_version": TRAINER_VERSION, "trainway_version": __version__}
     return [
@@ -106,17 +122,29 @@ def settings(installation: Installation) -> list[Json]:
             "metadata": _metadata(SECRET, where),
             "type": "Opaque",
         },
+        {
+            "apiVersion": LEASES.api_version,
+            "kind": LEASES.kind,
+            "metadata": _metadata(LEASE, where),
+        },
     ]
 
 
 def manager(installation: Installation) -> list[Json]:
-    """The process and the way to it."""
-    return [_service(installation), _deployment(installation)]
+    """The processes, the way to them, and what keeps one of them up."""
+    budget = [disruption_budget(installation)] if installation.replicas > 1 else []
+    return [
+        _service(installation),
+        _network_policy(installation),
+        *budget,
+        _deployment(installation),
+    ]
 
 
 def webhooks(installation: Installation) -> list[Json]:
     """What the API server asks the operator."""
-    return webhook_configurations(service_client(installation.namespace, NAME), dict([MANAGED_BY]))
+    client = service_client(installation.namespace, NAME)
+    return webhook_configurations(client, {**_SELECTOR, **dict([MANAGED_BY])})
 
 
 def runtimes() -> list[Json]:
@@ -211,6 +239,8 @@ def _service(installation: Installation) -> Json:
 def _deployment(installation: Installation) -> Json:
     pod = {
         "serviceAccountName": NAME,
+        "automountServiceAccountToken": True,
+        "terminationGracePeriodSeconds": _GRACE_SECONDS,
         "securityContext": {
             "runAsNonRoot": True,
             "runAsUser": _USER,
@@ -222,13 +252,14 @@ def _deployment(installation: Installation) -> Json:
             {"name": "config", "configMap": {"name": CONFIG_MAP}},
             {"name": "tmp", "emptyDir": {"medium": "Memory", "sizeLimit": "16Mi"}},
         ],
+        **spread(installation),
     }
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
         "metadata": _metadata(NAME, installation.namespace),
         "spec": {
-            "replicas": 1,
+            "replicas": installation.replicas,
             "selector": {"matchLabels": dict(_SELECTOR)},
             "strategy": {
                 "type": "RollingUpdate",
@@ -246,11 +277,13 @@ def _container(installation: Installation) -> Json:
     return {
         "name": "manager",
         "image": installation.image,
+        "imagePullPolicy": "IfNotPresent",
         "command": ["trainway", "operator", "run"],
         "args": [f"--config={_CONFIG_FOLDER}/{CONFIG_FILE}", "--log-format=json"],
         "ports": ports,
         "livenessProbe": _probe("/healthz", delay=15, period=20),
         "readinessProbe": _probe("/readyz", delay=1, period=5),
+        "lifecycle": {"preStop": {"exec": {"command": ["python3", "-c", _LAST_CALLS]}}},
         "resources": {
             "requests": {"cpu": "100m", "memory": "128Mi"},
             "limits": {"memory": "1Gi"},
@@ -276,13 +309,92 @@ def _probe(path: str, *, delay: int, period: int) -> Json:
     }
 
 
+def spread(installation: Installation) -> Json:
+    """Several replicas want to be on several machines."""
+    if installation.replicas == 1:
+        return {}
+    constraints = [
+        {
+            "maxSkew": 1,
+            "topologyKey": key,
+            "whenUnsatisfiable": "ScheduleAnyway",
+            "labelSelector": {"matchLabels": dict(_SELECTOR)},
+        }
+        for key in ("kubernetes.io/hostname", "topology.kubernetes.io/zone")
+    ]
+    return {"topologySpreadConstraints": constraints}
+
+
+def disruption_budget(installation: Installation) -> Json:
+    """Nobody drains both nodes at a time."""
+    return {
+        "apiVersion": POD_DISRUPTION_BUDGETS.api_version,
+        "kind": POD_DISRUPTION_BUDGETS.kind,
+        "metadata": _metadata(NAME, installation.namespace),
+        "spec": {
+            "minAvailable": 1,
+            "unhealthyPodEvictionPolicy": "AlwaysAllow",
+            "selector": {"matchLabels": dict(_SELECTOR)},
+        },
+    }
+
+
+def _network_policy(installation: Installation) -> Json:
+    """Only the ports that are served; the API server has no address that could be named here."""
+    ports = [{"port": name, "protocol": "TCP"} for name in _PORTS]
+    return {
+        "apiVersion": NETWORK_POLICIES.api_version,
+        "kind": NETWORK_POLICIES.kind,
+        "metadata": _metadata(NAME, installation.namespace),
+        "spec": {
+            "podSelector": {"matchLabels": dict(_SELECTOR)},
+            "policyTypes": ["Ingress"],
+            "ingress": [{"ports": ports}],
+        },
+    }
+
+
+def service_monitor(installation: Installation) -> Json:
+    """Tells a Prometheus of prometheus-operator where the metrics are."""
+    server = f"{NAME}.{installation.namespace}.svc"
+    authority = {"secret": {"name": SECRET, "key": CA_CERTIFICATE}}
+    return {
+        "apiVersion": "monitoring.coreos.com/v1",
+        "kind": "ServiceMonitor",
+        "metadata": _metadata(NAME, installation.namespace),
+        "spec": {
+            "selector": {"matchLabels": dict(_SELECTOR)},
+            "endpoints": [
+                {
+                    "port": "monitoring-port",
+                    "scheme": "https",
+                    "interval": "30s",
+                    "tlsConfig": {"ca": authority, "serverName": server},
+                }
+            ],
+        },
+    }
+
+
 def folder(installation: Installation) -> Mapping[str, list[Json]]:
-    """The files of `manifests/base`, named so that they are applied in the right order."""
+    """The operator in files, without kinds and runtimes, named in the order of their use."""
     return {
         "00-namespace.yaml": [namespace(installation)],
         "10-rbac.yaml": access(installation),
         "20-config.yaml": settings(installation),
-        "30-runtimes.yaml": runtimes(),
         "40-manager.yaml": manager(installation),
         "50-webhooks.yaml": webhooks(installation),
     }
+
+
+def everything(installation: Installation) -> list[Json]:
+    """All objects of an installation, in the order in which they are applied."""
+    return [
+        *crds(),
+        namespace(installation),
+        *access(installation),
+        *settings(installation),
+        *runtimes(),
+        *manager(installation),
+        *webhooks(installation),
+    ]

@@ -30,6 +30,8 @@ def test_every_object_is_of_a_known_kind_and_in_the_chosen_namespace() -> None:
         resource = resource_of(obj)
         where = obj["metadata"].get("namespace", "")
         assert where == ("here" if resource.namespaced else ""), obj["metadata"]
+    apart = ("CustomResourceDefinition", "ClusterTrainingRuntime")
+    assert [obj for obj in manifests.everything(HERE) if obj["kind"] not in apart] == OBJECTS
     names = [(obj["kind"], obj["metadata"]["name"]) for obj in OBJECTS]
     assert len(names) == len(set(names))
     assert "kubeflow-system" not in yaml.safe_dump(OBJECTS)
@@ -106,7 +108,11 @@ def test_the_configurations_are_those_whose_trust_is_looked_after() -> None:
 
 
 def test_the_operator_may_touch_no_other_webhooks_and_update_no_other_secrets() -> None:
-    rules = one("ClusterRole", manifests.NAME, namespaced=False)["rules"]
+    rules = [
+        rule
+        for name in (manifests.NAME, manifests.JOBS_ROLE)
+        for rule in one("ClusterRole", name, namespaced=False)["rules"]
+    ]
     for rule in rules:
         assert "*" not in (*rule["apiGroups"], *rule["resources"], *rule["verbs"])
         if rule["apiGroups"] == ["admissionregistration.k8s.io"]:
@@ -123,6 +129,7 @@ def test_roles_are_bound_to_the_account_of_the_pod() -> None:
     assert one("ServiceAccount")["metadata"]["name"] == account
     for binding in (
         one("ClusterRoleBinding", manifests.NAME, namespaced=False),
+        one("ClusterRoleBinding", manifests.JOBS_ROLE, namespaced=False),
         one("RoleBinding", manifests.NAME),
     ):
         assert binding["subjects"] == [

@@ -1,4 +1,8 @@
-"""What the operator may do in a cluster, and what its users may: no verb that nobody uses."""
+"""What the operator may do in a cluster, and what its users may: no verb that nobody uses.
+
+`test/kubernetes/node/permissions_test.py` compares the operator's with what it asked for in a run,
+as the audit log of the API server has it. An apply that makes an object needs `create` and `patch`.
+"""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -9,7 +13,8 @@ Json = dict[str, Any]
 
 _TRAINER: Final = "trainer.kubeflow.org"
 _MPI: Final = "kubeflow.org"
-_READ: Final = ("get", "list", "watch")
+_CACHE: Final = ("list", "watch")
+_READ: Final = ("get", *_CACHE)
 _WRITE: Final = ("create", "patch")
 
 
@@ -20,36 +25,37 @@ def _rule(
     return {"apiGroups": groups, "resources": list(resources), **more, "verbs": list(verbs)}
 
 
-def operator_rules() -> list[Json]:
-    """In the whole cluster."""
+def job_rules() -> list[Json]:
+    """Wherever there are jobs: in all namespaces, or in those that the operator is told of."""
     return [
-        _rule(_TRAINER, ("trainjobs",), (*_READ, "patch", "delete")),
-        _rule(_TRAINER, ("trainingruntimes", "clustertrainingruntimes"), (*_READ, "patch")),
-        _rule(_TRAINER, ("trainjobs/status",), ("get", "patch")),
-        _rule(
-            _TRAINER,
-            [
-                f"{plural}/finalizers"
-                for plural in ("trainjobs", "trainingruntimes", "clustertrainingruntimes")
-            ],
-            ("update",),
-        ),
-        _rule(_MPI, ("mpijobs",), (*_READ, "patch", "delete")),
-        _rule(_MPI, ("mpijobs/status",), ("get", "patch")),
+        _rule(_TRAINER, ("trainjobs",), (*_CACHE, "patch", "delete")),
+        _rule(_TRAINER, ("trainjobs/status",), ("patch",)),
+        _rule(_TRAINER, ("trainingruntimes",), (*_READ, "patch")),
+        _rule(_MPI, ("mpijobs",), (*_CACHE, "delete")),
+        _rule(_MPI, ("mpijobs/status",), ("patch",)),
+        _rule(_TRAINER, ("trainjobs/finalizers",), ("update",)),
         _rule(_MPI, ("mpijobs/finalizers",), ("update",)),
         _rule("jobset.x-k8s.io", ("jobsets",), (*_READ, *_WRITE, "delete")),
         _rule("batch", ("jobs",), (*_READ, "patch")),
-        _rule("", ("pods",), (*_READ, "delete")),
-        _rule("", ("configmaps", "secrets"), (*_READ, *_WRITE)),
-        _rule("", ("limitranges",), _READ),
+        _rule("", ("pods",), (*_CACHE, "delete")),
+        _rule("", ("configmaps",), (*_READ, *_WRITE)),
+        _rule("", ("secrets",), (*_CACHE, "create")),
+        _rule("", ("limitranges",), _CACHE),
         _rule("", ("events",), ("list", *_WRITE)),
         _rule(
             ("scheduling.x-k8s.io", "scheduling.volcano.sh"),
             ("podgroups",),
-            (*_READ, *_WRITE, "delete"),
+            (*_CACHE, *_WRITE, "delete"),
         ),
+    ]
+
+
+def cluster_rules() -> list[Json]:
+    """On what is in no namespace."""
+    return [
+        _rule(_TRAINER, ("clustertrainingruntimes",), (*_READ, "patch")),
         _rule("scheduling.k8s.io", ("priorityclasses",), _READ),
-        _rule("node.k8s.io", ("runtimeclasses",), _READ),
+        _rule("node.k8s.io", ("runtimeclasses",), _CACHE),
         *_webhook_rules(),
         _rule("authentication.k8s.io", ("tokenreviews",), ("create",)),
         _rule("authorization.k8s.io", ("subjectaccessreviews",), ("create",)),
@@ -67,12 +73,19 @@ def _webhook_rules() -> list[Json]:
     ]
 
 
-def own_namespace_rules(secret_name: str) -> list[Json]:
+def own_namespace_rules(secret_name: str, lease_name: str) -> list[Json]:
     """In the operator's own namespace: whose turn it is, and the certificate."""
+    leases = ("coordination.k8s.io", ("leases",))
     return [
-        _rule("coordination.k8s.io", ("leases",), ("get", "create", "update")),
+        _rule(*leases, ("create",)),
+        _rule(*leases, ("get", "update"), resourceNames=[lease_name]),
         _rule("", ("secrets",), ("get", "update"), resourceNames=[secret_name]),
     ]
+
+
+def runtime_installer_rules() -> list[Json]:
+    """Of the job of the chart that brings the built-in runtimes."""
+    return [_rule(_TRAINER, ("clustertrainingruntimes",), ("get", *_WRITE))]
 
 
 def viewer_rules() -> list[Json]:

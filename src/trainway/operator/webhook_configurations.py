@@ -40,10 +40,12 @@ class _Webhook:
         return f"{self.verb}.{self.resource.kind.lower()}.{self.resource.group}"
 
 
-_HAS_PATCHES: Final = (
-    "has-runtime-patches",
-    "has(object.spec) && has(object.spec.runtimePatches)",
+_PATCHES_OR_KUEUE: Final = (
+    "has(object.spec) && (has(object.spec.runtimePatches)"
+    " || request.userInfo.username.contains('kueue'))"
 )
+_HAS_PATCHES: Final = ("has-runtime-patches", _PATCHES_OR_KUEUE)
+"""Kueue may have lost them."""
 _SPEC_CHANGES: Final = (
     "oldObject == null || !has(object.spec) || !has(oldObject.spec)"
     " || object.spec != oldObject.spec"

@@ -1,4 +1,4 @@
-"""Runtime patches: who may write one, and what it may name.
+"""Runtime patches and pod template overrides: who may write one, and what it may name.
 
 Names are looked up in the runtime as it was before any patch. Upstream looks after merging, where
 every name exists, so its rules never fire (defect N1).
@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from trainway.api.pod_override import PodTemplateOverride
 from trainway.api.runtime_patch import RuntimePatch
 from trainway.compiler.workload import (
     DATASET_INITIALIZER,
@@ -28,7 +29,7 @@ _DOMAIN_PREFIXED: Final = re.compile(rf"{_LABEL}(\.{_LABEL})*/{_PATH_CHARS}", re
 
 
 class Patches:
-    """Active where the job has `spec.runtimePatches`."""
+    """Active where the job has `spec.runtimePatches` or `spec.podTemplateOverrides`."""
 
     name = "Patches"
     order = 950
@@ -44,6 +45,9 @@ class Patches:
             path = (*path, "trainingRuntimeSpec", "template", "spec", "replicatedJobs")
             for number, job_patch in enumerate(_job_patches(patch)):
                 yield from _job_errors((*path, number), job_patch, jobs)
+        for index, override in enumerate(workload.job.spec.pod_template_overrides):
+            path = ("spec", "podTemplateOverrides", index)
+            yield from _override_errors(path, override, jobs)
 
 
 def is_domain_prefixed_path(text: str) -> bool:
@@ -70,6 +74,15 @@ def _job_errors(
         for index, container in enumerate(pod.get(kind) or []):
             where = (*path, kind, index)
             yield from _container_errors(where, word, container, name, known)
+
+
+def _override_errors(
+    path: Path, override: PodTemplateOverride, jobs: dict[str, ReplicatedJob]
+) -> Iterator[FieldError]:
+    for number, target in enumerate(override.target_jobs):
+        if target.name not in jobs:
+            detail = "must not have targetJob that doesn't exist in the runtime job template"
+            yield invalid((*path, "targetJobs", number, "name"), target.name, detail)
 
 
 def _pod_patch(patch: dict[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 import pytest
 
 from trainway.compiler.plugins.patches import is_domain_prefixed_path
-from trainway.compiler.testing import compiled, found, jobs, messages, runtime, trainjob
+from trainway.compiler.testing import compiled, found, jobs, messages, role, runtime, trainjob
 from trainway.jobset.model import Json
 
 
@@ -63,3 +63,44 @@ def test_the_trainer_s_environment_is_the_job_s_own() -> None:
     (message,) = messages(runtime({"torch": {}}), job)
     assert "containers[0].env: Invalid value" in message
     assert "must not have envs for the dataset-initializer, model-initializer, node" in message
+
+
+def override(*targets: str, metadata: Json | None = None, **spec: Json | list[Json]) -> Json:
+    """What Kueue up to 0.16 writes when it admits a job."""
+    named = [{"name": target} for target in targets]
+    return {"targetJobs": named, "metadata": metadata or {}, "spec": spec}
+
+
+def test_overrides_go_over_patches_and_tolerations_add_up() -> None:
+    patches = [
+        patch("a.io/x", pod_patch({"nodeSelector": {"a": "1"}, "tolerations": [{"key": "a"}]}))
+    ]
+    overrides = [
+        override(
+            "node",
+            metadata={"labels": {"kueue.x-k8s.io/podset": "node"}, "annotations": {"n": "1"}},
+            nodeSelector={"pool": "spot"},
+            tolerations=[{"key": "spot"}, {"key": "a"}],
+            schedulingGates=[{"name": "kueue.x-k8s.io/topology"}],
+        ),
+    ]
+    job = trainjob({}, runtimePatches=patches, podTemplateOverrides=overrides)
+    roles = jobs(compiled(runtime({"torch": {}}, role(), role("beside", "")), job))
+    pod = roles["node"].pod
+    assert pod.spec["nodeSelector"] == {"a": "1", "pool": "spot"}
+    assert pod.spec["tolerations"] == [{"key": "a"}, {"key": "spot"}]
+    assert pod.spec["schedulingGates"] == [{"name": "kueue.x-k8s.io/topology"}]
+    assert pod.data["metadata"] == {
+        "labels": {"kueue.x-k8s.io/podset": "node"},
+        "annotations": {"n": "1"},
+    }
+    assert "nodeSelector" not in roles["beside"].pod.spec
+
+
+def test_an_override_names_jobs_that_are_there() -> None:
+    job = trainjob({}, podTemplateOverrides=[override("node", "nobody")])
+    (message,) = messages(runtime({"torch": {}}), job)
+    assert message == (
+        'spec.podTemplateOverrides[0].targetJobs[1].name: Invalid value: "nobody": '
+        "must not have targetJob that doesn't exist in the runtime job template"
+    )

@@ -19,7 +19,8 @@ from trainway.kube.informer import Informer
 from trainway.kube.owners import controller_of, is_controlled_by
 from trainway.kube.resources import CONFIG_MAPS, JOBS, JOBSETS, SECRETS, Resource
 from trainway.operator.context import Context
-from trainway.operator.mpijobs.jobset_step import Step, can_become, is_suspended, next_step
+from trainway.operator.jobset_change import can_become
+from trainway.operator.mpijobs.jobset_step import Step, is_suspended, next_step
 from trainway.operator.mpijobs.memory import Applied, JobMemory
 from trainway.operator.mpijobs.roles import Roles, running_workers, scaling
 from trainway.operator.mpijobs.wanted import (
@@ -44,7 +45,7 @@ class ForeignObjectError(TrainwayError):
 
 
 class LeftoverObjectError(TrainwayError):
-    """What a deleted job of the same name had is not gone yet."""
+    """An object in the way that will go, or that the cache will show: look again soon."""
 
     code = "conflict"
 
@@ -148,8 +149,9 @@ class Children:
             await self.context.client.create(
                 SECRETS, secret, self.namespace, field_manager=FIELD_OWNER
             )
-        except AlreadyExists:
-            self._check(SECRETS, await self.context.client.get(SECRETS, name, self.namespace))
+        except AlreadyExists as error:
+            problem = f"{SECRETS.kind} {name} is there, but the cache does not show whose it is"
+            raise LeftoverObjectError(problem) from error
 
     async def _provide_applied(self, resource: Resource, informer: Informer, obj: Json) -> None:
         there = self._own(informer, obj["metadata"]["name"])

@@ -7,9 +7,10 @@ from typing import Any, Final
 from trainway.api.model import ObjectMeta
 from trainway.compiler.plugins.progress import StatusEndpoint
 from trainway.kube.client import Client
-from trainway.kube.errors import AlreadyExists, ApiError, ObjectNotFound
+from trainway.kube.errors import AlreadyExists, ApiError, Conflict, ObjectNotFound
 from trainway.kube.informer import Informer
-from trainway.kube.resources import CONFIG_MAPS, resource_of
+from trainway.kube.resources import CONFIG_MAPS, JOBSETS, resource_of
+from trainway.operator.jobset_change import can_become
 from trainway.operator.trainjobs.build_error import BuildError
 from trainway.operator.trainjobs.builder import Builder
 from trainway.operator.trainjobs.children import (
@@ -137,13 +138,15 @@ class Sender:
         return content
 
     async def _deliver(self, look: "_Look", child: Child, obj: Json) -> None:
+        if child.kind == "JobSet" and self._seen(look, child) is not None:
+            await self._make_room(look, obj)
         try:
-            if child.manner is Manner.ONCE and child.kind == "Secret":
+            if child.manner is Manner.ONCE:
                 answer = await self.client.create(
                     resource_of(obj), obj, look.namespace, field_manager=FIELD_OWNER
                 )
             else:
-                answer = await self.client.apply(obj, field_manager=FIELD_OWNER)
+                answer = await self.client.apply(obj, field_manager=FIELD_OWNER, metadata_only=True)
         except AlreadyExists as error:
             if child.manner is not Manner.ONCE:
                 raise
@@ -153,6 +156,21 @@ class Sender:
                 raise
             raise BuildError(f"{child.kind} {child.name}: {error}") from error
         look.note.sent[child.key] = sent_as(child, answer, look.now)
+
+    async def _make_room(self, look: "_Look", jobset: Json) -> None:
+        """Remove the JobSet if it cannot be changed into this one; nothing is to run now."""
+        name = jobset["metadata"]["name"]
+        try:
+            live = await self.client.get(JOBSETS, name, look.namespace)
+            if can_become(live, jobset):
+                return
+            uid = live["metadata"]["uid"]
+            await self.client.delete(
+                JOBSETS, name, look.namespace, uid=uid, propagation="Foreground"
+            )
+        except (ObjectNotFound, Conflict) as error:
+            raise _WaitError from error  # its end is on the way to the cache
+        raise _WaitError
 
     def _refuse(self, look: "_Look", child: Child, found: Verdict) -> None:
         if found is Verdict.WAIT:

@@ -35,6 +35,8 @@ class Question:
     object: Json
     old: Json | None = None
     """The object before an update."""
+    user: str = ""
+    """Who asks."""
 
     @property
     def is_change(self) -> bool:
@@ -58,9 +60,10 @@ def read_review(body: bytes) -> Question:
         if request.get("namespace"):
             metadata.setdefault("namespace", request["namespace"])
         old = request.get("oldObject") if operation == UPDATE else None
+        user = str((request.get("userInfo") or {}).get("username", ""))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UnreadableReviewError(f"not an AdmissionReview of an object: {error!r}") from None
-    return Question(uid, operation, obj, old)
+    return Question(uid, operation, obj, old, user)
 
 
 def allowed(

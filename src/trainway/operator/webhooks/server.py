@@ -106,7 +106,7 @@ class _Webhooks:
     async def validate_trainjob(self, question: Question) -> Json:
         if not trainjob.needs_validation(question):
             return allowed(question)
-        job = parsed(question.object, TrainJob)
+        job = parsed(trainjob.as_stored(question.object), TrainJob)
         if isinstance(job, list):
             return denied(question, job)
         wrong_kind = runtime_kind_error(job)

@@ -25,9 +25,9 @@ def creation(obj: Json) -> Question:
     return Question("uid", "CREATE", defaulted(obj))
 
 
-def update(old: Json, new: Json) -> Question:
+def update(old: Json, new: Json, user: str = "") -> Question:
     """Someone changes an object."""
-    return Question("uid", "UPDATE", defaulted(new), defaulted(old))
+    return Question("uid", "UPDATE", defaulted(new), defaulted(old), user)
 
 
 def trainjob(**spec: Any) -> Json:

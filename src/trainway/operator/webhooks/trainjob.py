@@ -3,6 +3,7 @@
 Pure: what must be read from the cluster to answer comes in as `Facts`.
 """
 
+import re
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -27,6 +28,11 @@ from trainway.schema.field import FieldError
 
 _FREE_FIELDS: Final = ("suspend",)
 """What may change without anyone looking at the runtime."""
+_PATCHING_FIELDS: Final = ("runtimePatches", "podTemplateOverrides")
+_KUEUE: Final = re.compile(r"system:serviceaccount:[^:]+:[^:]*kueue[^:]*-controller-manager")
+"""The service account of Kueue's controller, as its manifests and its chart name it."""
+_DROPPED: Final = frozenset({"labels", "annotations"})
+_DECIDED_BY_KUEUE: Final = ("suspend", "podTemplateOverrides", "runtimePatches")
 
 
 @dataclass(frozen=True)
@@ -45,25 +51,61 @@ class Facts:
     """Whether the runtime may be newer in the cluster."""
 
 
+def as_stored(job: Json) -> Json:
+    """The job without what the API server drops when all webhooks have changed it.
+
+    Kueue up to 0.16 gives a job that it queues `spec.labels`, which Trainer 2.2 took away.
+    """
+    spec = job.get("spec")
+    if not isinstance(spec, dict) or not _DROPPED & spec.keys():
+        return job
+    kept = {name: value for name, value in spec.items() if name not in _DROPPED}
+    return {**job, "spec": kept}
+
+
 def default(question: Question, now: str) -> Json:
     """Stamp the runtime patches with the time at which each was last changed.
 
     Nothing has judged the object yet. What is no TrainJob is passed on for the schema to refuse.
     """
-    patches = (question.object.get("spec") or {}).get("runtimePatches")
-    if not patches:
+    spec = question.object.get("spec")
+    if not isinstance(spec, dict):
         return allowed(question)
+    kept = _kept_from_kueue(question, spec)
+    patches = _stamped(question, kept, now)
+    wanted = kept | ({"runtimePatches": patches} if patches else {})
+    return allowed(question, patch=json_patch(spec, wanted, "/spec"))
+
+
+def _kept_from_kueue(question: Question, spec: Json) -> Json:
+    """The spec with all of it restored that Kueue up to 0.16 loses or rewrites.
+
+    It sends back the whole object as Trainer 2.1 knew it: without newer fields, and with quantities
+    in another spelling, which would count as changes. Only what a queue decides is taken from it.
+    """
+    old = (question.old or {}).get("spec")
+    if not _KUEUE.fullmatch(question.user) or not isinstance(old, dict):
+        return spec
+    decided = {name: spec[name] for name in _DECIDED_BY_KUEUE if name in spec}
+    others = {name: value for name, value in old.items() if name != "podTemplateOverrides"}
+    return others | decided
+
+
+def _stamped(question: Question, spec: Json, now: str) -> list[Json]:
+    """The patches with their times; none where there is nothing to be stamped."""
+    patches = spec.get("runtimePatches")
+    if not patches:
+        return []
     try:
-        new = TrainJob.parse(question.object)
+        new = TrainJob.parse(as_stored({**question.object, "spec": spec}))
         old = TrainJob.parse(question.old) if question.old else None
     except ValidationError:
-        return allowed(question)
+        return []
     times = [patch.time for patch in stamp_runtime_patches(new, old, now).spec.runtime_patches]
-    stamped = [
+    return [
         {name: value for name, value in (patch | {"time": time}).items() if value is not None}
         for patch, time in zip(patches, times, strict=True)
     ]
-    return allowed(question, patch=json_patch(patches, stamped, "/spec/runtimePatches"))
 
 
 def needs_validation(question: Question) -> bool:
@@ -77,11 +119,11 @@ def _significant(obj: Json | None) -> Json | None:
 
 
 def patches_changed(question: Question) -> bool:
-    """Whether an update changes runtime patches, which it may not do while pods run."""
+    """Whether an update changes patches or overrides, which it may not do while pods run."""
     if question.old is None:
         return False
     new, old = question.object["spec"], question.old["spec"]
-    return bool((new.get("runtimePatches") or []) != (old.get("runtimePatches") or []))
+    return any((new.get(name) or []) != (old.get(name) or []) for name in _PATCHING_FIELDS)
 
 
 def validate(question: Question, job: TrainJob, facts: Facts, target: Target) -> Json:

@@ -13,6 +13,7 @@ from trainway.operator.webhooks.review import Question
 from trainway.operator.webhooks.testing import creation, message, patch, patch_of, trainjob, update
 from trainway.operator.webhooks.trainjob import (
     Facts,
+    as_stored,
     default,
     needs_validation,
     patches_changed,
@@ -69,6 +70,49 @@ def test_times_of_patches_on_update() -> None:
 )
 def test_nothing_to_stamp_is_passed_on(job: Json) -> None:
     assert default(creation(job), NOW)["response"] == {"uid": "uid", "allowed": True}
+
+
+KUEUE = "system:serviceaccount:kueue-system:kueue-controller-manager"
+OVERRIDE = {"targetJobs": [{"name": "node"}], "spec": {"nodeSelector": {"pool": "spot"}}}
+CPU = {"requests": {"cpu": 1, "memory": "1024Mi"}}
+
+
+def written(old: Json, new: Json, user: str) -> Json:
+    """The fields of the spec that the webhook changes when a user writes it."""
+    operations = patch(default(update(old, new, user), NOW))
+    return {operation["path"]: operation.get("value") for operation in operations}
+
+
+def test_what_kueue_does_not_know_it_cannot_take_away() -> None:
+    old = trainjob(
+        suspend=True,
+        trainer={"resourcesPerNode": CPU},
+        activeDeadlineSeconds=60,
+        runtimePatches=[patch_of("a.io/x", time=THEN)],
+    )
+    spelled = {"requests": {"cpu": "1", "memory": "1Gi"}}
+    new = trainjob(
+        suspend=True, trainer={"resourcesPerNode": spelled}, podTemplateOverrides=[OVERRIDE]
+    )
+    assert written(old, new, KUEUE) == {
+        "/spec/activeDeadlineSeconds": 60,
+        "/spec/runtimePatches": [patch_of("a.io/x", time=THEN)],
+        "/spec/trainer/resourcesPerNode/requests/cpu": 1,
+        "/spec/trainer/resourcesPerNode/requests/memory": "1024Mi",
+    }
+    assert written(old, new, "alice") == {}
+
+
+def test_labels_that_kueue_adds_are_dropped_by_the_api_server() -> None:
+    job = trainjob(suspend=True, labels={"kueue.x-k8s.io/queue-name": "team-a"})
+    assert isinstance(parsed(as_stored(job), TrainJob), TrainJob)
+    assert as_stored(trainjob()) == trainjob()
+
+
+def test_what_a_queue_decides_kueue_may_take_back() -> None:
+    old = trainjob(podTemplateOverrides=[OVERRIDE], runtimePatches=[patch_of("a.io/x", time=THEN)])
+    new = trainjob(suspend=True, runtimePatches=[patch_of("a.io/x", node="b")])
+    assert written(old, new, KUEUE) == {"/spec/runtimePatches/0/time": NOW}
 
 
 @dataclass(frozen=True)
