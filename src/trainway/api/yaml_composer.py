@@ -7,7 +7,8 @@ scalar means is told by `yaml_scalar`.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from math import isfinite
 from types import NoneType
 from typing import Any, Final
@@ -20,6 +21,20 @@ from trainway.errors import ManifestError
 
 Document = tuple[Any, int, int]
 """A value, and the line and column where it starts."""
+
+Place = tuple[int, int]
+"""Line and column."""
+Steps = tuple[str | int, ...]
+"""The keys and indexes that lead to a node of a document."""
+
+
+@dataclass
+class Places:
+    """Where the nodes of one document stand. What an alias or a merge brings in has no place."""
+
+    keys: dict[Steps, Place] = field(default_factory=dict)
+    values: dict[Steps, Place] = field(default_factory=dict)
+
 
 MAX_DEPTH: Final = 200
 """Levels of nesting: far more than any Kubernetes object has, far fewer than Python can follow."""
@@ -43,13 +58,20 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _LONGEST_QUOTE: Final = 60
 
 
-def compose(text: str) -> Iterator[Document]:
-    """The documents of a text. Raises ManifestError at the first thing that is wrong."""
+def compose(
+    text: str,
+    meaning: Callable[[str], Scalar] = resolve,
+    places: list[Places] | None = None,
+) -> Iterator[Document]:
+    """The documents of a text. Raises ManifestError at the first thing that is wrong.
+
+    `meaning` says what a plain scalar is; `places` gets those of each document.
+    """
     if match := _UNPRINTABLE.search(text):
         code = f"U+{ord(match[0]):04X}"
         raise ManifestError(f"the character {code} is not allowed", *place(text, match.start()))
     try:
-        yield from _Composer().documents(yaml.parse(text, Loader=_LOADER))
+        yield from _Composer(meaning, places).documents(yaml.parse(text, Loader=_LOADER))
     except yaml.MarkedYAMLError as error:
         raise _syntax_error(error) from None
     except (ValueError, OverflowError):  # PyYAML without libyaml, given numbers out of range
@@ -71,7 +93,11 @@ def _syntax_error(error: yaml.MarkedYAMLError) -> ManifestError:
 
 
 def _error(event: Any, problem: str) -> ManifestError:
-    return ManifestError(problem, event.start_mark.line + 1, event.start_mark.column + 1)
+    return ManifestError(problem, *_start(event))
+
+
+def _start(event: Any) -> Place:
+    return event.start_mark.line + 1, event.start_mark.column + 1
 
 
 def _quote(text: str) -> str:
@@ -103,7 +129,9 @@ class _Frame:
 class _Composer:
     """Builds the tree of each document, with a stack of its own instead of recursion."""
 
-    def __init__(self) -> None:
+    def __init__(self, meaning: Callable[[str], Scalar], places: list[Places] | None) -> None:
+        self._meaning = meaning
+        self._places = places
         self._stack: list[_Frame] = []
         self._anchors: dict[str, Any] = {}
         self._expansion = 0
@@ -115,16 +143,20 @@ class _Composer:
             start = start or event
             match event:
                 case events.ScalarEvent():
-                    self._add(_scalar(event), event, event.anchor)
+                    self._mark(event)
+                    self._add(_scalar(event, self._meaning), event, event.anchor)
                 case events.MappingStartEvent() | events.SequenceStartEvent():
                     self._open(event)
                 case events.MappingEndEvent() | events.SequenceEndEvent():
                     self._close(event)
                 case events.AliasEvent():
+                    self._mark(event)
                     self._add(self._alias(event), event, None)
                 case events.StreamStartEvent() | events.DocumentStartEvent():
                     self._anchors = {}
                     start = None
+                    if self._places is not None and isinstance(event, events.DocumentStartEvent):
+                        self._places.append(Places())
                 case events.DocumentEndEvent():
                     yield self._root, start.start_mark.line + 1, start.start_mark.column + 1
 
@@ -138,6 +170,7 @@ class _Composer:
             frame = self._stack[-1]
             if frame.key is _NO_KEY and isinstance(frame.value, dict):
                 raise _error(event, "a key must be a string")
+        self._mark(event)
         if event.anchor is not None:
             self._anchors[event.anchor] = _OPEN
         self._stack.append(_Frame({} if is_mapping else [], event.anchor))
@@ -162,12 +195,28 @@ class _Composer:
             frame.value.append(value)
         elif frame.key is _NO_KEY:
             frame.key = _key(frame, value, event)
+            if self._places is not None:
+                self._places[-1].keys[self._steps()] = _start(event)
         elif frame.key is _MERGE:
             frame.merged = _merge_sources(value, event)
             frame.key = _NO_KEY
         else:
             frame.value[str(frame.key)] = value
             frame.key = _NO_KEY
+
+    def _mark(self, event: Any) -> None:
+        """Note where a value starts, where anybody wants to know."""
+        if self._places is None:
+            return
+        is_key = self._stack and self._stack[-1].key is _NO_KEY
+        if not (is_key and isinstance(self._stack[-1].value, dict)):
+            self._places[-1].values[self._steps()] = _start(event)
+
+    def _steps(self) -> Steps:
+        return tuple(
+            len(frame.value) if isinstance(frame.value, list) else str(frame.key)
+            for frame in self._stack
+        )
 
     def _alias(self, event: Any) -> Any:
         value = self._anchors.get(event.anchor, _NO_KEY)
@@ -223,19 +272,19 @@ def _merge_sources(value: Any, event: Any) -> list[dict[str, Any]]:
     return sources
 
 
-def _scalar(event: Any) -> Scalar:
+def _scalar(event: Any, meaning: Callable[[str], Scalar]) -> Scalar:
     text: str = event.value
     tag: str | None = event.tag
     if not text.isascii() and _SURROGATE.search(text):  # libyaml sees to it, PyYAML does not
         raise _error(event, "found half a surrogate pair")
     if tag is None:
-        value = resolve(text) if event.implicit[0] else text
+        value = meaning(text) if event.implicit[0] else text
     elif tag in ("!", _CORE + "str", _MERGE_TAG):
         return text
     elif tag not in _TYPES:
         raise _error(event, f"the tag {_quote(tag)} is not known")
     else:
-        value = resolve(text)
+        value = meaning(text)
         of_type = isinstance(value, _TYPES[tag])
         if not of_type or isinstance(value, bool) != (bool in _TYPES[tag]):
             raise _error(event, f"{_quote(text)} is not of the type {tag.removeprefix(_CORE)}")

@@ -18,11 +18,16 @@ from trainway.api.admission import (
 from trainway.api.kinds import KINDS, check, read
 from trainway.api.mpijob import MPIJob
 from trainway.api.runtime import ClusterTrainingRuntime, TrainingRuntime
+from trainway.api.task import task_object
+from trainway.api.task.task_object import TaskJob
 from trainway.api.trainjob import TrainJob
 from trainway.compiler.compiled import Compiled
+from trainway.compiler.inputs import Input, Key
 from trainway.compiler.keys import GeneratedKeys, RedactedKeys
 from trainway.compiler.mpijob import compile_mpijob
 from trainway.compiler.network import JobIdentity, KubernetesNetwork, NetworkFactory
+from trainway.compiler.task import compile_task
+from trainway.compiler.task_pods import as_written
 from trainway.compiler.trainjob import (
     Target,
     compile_trainjob,
@@ -38,41 +43,24 @@ from trainway.schema.defaulting import with_defaults
 from trainway.schema.field import duplicate, required
 from trainway.schema.validation import Report, closest, validate
 
+__all__ = [
+    "JOBSET_KEY",
+    "NETWORKS",
+    "PRIORITY_CLASS",
+    "TASK_KEY",
+    "Input",
+    "Options",
+    "Outcome",
+    "Problem",
+    "compile_objects",
+]
+
 NETWORKS: Final[Mapping[str, NetworkFactory]] = {"kubernetes": KubernetesNetwork}
 PRIORITY_CLASS: Final = ("scheduling.k8s.io/v1", "PriorityClass")
 JOBSET_KEY: Final = (JOBSET_VERSION, JOBSET_KIND)
+TASK_KEY: Final = (task_object.API_VERSION, task_object.KIND)
 
 Json = dict[str, Any]
-Key = tuple[str, str, str, str]
-"""What no two objects share: apiVersion, kind, namespace and name."""
-
-
-@dataclass(frozen=True)
-class Input:
-    """One object, and where it was read from."""
-
-    data: Json
-    source: str
-
-    @property
-    def type(self) -> tuple[str, str]:
-        """Its apiVersion and kind."""
-        return str(self.data.get("apiVersion", "")), str(self.data.get("kind", ""))
-
-    @property
-    def name(self) -> str:
-        """The object's name; empty where it has none."""
-        return str(self._metadata.get("name", ""))
-
-    @property
-    def key(self) -> Key:
-        """What makes the object the one it is."""
-        return (*self.type, str(self._metadata.get("namespace", "")), self.name)
-
-    @property
-    def _metadata(self) -> Json:
-        metadata = self.data.get("metadata")
-        return metadata if isinstance(metadata, dict) else {}
 
 
 @dataclass(frozen=True)
@@ -130,7 +118,7 @@ class _Compilation:
 
     def run(self) -> Outcome:
         """Check every input, then compile the jobs among them."""
-        jobs: list[tuple[Input, TrainJob | MPIJob | Json]] = []
+        jobs: list[tuple[Input, TrainJob | MPIJob | TaskJob | Json]] = []
         seen: set[Key] = set()
         for item in self.inputs:
             if item.name and item.key in seen:
@@ -140,7 +128,7 @@ class _Compilation:
             checked = self._checked(item)
             if isinstance(checked, TrainingRuntime | ClusterTrainingRuntime):
                 self._add_runtime(item, checked)
-            elif isinstance(checked, TrainJob | MPIJob | dict):
+            elif isinstance(checked, TrainJob | MPIJob | TaskJob | dict):
                 jobs.append((item, checked))
             elif item.type[1] in ("TrainingRuntime", "ClusterTrainingRuntime"):
                 self.runtimes[item.key] = None
@@ -161,6 +149,11 @@ class _Compilation:
             return None if report.errors else read(item.data)
         if item.type == JOBSET_KEY:
             return self._checked_jobset(item)
+        if item.type == TASK_KEY:
+            return self._checked_task(item)
+        if task_object.is_task_secret(item.data):
+            self.outcome.objects.append(item.data)
+            return None
         if item.type != PRIORITY_CLASS:
             self._unknown_type(item)
         return None
@@ -172,6 +165,11 @@ class _Compilation:
             report.errors += validate_create(jobset)
         self._report(item, report)
         return None if report.errors else jobset
+
+    def _checked_task(self, item: Input) -> TaskJob | None:
+        job, errors = task_object.read(item.data)
+        self._refuse(item, errors)
+        return job
 
     def _unknown_type(self, item: Input) -> None:
         api_version, kind = item.type
@@ -195,7 +193,9 @@ class _Compilation:
         self._refuse(item, validate_runtime(runtime))
         self._warn(item, runtime_warnings(runtime))
 
-    def _compile(self, job: TrainJob | MPIJob | Json) -> Compiled:
+    def _compile(self, job: TrainJob | MPIJob | TaskJob | Json) -> Compiled:
+        if isinstance(job, TaskJob):
+            return self._compile_task(job)
         if isinstance(job, TrainJob):
             return self._compile_trainjob(job)
         if isinstance(job, MPIJob):
@@ -235,6 +235,15 @@ class _Compilation:
         network = self.target.network(JobIdentity(name, namespace, subdomain=name))
         compiled = compile_mpijob(job, network=network, keys=self.target.keys)
         return Compiled(compiled.objects, [*mpijob_warnings(job), *compiled.warnings])
+
+    def _compile_task(self, job: TaskJob) -> Compiled:
+        compiled = compile_task(job, self.target.network)
+        refusals = [
+            as_written(error)
+            for obj in compiled.objects
+            for error in validate(JOBSET, _admitted(obj)).errors
+        ]
+        return Compiled([], errors=refusals) if refusals else compiled
 
     def _report(self, item: Input, report: Report) -> None:
         self._refuse(item, report.errors)

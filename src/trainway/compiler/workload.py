@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 from trainway.api.admission import ANCESTOR_LABEL
+from trainway.api.pod_override import PodTemplateOverride
 from trainway.api.runtime import ClusterTrainingRuntime, MLPolicy, TrainingRuntime
 from trainway.api.runtime_patch import RuntimePatch, RuntimePatchTemplate
 from trainway.api.trainjob import Trainer, TrainJob
@@ -176,7 +177,8 @@ def new_workload(
 ) -> Workload:
     """The state before any plugin: patches, counts and the trainer's overrides applied."""
     template = runtime.spec.template.spec
-    spec = _patched(copy.deepcopy(template), job.spec.runtime_patches)
+    patched = _patched(copy.deepcopy(template), job.spec.runtime_patches)
+    spec = _overridden(patched, job.spec.pod_template_overrides)
     labels, annotations = _propagated_metadata(job, runtime)
     subdomain = (spec.get("network") or {}).get("subdomain") or job.metadata.name
     identity = JobIdentity(job.metadata.name, job.metadata.namespace or "default", subdomain)
@@ -198,6 +200,26 @@ def _patched(spec: Json, patches: list[RuntimePatch]) -> Json:
     jobs = spec.get("replicatedJobs") or []
     jobs.sort(key=lambda item: order.index(item["name"]) if item["name"] in order else len(order))
     return spec
+
+
+def _overridden(spec: Json, overrides: list[PodTemplateOverride]) -> Json:
+    """Apply overrides as patches; only tolerations add up, since Kueue gives no others."""
+    for override in overrides:
+        names = {target.name for target in override.target_jobs}
+        for job in replicated_jobs(spec):
+            if job.name in names:
+                change = _pod_override(override, job.pod)
+                job.job_spec["template"] = merge(kube("PodTemplateSpec"), job.pod.data, change)
+    return spec
+
+
+def _pod_override(override: PodTemplateOverride, pod: PodTemplate) -> Json:
+    spec = dict(override.spec or {})
+    if spec.get("tolerations"):
+        there = pod.spec.get("tolerations") or []
+        spec["tolerations"] = [*there, *(it for it in spec["tolerations"] if it not in there)]
+    parts = {"metadata": override.metadata, "spec": spec}
+    return {name: part for name, part in parts.items() if part}
 
 
 def template_patch(patch: RuntimePatch) -> RuntimePatchTemplate | None:

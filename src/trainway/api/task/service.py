@@ -1,0 +1,116 @@
+"""`service`: a task that answers requests. It is checked here; running it comes later."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from trainway.api.task.accelerators import parse as parse_accelerator
+from trainway.api.task.amounts import PORTS, port_ranges
+from trainway.api.task.shape import (
+    COUNT,
+    FLAG,
+    TEXT,
+    Anything,
+    Either,
+    Number,
+    Record,
+    Table,
+    Text,
+    Word,
+    check,
+    exclusive,
+)
+from trainway.schema.field import FieldError, Path, invalid, required
+
+Json = dict[str, Any]
+
+_PATH: Final = Text(r"/.*", "a path begins with /")
+_TIME: Final = Number(above=0)
+_QPS: Final = Number(above=0)
+_PROBE: Final = Either(
+    (
+        _PATH,
+        Record(
+            {
+                "path": _PATH,
+                "initial_delay_seconds": Number(least=0),
+                "timeout_seconds": _TIME,
+                "endpoint_probe_interval_seconds": _TIME,
+                "consecutive_failure_threshold_timeout": _TIME,
+                "post_data": Either((TEXT, Table(Anything(), nullable=True, says="an object"))),
+                "headers": Table(TEXT),
+            },
+            needs=("path",),
+        ),
+    )
+)
+_POLICY: Final = Record(
+    {
+        "min_replicas": COUNT,
+        "max_replicas": COUNT,
+        "num_overprovision": COUNT,
+        "target_qps_per_replica": Either((_QPS, Table(_QPS, least=1))),
+        "dynamic_ondemand_fallback": FLAG,
+        "base_ondemand_fallback_replicas": COUNT,
+        "spot_placer": Word(("dynamic_fallback",)),
+        "upscale_delay_seconds": Number(least=0),
+        "downscale_delay_seconds": Number(least=0),
+    },
+    needs=("min_replicas",),
+)
+SHAPE: Final = Record(
+    {
+        "readiness_probe": _PROBE,
+        "replicas": COUNT,
+        "replica_policy": _POLICY,
+        "load_balancing_policy": Word(
+            ("round_robin", "least_load", "instance_aware_least_load"), any_case=False
+        ),
+        "load_balancer": Record({"stream_timeout_seconds": _TIME}),
+        "tls": Record({"keyfile": TEXT, "certfile": TEXT}, needs=("keyfile", "certfile")),
+        "ports": PORTS,
+    },
+    needs=("readiness_probe",),
+)
+
+
+def errors(data: Json, path: Path, resources: Json) -> Iterator[FieldError]:
+    """Everything that is wrong with a service whose structure is right."""
+    yield from exclusive(data, path, "replicas", "replica_policy")
+    policy = data.get("replica_policy")
+    if policy:
+        yield from _policy_errors(policy, (*path, "replica_policy"))
+    is_own = data.get("ports") is not None
+    ports = data["ports"] if is_own else resources.get("ports")
+    place: Path = (*path, "ports") if is_own else ("resources", "ports")
+    try:
+        ranges = [] if ports is None else port_ranges(ports)
+    except ValueError as error:
+        if is_own:
+            yield invalid(place, ports, str(error))
+        return
+    count = sum(last - first + 1 for first, last in ranges)
+    if count == 0:
+        yield required(place, "a service needs exactly one port")
+    elif count > 1:
+        yield invalid(place, ports, f"a service needs exactly one port, and these are {count}")
+
+
+def _policy_errors(policy: Json, path: Path) -> Iterator[FieldError]:
+    least, most = policy["min_replicas"], policy.get("max_replicas")
+    if most is not None and most < least:
+        yield invalid((*path, "max_replicas"), most, f"it is less than min_replicas, {least}")
+    target = policy.get("target_qps_per_replica")
+    if most is not None and most != least and target is None:
+        detail = "without it nothing decides between min_replicas and max_replicas"
+        yield required((*path, "target_qps_per_replica"), detail)
+    if isinstance(target, dict):
+        for name in target:
+            try:
+                parse_accelerator(name)
+            except ValueError as error:
+                yield invalid((*path, "target_qps_per_replica", (name,)), name, str(error))
+
+
+def structure(data: Any, path: Path) -> Iterator[FieldError]:
+    """What is wrong with the structure."""
+    return check(SHAPE, data, path)

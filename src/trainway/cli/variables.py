@@ -1,0 +1,94 @@
+"""Variables and secrets as commands take them: one by one, or from files of `NAME=VALUE`."""
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from trainway.errors import UnreadableError, UsageError
+
+if TYPE_CHECKING:
+    from trainway.api.task.variables import Overrides
+
+Command = Callable[..., Any]
+
+
+def env_option(command: Command) -> Command:
+    """`--env NAME=VALUE`."""
+    return click.option(
+        "--env",
+        "variables",
+        metavar="NAME[=VALUE]",
+        multiple=True,
+        help="A variable of the job; NAME alone takes it from here. May be given several times.",
+    )(command)
+
+
+def task_options(command: Command) -> Command:
+    """`--env-file`, `--secret` and `--secret-file`."""
+    options = (
+        click.option(
+            "--env-file",
+            "env_files",
+            metavar="FILE",
+            multiple=True,
+            help="Variables from a file of lines NAME=VALUE; --env counts before it.",
+        ),
+        click.option(
+            "--secret",
+            "secrets",
+            metavar="NAME[=VALUE]",
+            multiple=True,
+            help="As --env, for a task; its value is never shown.",
+        ),
+        click.option(
+            "--secret-file", "secret_files", metavar="FILE", multiple=True, help="As --env-file."
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def given(option: str, texts: Iterable[str], files: Iterable[str] = ()) -> dict[str, str]:
+    """The variables of an option and of its files; the option counts before a file."""
+    found: dict[str, str] = {}
+    for name in files:
+        found.update(_of_file(name))
+    found.update(_variable(option, text) for text in texts)
+    return found
+
+
+def overrides(options: dict[str, Any]) -> "Overrides":
+    """What the options say over a file of tasks."""
+    from trainway.api.task.variables import Overrides  # noqa: PLC0415 - not for other commands
+
+    return Overrides(
+        given("--env", options["variables"], options["env_files"]),
+        given("--secret", options["secrets"], options["secret_files"]),
+    )
+
+
+def _of_file(name: str) -> dict[str, str]:
+    from trainway.api.task.variables import parse_env_file  # noqa: PLC0415 - seldom given
+
+    try:
+        return parse_env_file(Path(name).read_text("utf-8-sig"))
+    except UsageError as error:
+        raise UnreadableError(f"{name}: {error}") from None
+    except UnicodeDecodeError:
+        raise UnreadableError(f"{name}: not UTF-8") from None
+    except (OSError, ValueError) as error:
+        raise UnreadableError(f"{name}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _variable(option: str, text: str) -> tuple[str, str]:
+    name, is_given, value = text.partition("=")
+    if not name:
+        shown = text if option == "--env" else "=..."
+        raise UsageError(f"{option} {shown}: there is no name")
+    if not is_given and name not in os.environ:
+        raise UsageError(f"{option} {name}: there is no such variable", hint=f"write {name}=VALUE")
+    return name, value if is_given else os.environ[name]

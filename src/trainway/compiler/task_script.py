@@ -1,0 +1,113 @@
+"""What a node of a task executes: it completes the variables, then `setup`, then `run`.
+
+Setup and run are one container, so that what setup installs is there for run. The scripts come as
+arguments and stay as their author wrote them.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+_TWINS: Final = (
+    "NODE_RANK", "NODE_IPS", "NUM_NODES", "NUM_GPUS_PER_NODE", "TASK_ID", "TASK_IDS",
+    "CLUSTER_INFO", "USER", "INTERNAL_JOB_ID", "MANAGED_JOB_ID", "JOBGROUP_NAME",
+)  # fmt: skip
+JOB: Final = "@"
+"""Stands for the id of the job in the ids of tasks; only the node knows it."""
+
+_VARIABLES: Final = f"""\
+job=${{TRAINWAY_JOB_ID:-$SKYPILOT_INTERNAL_JOB_ID}}
+export SKYPILOT_INTERNAL_JOB_ID="$job" SKYPILOT_MANAGED_JOB_ID="$job"
+export SKYPILOT_TASK_ID="${{SKYPILOT_TASK_ID//{JOB}/$job}}"
+export SKYPILOT_TASK_IDS="${{SKYPILOT_TASK_IDS//{JOB}/$job}}"
+for name in {" ".join(_TWINS)}; do
+  twin=SKYPILOT_$name
+  [ -z "${{!twin+x}}" ] || export "TRAINWAY_$name=${{!twin}}"
+done
+"""
+_WORKDIR: Final = """\
+mkdir -p ~/sky_workdir && cd ~/sky_workdir || exit
+"""
+_COPY: Final = """\
+bring() {
+  if [ -d "$1" ]; then
+    mkdir -p "$2" && cp -rL "$1/." "$2/" || exit
+  else
+    mkdir -p "$(dirname "$2")" && cp -L "$1" "$2" || exit
+  fi
+}
+"""
+_REPOSITORY: Final = """\
+folder=${TRAINWAY_OUTPUT_DIR:-$HOME}/sky_workdir-$SKYPILOT_NODE_RANK
+rm -rf "$folder"
+[ -z "$GIT_SSH_KEY_PATH" ] || export GIT_SSH_COMMAND="ssh -i $GIT_SSH_KEY_PATH"
+header=
+[ -z "$GIT_TOKEN" ] || header="Authorization: Basic $(printf 'x:%s' "$GIT_TOKEN" | base64 -w0)"
+git -c http.extraHeader="$header" clone --quiet "$url" "$folder" || exit
+cd "$folder" || exit
+[ -z "$ref" ] || git checkout --quiet "$ref" || exit
+"""
+_STEPS: Final = """\
+if [ -n "$1" ]; then
+  (
+    for name in NODE_RANK NODE_IPS NUM_GPUS_PER_NODE; do
+      twin=SKYPILOT_$name
+      export "SKYPILOT_SETUP_$name=${!twin}" "TRAINWAY_SETUP_$name=${!twin}"
+    done
+    exec bash -c "$1" setup
+  )
+  code=$?
+  if [ $code -ne 0 ]; then
+    echo "setup failed with exit status $code" >&2
+    exit $code
+  fi
+fi
+[ -z "$2" ] || exec bash -c "$2" run
+"""
+
+
+@dataclass(frozen=True)
+class Scripts:
+    """What the author of a task wrote."""
+
+    setup: str
+    run: str
+
+
+def command(
+    scripts: Scripts,
+    repository: Mapping[str, str] | None = None,
+    *,
+    copies: Sequence[tuple[str, str]] = (),
+    travels: bool = False,
+) -> list[str]:
+    """The command of a container. `travels`: the node has a workdir of its own.
+
+    `copies` are files that came along, and where they are to be.
+    """
+    script = _VARIABLES
+    if repository:
+        url, ref = repository["url"], repository.get("ref") or ""
+        script += f"url={_quoted(url)}\nref={_quoted(ref)}\n" + _REPOSITORY
+    elif travels:
+        script += _WORKDIR
+    if copies:
+        script += _COPY
+        script += "".join(f"bring {_quoted(given)} {_path(place)}\n" for given, place in copies)
+    words = ["bash", "-c", script + _STEPS, "task", scripts.setup, scripts.run]
+    return [literal(word) for word in words]
+
+
+def literal(text: str) -> str:
+    """The text in a command or variable, where Kubernetes would replace `$(NAME)` in it."""
+    return re.sub(r"\$(?=[$(])", "$$", text)
+
+
+def _path(text: str) -> str:
+    """A path for the shell, with `~` as its home."""
+    return f"~/{_quoted(text[2:])}" if text.startswith("~/") else _quoted(text)
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "'\\''") + "'"

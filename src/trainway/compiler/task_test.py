@@ -1,0 +1,158 @@
+"""Golden tests: the JobSets that tasks become, on a cluster and on the submitter's own host."""
+
+import json
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+import pytest
+import yaml
+
+from trainway.api.task import task_object
+from trainway.api.task.task_file import parse
+from trainway.api.task.task_object import Origin, TaskJob
+from trainway.compiler.network import JobIdentity, KubernetesNetwork, Network
+from trainway.compiler.task import CANDIDATES, compile_task, later, unresolved
+from trainway.compiler.task_files import FILES
+from trainway.compiler.testing import compiled
+from trainway.jobset.model import Json
+
+DATA = resources.files("trainway.compiler") / "testdata" / "tasks"
+ORIGIN = Origin(at="2026-01-31-12-00-00-000000", by="me", directory="/work", home="/home/me")
+
+
+@dataclass(frozen=True)
+class OneHost(KubernetesNetwork):
+    """The network of a backend on the submitter's own host."""
+
+    shares_host: bool = True
+
+    def host(self, role: str, pod: int, job: int = 0) -> str:  # noqa: ARG002 - all are the same
+        return "127.0.0.1"
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    network: Any = KubernetesNetwork
+    expected: str = ""
+
+
+CASES = [
+    Case("full", KubernetesNetwork, "full.kubernetes.yaml"),
+    Case("full", OneHost, "full.local.yaml"),
+    Case("pipeline", KubernetesNetwork, "pipeline.kubernetes.yaml"),
+    Case("group", OneHost, "group.local.yaml"),
+]
+
+
+def job_of(text: str, name: str = "job", origin: Origin = ORIGIN) -> TaskJob:
+    parsed = parse(text)
+    assert parsed.file is not None, parsed.errors
+    objects = task_object.objects_of(parsed.file, name, origin, notes=parsed.warnings)
+    job, errors = task_object.read(objects[-1])
+    assert job is not None, errors
+    return job
+
+
+def jobset_of(text: str, network: Any = KubernetesNetwork) -> Json:
+    return compile_task(job_of(text), network).objects[0]
+
+
+def container_of(jobset: Json, role: int = 0) -> Any:
+    template = jobset["spec"]["replicatedJobs"][role]["template"]["spec"]["template"]
+    return template["spec"]["containers"][0]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.expected)
+def test_golden(case: Case) -> None:
+    job = job_of((DATA / f"{case.name}.task.yaml").read_text(), case.name)
+    made = compile_task(job, case.network)
+
+    expected = yaml.safe_load((DATA / case.expected).read_text())
+    assert {"warnings": made.warnings, "objects": made.objects} == expected
+
+
+def test_compiling_twice_gives_the_same_and_no_secret() -> None:
+    job = job_of((DATA / "full.task.yaml").read_text())
+    first, second = (json.dumps(compile_task(job, OneHost).objects) for _ in range(2))
+
+    assert first == second
+    assert "hidden" not in first
+
+
+def test_the_secret_goes_before_the_jobset() -> None:
+    parsed = parse("run: x\nsecrets: {A: hidden}")
+    assert parsed.file is not None
+    outcome = compiled(*task_object.objects_of(parsed.file, "job", masked=True))
+
+    assert [obj["kind"] for obj in outcome.objects] == ["Secret", "JobSet"]
+    assert outcome.objects[0]["stringData"] == {"A": "***"}
+
+
+def test_candidates_are_kept_in_order() -> None:
+    jobset = jobset_of("run: x\nresources: {ordered: [{infra: aws}, {gpus: A100}], cpus: 2}")
+
+    assert json.loads(jobset["metadata"]["annotations"][CANDIDATES]) == {
+        "node": {
+            "ordered": True,
+            "candidates": [{"infra": "aws", "cpus": 2}, {"accelerators": "A100:1", "cpus": 2}],
+        }
+    }
+    assert container_of(jobset)["resources"] == {"requests": {"cpu": "2"}}
+
+
+def test_a_plain_task_has_no_annotations_and_no_requests() -> None:
+    jobset = jobset_of("run: x")
+
+    assert jobset["metadata"] == {"name": "job", "annotations": {}}
+    assert "resources" not in container_of(jobset)
+
+
+def test_what_a_backend_must_bring_along() -> None:
+    jobset = jobset_of("workdir: .\nfile_mounts: {/a: b, /c: s3://d}")
+
+    assert json.loads(jobset["metadata"]["annotations"][FILES]) == {
+        "node": {
+            "directory": "/work",
+            "workdir": ".",
+            "fileMounts": {"/a": "b", "/c": "s3://d"},
+        }
+    }
+
+
+def test_what_comes_later_and_what_is_missing() -> None:
+    parsed = parse(
+        "service: {readiness_probe: /, replicas: 1}\nresources: {ports: 80}\n"
+        "file_mounts: {/a: s3://b}\nworkdir: ./$S\nsecrets: {M: null, S: hidden}"
+    )
+    assert parsed.file is not None
+
+    assert later(parsed.file.tasks) == [
+        "service: serving comes later; it is checked, and cannot be run yet",
+        "file_mounts[/a]: object stores come later; it cannot be run yet",
+    ]
+    assert unresolved(parsed.file.tasks) == [
+        "secrets.M: it has no value here; give it with --secret M=VALUE",
+        "secrets.S: it stands in a section that is shown in clear; make it one of envs",
+    ]
+
+
+def test_roles_that_would_be_called_the_same() -> None:
+    jobset = jobset_of(
+        "name: A.b\nrun: x\n---\nname: a-b\nrun: x\n---\nrun: x\n---\nname: '1'\nrun: x"
+    )
+
+    names = [role["name"] for role in jobset["spec"]["replicatedJobs"]]
+    assert names == ["a-b", "a-b-1", "task-2", "task-1"]
+
+
+def test_the_network_is_that_of_the_job() -> None:
+    seen: list[JobIdentity] = []
+
+    def network(job: JobIdentity) -> Network:
+        seen.append(job)
+        return KubernetesNetwork(job)
+
+    compile_task(job_of("run: x"), network)
+    assert seen == [JobIdentity("job", "default", "job")]

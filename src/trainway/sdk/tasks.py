@@ -1,0 +1,118 @@
+"""Files of tasks, made into objects: what stands around `api.task` on the client's side."""
+
+import getpass
+import os
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from trainway.api.task import task_object
+from trainway.api.task.task import Task, read
+from trainway.api.task.task_file import Parsed, TaskFile, parse
+from trainway.api.task.task_object import Origin
+from trainway.api.task.variables import Overrides
+from trainway.compiler.task import later, unresolved
+from trainway.errors import InvalidError, UsageError
+from trainway.sdk.manifests import Wishes, job_name, named_wishes
+
+Json = dict[str, Any]
+
+_TAKEN: Final = ("name", "nodes", "env", "secret", "image", "restarts")
+"""The wishes that a task takes."""
+
+
+def run_objects(text: str, source: str, wishes: Wishes) -> list[Json]:
+    """The objects that run a file of tasks; InvalidError says what is wrong or comes later."""
+    refused = [wish for wish in named_wishes(wishes) if wish not in _TAKEN]
+    if refused:
+        raise UsageError(f"{refused[0]} cannot be set for a task", hint="write it into the file")
+    parsed = parse(text, Overrides(wishes.env, wishes.secrets))
+    file = sound(parsed)
+    problems = [*later(file.tasks), *unresolved(file.tasks)]
+    if problems:
+        raise InvalidError(problems)
+    file = _with_wishes(file, wishes)
+    name = wishes.name or name_of(file, source)
+    origin, notes = origin_here(), parsed.warnings
+    if not wishes.travels:
+        return task_object.objects_of(file, name, origin, notes=notes)
+    from trainway.sdk.task_files import brought, config_map  # noqa: PLC0415 - not for local jobs
+
+    files = brought(file, Path.cwd())
+    objects = task_object.objects_of(file, name, origin, notes=notes, files=files)
+    maps = [config_map(task_object.files_name(name), files)] if files else []
+    return [*maps, *objects]
+
+
+def shown_objects(text: str, source: str, overrides: Overrides) -> list[Json]:
+    """The objects of a file of tasks that is only looked at, with no secret in them."""
+    parsed = parse(text, overrides)
+    if parsed.is_volume and not parsed.errors:
+        return []
+    file = sound(parsed)
+    name = name_of(file, source)
+    return task_object.objects_of(file, name, notes=parsed.warnings, masked=True)
+
+
+def sound(parsed: Parsed) -> TaskFile:
+    """The file, or an InvalidError with all that is wrong with it."""
+    if parsed.is_volume and not parsed.errors:
+        raise UsageError("it makes a volume", hint="there is nothing in it to run")
+    if parsed.file is None:
+        raise InvalidError([str(error) for error in parsed.errors])
+    return parsed.file
+
+
+def name_of(file: TaskFile, source: str) -> str:
+    """The name of the job: that of the file's header or task, else that of the file."""
+    return job_name(file.name or (Path(source).stem if not source.startswith("<") else "task"))
+
+
+def priority_of(objects: Sequence[Json]) -> int:
+    """The priority that a task among the objects asks for."""
+    for obj in objects:
+        if (obj.get("apiVersion"), obj.get("kind")) == (task_object.API_VERSION, task_object.KIND):
+            job, _ = task_object.read(obj)
+            return max(task.priority for task in job.file.tasks) if job else 0
+    return 0
+
+
+def origin_here() -> Origin:
+    """Who submits, and from where."""
+    try:
+        user = getpass.getuser()
+    except (OSError, KeyError):  # no name for the user's number
+        user = str(os.getuid())
+    now = datetime.now(UTC).strftime("%Y-%m-%d-%H-%M-%S-%f")
+    return Origin(at=now, by=user, directory=str(Path.cwd()), home=str(Path.home()))
+
+
+def _with_wishes(file: TaskFile, wishes: Wishes) -> TaskFile:
+    changes: Json = {}
+    if wishes.nodes is not None:
+        changes["num_nodes"] = wishes.nodes
+    resources: Json = {}
+    if wishes.image is not None:
+        resources["image_id"] = f"docker:{wishes.image}"
+    if wishes.restarts:
+        resources["job_recovery"] = {"max_restarts_on_errors": wishes.restarts}
+    if not changes and not resources:
+        return file
+    if len(file.tasks) > 1:
+        raise UsageError(f"there are {len(file.tasks)} tasks", hint="write it into the file")
+    documents = [_changed(task.to_dict(), changes, resources) for task in file.tasks]
+    return TaskFile(_tasks(documents), file.name, file.execution, file.header)
+
+
+def _changed(document: Json, changes: Mapping[str, Any], resources: Mapping[str, Any]) -> Json:
+    merged = {**(document.get("resources") or {}), **resources}
+    return {**document, **changes, **({"resources": merged} if resources else {})}
+
+
+def _tasks(documents: Sequence[Json]) -> tuple[Task, ...]:
+    found = [read(document) for document in documents]
+    errors = [str(error) for item in found for error in item.errors]
+    if errors:
+        raise InvalidError(errors)
+    return tuple(item.task for item in found if item.task is not None)

@@ -1,0 +1,141 @@
+"""Tasks as they are submitted: names, wishes, secrets, and the files that travel."""
+
+import base64
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainway.api.task import task_object
+from trainway.compiler.network import KubernetesNetwork
+from trainway.compiler.task import compile_task
+from trainway.errors import InvalidError, UsageError
+from trainway.sdk.manifests import Resources, Wishes
+from trainway.sdk.targets import manifest_objects
+from trainway.sdk.tasks import priority_of, run_objects, shown_objects
+
+Json = dict[str, Any]
+
+
+def task_of(objects: list[Json]) -> Any:
+    return objects[-1]["spec"]["tasks"][0]["task"]
+
+
+def test_a_manifest_without_kind_is_a_task() -> None:
+    objects = manifest_objects("run: x", "dir/My task.yaml", Wishes())
+
+    assert [(obj["kind"], obj["metadata"]["name"]) for obj in objects] == [("Task", "my-task")]
+    assert objects[0]["origin"]["directory"] == str(Path.cwd())
+
+
+def test_wishes_are_applied() -> None:
+    wishes = Wishes(
+        name="other", nodes=3, image="i:1", restarts=2, env={"A": "1"}, secrets={"S": "hidden"}
+    )
+    objects = run_objects("name: x\nenvs: {A: null}\nresources: {cpus: 1}", "x.yaml", wishes)
+
+    assert [obj["metadata"]["name"] for obj in objects] == ["other-secrets", "other"]
+    assert objects[0]["stringData"] == {"S": "hidden"}
+    assert task_of(objects) == {
+        "name": "x",
+        "envs": {"A": "1"},
+        "num_nodes": 3,
+        "resources": {
+            "cpus": 1,
+            "image_id": "docker:i:1",
+            "job_recovery": {"max_restarts_on_errors": 2},
+        },
+    }
+    assert "hidden" not in str(objects[1])
+
+
+@pytest.mark.parametrize(
+    ("wishes", "message"),
+    [
+        (Wishes(runtime="torch"), "runtime cannot be set for a task"),
+        (Wishes(resources=Resources(cpus="1")), "cpus cannot be set for a task"),
+    ],
+)
+def test_wishes_that_a_task_does_not_take(wishes: Wishes, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        run_objects("run: x", "x.yaml", wishes)
+
+
+def test_several_tasks_take_no_nodes() -> None:
+    with pytest.raises(UsageError, match="there are 2 tasks"):
+        run_objects("run: x\n---\nrun: y", "x.yaml", Wishes(nodes=2))
+
+
+def test_what_is_wrong_is_told_line_by_line() -> None:
+    with pytest.raises(InvalidError) as caught:
+        run_objects("runn: x\nnum_nodes: 0", "x.yaml", Wishes())
+
+    assert caught.value.lines == (
+        'line 1, column 1: runn: Unknown field: did you mean "run"?',
+        "line 2, column 12: num_nodes: Invalid value: 0: must be greater than 0",
+    )
+
+
+def test_a_task_that_is_only_looked_at_has_no_secret_and_no_origin() -> None:
+    from trainway.api.task.variables import Overrides  # noqa: PLC0415 - for one test
+
+    objects = shown_objects("run: x", "<stdin>", Overrides(secrets={"S": "hidden"}))
+
+    assert objects[0]["stringData"] == {"S": "***"}
+    assert objects[1]["metadata"] == {"name": "task"}
+    assert "origin" not in objects[1]
+
+
+def test_the_priority_of_a_task() -> None:
+    assert priority_of(run_objects("resources: {priority: 7}", "x.yaml", Wishes())) == 7
+    assert priority_of([{"kind": "JobSet"}]) == 0
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    files = {"train.py": "1", "data/x.bin": "2", "data/keep": "3", ".git/config": "4", "conf": "5"}
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "train.py").chmod(0o755)
+    (tmp_path / ".skyignore").write_text("*.bin\n")
+    (tmp_path / ".gitignore").write_text("*\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_local_files_travel_to_pods_but_not_what_is_ignored(project: Path) -> None:
+    text = f"workdir: .\nfile_mounts: {{/etc/conf: {project}/conf, /d: data, /s: s3://x}}"
+    objects = run_objects(text.replace(", /s: s3://x", ""), "x.yaml", Wishes(on="k8s/test"))
+    files, task = objects
+    job, _ = task_object.read(task)
+    assert job is not None
+    jobset = compile_task(job, KubernetesNetwork).objects[0]
+    pod = jobset["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    (volume,) = pod["volumes"]
+    content = {
+        item["path"]: (base64.b64decode(files["binaryData"][item["key"]]), item.get("mode"))
+        for item in volume["configMap"]["items"]
+    }
+
+    assert volume["configMap"]["name"] == files["metadata"]["name"] == "x-files"
+    assert content == {
+        "0/workdir/.gitignore": (b"*\n", None),
+        "0/workdir/.skyignore": (b"*.bin\n", None),
+        "0/workdir/conf": (b"5", None),
+        "0/workdir/train.py": (b"1", 0o755),
+        "0/workdir/data/keep": (b"3", None),
+        "0/mount-0": (b"5", None),
+        "0/mount-1/keep": (b"3", None),
+        "0/mount-1/x.bin": (b"2", None),
+    }
+    script = pod["containers"][0]["command"][2]
+    assert "bring '/opt/trainway/files/0/workdir' ~/'sky_workdir'\n" in script
+    assert "bring '/opt/trainway/files/0/mount-0' '/etc/conf'\n" in script
+
+
+def test_too_much_does_not_travel(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trainway.sdk.task_files.LARGEST", 3)
+
+    with pytest.raises(UsageError, match="would have to travel"):
+        run_objects("workdir: .", "x.yaml", Wishes(on="k8s"))
