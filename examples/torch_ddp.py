@@ -15,6 +15,7 @@ from progress import report
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+from torch_processes import join, leave
 
 CLASSES, SIDE = 10, 28
 
@@ -80,21 +81,10 @@ def train_epoch(model, optimizer, loader, device) -> float:
     return (total[0] / total[1]).item()
 
 
-def leave() -> None:
-    """End, the first node last: its torchrun answers the others when they say that they end."""
-    dist.destroy_process_group()
-    if os.environ.get("GROUP_RANK") == "0":
-        time.sleep(0.5)
-
-
 def main() -> None:
     options = arguments()
     checkpoint = Path(options.output_dir) / "checkpoint.pt"
-    gpu = torch.cuda.is_available()
-    device = torch.device("cuda", int(os.environ["LOCAL_RANK"])) if gpu else torch.device("cpu")
-    if gpu:
-        torch.cuda.set_device(device)
-    dist.init_process_group("nccl" if gpu else "gloo")
+    device = join()
     rank, world = dist.get_rank(), dist.get_world_size()
 
     model = DistributedDataParallel(network().to(device))

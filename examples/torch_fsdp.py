@@ -8,7 +8,6 @@ with another number of processes.
 
 import argparse
 import os
-import time
 from pathlib import Path
 
 import torch
@@ -19,6 +18,7 @@ from torch import nn
 from torch.distributed.checkpoint.state_dict import get_state_dict, set_state_dict
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
+from torch_processes import join, leave
 
 WIDTH = 64
 
@@ -69,21 +69,10 @@ def load(checkpoint: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -
     set_state_dict(model, optimizer, model_state_dict=weights, optim_state_dict=moments)
 
 
-def leave() -> None:
-    """End, the first node last: its torchrun answers the others when they say that they end."""
-    dist.destroy_process_group()
-    if os.environ.get("GROUP_RANK") == "0":
-        time.sleep(0.5)
-
-
 def main() -> None:
     options = arguments()
     checkpoints = Path(options.output_dir) / "checkpoints"
-    gpu = torch.cuda.is_available()
-    device = torch.device("cuda", int(os.environ["LOCAL_RANK"])) if gpu else torch.device("cpu")
-    if gpu:
-        torch.cuda.set_device(device)
-    dist.init_process_group("nccl" if gpu else "gloo")
+    device = join()
     rank, world = dist.get_rank(), dist.get_world_size()
 
     model = sharded_model(device)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
 from trainway.backends.demand import Demand
+from trainway.backends.pools import Limit, Pool
 from trainway.compiler.network import JobIdentity, Network
 from trainway.jobset.quantity import ZERO, Quantity
 
@@ -64,6 +65,10 @@ class Capacity:
     memory: Quantity = ZERO
     gpus: tuple[str, ...] = ()
     """The names of the GPUs, as a process is told which to use."""
+    pools: tuple[Pool, ...] = ()
+    """The same by sort of node, where the infrastructure has several."""
+    limits: tuple[Limit, ...] = ()
+    """What may be used of it, where that is less."""
 
 
 @dataclass(frozen=True)
@@ -75,13 +80,19 @@ class Workload:
     namespace: str
     jobset: Json
     objects: list[Json]
-    """The ConfigMaps and Secrets."""
+    """The ConfigMaps and Secrets that its pods read, submitted or made by the compiler."""
     workdir: str
     environ: Mapping[str, str]
     port: int
     """The port of its network, where the pods meet."""
     demand: Demand = field(default_factory=Demand)
     devices: Devices = field(default_factory=dict)
+    source: Json | None = None
+    """The TrainJob, MPIJob or JobSet as it was submitted, under its final name."""
+    submitted: list[Json] = field(default_factory=list)
+    """The ConfigMaps, Secrets and runtimes that were submitted with it."""
+    handle: Handle = field(default_factory=dict)
+    """Of an earlier plan, which a later one keeps to; empty: this is the first."""
 
 
 class Request(Protocol):
@@ -144,6 +155,10 @@ class BackendSettings:
     """What a backend is told when it is made."""
 
     home: Path
+    target: str = ""
+    """What follows the family in a name: `test/ml` of `k8s/test/ml`."""
+    kubeconfig: tuple[str, ...] = ()
+    """The kubeconfig files of whoever submits; none: those that the server itself finds."""
 
 
 class Backend(Protocol):
@@ -152,6 +167,30 @@ class Backend(Protocol):
     @property
     def name(self) -> str:
         """As a user names it: `--on NAME`."""
+        ...
+
+    @property
+    def schedules(self) -> bool:
+        """Whether it queues and places jobs itself, so that the engine starts them at once."""
+        ...
+
+    def places(self) -> list[str]:
+        """The names of all places that backends of its family know; itself if it is alone."""
+        ...
+
+    async def look(self) -> None:
+        """Learn what the infrastructure offers now; called before a submission is prepared.
+
+        Raises UnavailableError, with a hint, where it cannot be reached.
+        """
+        ...
+
+    async def survey(self) -> None:
+        """Learn what `check` and `capacity` tell: more than `look`, and slower. Never raises."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections; jobs run on."""
         ...
 
     def capabilities(self) -> Mapping[Feature, str]:
@@ -170,6 +209,14 @@ class Backend(Protocol):
         """All there is, whoever uses it now."""
         ...
 
+    def namespace(self, named: str) -> str:
+        """Where a job goes whose object names that namespace, or none; empty: that is the same."""
+        ...
+
+    def runtime(self, kind: str, name: str) -> Json | None:
+        """A TrainingRuntime or ClusterTrainingRuntime that is there; None: there is none."""
+        ...
+
     def network(self, job: JobIdentity) -> Network:
         """Where the pods of a new job find each other."""
         ...
@@ -182,12 +229,19 @@ class Backend(Protocol):
         """Whether a stranger took what was reserved for a job that has yet to be submitted."""
         ...
 
-    def problems(self, jobset: Json) -> tuple[list[str], list[str]]:
-        """Why this JobSet cannot run here, and what of it will not be honoured."""
+    def problems(self, jobset: Json, source: Json) -> tuple[list[str], list[str]]:
+        """Why this JobSet cannot run here, and what of it will not be honoured.
+
+        `source` is what it was compiled from, or the same JobSet.
+        """
         ...
 
     def plan(self, workload: Workload) -> Request:
         """What `submit` will send. Pure."""
+        ...
+
+    async def rehearse(self, request: Request) -> None:
+        """Ask whether the infrastructure would take the request; raises why not."""
         ...
 
     async def submit(self, request: Request) -> None:
@@ -223,6 +277,10 @@ class Backend(Protocol):
         """Lines in batches, in the order of time; a follower stops once the job has `ended`."""
         ...
 
+    def output(self, handle: Handle) -> Path:
+        """Where the server keeps what a job left, such as the value that a function returned."""
+        ...
+
     async def suspend(self, handle: Handle) -> None:
         """Stop the pods, keep the job."""
         ...
@@ -238,6 +296,17 @@ class Backend(Protocol):
     async def delete(self, handle: Handle) -> None:
         """Remove what the job left behind. It must not run any more."""
         ...
+
+
+def free_of(capacity: Capacity) -> Capacity:
+    """What nobody holds, where the capacity is known by sort of node."""
+    pools = capacity.pools
+    gpus = sum(sum(pool.free_gpus.values()) for pool in pools)
+    return Capacity(
+        cpus=sum((pool.free_cpus for pool in pools), ZERO),
+        memory=sum((pool.free_memory for pool in pools), ZERO),
+        gpus=tuple(str(number) for number in range(gpus)),
+    )
 
 
 def isolation_of(obj: Mapping[str, Any]) -> Isolation:

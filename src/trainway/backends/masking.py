@@ -1,14 +1,18 @@
-"""Hides the values of Secrets wherever objects are shown."""
+"""Hides the values of Secrets wherever objects are shown, and those that nobody would look at."""
 
 from typing import Any, Final
 
 Json = dict[str, Any]
 
 MASK: Final = "***"
+_LONGEST: Final = 65_536
+"""Characters of a ConfigMap that are shown: jobs are shown whenever they change."""
 
 
 def masked_object(obj: Json) -> Json:
-    """The object; of a Secret only the keys."""
+    """The object; of a Secret only the keys, and of a very large ConfigMap the sizes."""
+    if obj.get("kind") == "ConfigMap":
+        return _shortened(obj)
     if obj.get("kind") != "Secret":
         return obj
     hidden = {
@@ -17,6 +21,23 @@ def masked_object(obj: Json) -> Json:
         if isinstance(obj.get(field), dict)
     }
     return {**_without_copies(obj), **hidden}
+
+
+def _shortened(obj: Json) -> Json:
+    contents = {
+        field: obj[field] for field in ("data", "binaryData") if isinstance(obj.get(field), dict)
+    }
+    sizes = {
+        field: {key: len(text) if isinstance(text, str) else 0 for key, text in content.items()}
+        for field, content in contents.items()
+    }
+    if sum(sum(content.values()) for content in sizes.values()) <= _LONGEST:
+        return obj
+    told = {
+        field: {key: f"({size} characters)" for key, size in content.items()}
+        for field, content in sizes.items()
+    }
+    return {**obj, **told}
 
 
 def _without_copies(obj: Json) -> Json:

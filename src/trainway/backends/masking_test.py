@@ -18,6 +18,20 @@ def test_of_a_secret_only_the_keys_are_shown() -> None:
     assert secret["data"] == {"a": "aGlkZGVu"}
 
 
+def test_of_a_very_large_config_map_the_sizes_are_shown() -> None:
+    obj = {
+        "kind": "ConfigMap",
+        "metadata": {"name": "files"},
+        "data": {"train.py": "print()"},
+        "binaryData": {"arguments": "A" * 100_000},
+    }
+    assert masked_object(obj) == {
+        **obj,
+        "data": {"train.py": "(7 characters)"},
+        "binaryData": {"arguments": "(100000 characters)"},
+    }
+
+
 def test_other_objects_are_shown_as_they_are() -> None:
     obj = {"kind": "ConfigMap", "metadata": {"annotations": {"x": "y"}}, "data": {"a": "b"}}
     assert masked_object(obj) is obj

@@ -1,20 +1,27 @@
 """Finds backends by name, and imports one only when it is used.
 
-Ours are in a table; another package adds one through the entry-point group `trainway.backends`,
-whose entries are classes that take `BackendSettings`. One that cannot be loaded is reported by
-`trainway doctor` and hurts nobody else.
+Ours are in a table. One of them is a family: `k8s/CONTEXT/NAMESPACE` is a backend for each place,
+and the same place of another kubeconfig is another backend. Another package adds one through the
+entry-point group `trainway.backends`, whose entries are classes that take `BackendSettings`. One
+that cannot be loaded is reported by `trainway doctor` and hurts nobody else.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from importlib import import_module
 from typing import Final, Protocol
 
-from trainway.backends.base import Backend, BackendSettings
+from trainway.backends.base import Backend, BackendSettings, Handle
 from trainway.errors import NotFoundError, TrainwayError
 
 ENTRY_POINT_GROUP: Final = "trainway.backends"
 
-BUILTIN: Final[Mapping[str, str]] = {"local": "trainway.backends.local.backend:LocalBackend"}
+BUILTIN: Final[Mapping[str, str]] = {
+    "local": "trainway.backends.local.backend:LocalBackend",
+    "k8s": "trainway.backends.kubernetes.backend:KubernetesBackend",
+}
+FAMILIES: Final = frozenset({"k8s"})
+"""Backends whose name goes on with a place."""
 
 
 class BackendError(TrainwayError):
@@ -37,21 +44,43 @@ class Registry:
 
     def __init__(self, settings: BackendSettings) -> None:
         self._settings = settings
-        self._made: dict[str, Backend] = {}
+        self._made: dict[tuple[str, tuple[str, ...]], Backend] = {}
 
     def names(self) -> list[str]:
         """All that can be asked for, ours first."""
         return [*BUILTIN, *sorted(set(_entry_points()) - set(BUILTIN))]
 
-    def get(self, name: str) -> Backend:
-        """The backend of that name."""
-        if name not in self._made:
-            self._made[name] = self._load(name)(self._settings)
-        return self._made[name]
+    def get(self, name: str, kubeconfig: Iterable[str] = ()) -> Backend:
+        """The backend of that name, as whoever has these kubeconfig files sees it."""
+        name = "/".join(part for part in name.split("/") if part)
+        family, _, target = name.partition("/")
+        files = tuple(kubeconfig) if family in FAMILIES else ()
+        if (name, files) not in self._made:
+            settings = replace(self._settings, target=target, kubeconfig=files)
+            made = self._load(family if family in FAMILIES else name)(settings)
+            self._made[name, files] = made
+        return self._made[name, files]
+
+    def of(self, name: str, handle: Handle) -> Backend:
+        """The backend that a job was given to."""
+        return self.get(name, handle.get("kubeconfig") or ())
 
     def put(self, backend: Backend) -> None:
         """Use a backend that is made already."""
-        self._made[backend.name] = backend
+        self._made[backend.name, ()] = backend
+
+    def infras(self, kubeconfig: Iterable[str] = ()) -> list[str]:
+        """Every place where a job can run, each under its own name; a family once for each."""
+        names = [
+            self.get(name, kubeconfig).places() if name in FAMILIES else [name]
+            for name in self.names()
+        ]
+        return [name for places in names for name in places]
+
+    async def close(self) -> None:
+        """Let go of all connections."""
+        for backend in self._made.values():
+            await backend.close()
 
     def _load(self, name: str) -> BackendClass:
         target = BUILTIN.get(name) or _entry_points().get(name)

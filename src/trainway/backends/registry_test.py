@@ -22,7 +22,35 @@ def test_a_backend_is_made_once(registry: Registry) -> None:
 def test_an_unknown_name_is_answered_with_the_known_ones(registry: Registry) -> None:
     with pytest.raises(NotFoundError, match="no backend 'moon'") as caught:
         registry.get("moon")
-    assert caught.value.hint == "there are: local"
+    assert caught.value.hint == "there are: local, k8s"
+
+
+def test_a_family_has_a_backend_for_each_place_and_kubeconfig(registry: Registry) -> None:
+    one = registry.get("k8s/test/ml", ["/a"])
+    assert one.name == "k8s/test/ml"
+    assert registry.get("k8s//test/ml/", ["/a"]) is one
+    assert registry.get("k8s/test/ml", ["/b"]) is not one
+    assert registry.get("k8s").name == "k8s"
+    assert registry.of("k8s/test/ml", {"kubeconfig": ["/a"]}) is one
+
+
+def test_a_kubeconfig_makes_no_other_local_backend(registry: Registry) -> None:
+    assert registry.get("local", ["/a"]) is registry.get("local")
+    assert registry.of("local", {"kubeconfig": ["/a"]}) is registry.get("local")
+
+
+def test_every_context_is_a_place(registry: Registry, tmp_path: Path) -> None:
+    file = tmp_path / "config"
+    file.write_text("contexts: [{name: one, context: {}}, {name: two, context: {}}]")
+    assert registry.infras([str(file)]) == ["local", "k8s/one", "k8s/two"]
+
+
+def test_a_kubeconfig_that_cannot_be_read_hides_no_other_place(
+    registry: Registry, tmp_path: Path
+) -> None:
+    file = tmp_path / "config"
+    file.write_text("{")
+    assert registry.infras([str(file)]) == ["local", "k8s"]
 
 
 def test_one_that_cannot_be_loaded_hurts_nobody_else(
@@ -30,7 +58,7 @@ def test_one_that_cannot_be_loaded_hurts_nobody_else(
 ) -> None:
     broken = EntryPoint("moon", "no.such.module:Moon", module.ENTRY_POINT_GROUP)
     monkeypatch.setattr("importlib.metadata.entry_points", lambda **_group: [broken])
-    assert registry.names() == ["local", "moon"]
+    assert registry.names() == ["local", "k8s", "moon"]
     with pytest.raises(BackendError, match="'moon' cannot be loaded"):
         registry.get("moon")
     assert registry.get("local").name == "local"

@@ -4,6 +4,7 @@ import asyncio
 import itertools
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from trainway.backends.base import (
@@ -18,7 +19,7 @@ from trainway.backends.base import (
 )
 from trainway.backends.local.network import LocalNetwork
 from trainway.compiler.network import JobIdentity
-from trainway.errors import TrainwayError
+from trainway.errors import TrainwayError, UnavailableError
 from trainway.jobset.quantity import Quantity
 
 Json = dict[str, Any]
@@ -84,6 +85,7 @@ class FakeBackend:
     """Runs nothing; a test says what happens."""
 
     name = "local"
+    schedules = False
 
     def __init__(self, cpus: str = "4", gpus: int = 0) -> None:
         names = tuple(str(index) for index in range(gpus))
@@ -96,9 +98,30 @@ class FakeBackend:
         self.deleted: list[str] = []
         self.refuses: str = ""
         """Why no job can be started."""
+        self.away: str = ""
+        """Why no job can be started just now."""
+        self.mute: str = ""
+        """Why no job can be told anything just now."""
+        self.unreachable: str = ""
+        """Why nothing can be asked."""
         self.can_recover = True
         self.problem = ""
         """What is wrong with every job."""
+
+    def places(self) -> list[str]:
+        """Itself."""
+        return [self.name]
+
+    async def look(self) -> None:
+        """Raise what the test says."""
+        if self.unreachable:
+            raise UnavailableError(self.unreachable)
+
+    async def survey(self) -> None:
+        """Nothing to learn."""
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
 
     def capabilities(self) -> Mapping[Feature, str]:
         """Everything."""
@@ -115,6 +138,14 @@ class FakeBackend:
         """What the test said."""
         return self.total
 
+    def namespace(self, named: str) -> str:
+        """The same."""
+        return named
+
+    def runtime(self, kind: str, name: str) -> Json | None:  # noqa: ARG002 - there is none
+        """None."""
+        return None
+
     def network(self, job: JobIdentity) -> LocalNetwork:
         """The next port."""
         port = next(self._ports)
@@ -129,16 +160,21 @@ class FakeBackend:
         """Whether the test took the port."""
         return int(handle["port"]) in self.taken and handle["id"] not in self.jobs
 
-    def problems(self, jobset: Json) -> tuple[list[str], list[str]]:
+    def problems(self, jobset: Json, source: Json) -> tuple[list[str], list[str]]:
         """What the test says."""
-        return ([self.problem] if self.problem and jobset else []), []
+        return ([self.problem] if self.problem and jobset and source else []), []
 
     def plan(self, workload: Workload) -> FakeRequest:
         """The workload itself."""
         return FakeRequest(workload)
 
+    async def rehearse(self, request: Any) -> None:
+        """It would."""
+
     async def submit(self, request: Any) -> None:
         """Remember the job."""
+        if self.away:
+            raise UnavailableError(self.away)
         if self.refuses:
             raise TrainwayError(self.refuses)
         workload: Workload = request.workload
@@ -189,6 +225,10 @@ class FakeBackend:
             await ended.wait()
             yield [LogLine("", "node", 0, 0, "main", 0, "stdout", handle["id"].encode(), "2")]
 
+    def output(self, handle: Handle) -> Path:
+        """A path with nothing there."""
+        return Path(handle["id"])
+
     async def suspend(self, handle: Handle) -> None:
         """Note it."""
         self._ask(handle, "suspend")
@@ -207,6 +247,8 @@ class FakeBackend:
 
     def _ask(self, handle: Handle, operation: str) -> None:
         job = self.jobs[handle["id"]]
+        if self.mute:
+            raise UnavailableError(self.mute)
         if not job.is_alive:
             raise TrainwayError("no agent answers")
         job.asked.append(operation)

@@ -18,15 +18,21 @@ from trainway.sdk.transport import Transport
 class Recorder:
     """A view that remembers, and may do something when it sees something."""
 
-    def __init__(self, on_log: Callable[[str], None] = lambda _text: None) -> None:
+    def __init__(
+        self,
+        on_log: Callable[[str], None] = lambda _text: None,
+        on_phase: Callable[[str], None] = lambda _phase: None,
+    ) -> None:
         self.phases: list[str] = []
         self.lines: list[str] = []
         self.closed = 0
         self._on_log = on_log
+        self._on_phase = on_phase
 
     def job(self, job: Json) -> None:
         if [job["status"]["phase"]] != self.phases[-1:]:
             self.phases.append(job["status"]["phase"])
+            self._on_phase(self.phases[-1])
 
     def logs(self, lines: Sequence[LogLine]) -> None:
         self.lines += [line.text for line in lines]
@@ -56,14 +62,14 @@ def test_logs_and_phases_are_shown_to_the_end(fake: FakeServer) -> None:
     job = fake.add_job("a")
 
     def on_log(text: str) -> None:
-        if text == "1":
-            fake.update(job, "Running")
+        fake.update(job, "Running" if text == "1" else "Succeeded")
+
+    def on_phase(phase: str) -> None:
+        if phase == "Running":
             fake.log(job, "2")
-        if text == "2":
-            fake.update(job, "Succeeded")
 
     fake.log(job, "1")
-    view = Recorder(on_log)
+    view = Recorder(on_log, on_phase)
     outcome, following = follow(fake, job, view)
     assert (outcome, following.job["status"]["phase"]) == (Outcome.ENDED, "Succeeded")
     assert (view.phases, view.lines) == (["Pending", "Running", "Succeeded"], ["1", "2"])

@@ -3,15 +3,18 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import click
 
 from trainway.api.manifest import parse_manifests
 from trainway.api.yaml_composer import place
 from trainway.cli.refusal import RefusedError
-from trainway.compiler.compile import Input
-from trainway.errors import ManifestError, UnreadableError, UsageError
+from trainway.compiler.inputs import Input
+from trainway.errors import InvalidError, ManifestError, UnreadableError, UsageError
+
+if TYPE_CHECKING:
+    from trainway.api.task.variables import Overrides
 
 STDIN: Final = "-"
 LARGEST: Final = 100 * 2**20
@@ -29,22 +32,46 @@ def filename_option(command: Callable[..., Any]) -> Callable[..., Any]:
         "filenames",
         metavar="FILE",
         multiple=True,
-        required=True,
         help="A file of objects (YAML documents or JSON), a folder of such files, or - for stdin. "
         "May be given several times.",
     )(command)
 
 
-def read_inputs(filenames: Sequence[str]) -> list[Input]:
-    """All objects of all files. Every file that cannot be read is named before giving up."""
+def files_argument(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The same files, without `-f`."""
+    return click.argument("files", metavar="[FILE]...", nargs=-1)(command)
+
+
+def chosen(filenames: Sequence[str], files: Sequence[str]) -> tuple[str, ...]:
+    """All files that were named, in either way; there must be one."""
+    if not filenames and not files:
+        context = click.get_current_context()
+        raise click.UsageError("Missing option '-f' / '--filename'.", context)
+    return (*filenames, *files)
+
+
+def read_inputs(filenames: Sequence[str], overrides: "Overrides | None" = None) -> list[Input]:
+    """All objects of all files. Every file that cannot be read is named before giving up.
+
+    `overrides` are variables for tasks, which nothing else takes.
+    """
     if filenames.count(STDIN) > 1:
         raise UsageError("stdin (-f -) can be read only once")
     inputs: list[Input] = []
     problems: list[str] = []
+    refused: list[str] = []
+    volumes = 0
     for source in _sources(filenames):
         name = _shown(source)
         try:
-            inputs += [Input(data, name) for data in parse_manifests(_decoded(_read(source)))]
+            text = _decoded(_read(source))
+            objects = parse_manifests(text)
+            if _are_tasks(objects):
+                objects = _tasks(text, name, overrides)
+                volumes += not objects
+            inputs += [Input(data, name) for data in objects]
+        except InvalidError as error:
+            refused += [f"{name}: {line}" for line in error.lines]
         except UnreadableError as error:
             problems.append(f"{name}: {error}")
         except IsADirectoryError:
@@ -54,10 +81,27 @@ def read_inputs(filenames: Sequence[str]) -> list[Input]:
         except ValueError:  # NUL, which no file name has
             problems.append(f"{name}: not a file name")
     if problems:
-        raise RefusedError(problems, exit_code=UnreadableError.exit_code)
-    if not inputs:
+        raise RefusedError([*problems, *refused], exit_code=UnreadableError.exit_code)
+    if refused:
+        raise RefusedError(refused, exit_code=InvalidError.exit_code)
+    if not inputs and not volumes:
         raise RefusedError([f"{_shown(name)}: there are no objects in it" for name in filenames], 1)
     return inputs
+
+
+def _are_tasks(objects: Sequence[dict[str, Any]]) -> bool:
+    if any("kind" in item or "apiVersion" in item for item in objects):
+        return False
+    from trainway.api.task.task_file import looks_like_tasks  # noqa: PLC0415 - only for tasks
+
+    return looks_like_tasks(objects)
+
+
+def _tasks(text: str, name: str, overrides: "Overrides | None") -> list[dict[str, Any]]:
+    from trainway.api.task.variables import Overrides  # noqa: PLC0415 - only for tasks
+    from trainway.sdk.tasks import shown_objects  # noqa: PLC0415 - only for tasks
+
+    return shown_objects(text, name, overrides or Overrides())
 
 
 def _shown(source: str) -> str:

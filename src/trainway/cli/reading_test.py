@@ -50,11 +50,11 @@ def test_stdin_twice_is_refused() -> None:
 
 def test_a_folder_gives_its_manifests_in_order(tmp_path: Path) -> None:
     for name in ("b.yml", "a.yaml", "c.json"):
-        (tmp_path / name).write_text(f"name: {name}" if name != "c.json" else '{"name": "c.json"}')
+        (tmp_path / name).write_text(f"kind: {name}" if name != "c.json" else '{"kind": "c.json"}')
     (tmp_path / "notes.txt").write_text("{")
     (tmp_path / "more").mkdir()
 
-    assert [item.data["name"] for item in read_inputs([str(tmp_path)])] == [
+    assert [item.data["kind"] for item in read_inputs([str(tmp_path)])] == [
         "a.yaml",
         "b.yml",
         "c.json",

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from trainway.backends.base import Backend, Capacity, Workload
+from trainway.backends.base import Backend, Capacity, Request, Workload
 from trainway.backends.registry import Registry
 from trainway.engine.errors import UnfittingJobError
 from trainway.engine.ids import Ids
@@ -32,7 +32,7 @@ from trainway.engine.reading import Reading
 from trainway.engine.record import Event, JobRecord, JobSpec, stored
 from trainway.engine.retention import Retention
 from trainway.engine.store import Store
-from trainway.engine.submission import Prepared, Submission, record_of
+from trainway.engine.submission import Prepared, Submission, parted, record_of, suffixed
 from trainway.engine.times import time_text
 from trainway.errors import ConflictError, UnavailableError, UsageError
 
@@ -101,6 +101,7 @@ class Engine:
         self._retention.stop()
         for live in list(self._live.values()):
             await live.detach()
+        await self.registry.close()
         await asyncio.to_thread(self._ledger.close)
 
     @property
@@ -108,10 +109,9 @@ class Engine:
         """Whether nothing will happen unless someone asks."""
         return not any(live.record.phase in ACTIVE for live in self._live.values())
 
-    def free(self, backend: str) -> Capacity:
+    def free(self, backend: Backend) -> Capacity:
         """What no job of ours holds."""
-        found = self.registry.get(backend)
-        return unheld(found.capacity(), self._holdings(found))
+        return unheld(backend.capacity(), self._holdings(backend))
 
     async def submit(self, submission: Submission) -> tuple[Json, list[str]]:
         """Take in a job, once for each key; the job, and what its owner should know."""
@@ -119,13 +119,16 @@ class Engine:
         if made is not None:
             return made, []
         workdir = _workdir(submission.workdir)
-        backend = self.registry.get(submission.backend)
+        backend = self.registry.get(submission.backend, submission.kubeconfig)
+        await backend.look()
         prepared = await _prepare(submission, backend)
         if not submission.oversubscribe:
             self._refuse_unfitting(prepared, backend)
         environ = dict(submission.environ) or _own_environment(os.environ)
         spec = JobSpec(prepared.objects, environ, prepared.jobset, prepared.companions)
-        record = self._new_record(submission, prepared, workdir, backend)
+        request = backend.plan(self._new_workload(prepared, workdir))
+        await backend.rehearse(request)
+        record = self._new_record(submission, prepared, workdir, backend, request)
         event = self._event(record, "Created", f"{prepared.kind} {prepared.name} was submitted")
         if not await self._ledger.call(self._store.add, record, spec, [event]):
             # The same request came twice at once, and the other one was faster.
@@ -133,10 +136,20 @@ class Engine:
             return await self.submit(submission)
         live = self._add(record)
         if prepared.is_suspended:
-            live.begin(assigned(prepared.demand, backend.capacity().gpus), wanted=BEGIN_SUSPENDED)
+            gpus = () if backend.schedules else backend.capacity().gpus
+            live.begin(assigned(prepared.demand, gpus), wanted=BEGIN_SUSPENDED)
         else:
             self._schedule()
         return await self.reading.view(live.record), prepared.warnings
+
+    async def plan(self, submission: Submission) -> tuple[Request, list[str]]:
+        """What would be sent for a submission, and what its owner should know; nothing is."""
+        backend = self.registry.get(submission.backend, submission.kubeconfig)
+        await backend.look()
+        prepared = await _prepare(submission, backend)
+        backend.release(prepared.port)
+        workload = self._new_workload(prepared, _workdir(submission.workdir))
+        return backend.plan(workload), prepared.warnings
 
     async def _made_before(self, key: str) -> Json | None:
         """The job that the same request has made already."""
@@ -147,14 +160,17 @@ class Engine:
         """Submit once more what a job was made from."""
         record = await self.reading.record(ref)
         spec = await self._ledger.call(self._store.spec, record.id)
+        backend = self.registry.of(record.backend, record.handle_data)
         submission = Submission(
             spec.objects,
+            name=suffixed(f"{record.name}-") if backend.schedules else "",
             backend=record.backend,
             priority=record.priority,
             workdir=record.workdir,
             environ=spec.environ,
             oversubscribe=record.oversubscribe,
             labels=record.label_map,
+            kubeconfig=record.handle_data.get("kubeconfig") or (),
         )
         job, _ = await self.submit(submission)
         return job
@@ -172,7 +188,7 @@ class Engine:
         event = self._event(live.record, "Suspending", "someone asked for it")
         if phase == Phase.STOPPING:
             raise ConflictError(f"{live.record.name} is being stopped and cannot be suspended")
-        if phase in WAITING:
+        if phase in WAITING and not (live.backend.schedules and live.has_begun):
             live.change(event, phase=Phase.PAUSED, wanted="", reason="", message="")
             self._schedule()
         elif phase != Phase.PAUSED:
@@ -204,7 +220,7 @@ class Engine:
             if not live.record.is_over:
                 raise UnavailableError("the server stops before the job has ended")
         view = await self.reading.get(record.id)
-        await self.registry.get(record.backend).delete(record.handle_data)
+        await self.registry.of(record.backend, record.handle_data).delete(record.handle_data)
         await self._ledger.call(self._store.delete, record.id)
         self._ledger.changes.notify(record.id)
         return view
@@ -233,6 +249,8 @@ class Engine:
             live.want(CANCEL, event, phase=Phase.STOPPING)
 
     def _refuse_unfitting(self, prepared: Prepared, backend: Backend) -> None:
+        if backend.schedules:
+            return
         never = never_fits(prepared.demand, backend.capacity())
         if never:
             backend.release(prepared.port)
@@ -241,12 +259,10 @@ class Engine:
                 hint="ask for less, or run it anyway with --oversubscribe",
             )
 
-    def _new_record(
-        self, submission: Submission, prepared: Prepared, workdir: str, backend: Backend
-    ) -> JobRecord:
-        job_id = self._ids.new()
-        workload = Workload(
-            id=job_id,
+    def _new_workload(self, prepared: Prepared, workdir: str) -> Workload:
+        source, submitted = parted(prepared.objects)
+        return Workload(
+            id=self._ids.new(),
             name=prepared.name,
             namespace=prepared.namespace,
             jobset=prepared.jobset,
@@ -254,31 +270,44 @@ class Engine:
             workdir=workdir,
             environ={},
             port=prepared.port,
+            source=source,
+            submitted=submitted,
         )
+
+    def _new_record(
+        self,
+        submission: Submission,
+        prepared: Prepared,
+        workdir: str,
+        backend: Backend,
+        request: Request,
+    ) -> JobRecord:
+        handle = request.handle
         columns = {
             "labels": dict(prepared.labels),
-            "handle": backend.plan(workload).handle,
+            "handle": handle,
             "demand": prepared.demand.to_dict(),
             "observed": Observation.planned(prepared.jobset["spec"]).to_dict(),
         }
         return JobRecord(
-            id=job_id,
+            id=handle["id"],
             name=prepared.name,
             namespace=prepared.namespace,
             kind=prepared.kind,
-            backend=submission.backend,
+            backend=backend.name,
             priority=submission.priority,
             oversubscribe=submission.oversubscribe,
             workdir=workdir,
             created=time_text(self._clock()),
-            deadline_seconds=prepared.deadline_seconds,
+            deadline_seconds=None if handle.get("deadline") else prepared.deadline_seconds,
             ttl_seconds=prepared.ttl_seconds,
             idempotency_key=submission.key or None,
             **stored(columns),
         )
 
     def _add(self, record: JobRecord) -> LiveJob:
-        live = LiveJob(record, self.registry.get(record.backend), self._around)
+        backend = self.registry.of(record.backend, record.handle_data)
+        live = LiveJob(record, backend, self._around)
         self._live[record.id] = live
         return live
 
@@ -286,6 +315,10 @@ class Engine:
         """Start what fits, and tell the others why they wait."""
         waiting = [live for live in self._live.values() if live.record.phase in WAITING]
         self._waiting.clear()
+        for live in [live for live in waiting if live.backend.schedules]:
+            if not live.has_begun or live.record.wanted == RESUME:
+                live.begin({})
+        waiting = [live for live in waiting if not live.backend.schedules]
         for backend in {live.backend.name: live.backend for live in waiting}.values():
             gangs = [live.gang for live in waiting if live.backend is backend]
             decision = decide(gangs, self._holdings(backend), backend.capacity())

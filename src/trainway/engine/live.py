@@ -20,7 +20,7 @@ from trainway.engine.queue import Gang, Holding
 from trainway.engine.record import Event, JobRecord, JobSpec
 from trainway.engine.submission import Prepared, Submission, workload_of
 from trainway.engine.times import time_text
-from trainway.errors import NotFoundError, TrainwayError
+from trainway.errors import NotFoundError, TrainwayError, UnavailableError
 from trainway.jobset.status import find_condition, moment
 
 log = logging.getLogger(__name__)
@@ -36,6 +36,11 @@ _ENDING: Final = (CANCEL, DEADLINE)
 _MOST_LOSSES: Final = 5
 """Agents of one job that may be lost in a row without having done anything."""
 _FIRST_PAUSE_S: Final = 0.1
+_LONGEST_PAUSE_S: Final = 30.0
+_LONGEST_ABSENCE_S: Final = 5.0
+"""Between two questions to a backend that does not answer."""
+_MAY_WAIT: Final = (Phase.STARTING, Phase.QUEUED, Phase.RESTARTING)
+"""Phases in which a backend that schedules may say why nothing runs yet."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +113,8 @@ class LiveJob:
 
     def begin(self, devices: Devices, wanted: str = "") -> None:
         """Give the job to its backend, with these devices."""
-        event = self._event("Starting", "all of it fits")
+        why = f"given to {self.backend.name}" if self.backend.schedules else "all of it fits"
+        event = self._event("Starting", why)
         if self.has_begun:
             self.change(event, phase=Phase.STARTING, reason="", message="", wanted=RESUME)
             self._spawn(self._fulfil())
@@ -146,13 +152,23 @@ class LiveJob:
                 await written
                 await self._submit()
                 await self._watch()
+            except UnavailableError as error:
+                log.info("job %s: trying again in %.1f s: %s", self.id, pause, error)
+                self.change(reason="Unavailable", message=error.message)
+                await asyncio.sleep(pause)
+                pause = min(pause * 2, _LONGEST_ABSENCE_S)
+                written = asyncio.sleep(0)
             except TrainwayError as error:
-                self._fail("AgentFailed", error.message)
+                self._fail(self._failure, error.message)
             except Exception:
                 log.exception("job %s: trying again in %.1f s", self.id, pause)
                 await asyncio.sleep(pause)
-                pause = min(pause * 2, 30.0)
+                pause = min(pause * 2, _LONGEST_PAUSE_S)
                 written = self._reload()
+
+    @property
+    def _failure(self) -> str:
+        return "SubmissionFailed" if self.backend.schedules else "AgentFailed"
 
     async def _reload(self) -> None:
         """Go back to what is stored."""
@@ -244,10 +260,15 @@ class LiveJob:
             phase = self.record.phase
         elif wanted == RESUME or (wanted and observed.is_suspended):
             columns["wanted"] = ""
-        elif self.record.phase not in (*LIVE, Phase.PAUSED):
+        elif self.record.phase not in (*LIVE, Phase.PAUSED) and not self.backend.schedules:
             phase = self.record.phase  # waits for its resources, with an agent that idles
+        said = _why(observed, phase)
         if phase != self.record.phase:
-            columns |= {"phase": phase, "reason": "", "message": ""}
+            columns |= {"phase": phase, **said}
+        elif self.backend.schedules and phase in _MAY_WAIT:
+            columns |= {
+                name: text for name, text in said.items() if text != getattr(self.record, name)
+            }
         return columns
 
     def _end(self, observed: Observation) -> dict[str, Any]:
@@ -295,18 +316,31 @@ class LiveJob:
 
     async def _fulfil(self) -> None:
         """Tell the agent what is wanted. A lost one is told again once it was replaced."""
-        wanted, handle = self.record.wanted, self.record.handle_data
-        if self.record.phase not in (*LIVE, Phase.PAUSED):
+        wanted, pause = self.record.wanted, _FIRST_PAUSE_S
+        while wanted == self.record.wanted and not self._is_over():
+            if self.record.phase not in (*LIVE, Phase.PAUSED) and not self.backend.schedules:
+                return
+            try:
+                await self._tell(wanted)
+            except UnavailableError as error:
+                log.info("job %s: %s has to wait: %s", self.id, wanted, error)
+                await asyncio.sleep(pause)
+                pause = min(pause * 2, _LONGEST_ABSENCE_S)
+                continue
+            except TrainwayError as error:
+                log.info("job %s: %s is not done yet: %s", self.id, wanted, error)
+                if self.backend.schedules:
+                    self.change(message=f"it cannot be told to {wanted}: {error.message}")
             return
-        try:
-            if wanted in _ENDING:
-                await self.backend.cancel(handle)
-            elif wanted == SUSPEND:
-                await self.backend.suspend(handle)
-            elif wanted == RESUME:
-                await self.backend.resume(handle)
-        except TrainwayError as error:
-            log.info("job %s: %s is not done yet: %s", self.id, wanted, error)
+
+    async def _tell(self, wanted: str) -> None:
+        handle = self.record.handle_data
+        if wanted in _ENDING:
+            await self.backend.cancel(handle)
+        elif wanted == SUSPEND:
+            await self.backend.suspend(handle)
+        elif wanted == RESUME:
+            await self.backend.resume(handle)
 
     def _set_deadline(self) -> None:
         limit = self.record.deadline_seconds
@@ -345,3 +379,9 @@ class LiveJob:
     def _close(self) -> None:
         self.over.set()
         self._clear_deadline()
+
+
+def _why(observed: Observation, phase: Phase) -> dict[str, str]:
+    """What a job says for itself while nothing of it runs."""
+    waiting = observed.waiting if phase in _MAY_WAIT else {}
+    return {name: str(waiting.get(name) or "") for name in ("reason", "message")}

@@ -18,6 +18,7 @@ Json = dict[str, Any]
 
 NODES: Final = "nodes"
 JOBSET: Final = "jobSet"
+WAITING: Final = "waiting"
 CANCELLED: Final = "Cancelled"
 
 _PENDING: Final = "Pending"
@@ -33,6 +34,8 @@ class Observation:
     jobset: Json = field(default_factory=dict)
     """The JobSet's status, in its own shape."""
     progress: Json = field(default_factory=dict)
+    waiting: Json = field(default_factory=dict)
+    """Why nothing of it runs: `reason`, `message`, and maybe `queue` and `position`."""
     started: str = ""
     """When the first process ran."""
     end: Mapping[str, Any] | None = None
@@ -42,7 +45,8 @@ class Observation:
     @classmethod
     def of(cls, data: Json, started: str) -> "Observation":
         """Take up what was stored."""
-        return cls(data.get(NODES) or {}, data.get(JOBSET) or {}, started=started)
+        waiting = data.get(WAITING) or {}
+        return cls(data.get(NODES) or {}, data.get(JOBSET) or {}, waiting=waiting, started=started)
 
     @classmethod
     def planned(cls, spec: Json) -> "Observation":
@@ -55,7 +59,8 @@ class Observation:
 
     def to_dict(self) -> Json:
         """Plain data for the store."""
-        return {NODES: self.nodes, JOBSET: self.jobset}
+        waiting = {WAITING: self.waiting} if self.waiting else {}
+        return {NODES: self.nodes, JOBSET: self.jobset, **waiting}
 
     def fold(self, records: Iterable[Mapping[str, Any]]) -> None:
         """Add what the records say, in their order."""
@@ -71,6 +76,8 @@ class Observation:
                     self.jobset = dict(record.get("jobset") or {})
                 case "progress":
                     self.progress = dict(record.get("trainerStatus") or {})
+                case "waiting":
+                    self._wait(record)
                 case "end":
                     self.end = record
 
@@ -88,11 +95,24 @@ class Observation:
         node |= {} if code is None else {"exitCode": code}
         node |= {"startTime": starts[0]} if starts else {}
         node |= {"reason": record["reason"]} if record.get("reason") else {}
+        node |= {"endTime": self._ended(key, node, record)} if node["phase"] in _OVER else {}
         said = [record.get("message"), *(item.get("message") for item in containers)]
         node |= next(({"message": str(text)} for text in said if text), {})
         self.nodes[key] = node
         if starts and not self.started:
             self.started = str(starts[0])
+
+    def _ended(self, key: str, node: Json, record: Mapping[str, Any]) -> str:
+        """When a pod was first seen to have ended in its attempt."""
+        known = self.nodes.get(key) or {}
+        is_known = known.get("attempt") == node["attempt"] and known.get("phase") == node["phase"]
+        return str((known.get("endTime") if is_known else "") or record.get("time") or "")
+
+    def _wait(self, record: Mapping[str, Any]) -> None:
+        """Without a reason: it does not wait any more."""
+        names = ("reason", "message", "queue", "position")
+        said = {name: record[name] for name in names if record.get(name)}
+        self.waiting = said if said.get("reason") else {}
 
     def _event(self, record: Mapping[str, Any]) -> None:
         reason, message, about = (
@@ -128,8 +148,9 @@ class Observation:
             return None
         if self.end.get("succeeded"):
             return 0
-        codes = [node.get("exitCode") for node in self.nodes.values() if node["phase"] == "Failed"]
-        return next((code for code in codes if code), None)
+        failed = [node for node in self.nodes.values() if node["phase"] == "Failed"]
+        failed.sort(key=lambda node: str(node.get("endTime") or ""))
+        return next((node["exitCode"] for node in failed if node.get("exitCode")), None)
 
     @property
     def phase(self) -> Phase:
@@ -137,7 +158,7 @@ class Observation:
         if self.end is not None:
             return self._last_phase(self.end)
         if self.is_suspended:
-            return Phase.PAUSED
+            return Phase.QUEUED if self.waiting.get("queue") else Phase.PAUSED
         if not self.started:
             return Phase.STARTING
         return Phase.RESTARTING if self.restarts > self._newest_begun else Phase.RUNNING

@@ -78,6 +78,7 @@ def test_a_pod_becomes_a_node() -> None:
         "attempt": 2,
         "exitCode": 7,
         "startTime": TIME,
+        "endTime": TIME,
     }
 
 
@@ -94,6 +95,32 @@ def test_the_exit_code_is_that_of_the_pod_that_failed(last: Json, code: int | No
     ended = pod("Succeeded", name="node-0-0", exitCode=0)
     failed = pod("Failed", name="node-0-1", exitCode=9)
     assert observed(ended, failed, last).exit_code == code
+
+
+def test_the_exit_code_is_that_of_the_pod_that_failed_first() -> None:
+    later = "2026-11-15T05:10:09.000001Z"
+    stopped = pod("Failed", name="node-0-0", exitCode=143) | {"time": later}
+    failed = pod("Failed", name="node-0-1", exitCode=9)
+    again = failed | {"time": "2026-11-15T05:10:10.000001Z", "reason": "told again"}
+    assert observed(failed, stopped, again, end(False, "FailedJobs")).exit_code == 9
+
+
+def test_why_a_job_waits() -> None:
+    queued = {"type": "waiting", "reason": "Queued", "message": "m", "queue": "q", "position": 2}
+    suspended = status(conditions=[{"type": "Suspended", "status": "True"}])
+    observation = observed(queued, suspended)
+    assert observation.phase == Phase.QUEUED
+    assert Observation.of(observation.to_dict(), "").waiting == {
+        "reason": "Queued",
+        "message": "m",
+        "queue": "q",
+        "position": 2,
+    }
+    observation.fold([{"type": "waiting", "reason": ""}])
+    assert (observation.waiting, observation.phase) == ({}, Phase.PAUSED)
+    assert "waiting" not in observation.to_dict()
+    unscheduled = {"type": "waiting", "reason": "Unschedulable", "message": "no room"}
+    assert observed(unscheduled).phase == Phase.STARTING
 
 
 def test_events_and_progress() -> None:

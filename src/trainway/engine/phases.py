@@ -43,11 +43,12 @@ _UNDER_WAY: Final = {_P.STARTING, _P.RUNNING, _P.RESTARTING, _P.PAUSED, _P.STOPP
 
 TRANSITIONS: Final[Mapping[Phase, frozenset[Phase]]] = {
     _P.PENDING: frozenset({_P.QUEUED, _P.INADMISSIBLE, _P.STARTING, _P.PAUSED, *TERMINAL}),
-    _P.QUEUED: frozenset({_P.INADMISSIBLE, _P.STARTING, _P.PAUSED, _P.FAILED, _P.CANCELLED}),
+    # A job may also wait with a backend that has a queue of its own.
+    _P.QUEUED: frozenset({*_UNDER_WAY, _P.INADMISSIBLE, *TERMINAL}),
     _P.INADMISSIBLE: frozenset({_P.QUEUED, _P.STARTING, _P.PAUSED, _P.FAILED, _P.CANCELLED}),
     _P.STARTING: frozenset({*_UNDER_WAY, _P.QUEUED, *TERMINAL} - {_P.STARTING}),
-    _P.RUNNING: frozenset({*_UNDER_WAY, *TERMINAL} - {_P.RUNNING}),
-    _P.RESTARTING: frozenset({*_UNDER_WAY, *TERMINAL} - {_P.RESTARTING}),
+    _P.RUNNING: frozenset({*_UNDER_WAY, _P.QUEUED, *TERMINAL} - {_P.RUNNING}),
+    _P.RESTARTING: frozenset({*_UNDER_WAY, _P.QUEUED, *TERMINAL} - {_P.RESTARTING}),
     # A job that is resumed waits for its resources again.
     _P.PAUSED: frozenset({*_UNDER_WAY, _P.QUEUED, _P.INADMISSIBLE, *TERMINAL} - {_P.PAUSED}),
     _P.STOPPING: TERMINAL,

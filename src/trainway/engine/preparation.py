@@ -1,7 +1,6 @@
 """Makes a submission ready to run: one JobSet, what its pods read, and what it needs."""
 
 import copy
-import secrets
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
@@ -9,10 +8,9 @@ from trainway.backends.base import ISOLATION, Backend, Isolation, isolation_of
 from trainway.backends.demand import demand_of
 from trainway.compiler.compile import Input, Options, Outcome, Problem, compile_objects
 from trainway.compiler.network import JobIdentity, Network
-from trainway.engine.submission import Prepared, Submission
+from trainway.engine.submission import JOB_TYPES, Prepared, Submission, suffixed, type_of
 from trainway.errors import InvalidError
 from trainway.jobset.admission import with_webhook_defaults
-from trainway.jobset.model import API_VERSION as JOBSET_VERSION
 from trainway.jobset.model import KIND as JOBSET_KIND
 from trainway.jobset.spec import JOBSET
 from trainway.runtimes import builtin_runtime
@@ -20,16 +18,17 @@ from trainway.schema.defaulting import with_defaults
 
 Json = dict[str, Any]
 
-JOB_TYPES: Final = (
-    ("trainer.kubeflow.org/v1alpha1", "TrainJob"),
-    ("kubeflow.org/v2beta1", "MPIJob"),
-    (JOBSET_VERSION, JOBSET_KIND),
-)
 FILES: Final = (("v1", "ConfigMap"), ("v1", "Secret"))
 """Objects that pods read."""
 
+UNPLACED: Final = (
+    ("trainer.kubeflow.org/v1alpha1", "ClusterTrainingRuntime"),
+    ("scheduling.k8s.io/v1", "PriorityClass"),
+)
+"""Objects that are in no namespace."""
+
+_RUNTIMES: Final = "trainer.kubeflow.org/v1alpha1"
 _SOURCE: Final = "request"
-_SUFFIX_ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
 
 
 def prepare(submission: Submission, backend: Backend) -> Prepared:
@@ -37,6 +36,7 @@ def prepare(submission: Submission, backend: Backend) -> Prepared:
     objects = [copy.deepcopy(obj) for obj in submission.objects]
     job = _the_job(objects)
     _name(job, submission.name)
+    _place(objects, job, backend)
     if submission.isolation is Isolation.CONTAINER:
         _isolate(job)
     network = _OneNetwork(backend.network)
@@ -54,10 +54,19 @@ def _name(job: Json, name: str) -> None:
     if not isinstance(metadata, dict):
         return  # the compiler will say so
     if not name and not metadata.get("name") and metadata.get("generateName"):
-        suffix = "".join(secrets.choice(_SUFFIX_ALPHABET) for _ in range(5))
-        name = f"{metadata['generateName']}{suffix}"
+        name = suffixed(str(metadata["generateName"]))
     if name:
         metadata["name"] = name
+
+
+def _place(objects: Iterable[Json], job: Json, backend: Backend) -> None:
+    """Put everything into the namespace that the backend says, where it cares."""
+    metadata = job.get("metadata")
+    named = metadata.get("namespace") if isinstance(metadata, dict) else None
+    namespace = backend.namespace(named if isinstance(named, str) else "")
+    for obj in objects:
+        if namespace and isinstance(obj.get("metadata"), dict) and type_of(obj) not in UNPLACED:
+            obj["metadata"]["namespace"] = namespace
 
 
 def _isolate(obj: Json) -> None:
@@ -83,8 +92,9 @@ class _OneNetwork:
 def _prepared(
     submission: Submission, backend: Backend, objects: list[Json], job: Json, network: _OneNetwork
 ) -> Prepared:
-    inputs = [Input(obj, _SOURCE) for obj in objects if _type(obj) not in FILES]
-    options = Options(network=network, builtin_runtime=builtin_runtime)
+    inputs = [Input(obj, _SOURCE) for obj in objects if type_of(obj) not in FILES]
+    inputs += _own_runtime(job, objects, backend)
+    options = Options(network=network, builtin_runtime=lambda name: _runtime(backend, name))
     outcome = compile_objects(inputs, options)
     _refuse(outcome.errors)
     jobset = _the_jobset(outcome, job)
@@ -93,7 +103,7 @@ def _prepared(
     namespace = jobset["metadata"].get("namespace") or "default"
     name = jobset["metadata"]["name"]
     port = network(JobIdentity(name, namespace, name)).port
-    errors, warnings = backend.problems(jobset)
+    errors, warnings = backend.problems(jobset, job)
     if errors:
         raise InvalidError([f"{job['kind']}/{name}: {line}" for line in errors])
     spec = job.get("spec") or {}
@@ -104,7 +114,7 @@ def _prepared(
         labels={**(job["metadata"].get("labels") or {}), **submission.labels},
         objects=objects,
         jobset=jobset,
-        companions=[obj for obj in (*objects, *outcome.objects) if _type(obj) in FILES],
+        companions=[obj for obj in (*objects, *outcome.objects) if type_of(obj) in FILES],
         demand=demand_of(jobset["spec"]),
         port=port,
         warnings=[*_lines(outcome.warnings), *warnings],
@@ -113,8 +123,27 @@ def _prepared(
     )
 
 
+def _runtime(backend: Backend, name: str) -> Json | None:
+    """The runtime that the backend has under that name, else the built-in one."""
+    return backend.runtime("ClusterTrainingRuntime", name) or builtin_runtime(name)
+
+
+def _own_runtime(job: Json, objects: Iterable[Json], backend: Backend) -> list[Input]:
+    """The TrainingRuntime that the job names, where it is the backend's own."""
+    spec = job.get("spec")
+    ref = spec.get("runtimeRef") if isinstance(spec, dict) else None
+    if not isinstance(ref, dict) or ref.get("kind") != "TrainingRuntime":
+        return []
+    name = str(ref.get("name") or "")
+    given = [obj for obj in objects if type_of(obj) == (_RUNTIMES, "TrainingRuntime")]
+    if any((obj.get("metadata") or {}).get("name") == name for obj in given):
+        return []
+    found = backend.runtime("TrainingRuntime", name)
+    return [] if found is None else [Input(found, _SOURCE)]
+
+
 def _the_job(objects: Iterable[Json]) -> Json:
-    jobs = [obj for obj in objects if _type(obj) in JOB_TYPES]
+    jobs = [obj for obj in objects if type_of(obj) in JOB_TYPES]
     if len(jobs) == 1:
         return jobs[0]
     kinds = ", ".join(kind for _, kind in JOB_TYPES)
@@ -156,7 +185,3 @@ def _lines(problems: Iterable[Problem]) -> list[str]:
         f"{problem.kind}/{problem.name}: {problem.message.removeprefix('warning: ')}"
         for problem in problems
     ]
-
-
-def _type(obj: Json) -> tuple[str, str]:
-    return str(obj.get("apiVersion", "")), str(obj.get("kind", ""))

@@ -118,7 +118,7 @@ class Reading:
         record = await self.record(ref)
         if record.is_expired:
             raise NotFoundError(f"the logs of {record.name} were removed when its time was over")
-        self._registry.get(record.backend).check_logs(query)
+        self._registry.of(record.backend, record.handle_data).check_logs(query)
 
     async def logs(self, ref: str, query: LogQuery) -> AsyncIterator[list[LogLine]]:
         """Lines of a job's logs; a follower waits for a job that has not begun."""
@@ -128,7 +128,7 @@ class Reading:
                 record = state
                 if record.journal_seq >= 0:
                     break
-        backend = self._registry.get(record.backend)
+        backend = self._registry.of(record.backend, record.handle_data)
         ended = asyncio.Event()
         waiter = asyncio.create_task(self._wait_for_end(record, ended))
         try:

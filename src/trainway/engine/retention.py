@@ -10,6 +10,7 @@ from trainway.backends.registry import Registry
 from trainway.engine.ledger import Ledger
 from trainway.engine.record import Event, JobRecord
 from trainway.engine.times import time_text
+from trainway.errors import TrainwayError
 
 log = logging.getLogger(__name__)
 
@@ -56,15 +57,21 @@ class Retention:
 
     async def _sweep(self) -> float | None:
         """Remove what is due; the time until the next one is."""
+        put_off: float | None = None
         for job in await self._ledger.call(self._ledger.store.expiring):
             left = (job.expires or 0.0) - self._clock().timestamp()
             if left > 0:
-                return left
-            await self._expire(job)
-        return None
+                return left if put_off is None else min(left, put_off)
+            try:
+                await self._expire(job)
+            except TrainwayError as error:
+                log.info("job %s cannot be cleaned up yet: %s", job.id, error)
+                put_off = _AGAIN_S
+        return put_off
 
     async def _expire(self, job: JobRecord) -> None:
-        await self._registry.get(job.backend).delete(job.handle_data)
+        backend = self._registry.of(job.backend, job.handle_data)
+        await backend.delete(job.handle_data)
         text = f"its files were removed {job.ttl_seconds} seconds after its end"
         event = Event(time_text(self._clock()), "Normal", "Expired", text, f"job/{job.name}")
         await self._ledger.write(job.id, {"expires": None, "is_expired": True}, [event])

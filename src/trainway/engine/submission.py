@@ -3,16 +3,29 @@
 Apart from `preparation`, which does the work, since the compiler is slow to import.
 """
 
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
+from trainway.api.task.task_object import API_VERSION as TASK_VERSION
+from trainway.api.task.task_object import KIND as TASK_KIND
 from trainway.backends.base import Isolation, Workload
 from trainway.backends.demand import Demand
 from trainway.engine.phases import Phase
 from trainway.engine.record import JobRecord, JobSpec, stored
+from trainway.jobset.model import API_VERSION as JOBSET_VERSION
+from trainway.jobset.model import KIND as JOBSET_KIND
 
 Json = dict[str, Any]
+
+_SUFFIX_ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
+JOB_TYPES: Final = (
+    ("trainer.kubeflow.org/v1alpha1", "TrainJob"),
+    ("kubeflow.org/v2beta1", "MPIJob"),
+    (JOBSET_VERSION, JOBSET_KIND),
+    (TASK_VERSION, TASK_KIND),
+)
 
 
 @dataclass(frozen=True)
@@ -28,6 +41,8 @@ class Submission:
     environ: Mapping[str, str] = field(default_factory=dict)
     oversubscribe: bool = False
     labels: Mapping[str, str] = field(default_factory=dict)
+    kubeconfig: Sequence[str] = ()
+    """The kubeconfig files of the submitter, for a backend that needs them."""
     isolation: Isolation = Isolation.PROCESS
     """Processes, unless the job's own annotation asks for containers."""
     key: str = ""
@@ -61,6 +76,7 @@ class Prepared:
 
 def workload_of(record: JobRecord, spec: JobSpec) -> Workload:
     """A job as its backend takes it."""
+    source, submitted = parted(spec.objects)
     return Workload(
         id=record.id,
         name=record.name,
@@ -72,7 +88,26 @@ def workload_of(record: JobRecord, spec: JobSpec) -> Workload:
         port=int(record.handle_data["port"]),
         demand=Demand.from_dict(record.demand_data),
         devices=record.device_map,
+        source=source,
+        submitted=submitted,
+        handle=record.handle_data,
     )
+
+
+def suffixed(name: str) -> str:
+    """A name that nobody has yet, which begins like this one."""
+    return name + "".join(secrets.choice(_SUFFIX_ALPHABET) for _ in range(5))
+
+
+def parted(objects: Sequence[Json]) -> tuple[Json | None, list[Json]]:
+    """The job among the objects, and the others."""
+    jobs = [obj for obj in objects if type_of(obj) in JOB_TYPES]
+    return (jobs[0] if jobs else None), [obj for obj in objects if type_of(obj) not in JOB_TYPES]
+
+
+def type_of(obj: Json) -> tuple[str, str]:
+    """The apiVersion and kind of an object."""
+    return str(obj.get("apiVersion", "")), str(obj.get("kind", ""))
 
 
 def record_of(workload: Workload, backend: str, handle: Json, created: str) -> JobRecord:

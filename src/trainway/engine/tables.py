@@ -22,7 +22,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD: Final = "0002"
+HEAD: Final = "0003"
 """The migration after which the database looks like this; see `migrations/versions`."""
 
 METADATA: Final = MetaData(
@@ -40,7 +40,6 @@ JOBS: Final = Table(
     Column("name", String(253), nullable=False),
     Column("namespace", String(63), nullable=False),
     Column("kind", String(63), nullable=False),
-    Column("backend", String(63), nullable=False),
     Column("priority", Integer, nullable=False),
     Column("oversubscribe", Boolean, nullable=False),
     Column("labels", Text, nullable=False),
@@ -66,6 +65,7 @@ JOBS: Final = Table(
     Column("observed", Text, nullable=False),
     Column("progress", Text, nullable=False),
     Column("idempotency_key", String(128), nullable=True),
+    Column("backend", String(253), nullable=False),
     Index(None, "name", "id"),
     Index(None, "phase", "id"),
     Index(None, "expires"),

@@ -4,7 +4,7 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from trainway.backends.masking import masked_object
-from trainway.engine.observation import JOBSET, NODES
+from trainway.engine.observation import JOBSET, NODES, WAITING
 from trainway.engine.record import Event, JobRecord
 
 Json = dict[str, Any]
@@ -45,10 +45,9 @@ def _status(job: JobRecord, position: int | None, *, is_full: bool) -> Json:
         "exitCode": job.exit_code,
         "progress": job.progress_data or None,
     }
-    if position is not None:
-        status["queuePosition"] = position
     if is_full:
         observed = job.observed_data
+        position = position or (observed.get(WAITING) or {}).get("position")
         folder = "" if job.is_expired else str(job.handle_data.get("directory") or "")
         status |= {
             "nodes": list((observed.get(NODES) or {}).values()),
@@ -56,6 +55,8 @@ def _status(job: JobRecord, position: int | None, *, is_full: bool) -> Json:
             "outputDir": str(PurePath(folder) / "output") if folder else None,
             "jobDir": folder or None,
         }
+    if position is not None:
+        status["queuePosition"] = position
     return status
 
 

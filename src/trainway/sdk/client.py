@@ -67,6 +67,8 @@ class Client:
         Kubernetes: `cpus=0.5`, `memory="4Gi"`. They replace what a manifest says. `packages` are
         installed for this job alone, before the function is called. With `image` it runs in
         containers of that image, by podman or docker; with `containers`, in those it names itself.
+        `on` names another place, such as `k8s/CONTEXT`: a function or script travels there with the
+        modules beside it, and what a function returns comes back.
         """
         resources = Resources(_amount(cpus), _amount(memory), _amount(gpus))
         wishes = Wishes(
@@ -82,8 +84,10 @@ class Client:
             containers,
         )
         objects = _objects(target, wishes, args, kwargs, packages)
+        if wishes.travels:
+            _tell_what_stays(objects)
         options: Json = {
-            **job_options(self._rest.address, prefer_our_python=True),
+            **job_options(self._rest.address, prefer_our_python=True, backend=on),
             "priority": priority,
             "oversubscribe": oversubscribe,
             **wishes.isolation(),
@@ -142,6 +146,14 @@ def _objects(
         raise UsageError(f"{path} is neither a Python script nor a manifest")
     items = [target] if isinstance(target, Mapping) else list(target)
     return checked_objects([dict(item) for item in items], "the objects", wishes)
+
+
+def _tell_what_stays(objects: Sequence[Json]) -> None:
+    from trainway.sdk.travel import staying  # noqa: PLC0415 - not for local jobs
+
+    note = staying(objects)
+    if note:
+        _warn(note)
 
 
 def _amount(value: Amount | None) -> str | None:

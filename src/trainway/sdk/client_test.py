@@ -9,7 +9,6 @@ import pytest
 import trainway
 from trainway.errors import InvalidError, NotFoundError, UnreadableError, UsageError
 from trainway.sdk import Client, Job, JobFailedError, WaitTimeoutError, submitter
-from trainway.sdk.functions import RESULT
 from trainway.sdk.testing import FakeServer, Json
 
 TRAIN = {
@@ -149,8 +148,7 @@ def ending(fake: FakeServer, phase: str, **status: Any) -> Callable[[Json], None
 
 
 def test_a_job_is_a_future(fake: FakeServer, tmp_path: Path) -> None:
-    (tmp_path / RESULT).parent.mkdir()
-    (tmp_path / RESULT).write_text('{"encoding": "json", "value": 42}')
+    fake.results["id0000"] = {"encoding": "json", "value": 42}
     fake.on_submit = ending(fake, "Succeeded", outputDir=str(tmp_path))
     job = Client().run(double, args=[21])
     assert job.result(timeout=20) == 42
@@ -246,14 +244,24 @@ def test_jobs_are_found_and_changed(fake: FakeServer) -> None:
     assert (client.runtimes(), client.backends()) == ([], [])
 
 
-def test_a_result_elsewhere_cannot_be_fetched(
-    fake: FakeServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fake.add_job("a", "Succeeded")
-    job = Client().job("a")
-    monkeypatch.setattr("trainway.sdk.address.Address.is_here", False)
-    with pytest.raises(trainway.errors.TrainwayError, match="cannot be fetched yet"):
-        job.result()
+def test_a_value_that_was_lost_with_its_pod_is_an_error(fake: FakeServer) -> None:
+    fake.on_submit = ending(fake, "Succeeded")
+    job = Client().run(double, args=[21], on="k8s/test")
+    with pytest.raises(NotFoundError, match="the value that double returned was lost"):
+        job.result(timeout=20)
+    fake.results[job.id] = {"encoding": "json", "value": 42}
+    assert job.result() == 42
+
+
+@pytest.mark.filterwarnings("default")
+def test_files_that_a_job_names_and_that_do_not_travel_are_told(fake: FakeServer) -> None:
+    Path("train.py").write_text("")
+    Path("data.csv").write_text("")
+    with pytest.warns(UserWarning, match=r"data\.csv is here and does not travel to the pods"):
+        Client().run("train.py", args=["--data=data.csv"], on="k8s/test")
+    objects, options = submitted(fake)
+    assert options["backend"] == "k8s/test"
+    assert [item["kind"] for item in objects] == ["ConfigMap", "JobSet"]
 
 
 def test_a_server_can_be_named(fake: FakeServer) -> None:

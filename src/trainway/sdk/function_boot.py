@@ -2,10 +2,12 @@
 
 The text of this file is the program of `python -c`, so the job needs no Trainway: it keeps to the
 standard library of Python 3.8. Arguments: a JSON head, then the pieces of the function's source and
-of its own arguments, which are in pieces because the kernel limits the length of one.
+of its own arguments, which are in pieces because the kernel limits the length of one. In a pod it
+is a file, and its one argument names a file with all of that: `@/path`.
 
 The source becomes a file, for tracebacks and for processes that import it again. The value that the
-first rank returns is written where `functions.function_result` looks for it.
+first rank returns is written where the server looks for it. From a pod no file comes back, so it is
+written to the log in marked lines, which the server takes out of it.
 """
 
 from __future__ import annotations
@@ -18,18 +20,27 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
+import zlib
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "JOB_COMPLETION_INDEX")
 
+MARK = "\x1etrainway-result"
+"""What a line begins with that has a piece of the value in it."""
+PIECE = 3_000
+"""Characters of one: what a pipe takes at once is not torn apart by other ranks."""
+LARGEST = 4_000_000
+"""Characters in all; a kubelet keeps 10 MB of a log together."""
+
 
 def run(argv: list[str]) -> None:
     """Do all of it."""
-    head = json.loads(argv[0])
-    count = head["pieces"]
-    source, arguments = "".join(argv[1 : 1 + count]), "".join(argv[1 + count :])
-    folder = scratch_folder()
+    head, source, arguments = read(argv)
+    is_sent = head.get("result") == "log"
+    folder = scratch_folder(is_shared=is_sent)
     if head["packages"]:
         install(head["packages"], head["index_urls"], folder)
     path = folder / head["file"]
@@ -45,18 +56,51 @@ def run(argv: list[str]) -> None:
         import asyncio  # noqa: PLC0415 - seldom needed, slow to import
 
         value = asyncio.run(awaited(value))
-    if is_first():
+    if is_first() and is_sent:
+        sys.stdout.flush()
+        for line in lines(encoded(value), type(value).__name__, time.time_ns()):
+            os.write(1, line)
+    elif is_first():
         write(folder / "result.json", encoded(value))
 
 
-def scratch_folder() -> Path:
-    """A folder of the job's own: the same one in every attempt, where there is such a thing."""
+def read(argv: list[str]) -> tuple[Any, str, str]:
+    """Head, source and arguments: from words, or from a file."""
+    if argv[0].startswith("@"):
+        call = json.loads(Path(argv[0][1:]).read_text("utf-8"))
+        return call["head"], call["source"], call["arguments"]
+    head = json.loads(argv[0])
+    count = head["pieces"]
+    return head, "".join(argv[1 : 1 + count]), "".join(argv[1 + count :])
+
+
+def scratch_folder(*, is_shared: bool) -> Path:
+    """A folder of the job's own: the same one in every attempt, where there is such a thing.
+
+    A pod's processes share one, since a pod has its temporary files for itself.
+    """
     output = os.environ.get("TRAINWAY_OUTPUT_DIR")
-    if not output:
+    if output:
+        folder = Path(output, ".trainway")
+    elif is_shared:
+        folder = Path(tempfile.gettempdir(), f"trainway-{os.getuid()}")
+    else:
         return Path(tempfile.mkdtemp(prefix="trainway-"))
-    folder = Path(output, ".trainway")
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o777 if output else 0o700, parents=True, exist_ok=True)
     return folder
+
+
+def lines(text: str, kind: str, moment: int) -> list[bytes]:
+    """The lines of the log that carry the text of a value, and say when and of how many each is."""
+    data = base64.b64encode(zlib.compress(text.encode("utf-8"))).decode()
+    if len(data) > LARGEST:
+        text = json.dumps({"encoding": "large", "type": kind, "value": len(text)})
+        data = base64.b64encode(zlib.compress(text.encode("utf-8"))).decode()
+    pieces = [data[start : start + PIECE] for start in range(0, len(data), PIECE)]
+    return [
+        f"{MARK} {moment} {number} {len(pieces)} {piece}\n".encode()
+        for number, piece in enumerate(pieces)
+    ]
 
 
 def is_first() -> bool:
@@ -124,6 +168,8 @@ def pip_install(packages: list[str], index_urls: list[str], target: Path) -> Non
     """Run uv if it is there, else pip; what they say appears in the job's log."""
     uv = shutil.which("uv")
     pip = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check"]
+    if not uv and find_spec("pip") is None:
+        sys.exit(f"there is neither uv nor pip to install with: {' '.join(packages)}")
     command = [uv, "pip", "install", "--python", sys.executable] if uv else pip
     urls = [
         part

@@ -11,8 +11,10 @@ import dis
 import functools
 import inspect
 import sys
+import sysconfig
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
@@ -43,6 +45,21 @@ def standalone_source(func: FunctionType) -> str:
     collected.add_definition(func.__name__, func, _own_source(func))
     parts = [_FUTURE, *sorted(collected.imports), *collected.constants, *collected.definitions]
     return "\n".join(parts)
+
+
+def source_folder(func: FunctionType) -> Path | None:
+    """Where modules of the function's author are: None where its file is an installed one."""
+    try:
+        file = Path(inspect.getsourcefile(func) or "").resolve()
+    except TypeError:
+        return None
+    if not file.is_file():
+        return Path.cwd()  # a notebook, or what was typed in
+    module = "" if func.__module__ == "__main__" else func.__module__
+    folder = file.parents[module.count(".") + (file.name == "__init__.py")]
+    names = ("stdlib", "platstdlib", "purelib", "platlib")
+    installed = {Path(sysconfig.get_path(name)).resolve() for name in names}
+    return None if installed.intersection((folder, *folder.parents)) else folder
 
 
 class _Collected:

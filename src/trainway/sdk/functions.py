@@ -2,7 +2,8 @@
 
 The function goes as source and its arguments as JSON, or as a pickle where JSON would change them;
 `function_boot` makes the call in the job, and leaves the value that the first rank returns in the
-job's output directory.
+job's output directory. On this machine all of it is words of a command. To pods it travels as
+files, and the value comes back in lines of the log, which the server takes out of it.
 """
 
 import base64
@@ -13,15 +14,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from trainway.errors import NotFoundError, TrainwayError, UsageError
-from trainway.sdk.function_source import standalone_source, unwrapped
-
-RESULT: Final = Path(".trainway", "result.json")
+from trainway.errors import TrainwayError, UsageError
+from trainway.sdk.bundle import place
+from trainway.sdk.function_source import source_folder, standalone_source, unwrapped
 
 _LONGEST_PIECE: Final = 100_000
 """Bytes of one argument; Linux takes 128 KiB less one."""
 _LARGEST: Final = 1_000_000
-"""Bytes in all. A Kubernetes object may have 1.5 MB, and a command line on Linux about 2 MB."""
+"""Bytes of all words of a command; on Linux it may have about 2 MB."""
+_LARGEST_FILE: Final = 60_000_000
+"""Bytes of a call that goes as a file."""
+_BOOT_FILE: Final = "trainway_boot.py"
+_CALL_FILE: Final = "trainway_call.json"
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,8 @@ class FunctionCall:
     arguments: str
     packages: tuple[str, ...] = ()
     index_urls: tuple[str, ...] = ()
+    folder: Path | None = None
+    """Where the modules are that are the author's own, if there is such a place."""
 
     def command(self) -> list[str]:
         """What makes the call; a launcher may stand before it."""
@@ -41,16 +47,44 @@ class FunctionCall:
 
     def args(self) -> list[str]:
         """The arguments of the command."""
+        self._check_size(_LARGEST, "write the data to a file and pass its path")
         source = _pieces(self.source)
-        head = {
+        head = {**self._head(), "pieces": len(source)}
+        return [json.dumps(head), *source, *_pieces(self.arguments)]
+
+    def command_of_files(self) -> list[str]:
+        """What makes the call in a pod that has the files."""
+        return ["python", place(_BOOT_FILE), f"@{place(_CALL_FILE)}"]
+
+    def files(self) -> dict[str, bytes]:
+        """The call as files for a pod; from there the value comes back through the log."""
+        self._check_size(
+            _LARGEST_FILE, "put the data where the pods can read it: a volume, or a store"
+        )
+        call = {
+            "head": {**self._head(), "result": "log"},
+            "source": self.source,
+            "arguments": self.arguments,
+        }
+        return {_BOOT_FILE: _boot().encode(), _CALL_FILE: json.dumps(call).encode()}
+
+    def _check_size(self, largest: int, hint: str) -> None:
+        size = len(self.source) + len(self.arguments)
+        if size > largest:
+            raise UsageError(
+                f"{self.function} and its arguments are {size / 1e6:.1f} MB, and at most "
+                f"{largest // 1_000_000} MB can travel",
+                hint=hint,
+            )
+
+    def _head(self) -> dict[str, Any]:
+        return {
             "function": self.function,
             "file": f"{self.function}.py",
             "encoding": self.encoding,
             "packages": list(self.packages),
             "index_urls": list(self.index_urls),
-            "pieces": len(source),
         }
-        return [json.dumps(head), *source, *_pieces(self.arguments)]
 
 
 def captured(
@@ -64,28 +98,31 @@ def captured(
     plain, first, named = unwrapped(func)
     encoding, arguments = _encoded([*first, *args], {**named, **(kwargs or {})}, plain.__name__)
     source = standalone_source(plain)
-    if len(source) + len(arguments) > _LARGEST:
-        size = (len(source) + len(arguments)) / 1e6
-        raise UsageError(
-            f"{plain.__name__} and its arguments are {size:.1f} MB, and at most 1 MB can travel",
-            hint="write the data to a file and pass its path",
-        )
-    name = plain.__name__
-    return FunctionCall(name, source, encoding, arguments, tuple(packages), tuple(index_urls))
+    return FunctionCall(
+        plain.__name__,
+        source,
+        encoding,
+        arguments,
+        tuple(packages),
+        tuple(index_urls),
+        source_folder(plain),
+    )
 
 
-def function_result(output_dir: Path) -> Any:
-    """The value that the first rank returned."""
-    try:
-        result = json.loads((output_dir / RESULT).read_text("utf-8"))
-    except FileNotFoundError:
-        raise NotFoundError(f"the job left no result in {output_dir}") from None
+def decoded_result(result: Mapping[str, Any]) -> Any:
+    """The value that the first rank returned, from what came back of it."""
     if result["encoding"] == "json":
         return result["value"]
     if result["encoding"] == "none":
         raise TrainwayError(
             f"the function returned a {result['type']}, which cannot be sent: {result['value']}",
             hint="return plain data, and write the rest to TRAINWAY_OUTPUT_DIR",
+        )
+    if result["encoding"] == "large":
+        raise TrainwayError(
+            f"the function returned a {result['type']} of {result['value'] / 1e6:.1f} MB, too much "
+            "to come back from a pod",
+            hint="write it to a volume or an object store, and return its place",
         )
     return pickle.loads(base64.b64decode(result["value"]))  # noqa: S301 - the caller's own job
 

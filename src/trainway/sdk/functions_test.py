@@ -1,16 +1,20 @@
+import base64
 import json
 import os
 import subprocess
 import sys
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from trainway.errors import NotFoundError, TrainwayError, UsageError
+from trainway.errors import TrainwayError, UsageError
 from trainway.sdk import function_boot
-from trainway.sdk.functions import RESULT, FunctionCall, captured, function_result
+from trainway.sdk.functions import FunctionCall, captured, decoded_result
+
+RESULT = Path(".trainway", "result.json")
 
 
 def add(x: Any, y: Any = 1) -> Any:
@@ -55,6 +59,10 @@ def call(
         env={**os.environ, "TRAINWAY_OUTPUT_DIR": str(output), **(env or {})},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
+
+
+def function_result(output: Path) -> Any:
+    return decoded_result(json.loads((output / RESULT).read_text()))
 
 
 @pytest.mark.parametrize(
@@ -108,8 +116,7 @@ def test_an_exception_shows_the_line_and_leaves_no_value(tmp_path: Path) -> None
     done = call(captured(fails), tmp_path)
     assert done.returncode == 1
     assert 'raise ValueError("the reason")' in done.stderr
-    with pytest.raises(NotFoundError, match="the job left no result"):
-        function_result(tmp_path)
+    assert not (tmp_path / RESULT).exists()
 
 
 def test_a_value_that_cannot_travel_is_named(tmp_path: Path) -> None:
@@ -122,7 +129,71 @@ def test_arguments_that_cannot_travel_are_refused() -> None:
     with pytest.raises(UsageError, match="the arguments of echo cannot be sent"):
         captured(echo, (lambda: 1,))
     with pytest.raises(UsageError, match=r"echo and its arguments are 2\.0 MB"):
-        captured(echo, ("x" * 2_000_000,))
+        captured(echo, ("x" * 2_000_000,)).args()
+    with pytest.raises(UsageError, match=r"echo and its arguments are 61\.0 MB, and at most 60 MB"):
+        captured(echo, ("x" * 61_000_000,)).files()
+
+
+def run_files(
+    call: FunctionCall, folder: Path, env: dict[str, str] | None = None
+) -> "subprocess.CompletedProcess[bytes]":
+    """Run a call as a pod would that has its files in the folder."""
+    for name, content in call.files().items():
+        (folder / name).write_bytes(content)
+    _, *command = call.command_of_files()
+    kept = {name: value for name, value in os.environ.items() if "TRAINWAY" not in name}
+    return subprocess.run(
+        [sys.executable, *(word.replace("/opt/trainway/files", str(folder)) for word in command)],
+        env={**kept, "TMPDIR": str(folder), **(env or {})},
+        capture_output=True, check=False,
+    )  # fmt: skip
+
+
+def value_in(log: bytes) -> Any:
+    pieces = [line.split() for line in log.splitlines()]
+    assert {mark for mark, *_ in pieces} == {b"\x1etrainway-result"}
+    assert [(int(n), int(count)) for _, _, n, count, _ in pieces] == [
+        (n, len(pieces)) for n in range(len(pieces))
+    ]
+    data = b"".join(piece for *_, piece in pieces)
+    return decoded_result(json.loads(zlib.decompress(base64.b64decode(data))))
+
+
+@pytest.mark.parametrize(
+    ("func", "args", "value"),
+    [
+        (echo, ("$(HOME) ä \ud800",), "$(HOME) ä \ud800"),
+        (echo, ({1: b"\x00"},), {1: b"\x00"}),
+        (later, (5,), 5),
+        (echo, ("x" * 3_000_000,), "x" * 3_000_000),
+    ],
+    ids=["text", "pickle", "coroutine", "long"],
+)
+def test_a_call_in_files_brings_its_value_back_through_the_log(
+    func: Callable[..., Any], args: Any, value: Any, tmp_path: Path
+) -> None:
+    done = run_files(captured(func, args), tmp_path)
+    assert done.stderr == b""
+    assert value_in(done.stdout) == value
+
+
+def test_in_pods_too_only_the_first_rank_answers(tmp_path: Path) -> None:
+    assert run_files(captured(add, (1,)), tmp_path, {"RANK": "1"}).stdout == b""
+
+
+def test_a_value_too_large_for_a_log_is_named() -> None:
+    with pytest.raises(TrainwayError, match=r"returned a str of 9\.0 MB, too much to come back"):
+        decoded_result({"encoding": "large", "type": "str", "value": 9_000_000})
+
+
+def test_processes_of_a_pod_share_a_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("TRAINWAY_OUTPUT_DIR", raising=False)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    both = [function_boot.scratch_folder(is_shared=True) for _ in range(2)]
+    assert both[0] == both[1]
+    assert both[0].stat().st_mode & 0o777 == 0o700
+    alone = [function_boot.scratch_folder(is_shared=False) for _ in range(2)]
+    assert alone[0] != alone[1]
 
 
 class Unequal:

@@ -6,9 +6,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from trainway.errors import TrainwayError
+from trainway.errors import NotFoundError, TrainwayError
 from trainway.sdk.failures import JobFailedError, WaitTimeoutError
 from trainway.sdk.log_line import LogLine
+from trainway.sdk.manifests import FUNCTION
 from trainway.sdk.phases import FAILED, SUCCEEDED
 from trainway.sdk.rest import Json, LogQuery, Rest, is_terminal, phase
 from trainway.sdk.transport import StreamControl
@@ -80,12 +81,18 @@ class Job:
         """
         if self.wait(timeout) != SUCCEEDED:
             raise self._failure()
-        if not self._rest.address.is_here:
-            raise TrainwayError("the result is on the server's machine and cannot be fetched yet")
-        from trainway.sdk.functions import RESULT, function_result  # noqa: PLC0415 - loads inspect
+        from trainway.sdk.functions import decoded_result  # noqa: PLC0415 - loads inspect
 
-        folder = self.output_dir
-        return function_result(folder) if (folder / RESULT).exists() else None
+        try:
+            return decoded_result(self._rest.result(self.id))
+        except NotFoundError:
+            name = self._function()
+            if name is None:
+                return None
+            raise NotFoundError(
+                f"the value that {name} returned was lost with the log of its pod",
+                hint="run it again, or write the value to a volume",
+            ) from None
 
     def exception(self, timeout: float | None = None) -> TrainwayError | None:
         """Wait for the end; what result() would raise for a job that failed, else None."""
@@ -147,6 +154,14 @@ class Job:
 
     def _status(self) -> Json:
         return self._data.get("status") or {}
+
+    def _function(self) -> str | None:
+        """The name of the function that the job calls in a pod, if it does."""
+        for obj in (self._data.get("spec") or {}).get("objects") or ():
+            annotations = (obj.get("metadata") or {}).get("annotations") or {}
+            if FUNCTION in annotations:
+                return str(annotations[FUNCTION])
+        return None
 
     def _trainer_status(self) -> Json:
         return self.refresh()["status"].get("progress") or {}

@@ -3,10 +3,12 @@
 What runs under a training runtime is a TrainJob; a command on its own is a JobSet. Neither retries:
 the runtime travels along with its retries taken out, since whoever runs a script waits for it and
 wants to see its error, not six attempts of it. Restarts that are asked for are JobSet's, which take
-the whole gang.
+the whole gang. Away from this machine the runtime travels as one of the job's own, in its
+namespace: those of the cluster stay as they are.
 """
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -23,6 +25,13 @@ GPU: Final = "nvidia.com/gpu"
 LOCAL: Final = "local"
 JOB_KINDS: Final = ("TrainJob", "MPIJob", "JobSet")
 INITIALIZERS: Final = ("dataset-initializer", "model-initializer")
+FRAMEWORK: Final = "trainer.kubeflow.org/framework"
+FILES_LABEL: Final = "trainway.dev/files"
+"""On the ConfigMap of the files that travel with a job."""
+FUNCTION: Final = "trainway.dev/function"
+"""On a job that calls a function whose value is to come back from pods: its name."""
+DEFAULT_IMAGE: Final = "python:{}.{}-slim".format(*sys.version_info)
+"""Of a pod that needs no framework: it has the Python of whoever submits."""
 
 _LONGEST_NAME: Final = 40
 """Pods are called `<name>-<role>-<job>-<pod>`, which must stay within 63 characters."""
@@ -62,11 +71,18 @@ class Wishes:
     """The backend; on this machine jobs run as processes and need no image."""
     containers: bool = False
     """Not so: they are to run in containers of their images."""
+    secrets: Mapping[str, str] = field(default_factory=dict)
+    """Variables of a task that are never shown."""
+
+    @property
+    def travels(self) -> bool:
+        """Whether the job runs where this machine's files are not."""
+        return self.on not in (None, LOCAL)
 
     @property
     def uses_images(self) -> bool:
         """Whether the images of a runtime mean anything."""
-        return self.wants_containers or self.on not in (None, LOCAL)
+        return self.wants_containers or self.travels
 
     @property
     def wants_containers(self) -> bool:
@@ -75,16 +91,15 @@ class Wishes:
 
     def isolation(self) -> Json:
         """The option of a submission that says so, for the one backend that has a choice."""
-        is_local = self.on in (None, LOCAL)
-        return {"isolation": "container"} if self.wants_containers and is_local else {}
+        return {"isolation": "container"} if self.wants_containers and not self.travels else {}
 
 
-def job_name(text: str) -> str:
+def job_name(text: str, shorter_by: int = 0) -> str:
     """A name that Kubernetes takes for a job, as near to the text as can be."""
     words = re.sub("[^a-z0-9]+", "-", text.lower()).strip("-")
     if not words[:1].isalpha():
         words = f"job-{words}" if words else "job"
-    return words[:_LONGEST_NAME].rstrip("-")
+    return words[: _LONGEST_NAME - shorter_by].rstrip("-")
 
 
 def literal(text: str) -> str:
@@ -130,7 +145,14 @@ def trainjob(
     _apply_to_trainjob(job, wishes)
     if runtime is None:
         return [job]
-    return [failing_fast(runtime, wishes.restarts, with_images=wishes.uses_images), job]
+    runtime = failing_fast(runtime, wishes.restarts, with_images=wishes.uses_images)
+    if wishes.travels:
+        if runtime["metadata"]["labels"].get(FRAMEWORK) == "torchtune":
+            return [job]  # the model is told by the name of the cluster's runtime
+        runtime["kind"] = "TrainingRuntime"
+        runtime["metadata"]["name"] = wishes.name
+        job["spec"]["runtimeRef"] = {"kind": "TrainingRuntime", "name": wishes.name}
+    return [runtime, job]
 
 
 def failing_fast(runtime: Json, restarts: int = 0, *, with_images: bool = False) -> Json:
@@ -154,8 +176,9 @@ def failing_fast(runtime: Json, restarts: int = 0, *, with_images: bool = False)
 def plain_jobset(wishes: Wishes, command: Sequence[str]) -> Json:
     """A JobSet that runs the command on each node."""
     container: Json = {"name": "node"}
-    if wishes.image is not None:
-        container["image"] = wishes.image
+    image = wishes.image or (DEFAULT_IMAGE if wishes.travels else None)
+    if image is not None:
+        container["image"] = image
     container["command"] = [literal(part) for part in command]
     if wishes.env:
         container["env"] = _env(wishes.env)
@@ -181,7 +204,7 @@ def plain_jobset(wishes: Wishes, command: Sequence[str]) -> Json:
 
 def with_wishes(objects: Sequence[Json], wishes: Wishes) -> list[Json]:
     """The objects as they were written, with what is asked for in place of what they say."""
-    wanted = _named_wishes(wishes)
+    wanted = named_wishes(wishes)
     jobs = [item for item in objects if item.get("kind") in JOB_KINDS]
     if not wanted or not jobs:
         return list(objects)
@@ -200,11 +223,12 @@ def with_wishes(objects: Sequence[Json], wishes: Wishes) -> list[Json]:
     return [job if item is jobs[0] else item for item in objects]
 
 
-_FIXED: Final[Mapping[str, tuple[str, ...]]] = {"TrainJob": ("restarts",)}
+_FIXED: Final[Mapping[str, tuple[str, ...]]] = {"TrainJob": ("restarts", "secret")}
 """Kinds that can be changed in part, and the part that cannot; of others only the name."""
 
 
-def _named_wishes(wishes: Wishes) -> list[str]:
+def named_wishes(wishes: Wishes) -> list[str]:
+    """What is asked for, by the names of the options."""
     given = {
         "name": wishes.name,
         "nodes": wishes.nodes,
@@ -213,6 +237,7 @@ def _named_wishes(wishes: Wishes) -> list[str]:
         "memory": wishes.resources.memory,
         "gpus": wishes.resources.gpus,
         "env": wishes.env or None,
+        "secret": wishes.secrets or None,
         "runtime": wishes.runtime,
         "image": wishes.image,
         "restarts": wishes.restarts or None,

@@ -70,6 +70,12 @@ class Rest:
         answer = self._transport.request("POST", "/jobs", body=body, key=submission.key)
         return answer["job"], [str(line) for line in answer.get("warnings") or ()]
 
+    def plan(self, submission: Submission) -> tuple[Any, list[str]]:
+        """What a backend would do with a job, as plain data, and what its author should know."""
+        body = {"objects": list(submission.objects), "options": dict(submission.options)}
+        answer = self._transport.request("POST", "/plans", body=body)
+        return json.loads(answer["request"]), [str(line) for line in answer.get("warnings") or ()]
+
     def page(
         self,
         *,
@@ -110,6 +116,11 @@ class Rest:
         path = _path(ref, "/" + verb)
         job: Json = self._transport.request("POST", path, timeout=_UNHURRIED_S)
         return job
+
+    def result(self, ref: str) -> Json:
+        """The value that a function returned, as text."""
+        value: Json = self._transport.request("GET", _path(ref, "/result"))
+        return value
 
     def events(self, ref: str, after: int | None = None) -> list[Json]:
         """What happened to a job so far."""
@@ -166,6 +177,12 @@ class Rest:
             if event.event == "log":
                 yield LogLine.of(json.loads(event.data))
 
+    def pod(self, ref: str, role: str | None = None, rank: int | None = None) -> Json:
+        """Where a pod of a job is: its name, its containers, and the kubeconfig to reach it."""
+        query = {"role": role, "rank": rank}
+        place: Json = self._transport.request("GET", _path(ref, "/pod"), query=query)
+        return place
+
     def runtimes(self) -> list[Json]:
         """The training runtimes that the server knows."""
         items: list[Json] = self._transport.request("GET", "/runtimes")["items"]
@@ -177,8 +194,12 @@ class Rest:
         return runtime
 
     def backends(self) -> list[Json]:
-        """Where jobs can run: checks and capacity."""
-        items: list[Json] = self._transport.request("GET", "/backends")["items"]
+        """Where jobs can run, the clusters of our kubeconfig among them: checks and capacity."""
+        from trainway.sdk.submitter import kubeconfig_files  # noqa: PLC0415 - seldom needed
+
+        files = kubeconfig_files(os.environ) if self.address.is_here else []
+        query = {"kubeconfig": os.pathsep.join(files) or None}
+        items: list[Json] = self._transport.request("GET", "/backends", query=query)["items"]
         return items
 
     def server(self) -> Json:

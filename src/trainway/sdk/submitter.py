@@ -21,6 +21,7 @@ _KEPT: Final = (
     "TRAINWAY_CONTAINER_FLAGS",
     "TRAINWAY_CONTAINER_RUN_FLAGS",
 )
+_CLUSTER: Final = "k8s"
 _DROPPED: Final = ("_", "SHLVL", "PWD", "OLDPWD", "PS1", "COLUMNS", "LINES", "_TRAINWAY_COMPLETE")
 _GANG_NAMES: Final = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "JOB_COMPLETION_INDEX")
 _GANG_PREFIXES: Final = ("PET_", "LOCAL_", "GROUP_", "ROLE_", "TORCHELASTIC_", "OMPI_", "PMIX_")
@@ -30,14 +31,33 @@ _MPI_AS_ROOT: Final = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CO
 """Open MPI refuses to start anything for root unless told that this is meant."""
 
 
-def job_options(address: Address, *, prefer_our_python: bool) -> Json:
+def job_options(address: Address, *, prefer_our_python: bool, backend: str | None = None) -> Json:
     """The part of a submission that says where it comes from."""
     if not address.is_here:
         return {}
+    if is_cluster(backend):
+        return {"workdir": str(Path.cwd()), "kubeconfig": kubeconfig_files(os.environ)}
     environ = job_environment(os.environ, _bin(), prefer_our_python=prefer_our_python)
     if os.geteuid() == 0:
         environ = {**_MPI_AS_ROOT, **environ}
     return {"workdir": str(Path.cwd()), "environ": environ}
+
+
+def is_cluster(backend: str | None) -> bool:
+    """Whether a backend's name is that of a Kubernetes cluster."""
+    return (backend or "").split("/")[0] == _CLUSTER
+
+
+def kubeconfig_files(environ: Mapping[str, str], home: Path | None = None) -> list[str]:
+    """The kubeconfig files that count here, as absolute paths; none where there are none.
+
+    The server is a process of its own, with the environment of whoever started it.
+    """
+    named = [path for path in environ.get("KUBECONFIG", "").split(os.pathsep) if path]
+    if named:
+        return [str(Path(path).absolute()) for path in named]
+    usual = (home or Path.home()) / ".kube" / "config"
+    return [str(usual)] if usual.is_file() else []
 
 
 def job_environment(

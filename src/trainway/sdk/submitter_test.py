@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from trainway.sdk.address import Address
-from trainway.sdk.submitter import job_environment, job_options
+from trainway.sdk.submitter import is_cluster, job_environment, job_options, kubeconfig_files
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,31 @@ def test_only_a_server_here_gets_the_surroundings(
     assert here["workdir"] == str(tmp_path)
     assert here["environ"]["HOME"] == os.environ["HOME"]
     assert job_options(Address("", "elsewhere", 80), prefer_our_python=True) == {}
+
+
+def test_a_cluster_gets_the_kubeconfig_and_not_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KUBECONFIG", "mine:/other")
+    options = job_options(Address("/x"), prefer_our_python=True, backend="k8s/test")
+    expected = [str(tmp_path / "mine"), "/other"]
+    assert options == {"workdir": str(tmp_path), "kubeconfig": expected}
+    elsewhere = Address("", "elsewhere", 80)
+    assert job_options(elsewhere, prefer_our_python=True, backend="k8s/test") == {}
+
+
+def test_the_usual_kubeconfig_counts_where_none_is_named(tmp_path: Path) -> None:
+    assert kubeconfig_files({}, tmp_path) == []
+    usual = tmp_path / ".kube" / "config"
+    usual.parent.mkdir()
+    usual.write_text("")
+    assert kubeconfig_files({}, tmp_path) == [str(usual)]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("k8s", True), ("k8s/a/b", True), ("local", False), ("k8s-like", False), (None, False)],
+)
+def test_what_is_a_cluster(name: str | None, expected: bool) -> None:
+    assert is_cluster(name) is expected

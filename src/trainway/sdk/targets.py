@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainway.errors import ManifestError, UnreadableError, UsageError
 from trainway.sdk.manifests import (
+    FUNCTION,
     JOB_KINDS,
     TORCH_RUNTIME,
     Wishes,
@@ -27,6 +28,10 @@ Json = dict[str, Any]
 
 MANIFESTS: Final = (".yaml", ".yml", ".json")
 SCRIPT: Final = ".py"
+_LETTERS: Final = "bcdfghjklmnpqrstvwxz"
+"""No vowels, so no words; no digits, which Open MPI 4 takes for numbers in the names of hosts."""
+_SUFFIX: Final = 5
+"""Characters behind the name of what runs in a cluster."""
 
 
 def manifest_objects(text: str, source: str, wishes: Wishes) -> list[Json]:
@@ -37,6 +42,12 @@ def manifest_objects(text: str, source: str, wishes: Wishes) -> list[Json]:
         objects = parse_manifests(text)
     except ManifestError as error:
         raise UnreadableError(f"{source}: {error}") from None
+    if not any("kind" in item or "apiVersion" in item for item in objects):
+        from trainway.api.task.task_file import looks_like_tasks  # noqa: PLC0415 - as above
+        from trainway.sdk.tasks import run_objects  # noqa: PLC0415 - as above
+
+        if looks_like_tasks(objects):
+            return run_objects(text, source, wishes)
     return checked_objects(objects, source, wishes)
 
 
@@ -65,11 +76,22 @@ def read_manifest(path: Path) -> str:
 
 
 def script_objects(script: str, args: Sequence[str], wishes: Wishes) -> list[Json]:
-    """The objects that run a Python script."""
-    if not Path(script).is_file():
+    """The objects that run a Python script; away from this machine its modules come along."""
+    path = Path(script)
+    if not path.is_file():
         raise UnreadableError(f"{script}: {os.strerror(2)}")
-    wishes = _named(wishes, Path(script).stem)
-    if wishes.runtime is None and (_is_distributed(wishes) or has_torch()):
+    wishes = _named(wishes, path.stem)
+    if wishes.travels:
+        from trainway.sdk.bundle import place, script_bundle, with_bundle  # noqa: PLC0415 - loads ast
+
+        wishes, bundle = _unbuffered(wishes), script_bundle(path)
+        objects = _script(place(path.name), args, wishes, uses_torch="torch" in bundle.imports)
+        return with_bundle(objects, bundle)
+    return _script(script, args, wishes, uses_torch=has_torch())
+
+
+def _script(script: str, args: Sequence[str], wishes: Wishes, *, uses_torch: bool) -> list[Json]:
+    if wishes.runtime is None and (_is_distributed(wishes) or uses_torch):
         wishes = replace(wishes, runtime=TORCH_RUNTIME)
     if wishes.runtime is None:
         return [plain_jobset(wishes, ["python", script, *args])]
@@ -96,16 +118,48 @@ def command_objects(command: Sequence[str], wishes: Wishes) -> list[Json]:
 def function_objects(call: "FunctionCall", wishes: Wishes) -> list[Json]:
     """The objects that call a function."""
     wishes = _named(wishes, call.function)
-    if wishes.runtime is None and ((wishes.procs_per_node or 1) > 1 or has_own_torch()):
+    if wishes.travels:
+        from trainway.sdk.bundle import collected, with_bundle  # noqa: PLC0415 - it loads ast
+
+        wishes = _unbuffered(wishes)
+        bundle = collected(call.folder, call.files(), [call.source])
+        words = call.command_of_files()
+        objects = _function(words, (), wishes, uses_torch="torch" in bundle.imports)
+        (job,) = (item for item in objects if item["kind"] in JOB_KINDS)
+        job["metadata"]["annotations"] = {FUNCTION: call.function}
+        return with_bundle(objects, bundle)
+    return _function(call.command(), call.args(), wishes, uses_torch=has_own_torch())
+
+
+def _function(
+    command: Sequence[str], args: Sequence[str], wishes: Wishes, *, uses_torch: bool
+) -> list[Json]:
+    if wishes.runtime is None and ((wishes.procs_per_node or 1) > 1 or uses_torch):
         wishes = replace(wishes, runtime=TORCH_RUNTIME)
     if wishes.runtime is None:
-        return [plain_jobset(wishes, [*call.command(), *call.args()])]
+        return [plain_jobset(wishes, [*command, *args])]
     runtime = _builtin(wishes.runtime)
-    return trainjob(wishes, runtime, [*launcher(runtime), *call.command()], call.args())
+    return trainjob(wishes, runtime, [*launcher(runtime), *command], args)
+
+
+def fresh_suffix() -> str:
+    """What makes a name one that nobody has."""
+    return "".join(_LETTERS[byte % len(_LETTERS)] for byte in os.urandom(_SUFFIX))
 
 
 def _named(wishes: Wishes, text: str) -> Wishes:
-    return replace(wishes, name=job_name(text)) if wishes.name is None else wishes
+    """With a name; in a cluster, where two jobs cannot share one, with a new one."""
+    if wishes.name is not None:
+        return wishes
+    name = job_name(text)
+    if wishes.travels:
+        name = f"{job_name(text, shorter_by=_SUFFIX + 1)}-{fresh_suffix()}"
+    return replace(wishes, name=name)
+
+
+def _unbuffered(wishes: Wishes) -> Wishes:
+    """Let logs come at once in pods too; jobs of this machine are started so anyway."""
+    return replace(wishes, env={"PYTHONUNBUFFERED": "1", **wishes.env})
 
 
 def _is_distributed(wishes: Wishes) -> bool:

@@ -24,6 +24,8 @@ class FakeServer:
         self.jobs: dict[str, Json] = {}
         self.logs: dict[str, list[Json]] = {}
         self.events: dict[str, list[Json]] = {}
+        self.results: dict[str, Json] = {}
+        """What functions returned, by the id of the job."""
         self.requests: list[tuple[str, str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.on_submit: Callable[[Json], None] = lambda _job: None
@@ -35,6 +37,8 @@ class FakeServer:
         self._keys: dict[str, Json] = {}
         self.runtimes: list[Json] = []
         self.backends: list[Json] = []
+        self.pods: dict[tuple[str | None, str | None], Json] = {}
+        """Where a pod is, by role and rank as they were asked for."""
         self.break_after = 0
         """Break each stream after so many events, once; 0: never."""
         self.stopped = threading.Event()
@@ -234,6 +238,12 @@ class _Handler(BaseHTTPRequestHandler):
             case "DELETE", []:
                 del fake.jobs[id_]
                 self._answer(200, job)
+            case "GET", ["result"]:
+                value = fake.results.get(id_)
+                self._answer(200, value) if value else self._missing("value", id_)
+            case "GET", ["pod"]:
+                place = fake.pods.get((query.get("role"), query.get("rank")))
+                self._answer(200, place) if place else self._missing("pod", self.path)
             case "GET", ["watch"]:
                 self._stream(self._watch(job))
             case "GET", ["logs"]:

@@ -10,6 +10,8 @@ from trainway.server.models import ErrorAnswer
 from trainway.server.paths import BASE_PATH
 from trainway.server.routes.about import add_about_routes
 from trainway.server.routes.jobs import add_action_routes, add_job_routes, add_report_routes
+from trainway.server.routes.pods import add_pod_routes
+from trainway.server.routes.results import add_result_routes
 from trainway.server.routes.streams import add_stream_routes
 from trainway.server.service import Service
 
@@ -33,6 +35,8 @@ def create_app(service: Service) -> FastAPI:
     add_job_routes(app, service)
     add_action_routes(app, service.engine)
     add_report_routes(app, service)
+    add_result_routes(app, service)
+    add_pod_routes(app, service)
     add_stream_routes(app, service)
     add_about_routes(app, service)
     add_handlers(app)

@@ -41,6 +41,9 @@ class SubmitOptions(BaseModel):
     environ: dict[str, str] = Field({}, description="environment below the containers' own")
     oversubscribe: bool = Field(False, description="start even if it does not fit")
     labels: dict[str, str] = Field({}, description="labels of the job, over those of the object")
+    kubeconfig: tuple[str, ...] = Field(
+        (), description="absolute paths of the submitter's kubeconfig files, for backends `k8s/...`"
+    )
     isolation: Isolation = Field(
         Isolation.PROCESS,
         description="what containers are on the local backend: processes, or containers of podman "
@@ -131,11 +134,33 @@ class SubmitAnswer(Shown):
     warnings: list[str]
 
 
+class PlanAnswer(Shown):
+    """What would be done for a job."""
+
+    request: str = Field(description="the backend's own request as JSON; values of Secrets hidden")
+    warnings: list[str]
+
+
 class JobPage(Shown):
     """Some jobs, newest first."""
 
     items: list[Job]
     cursor: str | None = Field(description="where the next page begins")
+
+
+class PodPlace(Shown):
+    """A pod of a job, and how to reach it."""
+
+    job: str = Field(description="the id of the job")
+    pod: str
+    container: str = Field(description="the one that is meant where none is named")
+    containers: list[str]
+    namespace: str
+    context: str
+    kubeconfig: list[str] = Field(description="absolute paths; none: the usual ones")
+    processes: dict[str, int] = Field(
+        {}, description="by container, where it is no pod of a cluster"
+    )
 
 
 class Event(Shown):

@@ -31,18 +31,19 @@ from trainway.backends.base import (
 )
 from trainway.backends.local import fitness, journal, planning
 from trainway.backends.local.agents import AgentError, AgentLostError, Agents
+from trainway.backends.local.attachment import attachment
 from trainway.backends.local.capacity import Machine
 from trainway.backends.local.certificate import new_status_keys
 from trainway.backends.local.containers import clear_containers, find_tool
 from trainway.backends.local.jobdir import PRIVATE_DIR, JobDir
-from trainway.backends.local.log_cursor import Cursor
-from trainway.backends.local.log_stream import stream_logs
 from trainway.backends.local.mounts import can_mount
 from trainway.backends.local.network import LocalNetwork
 from trainway.backends.local.planning import LocalRequest
 from trainway.backends.local.ports import Ports
+from trainway.backends.logs.cursor import Cursor
+from trainway.backends.logs.stream import stream_logs
 from trainway.compiler.network import JobIdentity
-from trainway.errors import UnavailableError
+from trainway.errors import ConflictError, UnavailableError
 
 Json = dict[str, Any]
 
@@ -53,6 +54,7 @@ class LocalBackend:
     """Runs each job under an agent of its own, in a directory below the home directory."""
 
     name = "local"
+    schedules = False
 
     def __init__(
         self,
@@ -70,6 +72,19 @@ class LocalBackend:
     @cached_property
     def _agents(self) -> Agents:
         return Agents()
+
+    def places(self) -> list[str]:
+        """Itself."""
+        return [self.name]
+
+    async def look(self) -> None:
+        """The machine is always there."""
+
+    async def survey(self) -> None:
+        """What there is is looked up when it is asked for."""
+
+    async def close(self) -> None:
+        """There is nothing to let go of."""
 
     def capabilities(self) -> Mapping[Feature, str]:
         """GPUs and images where this machine has something for them."""
@@ -95,6 +110,14 @@ class LocalBackend:
         """CPUs, memory and GPUs of the machine."""
         return self._machine.capacity()
 
+    def namespace(self, named: str) -> str:
+        """Any name will do."""
+        return named
+
+    def runtime(self, kind: str, name: str) -> Json | None:  # noqa: ARG002 - only the built-in ones
+        """None: this machine has no runtimes of its own."""
+        return None
+
     def network(self, job: JobIdentity) -> LocalNetwork:
         """The loopback address, and a port that no other job has."""
         return LocalNetwork(job, self._ports.reserve())
@@ -108,7 +131,7 @@ class LocalBackend:
         port = int(handle["port"])
         return not _job(handle).plan.exists() and not self._ports.are_free(port)
 
-    def problems(self, jobset: Json) -> tuple[list[str], list[str]]:
+    def problems(self, jobset: Json, source: Json) -> tuple[list[str], list[str]]:  # noqa: ARG002 - the JobSet says it all
         """What processes cannot do for the JobSet, or containers where it asks for them."""
         if isolation_of(jobset) is Isolation.CONTAINER and find_tool() is None:
             raise UnavailableError(
@@ -121,6 +144,9 @@ class LocalBackend:
         """The plan for the agent."""
         host = planning.Host(self._jobs, socket.gethostname(), find_tool())
         return planning.plan(workload, host)
+
+    async def rehearse(self, request: Request) -> None:
+        """Nobody else has a say."""
 
     async def submit(self, request: Request) -> None:
         """Write the plan and start the agent, unless either was done already."""
@@ -178,6 +204,25 @@ class LocalBackend:
     ) -> AsyncIterator[list[LogLine]]:
         """The logs of all containers, merged by time."""
         return stream_logs(_job(handle).logs, query, ended)
+
+    def output(self, handle: Handle) -> Path:
+        """The folder that the job was told to write to."""
+        return _job(handle).output
+
+    async def attachment(self, handle: Handle, role: str | None, rank: int | None) -> Json:
+        """The processes of a pod, for a command beside them."""
+        job = _job(handle)
+        try:
+            plan = json.loads(await asyncio.to_thread(job.plan.read_bytes))
+        except FileNotFoundError:
+            raise ConflictError("the job has not begun") from None
+        if "containers" in plan:
+            raise ConflictError(
+                "its containers are those of podman or docker",
+                hint="use podman exec or docker exec",
+            )
+        records = await asyncio.to_thread(lambda: list(journal.read(job.journal, -1)))
+        return attachment(handle, records, role, rank)
 
     async def suspend(self, handle: Handle) -> None:
         """Stop the pods."""

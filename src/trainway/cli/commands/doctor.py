@@ -67,6 +67,7 @@ def _lines(report: Json, *, colourful: bool) -> Iterator[str]:
     for backend in report["backends"]:
         yield ""
         yield f"{backend['name']}{_capacity(backend.get('capacity'))}"
+        yield from _pool_lines(backend.get("capacity") or {})
         for check in backend["checks"]:
             yield from _check_lines(check, colourful=colourful)
         for feature, reason in (backend.get("capabilities") or {}).items():
@@ -93,6 +94,23 @@ def _capacity(capacity: Json | None) -> str:
     if total["gpus"]:
         parts.append(f"{len(free['gpus'])} of {len(total['gpus'])} GPUs")
     return f": {', '.join(parts)} free"
+
+
+def _pool_lines(capacity: Json) -> Iterator[str]:
+    """The sorts of nodes of a cluster, and the quotas of its namespace."""
+    for pool in capacity.get("pools") or ():
+        total, free = pool["total"], pool["free"]
+        gpus = "".join(
+            f", {free['gpus'].get(name, 0)} of {number} {name}"
+            for name, number in total["gpus"].items()
+        )
+        memory = f"{_gibibytes(free['memory'])} of {_gibibytes(total['memory'])} GiB memory"
+        nodes = f"{pool['nodes']} node{'s' if pool['nodes'] != 1 else ''}"
+        cpus = f"{free['cpu']} of {total['cpu']} CPUs"
+        yield f"      {pool['name']}: {nodes}, {cpus}, {memory}{gpus} free"
+    for limit in capacity.get("limits") or ():
+        used = f"{limit['used']} of {limit['hard']} {limit['resource']} used"
+        yield f"      quota {limit['name']}: {used}"
 
 
 def _gibibytes(amount: str) -> str:

@@ -1,14 +1,24 @@
 """`trainway explain`: the objects that would be created."""
 
+from typing import Any
+
 import click
 
 from trainway.cli.compilation import compile_inputs
-from trainway.cli.output import echo, to_json_list, to_yaml
-from trainway.cli.reading import filename_option, read_inputs
+from trainway.cli.output import echo, echo_line, to_json_list, to_yaml
+from trainway.cli.reading import chosen, filename_option, files_argument, read_inputs
+from trainway.cli.variables import env_option, overrides, task_options
+from trainway.compiler.inputs import Input
+from trainway.errors import UsageError
+
+Json = dict[str, Any]
 
 
 @click.command("explain")
+@files_argument
 @filename_option
+@env_option
+@task_options
 @click.option(
     "-o",
     "--output",
@@ -25,11 +35,50 @@ from trainway.cli.reading import filename_option, read_inputs
     help="Where the job is to run, which decides the host names in it.",
 )
 @click.option("--redact", is_flag=True, help="Put a word in place of generated keys.")
-def command(filenames: tuple[str, ...], output: str, network: str, redact: bool) -> None:
+@click.option(
+    "--on",
+    "backend",
+    metavar="NAME",
+    help="Print what would be sent there instead, such as k8s/CONTEXT/NAMESPACE. It asks the "
+    "backend what it understands, and sends nothing. Values of Secrets are hidden.",
+)
+def command(
+    files: tuple[str, ...],
+    filenames: tuple[str, ...],
+    output: str,
+    network: str,
+    redact: bool,
+    backend: str | None,
+    **options: Any,
+) -> None:
     """Print the objects that jobs turn into.
 
-    Reads any mix of TrainJobs, MPIJobs, JobSets and training runtimes, and prints what would be
-    created in a cluster. Built-in runtimes need no file. Keys are generated anew each time.
+    Reads any mix of TrainJobs, MPIJobs, JobSets, tasks and training runtimes, and prints what would
+    be created in a cluster. Built-in runtimes need no file. Keys are generated anew each time.
     """
-    objects = compile_inputs(read_inputs(filenames), network=network, redact=redact)
+    inputs = read_inputs(chosen(filenames, files), overrides(options))
+    if not inputs:
+        raise UsageError("it makes a volume", hint="there is nothing in it to run")
+    if backend:
+        objects = _planned(inputs, backend)
+    else:
+        objects = compile_inputs(inputs, network=network, redact=redact)
     echo(to_yaml(objects) if output == "yaml" else to_json_list(objects))
+
+
+def _planned(inputs: list[Input], backend: str) -> list[Json]:
+    """The request of a backend, which only the server knows."""
+    from trainway.cli.connection import connect  # noqa: PLC0415 - only with a backend
+    from trainway.sdk.rest import Submission  # noqa: PLC0415 - see above
+    from trainway.sdk.submitter import job_options  # noqa: PLC0415 - see above
+
+    rest = connect()
+    options = {
+        **job_options(rest.address, prefer_our_python=False, backend=backend),
+        "backend": backend,
+    }
+    given = [item.data for item in inputs]
+    request, warnings = rest.plan(Submission(given, options))
+    for warning in warnings:
+        echo_line(f"warning: {warning}")
+    return request if isinstance(request, list) else [request]

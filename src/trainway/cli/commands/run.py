@@ -1,6 +1,5 @@
 """`trainway run`: the front door. Submits a job, shows it, and ends as it ends."""
 
-import os
 import sys
 from pathlib import Path
 from typing import Any, Final
@@ -10,6 +9,7 @@ import click
 from trainway.cli.connection import connect
 from trainway.cli.output import echo, echo_line, to_yaml
 from trainway.cli.refusal import RefusedError
+from trainway.cli.variables import env_option, given, task_options
 from trainway.errors import InvalidError, JobFailedError, UsageError
 from trainway.sdk.manifests import Resources, Wishes
 from trainway.sdk.rest import Json, Rest, Submission
@@ -61,7 +61,7 @@ _AMOUNT: Final = _Amount()
 _HELP: Final = """Run a job and show it until it ends.
 
 \b
-trainway run FILE.yaml             a TrainJob, MPIJob or JobSet, and what it needs
+trainway run FILE.yaml             a TrainJob, MPIJob, JobSet or task, and what it needs
 trainway run train.py -- --lr 0.1  a script, with torchrun where there is torch
 trainway run -- COMMAND ARGS...    anything else
 
@@ -83,19 +83,14 @@ Exit status: 0 the job succeeded, 4 it failed, 1 an error, 2 wrong usage, 3 some
 @click.option("--runtime", help="The training runtime to run under.")
 @click.option(
     "--image",
-    help="Run in containers of this image, by podman or docker. For a script, a command or a"
-    " TrainJob, whose trainer it is for.",
+    help="Run in containers of this image: here by podman or docker, with --on in pods. For a"
+    " script, a command or a TrainJob, whose trainer it is for.",
 )
 @click.option(
     "--containers", is_flag=True, help="The same, with the images that the file names itself."
 )
-@click.option(
-    "--env",
-    "variables",
-    metavar="NAME[=VALUE]",
-    multiple=True,
-    help="A variable of the job; NAME alone takes it from here. May be given several times.",
-)
+@env_option
+@task_options
 @click.option("--restarts", type=click.IntRange(min=0), default=0, help="Restarts after a failure.")
 @click.option("--priority", type=int, default=0, help="Jobs of higher priority start first.")
 @click.option("--on", "backend", metavar="BACKEND", help="Where to run; see trainway doctor.")
@@ -110,8 +105,10 @@ def command(ctx: click.Context, /, targets: tuple[str, ...], **options: Any) -> 
     wishes = _wishes(options)
     source, objects = _target(targets, ctx.obj, wishes)
     if options["dry_run"]:
-        echo(to_yaml(objects))
+        echo(to_yaml(_without_secrets(objects)))
         return 0
+    if wishes.travels:
+        _say_what_travels(objects)
     rest = connect()
     job = _submit(rest, source, objects, {**options, **wishes.isolation()})
     metadata = job["metadata"]
@@ -141,6 +138,12 @@ def follow(rest: Rest, job: Json) -> int:
     return 0 if following.job["status"]["phase"] == "Succeeded" else JobFailedError.exit_code
 
 
+def _without_secrets(objects: list[Json]) -> list[Json]:
+    from trainway.api.task.task_object import without_values  # noqa: PLC0415 - only for --dry-run
+
+    return without_values(objects)
+
+
 def _say_goes_on(job: Json) -> None:
     name, id_ = job["metadata"]["name"], job["metadata"]["id"]
     echo_line(f"{name} goes on; trainway jobs logs -f {id_} shows it again")
@@ -152,28 +155,29 @@ def _say_end(job: Json) -> None:
     echo_line(ending(job))
 
 
+def _say_what_travels(objects: list[Json]) -> None:
+    """Tell which files the pods will have; on this machine jobs have them all."""
+    from trainway.sdk.travel import staying, travelling  # noqa: PLC0415 - not for local jobs
+
+    for note in (travelling(objects), staying(objects)):
+        if note:
+            echo_line(f"note: {note}")
+
+
 def _wishes(options: dict[str, Any]) -> Wishes:
     return Wishes(
         name=options["name"],
         nodes=options["nodes"],
         procs_per_node=options["procs_per_node"],
         resources=Resources(options["cpus"], options["memory"], options["gpus"]),
-        env=dict(_variable(text) for text in options["variables"]),
+        env=given("--env", options["variables"], options["env_files"]),
         runtime=options["runtime"],
         image=options["image"],
         restarts=options["restarts"],
         on=options["backend"],
         containers=options["containers"],
+        secrets=given("--secret", options["secrets"], options["secret_files"]),
     )
-
-
-def _variable(text: str) -> tuple[str, str]:
-    name, is_given, value = text.partition("=")
-    if not name:
-        raise UsageError(f"--env {text}: there is no name")
-    if not is_given and name not in os.environ:
-        raise UsageError(f"--env {name}: there is no such variable", hint=f"write {name}=VALUE")
-    return name, value if is_given else os.environ[name]
 
 
 def _target(
@@ -181,6 +185,8 @@ def _target(
 ) -> tuple[str, list[Json]]:
     """What to run: where it comes from, and the objects it becomes."""
     if not targets:
+        if wishes.secrets:
+            raise UsageError("--secret is for tasks")
         if not rest:
             raise click.UsageError("there is nothing to run", click.get_current_context())
         return "", command_objects(rest, wishes)
@@ -195,7 +201,9 @@ def _target(
             raise UsageError(f"{target} takes no arguments", hint="--env passes variables")
         text = sys.stdin.read() if target == _STDIN else read_manifest(Path(target))
         name = "<stdin>" if target == _STDIN else target
-        return name, manifest_objects(text, name, wishes)
+        return name, _manifest(text, name, wishes)
+    if wishes.secrets:
+        raise UsageError("--secret is for tasks")
     if suffix == SCRIPT:
         return "", script_objects(target, rest or [], wishes)
     raise UsageError(
@@ -204,10 +212,26 @@ def _target(
     )
 
 
+def _manifest(text: str, name: str, wishes: Wishes) -> list[Json]:
+    try:
+        return manifest_objects(text, name, wishes)
+    except InvalidError as error:
+        raise RefusedError([f"{name}: {line}" for line in error.lines], error.exit_code) from None
+
+
+def _priority(objects: list[Json]) -> int:
+    """What a task asks for, where the command says nothing."""
+    if not any(obj.get("kind") == "Task" for obj in objects):
+        return 0
+    from trainway.sdk.tasks import priority_of  # noqa: PLC0415 - only for tasks
+
+    return priority_of(objects)
+
+
 def _submit(rest: Rest, source: str, objects: list[Json], options: dict[str, Any]) -> Json:
     sent: Json = {
-        **job_options(rest.address, prefer_our_python=False),
-        "priority": options["priority"],
+        **job_options(rest.address, prefer_our_python=False, backend=options.get("backend")),
+        "priority": options["priority"] or _priority(objects),
         "oversubscribe": options["oversubscribe"],
     }
     for name in ("backend", "isolation"):

@@ -24,6 +24,7 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer
     monkeypatch.delenv("TRAINWAY_SERVER", raising=False)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("trainway.sdk.targets.has_torch", lambda: False)
+    monkeypatch.setattr("trainway.sdk.targets.fresh_suffix", lambda: "12345")
     Path("a.yaml").write_text(json.dumps(TRAIN))
     Path("train.py").write_text("")
     with FakeServer(tmp_path / "home") as server:
@@ -48,6 +49,39 @@ def test_a_file_is_submitted_and_its_name_and_id_are_printed(fake: FakeServer) -
         "backend": "local", "priority": 0, "oversubscribe": False, "workdir": str(Path.cwd()),
         "environ": {},
     }  # fmt: skip
+
+
+def test_a_script_goes_to_pods_with_its_modules(fake: FakeServer) -> None:
+    Path("train.py").write_text("import helper")
+    Path("helper.py").write_text("")
+    result = invoke(
+        "-d", "--on", "k8s/test", "--image", "i", "--nodes", "2", "--env", "A=1",
+        "--procs-per-node", "4", "--restarts", "3", "--gpus", "1", "train.py", "--", "--x=a.yaml",
+    )  # fmt: skip
+    assert (result.exit_code, result.stdout) == (0, "train-12345 id0000\n")
+    assert result.stderr == (
+        "note: train.py and 1 module beside it travel to the pods; nothing else of this folder"
+        " does\n"
+        "note: a.yaml is here and does not travel to the pods: the image must have the like\n"
+    )
+    objects, options = sent(fake)
+    assert options["backend"] == "k8s/test"
+    config, runtime, job = objects
+    assert (config["kind"], config["metadata"]["name"]) == ("ConfigMap", "train-12345-files")
+    assert (runtime["kind"], runtime["metadata"]["name"]) == ("TrainingRuntime", "train-12345")
+    assert runtime["spec"]["template"]["spec"]["failurePolicy"] == {"maxRestarts": 3}
+    assert job["spec"]["trainer"] == {
+        "image": "i",
+        "command": ["torchrun", "/opt/trainway/files/train.py"],
+        "args": ["--x=a.yaml"],
+        "numNodes": 2,
+        "numProcPerNode": 4,
+        "resourcesPerNode": {
+            "requests": {"nvidia.com/gpu": "1"},
+            "limits": {"nvidia.com/gpu": "1"},
+        },
+        "env": [{"name": "PYTHONUNBUFFERED", "value": "1"}, {"name": "A", "value": "1"}],
+    }
 
 
 def test_stdin_is_a_file_too(fake: FakeServer) -> None:
@@ -135,7 +169,7 @@ def test_containers_are_asked_for(fake: FakeServer, args: list[str], isolation: 
 def test_images_count_where_there_are_containers(fake: FakeServer) -> None:
     (jobset,) = objects_of("--image", "i", "--", "true")
     assert "'image': 'i'" in str(jobset)
-    runtime, _ = objects_of("--on", "kubernetes", "--nodes", "2", "train.py")
+    _, runtime, _ = objects_of("--on", "kubernetes", "--nodes", "2", "train.py")
     assert "'image': 'pytorch/" in str(runtime)
 
 

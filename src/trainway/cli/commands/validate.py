@@ -1,22 +1,41 @@
 """`trainway validate`: the checks of `explain`, without its output."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import click
 
-from trainway.cli.compilation import compile_inputs
 from trainway.cli.output import echo
-from trainway.cli.reading import filename_option, read_inputs
+from trainway.cli.reading import chosen, filename_option, files_argument, read_inputs
+from trainway.cli.variables import env_option, overrides, task_options
+from trainway.compiler.inputs import Input
 
 
 @click.command("validate")
+@files_argument
 @filename_option
+@env_option
+@task_options
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing when all is well.")
-def command(filenames: tuple[str, ...], quiet: bool) -> None:
+def command(
+    files: tuple[str, ...], filenames: tuple[str, ...], quiet: bool, **options: Any
+) -> None:
     """Check objects without printing them.
 
     The checks, the messages and the exit status are those of explain.
     """
-    inputs = read_inputs(filenames)
-    compile_inputs(inputs, redact=True)
+    inputs = read_inputs(chosen(filenames, files), overrides(options))
+    _check(inputs)
     if not quiet:
-        count = len(inputs)
+        count = sum(item.type[1] != "Secret" for item in inputs) or 1
         echo("1 object is valid\n" if count == 1 else f"{count} objects are valid\n")
+
+
+def _check(inputs: Sequence[Input]) -> None:
+    """Compile them; what only has tasks goes without the compiler of other kinds, which is slow."""
+    from trainway.cli.task_check import check_tasks  # noqa: PLC0415 - see above
+
+    if not check_tasks(inputs):
+        from trainway.cli.compilation import compile_inputs  # noqa: PLC0415 - see above
+
+        compile_inputs(inputs, redact=True)

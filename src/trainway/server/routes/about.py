@@ -1,12 +1,14 @@
 """The server itself: health, runtimes, backends, and stopping it."""
 
 import asyncio
+import os
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.responses import JSONResponse, Response
 
-from trainway.backends.base import Capacity
+from trainway.backends.base import Backend, Capacity, free_of
+from trainway.backends.pools import Limit, Pool
 from trainway.errors import NotFoundError, TrainwayError
 from trainway.server import models
 from trainway.server.paths import BASE_PATH
@@ -55,12 +57,15 @@ def add_about_routes(app: FastAPI, service: Service) -> None:
         return JSONResponse(await asyncio.to_thread(_runtime, name))
 
     @app.get(f"{BASE_PATH}/backends", tags=["server"], response_model=models.BackendList)
-    async def backends() -> Response:
-        """Every backend: what it has and can do, and what is wrong with it."""
-        names = service.engine.registry.names()
-        return JSONResponse(
-            {"items": [await asyncio.to_thread(_backend, service, name) for name in names]}
-        )
+    async def backends(kubeconfig: str = "") -> Response:
+        """Every backend: what it has and can do, and what is wrong with it.
+
+        `kubeconfig`: the files of whoever asks, as in KUBECONFIG.
+        """
+        files = [path for path in kubeconfig.split(os.pathsep) if path]
+        names = service.engine.registry.infras(files)
+        found = [_backend(service, name, files) for name in names]
+        return JSONResponse({"items": await asyncio.gather(*found)})
 
 
 def _runtimes() -> list[Json]:
@@ -78,24 +83,34 @@ def _runtime(name: str) -> Json:
     return found
 
 
-def _backend(service: Service, name: str) -> Json:
+async def _backend(service: Service, name: str, kubeconfig: list[str]) -> Json:
     try:
-        backend = service.engine.registry.get(name)
-        capacity = backend.capacity()
+        backend = service.engine.registry.get(name, kubeconfig)
+        await backend.survey()
+        return await asyncio.to_thread(_found, service, backend)
     except TrainwayError as error:
         check = {"name": "load", "ok": False, "detail": error.message, "fix": error.hint or ""}
         return {"name": name, "checks": [check], "capabilities": {}, "capacity": None}
+
+
+def _found(service: Service, backend: Backend) -> Json:
+    capacity = backend.capacity()
+    free = free_of(capacity) if backend.schedules else service.engine.free(backend)
     checks = [
         {"name": check.name, "ok": check.ok, "detail": check.detail, "fix": check.fix}
         for check in backend.check()
     ]
+    if backend.schedules and not all(check["ok"] for check in checks):
+        return {"name": backend.name, "checks": checks, "capabilities": {}, "capacity": None}
     return {
-        "name": name,
+        "name": backend.name,
         "checks": checks,
         "capabilities": {str(key): why for key, why in backend.capabilities().items()},
         "capacity": {
             "total": _capacity(capacity),
-            "free": _capacity(service.engine.free(name)),
+            "free": _capacity(free),
+            "pools": [_pool(pool) for pool in capacity.pools],
+            "limits": [_limit(limit) for limit in capacity.limits],
         },
     }
 
@@ -105,4 +120,26 @@ def _capacity(capacity: Capacity) -> Json:
         "cpu": str(capacity.cpus),
         "memory": str(capacity.memory),
         "gpus": list(capacity.gpus),
+    }
+
+
+def _pool(pool: Pool) -> Json:
+    return {
+        "name": pool.name,
+        "nodes": pool.nodes,
+        "total": {"cpu": str(pool.cpus), "memory": str(pool.memory), "gpus": dict(pool.gpus)},
+        "free": {
+            "cpu": str(pool.free_cpus),
+            "memory": str(pool.free_memory),
+            "gpus": dict(pool.free_gpus),
+        },
+    }
+
+
+def _limit(limit: Limit) -> Json:
+    return {
+        "name": limit.name,
+        "resource": limit.resource,
+        "hard": str(limit.hard),
+        "used": str(limit.used),
     }

@@ -37,6 +37,12 @@ def add_job_routes(app: FastAPI, service: Service) -> None:
         job, warnings = await engine.submit(submission)
         return JSONResponse({"job": job, "warnings": warnings}, 201)
 
+    @app.post(f"{BASE_PATH}/plans", tags=["jobs"], response_model=models.PlanAnswer)
+    async def plan(body: models.SubmitRequest) -> Response:
+        """What a backend would do with a job, literally. Nothing is started."""
+        request, warnings = await engine.plan(Submission(body.objects, **body.options.model_dump()))
+        return JSONResponse({"request": request.text(), "warnings": warnings})
+
     @app.get(f"{BASE_PATH}/jobs", tags=["jobs"], response_model=models.JobPage)
     async def page(
         limit: Limit = _DEFAULT_LIMIT,

@@ -3,8 +3,11 @@
 import click
 
 from trainway.cli.commands.jobs.control import cancel, delete, rerun, resume, suspend, wait
+from trainway.cli.commands.jobs.exec import execute
 from trainway.cli.commands.jobs.listing import list_jobs
+from trainway.cli.commands.jobs.port_forward import port_forward
 from trainway.cli.commands.jobs.reading import events, logs
+from trainway.cli.commands.jobs.shell import shell
 from trainway.cli.commands.jobs.showing import show
 
 
@@ -16,5 +19,19 @@ def command() -> None:
     """
 
 
-for _verb in (list_jobs, show, logs, events, wait, suspend, resume, cancel, delete, rerun):
+for _verb in (
+    list_jobs,
+    show,
+    logs,
+    events,
+    execute,
+    shell,
+    port_forward,
+    wait,
+    suspend,
+    resume,
+    cancel,
+    delete,
+    rerun,
+):
     command.add_command(_verb)

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from trainway.backends.base import LogLine, LogQuery
-from trainway.backends.local.inotify import DirectoryChanges
-from trainway.backends.local.log_files import time_text
-from trainway.backends.local.log_stream import LogReader, stream_logs
+from trainway.backends.logs.files import time_text
+from trainway.backends.logs.inotify import DirectoryChanges
+from trainway.backends.logs.stream import LogReader, stream_logs
 
 START = datetime(2026, 11, 15, tzinfo=UTC)
 
@@ -140,7 +140,7 @@ def test_a_follower_gets_lines_as_they_come_until_the_end(folder: Path) -> None:
 def test_without_inotify_a_follower_looks_now_and_then(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("trainway.backends.local.inotify._open", lambda _folder: -1)
+    monkeypatch.setattr("trainway.backends.logs.inotify._open", lambda _folder: -1)
 
     async def run() -> list[str]:
         follower = Follower(folder, LogQuery(follow=True, tail=1))

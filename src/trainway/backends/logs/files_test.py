@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trainway.backends.local.log_files import (
+from trainway.backends.logs.files import (
     LogFile,
     last_lines,
     lines,

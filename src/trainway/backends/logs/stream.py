@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from trainway.backends.base import LogLine, LogQuery
-from trainway.backends.local.inotify import DirectoryChanges
-from trainway.backends.local.log_cursor import Cursor
-from trainway.backends.local.log_files import (
+from trainway.backends.logs.cursor import Cursor
+from trainway.backends.logs.files import (
     LogFile,
     last_lines,
     lines,
@@ -24,6 +23,7 @@ from trainway.backends.local.log_files import (
     parts_of,
     time_text,
 )
+from trainway.backends.logs.inotify import DirectoryChanges
 
 _BATCH: Final = 1_000
 """Lines that are handed on together."""

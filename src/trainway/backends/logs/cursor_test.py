@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trainway.backends.local.log_cursor import Cursor
+from trainway.backends.logs.cursor import Cursor
 from trainway.errors import UsageError
 
 

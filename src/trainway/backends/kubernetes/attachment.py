@@ -1,0 +1,62 @@
+"""Which pod of a job a person means, and how to reach it; for exec and port-forward. Pure."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from trainway.backends.kubernetes.pods import Place, newest, place_of
+from trainway.errors import ConflictError
+
+Json = dict[str, Any]
+
+_DEFAULT_CONTAINER: Final = "kubectl.kubernetes.io/default-container"
+_FIRST_ROLES: Final = ("launcher", "node")
+"""Where a person looks first."""
+
+
+def attachment(
+    handle: Mapping[str, Any],
+    pods: Iterable[Json],
+    role: str | None = None,
+    rank: int | None = None,
+) -> Json:
+    """The pod of that role and rank, or the first one; it must be running."""
+    found = []
+    for pod in newest(pods).values():
+        place = place_of(pod)
+        if place is not None and role in (None, place.role) and rank in (None, place.rank):
+            found.append((_order(place), pod))
+    running = [entry for entry in found if (entry[1].get("status") or {}).get("phase") == "Running"]
+    if not running:
+        raise ConflictError(_nothing(str(handle["name"]), len(found), role, rank),
+                            hint="trainway jobs show tells how far its pods are")  # fmt: skip
+    _, pod = min(running, key=lambda entry: entry[0])
+    return {
+        "job": handle["id"],
+        "pod": pod["metadata"]["name"],
+        "container": default_container(pod),
+        "containers": [str(item["name"]) for item in pod["spec"]["containers"]],
+        "namespace": handle["namespace"],
+        "context": handle["context"],
+        "kubeconfig": list(handle.get("kubeconfig") or ()),
+    }
+
+
+def default_container(pod: Json) -> str:
+    """The container that is meant when none is named."""
+    annotations = pod["metadata"].get("annotations") or {}
+    names = [str(item["name"]) for item in pod["spec"]["containers"]]
+    named = annotations.get(_DEFAULT_CONTAINER)
+    return str(named) if named in names else names[0]
+
+
+def _order(place: Place) -> tuple[int, str, int, int]:
+    first = _FIRST_ROLES.index(place.role) if place.role in _FIRST_ROLES else len(_FIRST_ROLES)
+    return first, place.role, place.job, place.rank
+
+
+def _nothing(name: str, known: int, role: str | None, rank: int | None) -> str:
+    asked = "" if role is None else f" of role {role}"
+    asked += "" if rank is None else f" of rank {rank}"
+    if known:
+        return f"no pod{asked} of {name} is running"
+    return f"{name} has no pod{asked} now"

@@ -1,0 +1,296 @@
+"""The Kubernetes backend: jobs as objects of a cluster that a kubeconfig names.
+
+Nothing of the extra `kubernetes` is imported before a job or `trainway doctor` asks for a cluster.
+"""
+
+import asyncio
+import logging
+import os
+import shutil
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from trainway.backends.base import (
+    BackendSettings,
+    Capacity,
+    Check,
+    Feature,
+    Handle,
+    LogLine,
+    LogQuery,
+    Request,
+    Update,
+    Workload,
+)
+from trainway.backends.kubernetes import infra as infras
+from trainway.backends.kubernetes import planning
+from trainway.backends.kubernetes.attachment import attachment
+from trainway.backends.kubernetes.form import VARIABLE, Form, Offer, choose
+from trainway.backends.kubernetes.infra import Infra
+from trainway.backends.kubernetes.planning import KubernetesRequest
+from trainway.backends.kubernetes.record_book import RecordBook
+from trainway.backends.logs.cursor import Cursor
+from trainway.backends.logs.stream import stream_logs
+from trainway.compiler.network import JobIdentity, KubernetesNetwork
+from trainway.errors import TrainwayError, UnavailableError
+
+if TYPE_CHECKING:
+    from trainway.backends.kubernetes.cluster import Cluster
+    from trainway.backends.kubernetes.watching import JobWatch
+
+Json = dict[str, Any]
+
+_LOOK_S: Final = 10.0
+
+log = logging.getLogger(__name__)
+
+
+class KubernetesBackend:
+    """Runs each job in a namespace of a cluster."""
+
+    schedules = True
+
+    def __init__(self, settings: BackendSettings, environ: Mapping[str, str] = os.environ) -> None:
+        self._settings = settings
+        self._environ = environ
+        self._jobs = settings.home / "jobs"
+        self._offer = Offer()
+        self._checks: list[Check] = []
+        self._capacity = Capacity()
+        self._clusters: dict[tuple[tuple[str, ...], str], Cluster] = {}
+        self._watches: dict[str, JobWatch] = {}
+        self._cancelled: set[str] = set()
+
+    @property
+    def name(self) -> str:
+        """`k8s/CONTEXT/NAMESPACE`, as far as it was given."""
+        return f"{infras.FAMILY}/{self._settings.target}".rstrip("/")
+
+    def places(self) -> list[str]:
+        """One for each context of the kubeconfig; the family's name where it cannot be read."""
+        try:
+            return infras.places(self._files(), self._environ)
+        except TrainwayError:
+            return [infras.FAMILY]
+
+    async def look(self) -> None:
+        """Ask the cluster what it understands."""
+        infra = self._infra()
+        cluster = self._cluster(infra.kubeconfig, infra.context)
+        try:
+            async with asyncio.timeout(_LOOK_S):
+                self._offer = await cluster.offer(infra.place)
+        except TimeoutError:
+            raise UnavailableError(
+                f"{self.name} does not answer",
+                hint=f"try: kubectl --context {infra.context} get ns",
+            ) from None
+
+    async def survey(self) -> None:
+        """Look at nodes, pods and quotas, as far as they may be read."""
+        try:
+            infra = self._infra()
+            cluster = self._cluster(infra.kubeconfig, infra.context)
+            await self.look()
+            async with asyncio.timeout(_LOOK_S):
+                self._checks, self._capacity = await cluster.survey(infra.place, self._offer)
+        except TimeoutError:
+            self._checks = [_failed(UnavailableError(f"{self.name} takes too long to answer"))]
+        except TrainwayError as error:
+            self._checks = [_failed(error)]
+        self._checks = self._checks or []
+
+    async def close(self) -> None:
+        """Let go of all clusters."""
+        for cluster in self._clusters.values():
+            await cluster.close()
+        self._clusters.clear()
+
+    def capabilities(self) -> Mapping[Feature, str]:
+        """Everything; GPUs where a node has some."""
+        has_gpus = bool(self._capacity.gpus) or any(pool.gpus for pool in self._capacity.pools)
+        no_gpus = "" if has_gpus else "no node has a GPU that pods can ask for"
+        return dict.fromkeys(Feature, "") | {Feature.GPUS: no_gpus}
+
+    def check(self) -> list[Check]:
+        """What the last survey found."""
+        return self._checks
+
+    def warm_up(self) -> None:
+        """Import what talks to clusters."""
+        _cluster_module()
+
+    def capacity(self) -> Capacity:
+        """What the last survey found."""
+        return self._capacity
+
+    def namespace(self, named: str) -> str:
+        """That of `--on`, of the object, or of the context."""
+        return self._infra().namespace_for(named)
+
+    def runtime(self, kind: str, name: str) -> Json | None:
+        """The cluster's own runtime."""
+        return self._offer.runtimes.get((kind, name))
+
+    def network(self, job: JobIdentity) -> KubernetesNetwork:
+        """The names that JobSet's headless service gives."""
+        return KubernetesNetwork(job)
+
+    def release(self, port: int) -> None:
+        """Every job has its own network."""
+
+    def has_lost_network(self, handle: Handle) -> bool:  # noqa: ARG002 - it cannot be lost
+        """Never."""
+        return False
+
+    def problems(self, jobset: Json, source: Json) -> tuple[list[str], list[str]]:
+        """What is lost where the cluster has no JobSet."""
+        form = choose(source, [], self._offer, self._forced)
+        return [], planning.losses(jobset, source) if form is Form.JOBS else []
+
+    def plan(self, workload: Workload) -> KubernetesRequest:
+        """The objects that will be sent."""
+        known = workload.handle
+        if known:
+            files, context = tuple(known.get("kubeconfig") or ()), str(known["context"])
+            infra = Infra(files, context, str(known["namespace"]))
+        else:
+            infra = self._infra()
+        return planning.plan(workload, infra, self._offer, self._forced)
+
+    async def rehearse(self, request: Request) -> None:
+        """Let the API server check all objects without keeping them."""
+        wanted = _ours(request)
+        await self._of(wanted.handle).rehearse(wanted)
+
+    async def submit(self, request: Request) -> None:
+        """Create the objects, unless that was done already."""
+        wanted = _ours(request)
+        book = self._book(wanted.handle)
+        if not book.exists():
+            await self._of(wanted.handle).submit(wanted, book)
+
+    async def adopt(self, handle: Handle) -> None:
+        """Nothing to keep for it."""
+
+    def strays(self, known: Callable[[], Collection[str]]) -> list[Workload]:  # noqa: ARG002 - see below
+        """None: what is in a cluster may be another server's."""
+        return []
+
+    def watch(self, handle: Handle, after: int) -> AsyncIterator[Update]:
+        """What the cluster shows of the job."""
+        return self._watch(handle, after)
+
+    async def _watch(self, handle: Handle, after: int) -> AsyncIterator[Update]:
+        job_id = str(handle["id"])
+        watch = await self._of(handle).watch(handle, self._book(handle))
+        self._watches[job_id] = watch
+        if job_id in self._cancelled:
+            watch.wake(cancelled=True)
+        try:
+            async for update in watch.updates(after):
+                yield update
+        finally:
+            if self._watches.get(job_id) is watch:
+                del self._watches[job_id]
+
+    async def recover(self, handle: Handle, *, cancelled: bool = False) -> bool:
+        """There is no agent: it is enough to watch again."""
+        if cancelled:
+            await self.cancel(handle)
+        return True
+
+    def check_logs(self, query: LogQuery) -> None:
+        """See whether the cursor is one of ours."""
+        if query.cursor:
+            Cursor.parse(query.cursor)
+
+    def logs(
+        self, handle: Handle, query: LogQuery, ended: asyncio.Event
+    ) -> AsyncIterator[list[LogLine]]:
+        """What was copied of the logs of all pods, merged by time."""
+        return stream_logs(self._directory(handle) / "logs", query, ended)
+
+    def output(self, handle: Handle) -> Path:
+        """A folder of the job's directory."""
+        return self._directory(handle) / "output"
+
+    async def suspend(self, handle: Handle) -> None:
+        """Have the pods removed."""
+        await self._of(handle).suspend(handle, is_suspended=True)
+
+    async def resume(self, handle: Handle) -> None:
+        """Have the pods made again."""
+        await self._of(handle).suspend(handle, is_suspended=False)
+
+    async def cancel(self, handle: Handle) -> None:
+        """Remove the top object, and wait until it and its pods are gone."""
+        self._cancelled.add(str(handle["id"]))
+        watch = self._watches.get(str(handle["id"]))
+        if watch is not None:
+            watch.wake(cancelled=True)
+        await self._of(handle).cancel(handle)
+        if watch is not None:
+            watch.wake(cancelled=True)
+
+    async def delete(self, handle: Handle) -> None:
+        """Remove all objects of the job, and what was kept of it here."""
+        await self._of(handle).delete(handle)
+        self._cancelled.discard(str(handle["id"]))
+        await asyncio.to_thread(shutil.rmtree, self._directory(handle), ignore_errors=True)
+
+    async def pods(self, handle: Handle) -> list[Json]:
+        """The pods of a job that are there now."""
+        return await self._of(handle).pods(handle)
+
+    async def attachment(self, handle: Handle, role: str | None, rank: int | None) -> Json:
+        """The pod of that role and rank, or the first one, for commands that connect with it."""
+        return attachment(handle, await self.pods(handle), role, rank)
+
+    @property
+    def _forced(self) -> str:
+        """The highest form that whoever started the server allows."""
+        return self._environ.get(VARIABLE, "")
+
+    def _files(self) -> tuple[str, ...]:
+        return infras.files_of(self._settings.kubeconfig, self._environ)
+
+    def _infra(self) -> Infra:
+        return infras.resolve(self._settings.target, self._files(), self._environ)
+
+    def _directory(self, handle: Handle) -> Path:
+        return self._jobs / str(handle["id"])
+
+    def _book(self, handle: Handle) -> RecordBook:
+        return RecordBook(self._directory(handle))
+
+    def _of(self, handle: Handle) -> "Cluster":
+        """The cluster that a job was given to, whatever the current context is now."""
+        return self._cluster(tuple(handle.get("kubeconfig") or ()), str(handle["context"]))
+
+    def _cluster(self, files: tuple[str, ...], context: str) -> "Cluster":
+        if (files, context) not in self._clusters:
+            self._clusters[files, context] = _cluster_module().Cluster(files, context)
+        return self._clusters[files, context]
+
+
+def _cluster_module() -> Any:
+    try:
+        from trainway.backends.kubernetes import cluster  # noqa: PLC0415 - may not be installed
+    except ImportError as error:
+        raise UnavailableError(
+            f"clusters need the package {error.name}, which is not installed",
+            hint="pip install 'trainway[kubernetes]'",
+        ) from error
+    return cluster
+
+
+def _ours(request: Request) -> KubernetesRequest:
+    if not isinstance(request, KubernetesRequest):
+        raise TypeError("not a request of this backend")
+    return request
+
+
+def _failed(error: TrainwayError) -> Check:
+    return Check("cluster", ok=False, detail=error.message, fix=error.hint or "")

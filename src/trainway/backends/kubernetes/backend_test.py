@@ -1,0 +1,115 @@
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from trainway.backends.base import BackendSettings, Feature, LogQuery
+from trainway.backends.kubernetes.backend import KubernetesBackend
+from trainway.backends.kubernetes.form import JOBSET_API, VARIABLE, Offer
+from trainway.compiler.network import JobIdentity
+from trainway.errors import TrainwayError, UnavailableError
+
+KUBECONFIG = """
+current-context: test
+contexts: [{name: test, context: {cluster: c, namespace: home}}]
+clusters: [{name: c, cluster: {server: "http://127.0.0.1:9"}}]
+"""
+LAZY = """
+import sys
+from pathlib import Path
+from trainway.backends.base import BackendSettings
+from trainway.backends.registry import Registry
+import trainway.server.serving
+
+registry = Registry(BackendSettings(Path("/nowhere")))
+assert registry.get("k8s/test").name == "k8s/test"
+assert registry.infras() == ["local"]
+print([name for name in sys.modules if name.startswith(("aiohttp", "kubernetes_asyncio"))])
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "config"
+    path.write_text(KUBECONFIG)
+    return str(path)
+
+
+def backend(tmp_path: Path, file: str, target: str = "test", **environ: str) -> KubernetesBackend:
+    return KubernetesBackend(BackendSettings(tmp_path, target, (file,)), environ)
+
+
+def test_a_server_that_uses_no_cluster_imports_no_client(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LAZY],
+        env={"HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_without_the_extra_it_says_what_to_install(
+    tmp_path: Path, file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("trainway.backends.kubernetes.")]:
+        monkeypatch.delitem(sys.modules, name)
+    for name in [name for name in sys.modules if name.startswith("trainway.kube.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "aiohttp", None)
+    import trainway.backends.kubernetes as package  # noqa: PLC0415 - as it is without the extra
+
+    if hasattr(package, "cluster"):
+        monkeypatch.delattr(package, "cluster")
+    given = backend(tmp_path, file)
+    with pytest.raises(UnavailableError, match="the package aiohttp") as caught:
+        asyncio.run(given.look())
+    assert caught.value.hint == "pip install 'trainway[kubernetes]'"
+
+
+def test_doctor_hears_that_a_cluster_does_not_answer(tmp_path: Path, file: str) -> None:
+    given = backend(tmp_path, file)
+
+    async def survey() -> None:
+        await given.survey()
+        await given.close()
+
+    asyncio.run(survey())
+    (check,) = given.check()
+    assert (check.name, check.ok) == ("cluster", False)
+    assert check.detail.startswith("the cluster of context test cannot be used now: ")
+    assert check.fix == "try: kubectl --context test get ns"
+    assert given.capabilities()[Feature.GPUS]
+
+
+def test_where_a_job_goes(tmp_path: Path, file: str) -> None:
+    assert backend(tmp_path, file).namespace("") == "home"
+    assert backend(tmp_path, file, "test/ml").namespace("") == "ml"
+    assert backend(tmp_path, file, "").namespace("other") == "other"
+    network = backend(tmp_path, file).network(JobIdentity("demo", "ml", "demo"))
+    assert network.host("node", 1) == "demo-node-0-1.demo"
+
+
+def test_what_is_lost_is_said_only_where_it_is(tmp_path: Path, file: str) -> None:
+    jobset = {
+        "kind": "JobSet",
+        "metadata": {"name": "demo"},
+        "spec": {"failurePolicy": {"maxRestarts": 1}, "replicatedJobs": []},
+    }
+    given = backend(tmp_path, file)
+    assert len(given.problems(jobset, jobset)[1]) == 1
+    given._offer = Offer(frozenset({JOBSET_API}))
+    assert given.problems(jobset, jobset) == ([], [])
+    forced = backend(tmp_path, file, **{VARIABLE: "jobs"})
+    forced._offer = given._offer
+    assert len(forced.problems(jobset, jobset)[1]) == 1
+
+
+def test_a_cursor_of_another_is_refused(tmp_path: Path, file: str) -> None:
+    given = backend(tmp_path, file)
+    given.check_logs(LogQuery())
+    with pytest.raises(TrainwayError):
+        given.check_logs(LogQuery(cursor="nonsense"))

@@ -1,0 +1,340 @@
+"""One cluster, spoken to: creates, changes and removes the objects of jobs.
+
+Imports the client, and is itself imported only when a cluster is used.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from trainway.backends.base import Capacity, Check, Handle
+from trainway.backends.kubernetes.capacity import capacity_of
+from trainway.backends.kubernetes.form import (
+    JOBSET_API,
+    KUEUE_API,
+    MPIJOB_API,
+    TRAINJOB_API,
+    Form,
+    Offer,
+)
+from trainway.backends.kubernetes.gang import SUBMITTED
+from trainway.backends.kubernetes.job_objects import TOPS, JobObjects
+from trainway.backends.kubernetes.plain_jobs import SUSPENDED
+from trainway.backends.kubernetes.planning import JOB_ID, KubernetesRequest, owned, owner_of
+from trainway.backends.kubernetes.record_book import RecordBook
+from trainway.backends.kubernetes.session import Session, connect, offer_of, readable
+from trainway.backends.kubernetes.uploads import ARCHIVE
+from trainway.backends.kubernetes.watching import JobWatch
+from trainway.errors import ConflictError, ForbiddenError, TrainwayError, UnavailableError
+from trainway.kube import resources
+from trainway.kube.client import Client
+from trainway.kube.errors import (
+    AlreadyExists,
+    ApiError,
+    Conflict,
+    ObjectNotFound,
+    Refused,
+    ServerUnavailable,
+    Throttled,
+    Unauthorized,
+)
+from trainway.kube.kubeconfig import KubeconfigError
+from trainway.kube.resources import Resource, resource_of
+
+Json = dict[str, Any]
+
+_MANAGER: Final = "trainway"
+_GRACE_S: Final = 60.0
+"""How long pods may take to go, beyond their own grace period."""
+_REHEARSED: Final = 8
+"""Of the Jobs of a set, which may be hundreds and are much alike."""
+_LEFT_BEHIND: Final = (
+    resources.JOBS,
+    resources.SERVICES,
+    resources.CONFIG_MAPS,
+    resources.SECRETS,
+    resources.TRAINING_RUNTIMES,
+)
+_KINDS: Final = ((TRAINJOB_API, "TrainJobs"), (MPIJOB_API, "MPIJobs"), (KUEUE_API, "Kueue"))
+
+log = logging.getLogger(__name__)
+
+
+class Cluster:
+    """One context of a kubeconfig."""
+
+    def __init__(
+        self,
+        files: Sequence[str],
+        context: str,
+        connected: Callable[[Sequence[str], str], Client] = connect,
+    ) -> None:
+        self._files = files
+        self._context = context
+        self._connected = connected
+        self._client: Client | None = None
+        self._sessions: dict[str, Session] = {}
+
+    async def client(self) -> Client:
+        """The client, connected when it is first needed."""
+        if self._client is None:
+            with _worded(self._context):
+                client = self._connected(self._files, self._context)
+                self._client = await client.__aenter__()
+        return self._client
+
+    async def session(self, namespace: str) -> Session:
+        """What the jobs of a namespace share."""
+        client = await self.client()
+        return self._sessions.setdefault(namespace, Session(client, namespace))
+
+    async def close(self) -> None:
+        """Stop watching, and let go of the connections."""
+        for session in self._sessions.values():
+            await session.close()
+        self._sessions.clear()
+        if self._client is not None:
+            await self._client.__aexit__(None, None, None)
+            self._client = None
+
+    async def offer(self, namespace: str) -> Offer:
+        """What the cluster understands."""
+        client = await self.client()
+        with _worded(self._context):
+            return await offer_of(client, namespace)
+
+    async def survey(self, namespace: str, offer: Offer) -> tuple[list[Check], Capacity]:
+        """What `trainway doctor` tells: checks, and what nodes and quotas leave."""
+        client = await self.client()
+        with _worded(self._context):
+            version = (await client.raw("GET", "/version")).get("gitVersion", "")
+        checks = [
+            Check("cluster", ok=True, detail=f"Kubernetes {version} at {client.connection.host}")
+        ]
+        checks.append(_form_check(offer))
+        with _worded(self._context):
+            found = [
+                await readable(client, resources.NODES),
+                await readable(client, resources.PODS, field_selector=_HOLDING),
+                await readable(client, resources.RESOURCE_QUOTAS, namespace),
+            ]
+        return checks, capacity_of(*found)
+
+    async def rehearse(self, request: KubernetesRequest) -> None:
+        """Have the API server check what differs from each other; nothing is kept."""
+        client = await self.client()
+        with _worded(self._context):
+            for obj in [*request.companions, request.top, *request.children[:_REHEARSED]]:
+                if obj is request.top and request.brings_runtime:
+                    await self._refuse_taken(client, obj)  # its webhook looks for the runtime
+                else:
+                    await self._rehearse(client, obj)
+
+    async def _rehearse(self, client: Client, obj: Json) -> None:
+        try:
+            await client.create(resource_of(obj), obj, dry_run=True, field_manager=_MANAGER)
+        except AlreadyExists:
+            raise _taken(obj) from None
+        except ApiError as error:
+            if "dry run" not in error.message and "dryRun" not in error.message:
+                raise
+            log.info("%s: not rehearsed: %s", obj["metadata"]["name"], error)
+
+    async def _refuse_taken(self, client: Client, obj: Json) -> None:
+        metadata = obj["metadata"]
+        try:
+            await client.get(resource_of(obj), metadata["name"], metadata["namespace"])
+        except ObjectNotFound:
+            return
+        raise _taken(obj)
+
+    async def submit(self, request: KubernetesRequest, book: RecordBook) -> None:
+        """Create all objects; those that are there already from an earlier try stay."""
+        client = await self.client()
+        if request.archive is not None:
+            await asyncio.to_thread(_write, book.directory, request.archive)
+        with _worded(self._context):
+            for obj in request.companions:
+                await self._create(client, obj)
+            top = await self._create(client, request.top)
+            for obj in request.children:
+                await self._create(client, owned(obj, top))
+            metadata = top["metadata"]
+            told = {"uid": metadata["uid"], "created": metadata["creationTimestamp"]}
+            book.append([{"type": "agent", "event": SUBMITTED, **told}], -1)
+            await self._own(client, request.companions, top)
+
+    async def _create(self, client: Client, obj: Json) -> Json:
+        resource, metadata = resource_of(obj), obj["metadata"]
+        try:
+            return await client.create(resource, obj, field_manager=_MANAGER)
+        except AlreadyExists:
+            found = await client.get(resource, metadata["name"], metadata["namespace"])
+        if (found["metadata"].get("labels") or {}).get(JOB_ID) != metadata["labels"][JOB_ID]:
+            raise _taken(obj)
+        return found
+
+    async def _own(self, client: Client, companions: Sequence[Json], top: Json) -> None:
+        """Make the companions go with the top object; without that, `delete` removes them."""
+        change = {"metadata": {"ownerReferences": [owner_of(top)]}}
+        for obj in companions:
+            metadata = obj["metadata"]
+            try:
+                await client.patch(
+                    resource_of(obj), metadata["name"], metadata["namespace"], change
+                )
+            except ApiError as error:
+                log.info("%s is not owned by its job: %s", metadata["name"], error)
+
+    async def watch(self, handle: Handle, book: RecordBook) -> JobWatch:
+        """The job, to be watched."""
+        return JobWatch(await self.session(handle["namespace"]), handle, book)
+
+    async def suspend(self, handle: Handle, *, is_suspended: bool) -> None:
+        """Stop the pods, or let them be made again."""
+        client = await self.client()
+        with _worded(self._context):
+            if handle.get("queue") and await self._deactivate(client, handle, is_suspended):
+                return
+            resource, _ = TOPS[handle["kind"]]
+            change: Json = {"spec": {"suspend": is_suspended}}
+            if handle["kind"] == "MPIJob":
+                change = {"spec": {"runPolicy": change["spec"]}}
+            elif Form(handle["form"]) is Form.JOBS:
+                held = "true" if is_suspended else None
+                change = {"metadata": {"annotations": {SUSPENDED: held}}}
+            await client.patch(resource, handle["top"], handle["namespace"], change)
+
+    async def _deactivate(self, client: Client, handle: Handle, is_suspended: bool) -> bool:
+        """Take a job out of its queue, which would start it again at once; False: it is in none."""
+        listing = await client.list(resources.WORKLOADS, handle["namespace"])
+        for workload in listing.items:
+            owners = workload["metadata"].get("ownerReferences") or ()
+            if any(
+                (each["kind"], each["name"]) == (handle["kind"], handle["top"]) for each in owners
+            ):
+                name = workload["metadata"]["name"]
+                change = {"spec": {"active": not is_suspended}}
+                await client.patch(resources.WORKLOADS, name, handle["namespace"], change)
+                return True
+        return False
+
+    async def cancel(self, handle: Handle) -> None:
+        """Remove the top object, and return when it and its pods are gone."""
+        client, session = await self.client(), await self.session(handle["namespace"])
+        resource, _ = TOPS[handle["kind"]]
+        with _worded(self._context):
+            await self._remove(client, resource, handle["top"], handle, "Foreground")
+        objects = JobObjects(session, handle)
+        changed = asyncio.Event()
+        with session.listening(
+            handle["name"], objects.keys, lambda _resource, _change: changed.set()
+        ):
+            await session.synced(objects.keys)
+            try:
+                async with asyncio.timeout(_GRACE_S + _longest_grace(objects.pods())):
+                    while objects.is_there():
+                        changed.clear()
+                        await changed.wait()
+            except TimeoutError:
+                log.warning("%s: some of it is still there", handle["name"])
+
+    async def delete(self, handle: Handle) -> None:
+        """Remove every object that carries the job's id."""
+        client = await self.client()
+        resource, _ = TOPS[handle["kind"]]
+        selector = f"{JOB_ID}={handle['id']}"
+        with _worded(self._context):
+            await self._remove(client, resource, handle["top"], handle, "Background")
+            for each in _LEFT_BEHIND:
+                for name in await self._names(client, each, handle["namespace"], selector):
+                    await self._remove(client, each, name, handle, "Background")
+
+    async def _names(
+        self, client: Client, resource: Resource, namespace: str, selector: str
+    ) -> list[str]:
+        """The objects that have a label; none of a kind that the cluster does not know."""
+        try:
+            listing = await client.list(
+                resource, namespace, label_selector=selector, metadata_only=True
+            )
+        except ObjectNotFound:
+            return []
+        return [str(obj["metadata"]["name"]) for obj in listing.items]
+
+    async def _remove(
+        self, client: Client, resource: Resource, name: str, handle: Handle, propagation: str
+    ) -> None:
+        """Remove an object if it is there and the job's."""
+        try:
+            found = await client.get(resource, name, handle["namespace"])
+            if (found["metadata"].get("labels") or {}).get(JOB_ID) != handle["id"]:
+                return
+            uid = str(found["metadata"]["uid"])
+            await client.delete(
+                resource, name, handle["namespace"], propagation=propagation, uid=uid
+            )
+        except (ObjectNotFound, Conflict):
+            return
+
+    async def pods(self, handle: Handle) -> list[Json]:
+        """The pods of a job that are there now."""
+        session = await self.session(handle["namespace"])
+        objects = JobObjects(session, handle)
+        with session.listening(handle["name"], objects.keys, lambda _resource, _change: None):
+            await session.synced(objects.keys)
+            return objects.pods()
+
+
+_HOLDING: Final = "status.phase!=Succeeded,status.phase!=Failed"
+
+
+@contextmanager
+def _worded(context: str) -> Iterator[None]:
+    """Errors on the way to the API server in words for a user, with what may help."""
+    try:
+        yield
+    except KubeconfigError as error:
+        # The file may come back: no job fails for that.
+        raise UnavailableError(
+            f"context {context} cannot be used: {error.message}", hint=error.hint
+        ) from error
+    except (ServerUnavailable, Throttled, Unauthorized) as error:
+        raise UnavailableError(
+            f"the cluster of context {context} cannot be used now: {error.message}",
+            hint=error.hint or f"try: kubectl --context {context} get ns",
+        ) from error
+    except Refused as error:
+        raise ForbiddenError(error.message, hint=f"ask who may in context {context}") from error
+
+
+def _taken(obj: Json) -> TrainwayError:
+    metadata = obj["metadata"]
+    return ConflictError(
+        f"there is already a {obj['kind']} {metadata['name']} in namespace {metadata['namespace']}",
+        hint="choose another name with --name, or delete the job that it belongs to",
+    )
+
+
+def _form_check(offer: Offer) -> Check:
+    found = [name for api, name in _KINDS if offer.serves(api)]
+    also = f"; also {', '.join(found)}" if found else ""
+    if offer.serves(JOBSET_API):
+        return Check("jobs", ok=True, detail=f"run as JobSets{also}")
+    fix = "install JobSet for restarts of whole gangs: https://jobset.sigs.k8s.io"
+    return Check("jobs", ok=True, detail=f"run as plain Jobs{also}", fix=fix)
+
+
+def _longest_grace(pods: Sequence[Json]) -> float:
+    graces = [pod["spec"].get("terminationGracePeriodSeconds") for pod in pods]
+    return float(max((30 if grace is None else grace for grace in graces), default=0))
+
+
+def _write(directory: Path, archive: bytes) -> None:
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    draft = directory / f".{ARCHIVE}.new"
+    draft.write_bytes(archive)
+    draft.replace(directory / ARCHIVE)

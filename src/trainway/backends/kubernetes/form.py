@@ -1,0 +1,91 @@
+"""As what a job is sent: the highest form that the cluster understands. Pure.
+
+SOURCE leaves a TrainJob or MPIJob to the cluster's own operator, ours or upstream's. JOBSET sends
+what we compiled. JOBS is for a cluster without JobSet, and loses some of it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+
+from trainway.errors import UsageError
+
+Json = dict[str, Any]
+
+ANNOTATION: Final = "trainway.dev/kubernetes-form"
+VARIABLE: Final = "TRAINWAY_KUBERNETES_FORM"
+
+JOBSET_API: Final = "jobset.x-k8s.io/v1alpha2"
+TRAINJOB_API: Final = "trainer.kubeflow.org/v1alpha1"
+MPIJOB_API: Final = "kubeflow.org/v2beta1"
+KUEUE_API: Final = "kueue.x-k8s.io/v1beta1"
+_SENT: Final = {"TrainJob": TRAINJOB_API, "MPIJob": MPIJOB_API}
+
+
+class Form(StrEnum):
+    """As what a job is sent."""
+
+    SOURCE = "source"
+    JOBSET = "jobset"
+    JOBS = "jobs"
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What a cluster understands."""
+
+    apis: frozenset[str] = frozenset()
+    """Groups with their version, as objects have them."""
+    runtimes: Mapping[tuple[str, str], Json] = field(default_factory=dict)
+    """The training runtimes that a job in our namespace can name, by kind and name."""
+
+    def serves(self, api: str) -> bool:
+        """Whether it knows a version of a group."""
+        return api in self.apis
+
+
+def apis_of(groups: Json) -> frozenset[str]:
+    """What the API server's list of groups says."""
+    versions = (
+        version for group in groups.get("groups") or () for version in group.get("versions") or ()
+    )
+    return frozenset(str(version["groupVersion"]) for version in versions)
+
+
+def choose(source: Json, submitted: Sequence[Json], offer: Offer, forced: str = "") -> Form:
+    """The highest form that the cluster takes and nobody forbids."""
+    annotations = (source.get("metadata") or {}).get("annotations") or {}
+    limit = _limit(str(annotations.get(ANNOTATION) or forced))
+    if limit is Form.SOURCE and _takes_source(source, submitted, offer):
+        return Form.SOURCE
+    if limit is not Form.JOBS and offer.serves(JOBSET_API):
+        return Form.JOBSET
+    return Form.JOBS
+
+
+def _takes_source(source: Json, submitted: Sequence[Json], offer: Offer) -> bool:
+    """Whether the cluster runs the object as it is.
+
+    Not with a ClusterTrainingRuntime that came along: all would see it, and nobody could own it.
+    """
+    kind = str(source.get("kind"))
+    api = _SENT.get(kind)
+    if api is None or not offer.serves(api):
+        return False
+    if kind != "TrainJob":
+        return True
+    ref = (source.get("spec") or {}).get("runtimeRef") or {}
+    named = str(ref.get("kind") or "ClusterTrainingRuntime"), str(ref.get("name") or "")
+    given = [(str(obj.get("kind")), str(obj["metadata"].get("name"))) for obj in submitted]
+    if any(kind == "ClusterTrainingRuntime" for kind, _ in given):
+        return False
+    return named in offer.runtimes or named in given
+
+
+def _limit(text: str) -> Form:
+    try:
+        return Form(text) if text else Form.SOURCE
+    except ValueError:
+        hint = f"one of {', '.join(Form)}"
+        raise UsageError(f"there is no form {text!r}", field=ANNOTATION, hint=hint) from None

@@ -1,0 +1,242 @@
+"""What is known of one job from the objects of its cluster, and what of it is new. Pure.
+
+Objects come in as they change; journal records come out. What was recorded already, also by an
+earlier server, is not recorded again.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+from trainway.backends.kubernetes import events
+from trainway.backends.kubernetes.pods import Age, age_of, lost_record, place_of
+from trainway.backends.kubernetes.pods import record_of as pod_record
+from trainway.backends.kubernetes.waiting import Waiting
+from trainway.jobset.status import conditions_of, find_condition, find_true
+
+Json = dict[str, Any]
+
+SUBMITTED: Final = "submitted"
+_ENDS: Final = (("Completed", True), ("Complete", True), ("Succeeded", True), ("Failed", False))
+"""The conditions with which JobSets, TrainJobs and MPIJobs end, and whether well."""
+_NUMBERS: Final = ("seq", "time")
+_OVER: Final = ("Succeeded", "Failed")
+_ALONE: Final = ("DeadlineExceeded",)
+"""Reasons of a TrainJob's own, for which it does not wait for its JobSet."""
+
+
+class Verdict(NamedTuple):
+    """How a job ended."""
+
+    succeeded: bool
+    reason: str
+    message: str
+
+    def record(self) -> Json:
+        """The journal record, without number and time."""
+        return {"type": "end", **self._asdict()}
+
+
+class Holder(NamedTuple):
+    """The pod that has a place."""
+
+    uid: str
+    age: Age
+    pod: Json
+
+
+class Names:
+    """Which objects are a job's, by kind and name."""
+
+    def __init__(self, name: str, roles: Mapping[str, int]) -> None:
+        self._name = name
+        self._jobs = {f"{name}-{role}-{i}" for role, count in roles.items() for i in range(count)}
+        self._pod = re.compile(rf"(?P<job>{re.escape(name)}-.+)-\d+-[a-z0-9]{{5}}")
+        self._mpi = re.compile(rf"{re.escape(name)}-(launcher(-\w{{5}})?|worker-\d+)")
+
+    def match(self, kind: str, name: str) -> bool:
+        """Whether the object of that kind and name is one of them."""
+        if kind == "Job":
+            return name in self._jobs or name == f"{self._name}-launcher"
+        if kind != "Pod":
+            return name == self._name
+        found = self._pod.fullmatch(name)
+        is_listed = found is not None and found["job"] in self._jobs
+        return is_listed or self._mpi.fullmatch(name) is not None
+
+
+class Gang:
+    """The pods and the status of one job, as far as they are recorded."""
+
+    def __init__(self, records: Iterable[Json] = ()) -> None:
+        self.status: Json = {}
+        self.uid = ""
+        """Of the top object."""
+        self.created = ""
+        """When the top object was made."""
+        self.is_over = False
+        self._pods: dict[str, Json] = {}
+        """The last record of each place."""
+        self._holders: dict[str, Holder] = {}
+        """Who has each place, since we watch."""
+        self._progress: Json = {}
+        self._waiting: Json = {}
+        self._events: dict[str, int] = {}
+        self._fresh: list[Json] = []
+        for record in records:
+            self._replay(record)
+
+    def take(self) -> list[Json]:
+        """What is new since the last time."""
+        fresh, self._fresh = self._fresh, []
+        return fresh
+
+    def on_pod(self, pod: Json) -> None:
+        """A pod is there, as it is now."""
+        place = place_of(pod)
+        if place is None:
+            return
+        holder = Holder(str(pod["metadata"].get("uid")), age_of(pod), _explaining(pod))
+        rival = self._holders.get(place.key)
+        if rival is not None and rival.uid != holder.uid and rival.age > holder.age:
+            return
+        self._holders[place.key] = holder
+        record = pod_record(pod)
+        known = self._pods.get(place.key)
+        if known is not None and known.get("created", "") > record["created"]:
+            return
+        self._note_pod(record)
+
+    def on_pod_gone(self, pod: Json) -> None:
+        """A pod was removed; if nobody saw it end, it is lost."""
+        place = place_of(pod)
+        holder = None if place is None else self._holders.get(place.key)
+        if place is None or holder is None or holder.uid != pod["metadata"].get("uid"):
+            return
+        del self._holders[place.key]
+        record = self._pods.get(place.key)
+        if record is not None and record["phase"] not in _OVER:
+            self._note_pod(lost_record(record))
+
+    def on_event(self, event: Json) -> None:
+        """The cluster tells of something."""
+        uid, count = str(event["metadata"].get("uid") or ""), _count(event)
+        if self._events.get(uid, 0) >= count:
+            return
+        self._events[uid] = count
+        record = events.record_of(event)
+        self._fresh.append(record | {"event": {"uid": uid, "count": count}})
+
+    def set_status(self, status: Json) -> None:
+        """The status of the JobSet, in its own shape."""
+        if status and status != self.status:
+            self.status = status
+            self._fresh.append({"type": "status", "jobset": status})
+
+    def set_progress(self, progress: Json) -> None:
+        """What the training code reports."""
+        if progress and progress != self._progress:
+            self._progress = progress
+            self._fresh.append({"type": "progress", "trainerStatus": progress})
+
+    def set_waiting(self, waiting: Waiting | None) -> None:
+        """Why nothing runs; None: it does, or nobody knows."""
+        record = {"type": "waiting", "reason": ""} if waiting is None else waiting.record()
+        if record != (self._waiting or {"type": "waiting", "reason": ""}):
+            self._waiting = record
+            self._fresh.append(record)
+
+    def end(self, verdict: Verdict) -> None:
+        """The job is over."""
+        self.is_over = True
+        self._fresh.append(verdict.record())
+
+    @property
+    def pods(self) -> list[Json]:
+        """The pod that has each place now; of one that runs only that it does."""
+        return [holder.pod for holder in self._holders.values()]
+
+    def _note_pod(self, record: Json) -> None:
+        if self._pods.get(record["pod"]) != record:
+            self._pods[record["pod"]] = record
+            self._fresh.append(record)
+
+    def _replay(self, record: Json) -> None:
+        plain = {name: value for name, value in record.items() if name not in _NUMBERS}
+        match record.get("type"):
+            case "pod":
+                self._pods[record["pod"]] = plain
+            case "event":
+                told = record.get("event") or {}
+                self._events[str(told.get("uid"))] = int(told.get("count") or 1)
+            case "status":
+                self.status = record.get("jobset") or {}
+            case "progress":
+                self._progress = record.get("trainerStatus") or {}
+            case "waiting":
+                self._waiting = plain
+            case "agent":
+                self.uid = str(record.get("uid") or self.uid)
+                self.created = str(record.get("created") or self.created)
+            case "end":
+                self.is_over = True
+
+
+def verdict_of(status: Json) -> Verdict | None:
+    """How a JobSet, TrainJob or MPIJob with this status ended; None: it goes on."""
+    conditions = status.get("conditions") or []
+    for kind, succeeded in _ENDS:
+        found = find_true(conditions, kind)
+        if found is not None:
+            message = str(found.get("message") or "")
+            return Verdict(succeeded, str(found.get("reason") or kind), message)
+    return None
+
+
+def verdict_on(status: Json, source: Json | None) -> tuple[Verdict | None, bool]:
+    """How a job ended, and whether its JobSet has no more to say.
+
+    A TrainJob or MPIJob may end on its own; else it ends after its JobSet, which says more.
+    """
+    own = verdict_of(status)
+    if own is not None or source is None:
+        return own, True
+    last = verdict_of(source.get("status") or {})
+    if last is None:
+        return None, True
+    return last, last.reason in _ALONE or not status
+
+
+def is_settled(status: Json, pods: Iterable[Json]) -> bool:
+    """Whether nothing of an ended job runs any more."""
+    counts = status.get("replicatedJobsStatus") or ()
+    is_counted = any(item.get("active") or item.get("ready") for item in counts)
+    return not is_counted and all(_is_over(pod) for pod in pods)
+
+
+def mpi_status(source: Json) -> Json:
+    """The status of an MPIJob without a JobSet, as far as JobSet has words for it."""
+    suspended = find_condition(conditions_of(source), "Suspended")
+    return {} if suspended is None else {"conditions": [suspended]}
+
+
+def _explaining(pod: Json) -> Json:
+    """The pod, if it may tell why it does not run; else only its phase, for there are many."""
+    status = pod.get("status") or {}
+    states = (item.get("state") or {} for item in status.get("containerStatuses") or ())
+    if status.get("phase") in (None, "Pending") or any("waiting" in state for state in states):
+        return pod
+    return {
+        "metadata": {"name": pod["metadata"]["name"]},
+        "spec": {},
+        "status": {"phase": status["phase"]},
+    }
+
+
+def _is_over(pod: Json) -> bool:
+    return (pod.get("status") or {}).get("phase") in _OVER
+
+
+def _count(event: Json) -> int:
+    series = (event.get("series") or {}).get("count")
+    return int(event.get("count") or series or 1)

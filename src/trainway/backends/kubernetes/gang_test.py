@@ -1,0 +1,183 @@
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from trainway.backends.kubernetes.gang import (
+    Gang,
+    Names,
+    Verdict,
+    is_settled,
+    mpi_status,
+    verdict_of,
+    verdict_on,
+)
+from trainway.backends.kubernetes.testing import TIME, pod
+from trainway.backends.kubernetes.waiting import Waiting
+
+Json = dict[str, Any]
+RUNNING = {"phase": "Running"}
+LATER = "2026-11-15T05:00:09Z"
+
+
+def event(uid: str = "e", count: int = 1, name: str = "demo") -> Json:
+    return {
+        "metadata": {"uid": uid, "creationTimestamp": TIME},
+        "involvedObject": {"kind": "JobSet", "name": name},
+        "count": count,
+        "reason": "Why",
+        "message": "text",
+    }
+
+
+def ended(kind: str, reason: str = "R") -> Json:
+    return {"conditions": [{"type": kind, "status": "True", "reason": reason, "message": "m"}]}
+
+
+def phases(gang: Gang) -> list[str]:
+    return [f"{record['name']} {record['phase']}" for record in gang.take()]
+
+
+def test_only_what_changes_is_recorded() -> None:
+    gang = Gang()
+    for status in ({}, {}, RUNNING, RUNNING):
+        gang.on_pod(pod(status=status))
+    assert [record["phase"] for record in gang.take()] == ["Pending", "Running"]
+    assert gang.take() == []
+
+
+def test_a_pod_of_an_earlier_attempt_is_not_heard_again() -> None:
+    gang = Gang()
+    gang.on_pod(pod("old", status=RUNNING))
+    gang.on_pod(pod("new", attempt=1, created=LATER))
+    gang.on_pod(pod("old", status={"phase": "Failed"}))
+    gang.on_pod_gone(pod("old"))
+    assert phases(gang) == ["old Running", "new Pending"]
+
+
+def test_a_gang_that_a_queue_began_anew_counts() -> None:
+    gang = Gang()
+    gang.on_pod(pod("old", attempt=2, status=RUNNING))
+    gang.on_pod_gone(pod("old", attempt=2))
+    gang.on_pod(pod("new", attempt=0, created=LATER))
+    assert phases(gang) == ["old Running", "old Failed", "new Pending"]
+
+
+def test_a_pod_that_ended_and_was_removed_stays_as_it_ended() -> None:
+    gang = Gang()
+    gang.on_pod(pod(status={"phase": "Succeeded"}))
+    gang.take()
+    gang.on_pod_gone(pod())
+    assert gang.take() == []
+    assert gang.pods == []
+
+
+def test_the_next_server_records_nothing_twice() -> None:
+    first = Gang()
+    first.on_pod(pod(status=RUNNING))
+    first.on_event(event(count=2))
+    first.set_status({"restarts": 1})
+    first.set_progress({"progressPercentage": 5})
+    first.set_waiting(Waiting("Unschedulable", "no room"))
+    told = [{"seq": seq, "time": TIME, **record} for seq, record in enumerate(first.take())]
+    second = Gang([{"type": "agent", "event": "submitted", "uid": "u", "created": TIME}, *told])
+    second.on_pod(pod(status=RUNNING))
+    second.on_event(event(count=2))
+    second.set_status({"restarts": 1})
+    second.set_progress({"progressPercentage": 5})
+    second.set_waiting(Waiting("Unschedulable", "no room"))
+    assert second.take() == []
+    assert (second.uid, second.created, second.is_over) == ("u", TIME, False)
+    second.on_event(event(count=3))
+    second.set_waiting(None)
+    assert [record["type"] for record in second.take()] == ["event", "waiting"]
+
+
+def test_an_end_is_remembered() -> None:
+    gang = Gang()
+    gang.end(Verdict(True, "AllJobsCompleted", "m"))
+    records = gang.take()
+    assert records == [
+        {"type": "end", "succeeded": True, "reason": "AllJobsCompleted", "message": "m"}
+    ]
+    assert Gang(records).is_over
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    status: Json
+    source: Json | None
+    verdict: tuple[bool, str] | None
+    is_complete: bool = True
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case("new", {}, None, None),
+        Case("JobSet done", ended("Completed"), None, (True, "R")),
+        Case("JobSet failed", ended("Failed"), None, (False, "R")),
+        Case("TrainJob runs", {}, {"status": {}}, None),
+        Case("both done", ended("Completed", "J"), {"status": ended("Complete", "T")}, (True, "J")),
+        Case(
+            "JobSet says it later",
+            {"restarts": 0},
+            {"status": ended("Failed", "T")},
+            (False, "T"),
+            is_complete=False,
+        ),
+        Case(
+            "too long",
+            {"restarts": 0},
+            {"status": ended("Failed", "DeadlineExceeded")},
+            (False, "DeadlineExceeded"),
+        ),
+        Case("MPIJob without a JobSet", {}, {"status": ended("Succeeded", "M")}, (True, "M")),
+    ],
+    ids=lambda case: case.name,
+)
+def test_how_a_job_ended(case: Case) -> None:
+    verdict, is_complete = verdict_on(case.status, case.source)
+    assert (verdict and verdict[:2]) == case.verdict
+    assert is_complete == case.is_complete
+
+
+def test_a_condition_that_is_false_ends_nothing() -> None:
+    status = {"conditions": [{"type": "Failed", "status": "False"}]}
+    assert verdict_of(status) is None
+
+
+def test_a_job_is_settled_when_nothing_runs_any_more() -> None:
+    over, running = pod(status={"phase": "Failed"}), pod(status=RUNNING)
+    counts = {"replicatedJobsStatus": [{"name": "node", "active": 1}]}
+    assert is_settled({}, [over])
+    assert not is_settled({}, [over, running])
+    assert not is_settled(counts, [])
+
+
+def test_a_suspended_mpijob_is_suspended_in_the_words_of_a_jobset() -> None:
+    condition = {"type": "Suspended", "status": "True"}
+    other = {"type": "Created", "status": "True"}
+    assert mpi_status({"status": {"conditions": [other, condition]}}) == {"conditions": [condition]}
+    assert mpi_status({}) == {}
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "is_ours"),
+    [
+        ("JobSet", "demo", True),
+        ("JobSet", "demo-2", False),
+        ("Job", "demo-node-1", True),
+        ("Job", "demo-node-2", False),
+        ("Job", "demo-2-node-0", False),
+        ("Pod", "demo-node-0-3-abcde", True),
+        ("Pod", "demo-2-node-0-3-abcde", False),
+        ("Pod", "demo-node-0", False),
+        ("Job", "demo-launcher", True),
+        ("Pod", "demo-worker-3", True),
+        ("Pod", "demo-launcher-x7f2k", True),
+    ],
+)
+def test_an_object_of_another_job_is_not_ours(kind: str, name: str, is_ours: bool) -> None:
+    assert Names("demo", {"node": 2}).match(kind, name) is is_ours

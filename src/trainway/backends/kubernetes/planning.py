@@ -1,0 +1,173 @@
+"""A job as the objects that are sent for it, in their order. Pure: nothing is asked or sent.
+
+Companions go first, so that pods find what they read. The top object owns all the others, so that
+removing it leaves nothing; who owns what is written when the top object has its uid.
+"""
+
+import copy
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from trainway.backends.base import Handle, Workload
+from trainway.backends.kubernetes import files, plain_jobs
+from trainway.backends.kubernetes.form import KUEUE_API, Form, Offer, choose
+from trainway.backends.kubernetes.infra import Infra
+from trainway.backends.masking import masked_object
+from trainway.jobset.model import replicated_jobs
+
+Json = dict[str, Any]
+
+JOB_ID: Final = "trainway.dev/job-id"
+"""The label of everything we send, by which it is found and known again."""
+QUEUE: Final = "kueue.x-k8s.io/queue-name"
+
+_QUEUES: Final = "kueue.x-k8s.io/"
+_COMPANIONS: Final = ("ConfigMap", "Secret", "TrainingRuntime")
+_KEPT: Final = ("name", "namespace", "labels", "annotations")
+"""What of an object's metadata is its author's."""
+
+
+@dataclass(frozen=True)
+class KubernetesRequest:
+    """What is sent for one job."""
+
+    handle: Handle
+    companions: tuple[Json, ...]
+    """ConfigMaps, Secrets and runtimes; the top object will own them."""
+    top: Json
+    children: tuple[Json, ...] = ()
+    """What is made after the top object, and owned by it."""
+    archive: bytes | None = None
+    """A tar of files that are too large for an object and go straight to the pods."""
+
+    @property
+    def objects(self) -> list[Json]:
+        """All of them, in the order in which they are sent."""
+        return [*self.companions, self.top, *self.children]
+
+    @property
+    def brings_runtime(self) -> bool:
+        """Whether the job's runtime is not in the cluster yet."""
+        return any(obj["kind"] == "TrainingRuntime" for obj in self.companions)
+
+    def text(self) -> str:
+        """The objects as JSON, without the values of Secrets."""
+        shown = [masked_object(obj) for obj in self.objects]
+        return json.dumps(shown, indent=2, ensure_ascii=False)
+
+
+def plan(workload: Workload, infra: Infra, offer: Offer, forced: str = "") -> KubernetesRequest:
+    """The request for a workload; a workload with a handle keeps to what that says."""
+    source = workload.source or workload.jobset
+    known = workload.handle
+    form = Form(known["form"]) if known else chosen_form(workload, offer, forced)
+    companions = workload.submitted if form is Form.SOURCE else workload.objects
+    children: list[Json] = []
+    archive: bytes | None = None
+    if form is Form.SOURCE:
+        top = source
+    else:
+        sent = files.planned(companions, _queued(workload.jobset, source))
+        companions, jobset, archive = sent.objects, sent.jobset, sent.archive
+        top = jobset if form is Form.JOBSET else plain_jobs.service_of(jobset)
+        if form is Form.JOBS:
+            children = plain_jobs.jobs_of(jobset, workload.id)
+    sealed = _Seal(workload.id, known.get("namespace") or workload.namespace)
+    top = sealed(top)
+    handle = {
+        "id": workload.id,
+        "port": workload.port,
+        "directory": "",
+        "kubeconfig": list(infra.kubeconfig),
+        "context": infra.context,
+        "namespace": top["metadata"]["namespace"],
+        "name": workload.name,
+        "form": str(form),
+        "kind": top["kind"],
+        "top": top["metadata"]["name"],
+        "roles": {role.name: role.replicas for role in replicated_jobs(workload.jobset["spec"])},
+    }
+    if offer.serves(KUEUE_API) and _names_queue([top]):
+        handle["queue"] = top["metadata"]["labels"][QUEUE]
+    if form is Form.JOBS:
+        handle["policy"] = plain_jobs.policy_of(workload.jobset["spec"])
+    if form is Form.SOURCE and top["kind"] == "TrainJob":
+        handle["deadline"] = "operator"
+    return KubernetesRequest(
+        handle=dict(known) or handle,
+        companions=tuple(sealed(obj) for obj in companions if obj.get("kind") in _COMPANIONS),
+        top=top,
+        children=tuple(sealed(obj) for obj in children),
+        archive=archive,
+    )
+
+
+def chosen_form(workload: Workload, offer: Offer, forced: str = "") -> Form:
+    """As what a workload is sent; files that are too large go at most with a JobSet."""
+    form = choose(workload.source or workload.jobset, workload.submitted, offer, forced)
+    if form is Form.SOURCE and files.is_too_large(workload.objects):
+        return choose(workload.source or workload.jobset, workload.submitted, offer, Form.JOBSET)
+    return form
+
+
+def owned(obj: Json, top: Mapping[str, Any]) -> Json:
+    """The object as the top one's own, which is not gone before this one is."""
+    reference = owner_of(top) | {"blockOwnerDeletion": True}
+    return {**obj, "metadata": {**obj["metadata"], "ownerReferences": [reference]}}
+
+
+def owner_of(top: Mapping[str, Any]) -> Json:
+    """What those carry that go when the top object has gone."""
+    return {
+        "apiVersion": top["apiVersion"],
+        "kind": top["kind"],
+        "name": top["metadata"]["name"],
+        "uid": top["metadata"]["uid"],
+    }
+
+
+@dataclass(frozen=True)
+class _Seal:
+    """Puts our label on objects, and takes off what only a cluster may write."""
+
+    job_id: str
+    namespace: str
+
+    def __call__(self, obj: Json) -> Json:
+        given = obj["metadata"]
+        metadata = {name: copy.deepcopy(given[name]) for name in _KEPT if given.get(name)}
+        metadata["namespace"] = self.namespace
+        metadata["labels"] = {**(given.get("labels") or {}), JOB_ID: self.job_id}
+        rest = {name: value for name, value in obj.items() if name not in ("metadata", "status")}
+        head = {name: rest.pop(name) for name in ("apiVersion", "kind")}
+        return {**head, "metadata": metadata, **copy.deepcopy(rest)}
+
+
+def _queued(jobset: Json, source: Json) -> Json:
+    """The JobSet with what its source says about queues."""
+    if source.get("kind") == jobset.get("kind"):
+        return jobset
+    metadata = dict(jobset["metadata"])
+    for part in ("labels", "annotations"):
+        found = _of_queues((source.get("metadata") or {}).get(part) or {})
+        if found:
+            metadata[part] = {**(metadata.get(part) or {}), **found}
+    return {**jobset, "metadata": metadata}
+
+
+def _of_queues(entries: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in entries.items() if name.startswith(_QUEUES)}
+
+
+def losses(jobset: Json, source: Json) -> list[str]:
+    """What plain Jobs do not do, for the owner of a job."""
+    lost = plain_jobs.losses(jobset)
+    if _names_queue((jobset, source)):
+        lost.append(f"without JobSet in the cluster the label {QUEUE} does nothing")
+    return lost
+
+
+def _names_queue(objects: Iterable[Json]) -> bool:
+    return any(QUEUE in ((obj.get("metadata") or {}).get("labels") or {}) for obj in objects)

@@ -1,0 +1,178 @@
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainway.backends.base import Workload
+from trainway.backends.kubernetes.form import (
+    JOBSET_API,
+    KUEUE_API,
+    MPIJOB_API,
+    TRAINJOB_API,
+    Form,
+    Offer,
+)
+from trainway.backends.kubernetes.infra import Infra
+from trainway.backends.kubernetes.planning import losses, owned, plan
+
+Json = dict[str, Any]
+
+TESTDATA = Path(__file__).parent / "testdata"
+INFRA = Infra(("/home/me/.kube/config",), "test", "", "ml")
+RUNTIME = ("ClusterTrainingRuntime", "torch-distributed")
+OFFER = Offer(frozenset({JOBSET_API, TRAINJOB_API, MPIJOB_API, KUEUE_API}), {RUNTIME: {}})
+OWNER = {"apiVersion": TRAINJOB_API, "kind": "TrainJob", "name": "demo", "controller": True}
+
+
+def jobset(**spec: Any) -> Json:
+    container = {"name": "main", "image": "busybox", "command": ["true"]}
+    template = {"spec": {"restartPolicy": "Never", "containers": [container]}}
+    job = {"parallelism": 2, "completions": 2, "backoffLimit": 0, "template": template}
+    role = {"name": "node", "replicas": 1, "groupName": "default", "template": {"spec": job}}
+    return {
+        "apiVersion": JOBSET_API,
+        "kind": "JobSet",
+        "metadata": {"name": "demo", "namespace": "ml", "ownerReferences": [OWNER]},
+        "spec": {"replicatedJobs": [role], **spec},
+    }
+
+
+def submitted(kind: str, api: str, **more: Any) -> Json:
+    metadata = {"name": "demo", "namespace": "ml", "labels": {"team": "vision"}, "uid": "old"}
+    return {"apiVersion": api, "kind": kind, "metadata": metadata, "spec": {}, "status": {}, **more}
+
+
+TRAINJOB = submitted("TrainJob", TRAINJOB_API, spec={"runtimeRef": {"name": "torch-distributed"}})
+MPIJOB = submitted("MPIJob", MPIJOB_API, spec={"slotsPerWorker": 2})
+SETTINGS = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "settings", "namespace": "ml"},
+    "data": {"A": "1"},
+}
+KEYS = {
+    "apiVersion": "v1",
+    "kind": "Secret",
+    "metadata": {"name": "keys", "namespace": "ml"},
+    "stringData": {"token": "s3cret"},
+}
+MADE = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "demo-hosts", "ownerReferences": [OWNER]},
+    "data": {"hostfile": "x"},
+}
+
+
+def workload(source: Json, **more: Any) -> Workload:
+    given = [SETTINGS, KEYS]
+    return Workload(
+        id="0123456789ab",
+        name="demo",
+        namespace="ml",
+        jobset=more.pop("jobset", None) or jobset(),
+        objects=[*given, MADE],
+        workdir="/",
+        environ={"HOME": "/home/me"},
+        port=29500,
+        source=source,
+        submitted=given,
+        **more,
+    )
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    source: Json
+    forced: str = ""
+    spec: Json = field(default_factory=dict)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case("trainjob", TRAINJOB),
+        Case("mpijob", MPIJOB),
+        Case("jobset", jobset()),
+        Case("trainjob-as-jobset", TRAINJOB, "jobset"),
+        Case("jobset-as-jobs", jobset(), "jobs", {"suspend": True}),
+    ],
+    ids=lambda case: case.name,
+)
+def test_the_request_is_as_expected(case: Case) -> None:
+    request = plan(workload(case.source, jobset=jobset(**case.spec)), INFRA, OFFER, case.forced)
+    shown = {"handle": request.handle, "objects": json.loads(request.text())}
+    expected = json.loads((TESTDATA / f"{case.name}.json").read_text())
+    assert shown == expected
+
+
+def test_values_of_secrets_are_sent_but_not_shown() -> None:
+    request = plan(workload(TRAINJOB), INFRA, OFFER)
+    assert "s3cret" not in request.text()
+    assert request.companions[1]["stringData"] == {"token": "s3cret"}
+
+
+def test_a_later_plan_keeps_to_the_handle_of_the_first() -> None:
+    first = plan(workload(TRAINJOB), INFRA, OFFER)
+    nothing = Infra((), "other", "")
+    again = plan(workload(TRAINJOB, handle=first.handle), nothing, Offer(), "jobs")
+    assert (again.handle, again.objects) == (first.handle, first.objects)
+    plain = plan(workload(TRAINJOB), INFRA, Offer())
+    assert plain.handle["form"] == Form.JOBS
+    again = plan(workload(TRAINJOB, handle=plain.handle), nothing, OFFER)
+    assert (again.handle, again.objects) == (plain.handle, plain.objects)
+
+
+def test_a_queue_is_kept_where_the_trainjob_itself_is_not_sent() -> None:
+    queue = {"kueue.x-k8s.io/queue-name": "gpus"}
+    source = TRAINJOB | {"metadata": TRAINJOB["metadata"] | {"labels": queue}}
+    request = plan(workload(source), INFRA, OFFER, "jobset")
+    labels = request.top["metadata"]["labels"]
+    assert labels == queue | {"trainway.dev/job-id": "0123456789ab"}
+    assert request.handle["queue"] == "gpus"
+    assert "queue" not in plan(workload(source), INFRA, Offer(), "jobset").handle
+    assert losses(jobset(), source) == [
+        "without JobSet in the cluster the label kueue.x-k8s.io/queue-name does nothing"
+    ]
+
+
+def test_files_that_are_too_large_go_with_a_jobset() -> None:
+    large = SETTINGS | {"data": {"A": "x" * 1_000_000}}
+    given = workload(TRAINJOB)
+    request = plan(
+        Workload(**{**vars(given), "objects": [large], "submitted": [large]}), INFRA, OFFER
+    )
+    assert (request.handle["form"], request.companions) == ("jobset", ())
+    assert request.archive is not None
+
+
+def test_a_runtime_that_comes_along_is_a_companion() -> None:
+    runtime = {
+        "apiVersion": TRAINJOB_API,
+        "kind": "TrainingRuntime",
+        "metadata": {"name": "own"},
+        "spec": {},
+    }
+    ref = {"runtimeRef": {"kind": "TrainingRuntime", "name": "own"}}
+    given = workload(TRAINJOB | {"spec": ref})
+    request = plan(Workload(**{**vars(given), "submitted": [runtime]}), INFRA, OFFER)
+    assert [obj["kind"] for obj in request.objects] == ["TrainingRuntime", "TrainJob"]
+    assert request.brings_runtime
+    assert not plan(given, INFRA, OFFER).brings_runtime
+
+
+def test_an_object_is_owned_by_the_top_one() -> None:
+    top = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "demo", "uid": "u"}}
+    child = owned({"kind": "Job", "metadata": {"name": "demo-node-0"}}, top)
+    assert child["metadata"]["ownerReferences"] == [
+        {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "name": "demo",
+            "uid": "u",
+            "blockOwnerDeletion": True,
+        }
+    ]

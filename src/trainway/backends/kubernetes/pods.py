@@ -1,0 +1,176 @@
+"""What the pods of a job say about it: which one of the gang each is, and how it fares. Pure.
+
+A gang's pod has one place; over its life several pods may take it, one after the other. Only the
+newest counts.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+Json = dict[str, Any]
+
+JOBSET_NAME: Final = "jobset.sigs.k8s.io/jobset-name"
+ROLE: Final = "jobset.sigs.k8s.io/replicatedjob-name"
+JOB_INDEX: Final = "jobset.sigs.k8s.io/job-index"
+ATTEMPT: Final = "jobset.sigs.k8s.io/restart-attempt"
+POD_INDEX: Final = "batch.kubernetes.io/job-completion-index"
+MPI_JOB: Final = "training.kubeflow.org/job-name"
+MPI_ROLE: Final = "training.kubeflow.org/job-role"
+MPI_INDEX: Final = "training.kubeflow.org/replica-index"
+"""What the pods of upstream's MPI operator carry, which makes no JobSet."""
+
+_NOTED: Final = (POD_INDEX, "kubectl.kubernetes.io/default-container")
+"""Annotations that matter."""
+_OVER: Final = ("Succeeded", "Failed")
+_STARTING: Final = ("ContainerCreating", "PodInitializing")
+"""Why a container waits when nothing is wrong."""
+
+Age = tuple[str, int, bool, str]
+"""Of two pods the one with the larger age is newer."""
+
+
+class Place(NamedTuple):
+    """Which pod of the gang, and in which attempt."""
+
+    role: str
+    job: int
+    rank: int
+    attempt: int = 0
+
+    @property
+    def key(self) -> str:
+        """`<role>-<job>-<pod>`, as the engine names it."""
+        return f"{self.role}-{self.job}-{self.rank}"
+
+
+def place_of(pod: Mapping[str, Any]) -> Place | None:
+    """The place of a pod; None: it is no pod of a job."""
+    metadata = pod.get("metadata") or {}
+    labels = metadata.get("labels") or {}
+    annotations = metadata.get("annotations") or {}
+    rank = labels.get(POD_INDEX) or annotations.get(POD_INDEX) or "0"
+    try:
+        if ROLE in labels:
+            attempt = int(labels.get(ATTEMPT) or 0)
+            return Place(labels[ROLE], int(labels.get(JOB_INDEX) or 0), int(rank), attempt)
+        if MPI_ROLE in labels:
+            return Place(labels[MPI_ROLE], 0, int(labels.get(MPI_INDEX) or rank))
+    except ValueError:
+        pass
+    return None
+
+
+def gang_of(pod: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names of the JobSet or MPIJob that a pod belongs to, for an index."""
+    labels = (pod.get("metadata") or {}).get("labels") or {}
+    name = labels.get(JOBSET_NAME) or labels.get(MPI_JOB)
+    return (str(name),) if name else ()
+
+
+def newest(pods: Iterable[Json]) -> dict[str, Json]:
+    """The pod that has each place now, by the place's key."""
+    found: dict[str, Json] = {}
+    for pod in sorted(pods, key=age_of):
+        place = place_of(pod)
+        if place is not None:
+            found[place.key] = pod
+    return found
+
+
+def is_over(pod: Mapping[str, Any]) -> bool:
+    """Whether none of its containers runs any more or ever will."""
+    return (pod.get("status") or {}).get("phase") in _OVER
+
+
+def record_of(pod: Json) -> Json:
+    """The journal record of a pod, without number and time."""
+    place = place_of(pod)
+    assert place is not None  # noqa: S101 - only pods with a place come here
+    status = pod.get("status") or {}
+    reason, message = _reason(status)
+    record: Json = {
+        "type": "pod",
+        "pod": place.key,
+        "attempt": place.attempt,
+        "name": pod["metadata"]["name"],
+        "created": pod["metadata"].get("creationTimestamp") or "",
+        "phase": status.get("phase") or "Pending",
+        "ready": is_ready(pod),
+        "containers": [_container(item) for item in status.get("containerStatuses") or ()],
+    }
+    node = (pod.get("spec") or {}).get("nodeName")
+    said = {"node": node, "reason": reason, "message": message}
+    return record | {name: value for name, value in said.items() if value}
+
+
+def kept(pod: Json) -> Json:
+    """A pod without what nobody asks for: most of its spec, and labels that stand there twice."""
+    metadata, spec = pod["metadata"], pod.get("spec") or {}
+    annotations = metadata.get("annotations") or {}
+    noted = {name: annotations[name] for name in _NOTED if name in annotations}
+    names = ("nodeName", "restartPolicy", "schedulingGates", "terminationGracePeriodSeconds")
+    slim = {name: spec[name] for name in names if name in spec}
+    for part in ("initContainers", "containers"):
+        if part in spec:
+            slim[part] = [{"name": each["name"], "image": each.get("image")} for each in spec[part]]
+    return {**pod, "metadata": {**metadata, "annotations": noted}, "spec": slim}
+
+
+def lost_record(record: Json) -> Json:
+    """The record of a pod that was removed before it was seen to end."""
+    return record | {"phase": "Failed", "ready": False, "reason": "Deleted"}
+
+
+def age_of(pod: Json) -> Age:
+    """Who was made later is newer; a queue may have a gang begin anew, with attempt 0."""
+    place, metadata = place_of(pod), pod["metadata"]
+    attempt = 0 if place is None else place.attempt
+    is_staying = "deletionTimestamp" not in metadata
+    return metadata.get("creationTimestamp") or "", attempt, is_staying, metadata["name"]
+
+
+def is_ready(pod: Mapping[str, Any]) -> bool:
+    """Whether it says that it can do its work."""
+    conditions = (pod.get("status") or {}).get("conditions") or ()
+    return any(item["type"] == "Ready" and item["status"] == "True" for item in conditions)
+
+
+def _container(status: Json) -> Json:
+    """One container: how often it ran, since when, and how it ended."""
+    state = status.get("state") or {}
+    ended, running = state.get("terminated"), state.get("running") or {}
+    before = (status.get("lastState") or {}).get("terminated") or {}
+    container: Json = {"name": status["name"], "restarts": int(status.get("restartCount") or 0)}
+    begin = (ended or running or before).get("startedAt")
+    container |= {"startedAt": begin} if begin else {}
+    if ended is not None:
+        container["exitCode"] = int(ended.get("exitCode") or 0)
+        texts = {"message": ended.get("message"), "reason": ended.get("reason")}
+        container |= {name: text for name, text in texts.items() if text}
+    return container
+
+
+def _reason(status: Json) -> tuple[str, str]:
+    """Why the pod is as it is: evicted, killed for memory, waiting for an image."""
+    if status.get("reason"):
+        return str(status["reason"]), str(status.get("message") or "")
+    everywhere = (
+        *(status.get("initContainerStatuses") or ()),
+        *(status.get("containerStatuses") or ()),
+    )
+    for item in everywhere:
+        waits = (item.get("state") or {}).get("waiting") or {}
+        if waits.get("reason") and waits["reason"] not in _STARTING:
+            return str(waits["reason"]), str(waits.get("message") or "")
+        ended = (item.get("state") or {}).get("terminated") or {}
+        if ended.get("reason") == "OOMKilled":
+            return "OOMKilled", "a container used more memory than its limit"
+    unscheduled: Json = next(
+        (
+            item
+            for item in status.get("conditions") or ()
+            if item["type"] == "PodScheduled" and item["status"] == "False"
+        ),
+        {},
+    )
+    return str(unscheduled.get("reason") or ""), str(unscheduled.get("message") or "")

@@ -1,0 +1,68 @@
+"""What is known of a job, written down as it becomes known: the journal of a job in a cluster.
+
+A local job has an agent that writes its journal; here the backend does, from what it sees. So the
+next server knows which events it has told already, and a job's end outlives its objects.
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+Json = dict[str, Any]
+
+NAME: Final = "journal.jsonl"
+_PRIVATE_DIR: Final = 0o700
+_PRIVATE_FILE: Final = 0o600
+
+
+class RecordBook:
+    """The records of one job; only ever appended to, by one writer."""
+
+    def __init__(
+        self, directory: Path, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
+        self.directory = directory
+        self._path = directory / NAME
+        self._clock = clock
+
+    def read(self) -> list[Json]:
+        """All records; a line that was cut off when its writer died is none."""
+        try:
+            data = self._path.read_bytes()
+        except FileNotFoundError:
+            return []
+        whole = data[: data.rfind(b"\n") + 1]
+        if len(whole) < len(data):
+            os.truncate(self._path, len(whole))
+        return list(_records(whole))
+
+    def exists(self) -> bool:
+        """Whether anything was ever written."""
+        return self._path.exists()
+
+    def append(self, records: Iterable[Json], after: int) -> list[Json]:
+        """Number records from there on, give them the time where they have none, and keep them."""
+        now = self._clock().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        numbered = [
+            {"seq": seq, "time": now, **record}
+            for seq, record in enumerate(records, start=after + 1)
+        ]
+        text = "".join(f"{json.dumps(record)}\n" for record in numbered)
+        self.directory.mkdir(mode=_PRIVATE_DIR, parents=True, exist_ok=True)
+        descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, _PRIVATE_FILE)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(text.encode())
+        return numbered
+
+
+def _records(data: bytes) -> Iterator[Json]:
+    for line in data.splitlines():
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(record, dict) and isinstance(record.get("seq"), int):
+            yield record

@@ -1,0 +1,296 @@
+"""Watches one job in its cluster from submission to its end, and writes its journal.
+
+It waits for changes of the shared informers and for nothing else. While the API server is away
+nothing changes, and so nothing happens: a job never fails for that.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from typing import Any, Final
+
+from trainway.backends.base import Handle, Update
+from trainway.backends.kubernetes.events import object_of, time_of
+from trainway.backends.kubernetes.form import Form
+from trainway.backends.kubernetes.gang import (
+    Gang,
+    Names,
+    Verdict,
+    is_settled,
+    mpi_status,
+    verdict_on,
+)
+from trainway.backends.kubernetes.job_objects import JobObjects
+from trainway.backends.kubernetes.log_keeper import LogKeeper
+from trainway.backends.kubernetes.plain_jobs import SUSPENDED
+from trainway.backends.kubernetes.plain_status import Step, status_of, steps, with_ready
+from trainway.backends.kubernetes.queue_position import position
+from trainway.backends.kubernetes.record_book import RecordBook
+from trainway.backends.kubernetes.session import Session
+from trainway.backends.kubernetes.uploads import Uploads
+from trainway.backends.kubernetes.waiting import why_job
+from trainway.errors import TrainwayError
+from trainway.jobset.status import conditions_of, find_true
+from trainway.kube import resources
+from trainway.kube.backoff import Backoff
+from trainway.kube.errors import ObjectNotFound
+from trainway.kube.informer import Change
+from trainway.kube.resources import Resource
+
+Json = dict[str, Any]
+
+CANCELLED: Final = Verdict(False, "Cancelled", "it was cancelled")
+DELETED: Final = Verdict(False, "Deleted", "its objects were removed from the cluster")
+_MOST_EVENTS: Final = 200
+_SECONDS: Final = len("2026-11-15T05:00:00")
+"""Of a time; some events have more digits than objects have."""
+_SETTLE_S: Final = 60.0
+"""How long the pods of a job that is over may take to go."""
+_BACKOFF: Final = Backoff(first=0.2, longest=10.0)
+
+log = logging.getLogger(__name__)
+
+
+class JobWatch:
+    """One job, as its cluster shows it."""
+
+    def __init__(self, session: Session, handle: Handle, book: RecordBook) -> None:
+        self._session = session
+        self._handle = handle
+        self._book = book
+        self._objects = JobObjects(session, handle)
+        self._form = self._objects.form
+        self._name = self._objects.name
+        self._changed = asyncio.Event()
+        self._gang = Gang()
+        self._names = Names(self._name, handle.get("roles") or {})
+        self._events: deque[Json] = deque(maxlen=_MOST_EVENTS)
+        self._top: Json | None = None
+        self._was_seen = False
+        self._jobset_status: Json = {}
+        self._is_counting = True
+        """Whether somebody still counts what runs: not once the JobSet is gone."""
+        self._last_status: Json = {}
+        self._is_cancelled = False
+        self._settle_until: float | None = None
+        self._verdict: Verdict | None = None
+        """Set when all but the last lines of the logs is there."""
+        self._failures = 0
+        self._keeper: LogKeeper | None = None
+        self._uploads: Uploads | None = None
+
+    def wake(self, *, cancelled: bool = False) -> None:
+        """Look again, maybe with the knowledge that its owner wants it to end."""
+        self._is_cancelled = self._is_cancelled or cancelled
+        self._changed.set()
+
+    async def updates(self, after: int) -> AsyncIterator[Update]:
+        """Records after that number, old then new, up to the end of the job."""
+        known = await asyncio.to_thread(self._book.read)
+        self._gang = Gang(known)
+        self._last_status = self._gang.status
+        fresh = [record for record in known if record["seq"] > after]
+        if fresh:
+            yield Update(tuple(fresh))
+        if self._gang.is_over:
+            return
+        seq = max(after, known[-1]["seq"] if known else -1)
+        client, directory = self._session.client, self._book.directory
+        keeper = LogKeeper(client, self._session.namespace, directory / "logs", self._session.slots)
+        uploads = Uploads(client, self._session.namespace, directory)
+        self._keeper, self._uploads = keeper, uploads
+        objects = self._objects
+        keys = [*objects.keys, *objects.side_keys]
+        try:
+            with self._session.listening(self._name, keys, self._on_change):
+                await self._session.synced(objects.keys)
+                async with aclosing(self._batches()) as batches:
+                    async for records in batches:
+                        update = tuple(self._book.append(records, seq))
+                        seq += len(records)
+                        yield Update(update)
+        finally:
+            await uploads.close()
+            await keeper.close()
+
+    async def _batches(self) -> AsyncGenerator[list[Json], None]:
+        """New records whenever there are some, up to the end."""
+        while True:
+            self._changed.clear()
+            pause = await self._observe()
+            records = self._gang.take()
+            if records:
+                yield records
+            if self._verdict is not None:
+                if self._keeper is not None:
+                    await self._keeper.finish()
+                self._gang.end(self._verdict)
+                yield self._gang.take()
+                return
+            if records:
+                continue
+            try:
+                await asyncio.wait_for(self._changed.wait(), pause)
+            except TimeoutError:
+                continue
+
+    def _on_change(self, resource: Resource, change: Change) -> None:
+        """Called at once with every change that may be about this job."""
+        obj = change.object
+        if resource is resources.PODS:
+            self._on_pod(change)
+        elif resource is resources.EVENTS:
+            if change.new is not None and self._concerns(obj):
+                self._gang.on_event(obj)
+                self._events.append(obj)
+        elif resource is self._objects.top_key[0] and self._objects.owns(obj):
+            self._top = change.new
+            self._was_seen = True
+        if resource is resources.JOBSETS and self._is_ours(obj):
+            # Kept when it is removed: that it has ended may have been the last thing it said.
+            self._jobset_status = obj.get("status") or {}
+            self._is_counting = change.new is not None
+        self._changed.set()
+
+    def _on_pod(self, change: Change) -> None:
+        keeper, uploads = self._keeper, self._uploads
+        if change.new is None:
+            self._gang.on_pod_gone(change.object)
+            if keeper is not None:
+                keeper.on_gone(change.object)
+            return
+        self._gang.on_pod(change.new)
+        if keeper is not None:
+            keeper.on_pod(change.new)
+        if uploads is not None:
+            uploads.on_pod(change.new)
+
+    def _is_ours(self, jobset: Json) -> bool:
+        """Whether a JobSet of our name is ours, or made by an operator from our object."""
+        if self._form is not Form.SOURCE:
+            return self._objects.owns(jobset)
+        owners = jobset["metadata"].get("ownerReferences") or ()
+        uid = self._gang.uid
+        return any(owner.get("uid") == uid for owner in owners) if uid else bool(owners)
+
+    async def _observe(self) -> float | None:
+        """Look at everything once; gives when to look again even if nothing changes."""
+        if self._top is None and not await self._is_gone():
+            return self._pause()
+        self._failures = 0
+        status = self._status()
+        self._gang.set_status(status)
+        top = self._top
+        if top is not None:
+            self._gang.set_progress((top.get("status") or {}).get("trainerStatus") or {})
+            if self._form is Form.JOBS:
+                await self._drive(top, status)
+        return await self._conclude(top, status)
+
+    async def _conclude(self, top: Json | None, status: Json) -> float | None:
+        """End the job if it is over, else say why it waits."""
+        verdict, is_complete = verdict_on(status, top if self._form is Form.SOURCE else None)
+        if top is None:
+            verdict, is_complete = verdict or (CANCELLED if self._is_cancelled else DELETED), True
+        elif self._is_cancelled:
+            return None
+        if verdict is None:
+            await self._explain(top)
+            return None
+        counted = status if top is not None and self._is_counting else {}
+        is_quiet = is_complete and is_settled(counted, self._objects.pods())
+        if not is_quiet and (left := self._time_left()) > 0:
+            return left
+        self._verdict = verdict
+        return None
+
+    async def _explain(self, top: Json | None) -> None:
+        """Why nothing runs yet."""
+        assert top is not None  # noqa: S101 - a job without one has a verdict
+        workload, place = self._objects.workload(), None
+        if workload is not None and find_true(conditions_of(workload), "Admitted") is None:
+            place = await position(self._session.client, workload)
+        waiting = why_job(top, self._gang.pods, self._events, workload, place)
+        if waiting is not None and waiting.reason == "Deactivated":
+            waiting = None  # by its owner: it is suspended, and does not wait
+        self._gang.set_waiting(waiting)
+
+    def _concerns(self, event: Json) -> bool:
+        """Whether it is about an object of this job, and not of an earlier one of its name."""
+        is_new = time_of(event)[:_SECONDS] >= self._gang.created[:_SECONDS]
+        return is_new and self._names.match(*object_of(event))
+
+    def _status(self) -> Json:
+        if self._form is Form.JOBS:
+            if self._top is None:
+                return self._last_status
+            self._last_status = status_of(
+                self._handle["policy"],
+                with_ready(self._objects.jobs(), self._objects.pods()),
+                self._last_status,
+                is_suspended=_is_held(self._top),
+            )
+            return self._last_status
+        if self._jobset_status or self._handle["kind"] != "MPIJob" or self._top is None:
+            return self._jobset_status
+        return mpi_status(self._top)
+
+    async def _drive(self, top: Json, status: Json) -> None:
+        """Do what JobSet would do with its Jobs."""
+        if self._is_cancelled:
+            return
+        jobs = self._objects.jobs()
+        policy = self._handle["policy"]
+        for step in steps(policy, jobs, status, is_suspended=_is_held(top)):
+            try:
+                await self._take(step)
+            except TrainwayError as error:
+                log.warning("%s: cannot %s %s: %s", self._name, *step, error)
+
+    async def _take(self, step: Step) -> None:
+        client, namespace = self._session.client, self._session.namespace
+        try:
+            if step.action == "delete":
+                await client.delete(resources.JOBS, step.name, namespace)
+            else:
+                change = {"spec": {"suspend": step.action == "suspend"}}
+                await client.patch(resources.JOBS, step.name, namespace, change)
+        except ObjectNotFound:
+            return
+
+    async def _is_gone(self) -> bool:
+        """Whether the top object was removed, and has not just been made."""
+        if self._was_seen:
+            return True
+        resource, _ = self._objects.top_key
+        try:
+            found = await self._session.client.get(
+                resource, self._handle["top"], self._session.namespace
+            )
+        except ObjectNotFound:
+            return True
+        except TrainwayError as error:
+            self._failures += 1
+            log.info("%s: %s", self._name, error)
+            return False
+        return not self._objects.owns(found)
+
+    def _pause(self) -> float | None:
+        """Until a top object is looked for again that the informer has yet to see."""
+        return (
+            _BACKOFF.pause(self._failures, self._session.client.chance) if self._failures else None
+        )
+
+    def _time_left(self) -> float:
+        now = asyncio.get_running_loop().time()
+        if self._settle_until is None:
+            self._settle_until = now + _SETTLE_S
+        return self._settle_until - now
+
+
+def _is_held(service: Json) -> bool:
+    """Whether the owner of a set of plain Jobs has suspended it."""
+    annotations = service["metadata"].get("annotations") or {}
+    return annotations.get(SUSPENDED) == "true"

@@ -1,0 +1,53 @@
+"""Which process of a job on this machine a person means, for exec and shell. Pure."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from trainway.errors import ConflictError
+
+Json = dict[str, Any]
+
+
+def attachment(
+    handle: Mapping[str, Any],
+    records: Iterable[Mapping[str, Any]],
+    role: str | None = None,
+    rank: int | None = None,
+) -> Json:
+    """The pod of that role and rank, or the first one, and its processes by container."""
+    newest: dict[str, Mapping[str, Any]] = {}
+    for record in records:
+        if record.get("type") == "pod":
+            newest[str(record["pod"])] = record
+    found = []
+    for key, record in newest.items():
+        of_role, job, of_rank = key.rsplit("-", 2)
+        processes = _processes(record)
+        if processes and role in (None, of_role) and rank in (None, int(of_rank)):
+            found.append(((of_role != "launcher", int(job), int(of_rank)), key, processes))
+    if not found:
+        raise ConflictError(
+            "no such pod of the job is running",
+            hint="trainway jobs show tells how far its pods are",
+        )
+    _, key, processes = min(found)
+    return {
+        "job": handle["id"],
+        "pod": key,
+        "container": next(iter(processes)),
+        "containers": list(processes),
+        "processes": processes,
+        "namespace": "",
+        "context": "",
+        "kubeconfig": [],
+    }
+
+
+def _processes(record: Mapping[str, Any]) -> dict[str, int]:
+    """The main containers that run, and their processes."""
+    containers = record.get("containers") or ()
+    return {
+        str(item["name"]): int(item["pid"])
+        for item in containers
+        if item.get("pid") and "kind" not in item
+    }

@@ -1,0 +1,67 @@
+"""What a user should know before a job runs where this machine's files are not."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from trainway.sdk.manifests import FILES_LABEL, JOB_KINDS
+
+Json = dict[str, Any]
+
+OURS = "trainway_"
+"""What the names of files begin with that are ours, and of no interest."""
+
+
+def travelling(objects: Sequence[Json]) -> str:
+    """What of this machine the job has with it; empty where it is nothing."""
+    maps = [
+        obj for obj in objects if FILES_LABEL in ((obj.get("metadata") or {}).get("labels") or {})
+    ]
+    files = [item for obj in maps for item in (*obj.get("data", ()), *obj.get("binaryData", ()))]
+    files = [name for name in files if not name.startswith(OURS)]
+    if not files:
+        return ""
+    first, modules = files[0], len(files) - 1
+    others = (
+        f" and {modules} module{'s' * (modules > 1)} beside it travel" if modules else " travels"
+    )
+    return f"{first}{others} to the pods; nothing else of this folder does"
+
+
+def staying(
+    objects: Sequence[Json], exists: Callable[[str], bool] = lambda path: Path(path).exists()
+) -> str:
+    """Which files of this machine the job names but does not have with it."""
+    jobs = [obj for obj in objects if obj.get("kind") in JOB_KINDS]
+    names = list(dict.fromkeys(path for job in jobs for path in _named_here(job, exists)))
+    if not names:
+        return ""
+    are = "are here and do" if len(names) > 1 else "is here and does"
+    return f"{', '.join(names)} {are} not travel to the pods: the image must have the like"
+
+
+def _named_here(job: Json, exists: Callable[[str], bool]) -> Iterator[str]:
+    """Relative paths among the words of a job's commands that are files of this machine."""
+    for word in _words(job):
+        path = word.partition("=")[2] if word.startswith("-") and "=" in word else word
+        looks_like_one = "/" in path or "." in path.strip(".")
+        if looks_like_one and not path.startswith("/") and len(path) < 1000 and "\n" not in path:
+            try:
+                found = exists(path)
+            except (OSError, ValueError):
+                continue
+            if found:
+                yield path
+
+
+def _words(value: Any) -> Iterator[str]:
+    """All words of all commands, wherever they stand in an object."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if name in ("command", "args") and isinstance(inner, list):
+                yield from (word for word in inner if isinstance(word, str))
+            else:
+                yield from _words(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _words(inner)

@@ -1,0 +1,35 @@
+"""Where a pod of a job is, for commands that connect with it."""
+
+from typing import Annotated
+
+from fastapi import FastAPI, Query
+from fastapi.responses import JSONResponse, Response
+
+from trainway.errors import ConflictError
+from trainway.server import models
+from trainway.server.paths import BASE_PATH
+from trainway.server.service import Service
+
+
+def add_pod_routes(app: FastAPI, service: Service) -> None:
+    """The route below /jobs that tells where a pod is."""
+    engine = service.engine
+
+    @app.get(f"{BASE_PATH}/jobs/{{ref}}/pod", tags=["jobs"], response_model=models.PodPlace)
+    async def pod(
+        ref: str, role: str | None = None, rank: Annotated[int | None, Query(ge=0)] = None
+    ) -> Response:
+        """The pod of that role and rank, or the first one, and how it is reached."""
+        record = await engine.reading.record(ref)
+        backend = engine.registry.of(record.backend, record.handle_data)
+        if record.is_over:
+            raise ConflictError(
+                f"{record.name} has ended", hint="trainway jobs logs shows its logs"
+            )
+        handle = record.handle_data
+        if not handle:
+            raise ConflictError(f"{record.name} has not begun")
+        find = getattr(backend, "attachment", None)
+        if find is None:
+            raise ConflictError(f"{backend.name} cannot connect with processes of a job")
+        return JSONResponse(await find(handle, role, rank))
