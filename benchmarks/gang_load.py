@@ -1,62 +1,93 @@
 """The measurements of `benchmarks/gangs.py`: many gangs on a large cluster, and what they cost.
 
 The cluster is KWOK's: a real API server, scheduler, JobSet controller and Kueue, and nodes that
-only pretend. 500 TrainJobs of 2 to 64 pods are created at once; the quota lets about a fifth of
-their pods run at a time. A watch of its own sees to it that every gang ran whole and once. Exit
-status 1 if one did not, or if a limit was missed.
+only pretend. 500 TrainJobs of 2 to 64 pods are submitted at once; the quota lets a fifth of their
+pods run at a time. They come straight to the API server, or with `--server` through a Trainway
+server, which follows all of them and keeps their logs. A watch of its own sees to it that every
+gang ran whole and once. Exit status 1 if one did not, or if a limit was missed.
 """
 
 import argparse
 import asyncio
 import json
+import os
 import re
 import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from cluster.fixtures import fresh_namespace
+from cluster.identities import CONTEXT
 from cluster.kueue import start_kueue
-from cluster.kwok import Guest, KwokCluster
+from cluster.kwok import OURS, Guest, KwokCluster
 from gang_audit import GangAudit
 from kueue_queues import queue_objects
 from kwok_gangs import Gang, create, pods_of, runtimes
 from kwok_operator import operating
 from operator_process import cpu_seconds, resident_mb
 
+from benchmarks.local import scratch_home, trainway
 from benchmarks.operator_comparison import Row
+from trainway import Client as Trainway
 from trainway.kube.client import Client
 from trainway.kube.connection import load_connection
 
 Json = dict[str, Any]
+Submit = Callable[[Gang], Awaitable[None]]
 
 GANGS, NODES = 500, 1000
 SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
-RUNTIME = "2s"
+RUNS_FOR = "2s"
 QUEUE = "gangs"
 QUOTA_SHARE = 0.2
-CREATORS = 8
+SUBMITTERS = 8
 PATIENCE_S = 1800.0
-OPERATOR = "trainway-operator"
-MOST_MB, MOST_REQUESTS = 150.0, 12.0
+MOST_MB = {"operator": 150.0, "server": 400.0}
+MOST_REQUESTS = {"operator": ("gang", 30.0), "server": ("pod", 10.0)}  # logs are read by pod
 
 
-@dataclass
-class Peak:
-    """The most memory that a process had, looked at twice a second."""
+@dataclass(frozen=True)
+class Usage:
+    """What one of our programs used."""
 
-    pid: int
-    mb: float = 0.0
-    _done: threading.Event = field(default_factory=threading.Event)
+    rss_mb: float
+    cpu_s: float
+    requests: Counter[str]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one run came to."""
+
+    gangs: Sequence[Gang]
+    seconds: float
+    submitted_in: float
+    audit: GangAudit
+    ours: Mapping[str, Usage]
+    all_requests: float
+    others: Mapping[str, float]
+    """The processor time of everyone else."""
+
+
+class Meter:
+    """What a process uses while the meter runs; its memory is looked at twice a second."""
+
+    def __init__(self, pid: int) -> None:
+        self.rss_mb = 0.0
+        self.cpu_s = 0.0
+        self._pid = pid
+        self._done = threading.Event()
 
     @contextmanager
-    def watching(self) -> Iterator[None]:
-        """Look while the block runs."""
+    def running(self) -> Iterator[None]:
+        """Measure while the block runs."""
+        before = cpu_seconds(self._pid)
         thread = threading.Thread(target=self._look)
         thread.start()
         try:
@@ -64,29 +95,42 @@ class Peak:
         finally:
             self._done.set()
             thread.join()
+            self.cpu_s = cpu_seconds(self._pid) - before
 
     def _look(self) -> None:
         while not self._done.wait(0.5):
-            self.mb = max(self.mb, resident_mb(self.pid))
+            self.rss_mb = max(self.rss_mb, resident_mb(self._pid))
 
 
-@dataclass(frozen=True)
-class Result:
-    """What one run came to."""
+class Ledger:
+    """Lets the API server write down what our programs ask, and nothing else."""
 
-    gangs: int
-    pods: int
-    seconds: float
-    created_in: float
-    most_running: int
-    problems: Sequence[str]
-    rss_mb: float
-    cpu_s: float
-    requests: Counter[str]
-    """Of the operator, by what was asked."""
-    all_requests: float
-    others: dict[str, float]
-    """The processor time of everyone else."""
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / "audit.log"
+        self._policy = folder / "audit.json"
+        users = [user.name for user in OURS.values()]
+        rules = [
+            {"level": "Metadata", "users": users, "omitStages": ["RequestReceived"]},
+            {"level": "None"},
+        ]
+        content = {"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "rules": rules}
+        self._policy.write_text(json.dumps(content))
+
+    def flags(self) -> list[str]:
+        """For the API server."""
+        return [f"--audit-policy-file={self._policy}", f"--audit-log-path={self._file}"]
+
+    def requests(self) -> dict[str, Counter[str]]:
+        """What each of our programs has asked so far, as `verb resource`."""
+        found = {role: Counter[str]() for role in OURS}
+        roles = {user.name: role for role, user in OURS.items()}
+        for line in self._file.read_text().splitlines():
+            event = json.loads(line)
+            if reference := event.get("objectRef"):
+                parts = (reference["resource"], reference.get("subresource"))
+                what = f"{event['verb']} {'/'.join(filter(None, parts))}"
+                found[roles[event["user"]["username"]]][what] += 1
+        return found
 
 
 def gang(number: int) -> Gang:
@@ -94,36 +138,11 @@ def gang(number: int) -> Gang:
     return Gang(f"gang-{number}", SIZES[number % len(SIZES)])
 
 
-def audit_flags(folder: Path) -> list[str]:
-    """Let the API server write down what our operator asks, and nothing else."""
-    rules = [
-        {"level": "Metadata", "users": [OPERATOR], "omitStages": ["RequestReceived"]},
-        {"level": "None"},
-    ]
-    policy = folder / "audit.json"
-    policy.write_text(
-        json.dumps({"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "rules": rules})
-    )
-    return [f"--audit-policy-file={policy}", f"--audit-log-path={folder / 'audit.log'}"]
-
-
-def audited(folder: Path) -> Counter[str]:
-    """What was asked, each as `verb resource`."""
-    lines = (folder / "audit.log").read_text().splitlines()
-    events = (json.loads(line) for line in lines)
-    return Counter(
-        "/".join(filter(None, (f"{event['verb']} {ref['resource']}", ref.get("subresource"))))
-        for event in events
-        if (ref := event.get("objectRef")) and event["stage"] == "ResponseComplete"
-    )
-
-
 def requests_served(cluster: KwokCluster) -> float:
     """All requests that the API server has answered."""
     page = cluster.kubectl("get", "--raw", "/metrics").stdout
-    return sum(
-        float(value) for value in re.findall(r"^apiserver_request_total\{.*\} (\S+)$", page, re.M)
-    )
+    samples = re.findall(r"^apiserver_request_total\{.*\} (\S+)$", page, re.MULTILINE)
+    return sum(float(value) for value in samples)
 
 
 def processor_times(cluster: KwokCluster) -> dict[str, float]:
@@ -136,86 +155,125 @@ def processor_times(cluster: KwokCluster) -> dict[str, float]:
 
 
 async def run_all(
-    kubeconfig: Path, namespace: str, gangs: Sequence[Gang]
+    kubeconfig: Path, namespace: str, gangs: Sequence[Gang], submit: Submit
 ) -> tuple[GangAudit, float]:
-    """Create all gangs at once and wait until they have ended; how long the creation took."""
+    """Submit all gangs and wait until they have ended; also how long the submission took."""
     audit = GangAudit(may_change=True)
     waiting = iter(gangs)
 
-    async def work(client: Client) -> None:
+    async def work() -> None:
         for each in waiting:
-            await create(client, namespace, each, QUEUE)
+            await submit(each)
 
     async with (
         Client(load_connection(kubeconfig)) as watcher,
-        Client(load_connection(kubeconfig)) as creator,
         audit.recording(watcher, namespace),
     ):
         began = time.perf_counter()
         async with asyncio.TaskGroup() as tasks:
-            for _ in range(CREATORS):
-                tasks.create_task(work(creator))
-        created_in = time.perf_counter() - began
+            for _ in range(SUBMITTERS):
+                tasks.create_task(work())
+        submitted_in = time.perf_counter() - began
         await audit.wait_for_ends(gangs, PATIENCE_S)
-    return audit, created_in
+    return audit, submitted_in
 
 
-def measure(count: int, nodes: int) -> Result:
+async def directly(
+    kubeconfig: Path, namespace: str, gangs: Sequence[Gang]
+) -> tuple[GangAudit, float]:
+    """Straight to the API server."""
+    async with Client(load_connection(kubeconfig)) as client:
+        return await run_all(
+            kubeconfig, namespace, gangs, lambda each: create(client, namespace, each, QUEUE)
+        )
+
+
+async def by_server(
+    kubeconfig: Path, namespace: str, gangs: Sequence[Gang]
+) -> tuple[GangAudit, float]:
+    """Through our server, until it knows of every end."""
+    client = Trainway()
+    infra = f"k8s/{CONTEXT}/{namespace}"
+
+    async def submit(each: Gang) -> None:
+        await asyncio.to_thread(client.run, each.trainjob(QUEUE), on=infra)
+
+    found = await run_all(kubeconfig, namespace, gangs, submit)
+    while await asyncio.to_thread(client.jobs, active=True, limit=1):
+        await asyncio.sleep(0.2)
+    return found
+
+
+def server_pid() -> int:
+    """The process of the embedded server, started if there was none."""
+    Trainway().jobs(limit=1)
+    return int(json.loads(trainway("server", "status", "-o", "json"))["pid"])
+
+
+def measure(count: int, nodes: int, *, with_server: bool) -> Result:
     """One run on a cluster of its own."""
     gangs = [gang(number) for number in range(count)]
     quota = max(*SIZES, int(pods_of(gangs) * QUOTA_SHARE))
-    with tempfile.TemporaryDirectory(prefix="trainway-bench-") as name:
-        folder = Path(name)
-        with KwokCluster(nodes=nodes, flags=audit_flags(folder)) as cluster:
-            cluster.install_our_crds()
-            start_kueue(cluster)
-            with (
-                fresh_namespace(cluster) as namespace,
-                operating(
-                    cluster, Guest(cluster, "operator"), namespace, folder / "operator.log"
-                ) as operator,
-            ):
-                cluster.apply(*runtimes(RUNTIME), namespace=namespace)
-                cluster.apply(*queue_objects(QUEUE, namespace, quota))
-                peak = Peak(operator.pid)
-                own, others = cpu_seconds(operator.pid), processor_times(cluster)
-                served, asked = requests_served(cluster), audited(folder)
-                began = time.perf_counter()
-                with peak.watching():
-                    audit, created_in = asyncio.run(run_all(cluster.kubeconfig, namespace, gangs))
-                return Result(
-                    count,
-                    pods_of(gangs),
-                    time.perf_counter() - began,
-                    created_in,
-                    audit.most_running,
-                    audit.problems(gangs),
-                    peak.mb,
-                    cpu_seconds(operator.pid) - own,
-                    audited(folder) - asked,
-                    requests_served(cluster) - served,
-                    {
-                        each: used - others.get(each, 0.0)
-                        for each, used in processor_times(cluster).items()
-                    },
-                )
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="trainway-bench-")))
+        ledger = Ledger(folder)
+        cluster = stack.enter_context(KwokCluster(nodes=nodes, flags=ledger.flags()))
+        cluster.install_our_crds()
+        start_kueue(cluster)
+        namespace = stack.enter_context(fresh_namespace(cluster))
+        door, log_file = Guest(cluster, "operator"), folder / "operator.log"
+        operator = stack.enter_context(operating(cluster, door, namespace, log_file))
+        cluster.apply(*runtimes(RUNS_FOR), namespace=namespace)
+        cluster.apply(*queue_objects(QUEUE, namespace, quota))
+        meters = {"operator": Meter(operator.pid)}
+        if with_server:
+            stack.enter_context(scratch_home())
+            os.environ["KUBECONFIG"] = str(cluster.kubeconfig_of("server"))
+            meters["server"] = Meter(server_pid())
+        others, served, asked = (
+            processor_times(cluster),
+            requests_served(cluster),
+            ledger.requests(),
+        )
+        began = time.perf_counter()
+        with ExitStack() as measuring:
+            for meter in meters.values():
+                measuring.enter_context(meter.running())
+            way = by_server if with_server else directly
+            audit, submitted_in = asyncio.run(way(cluster.kubeconfig, namespace, gangs))
+        seconds = time.perf_counter() - began
+        now = ledger.requests()
+        return Result(
+            gangs,
+            seconds,
+            submitted_in,
+            audit,
+            {
+                role: Usage(meter.rss_mb, meter.cpu_s, now[role] - asked[role])
+                for role, meter in meters.items()
+            },
+            requests_served(cluster) - served,
+            {name: used - others.get(name, 0.0) for name, used in processor_times(cluster).items()},
+        )
 
 
-def rows(found: Result) -> Iterator[Row]:
+def rows(found: Result, problems: int) -> Iterator[Row]:
     """The figures, with their limits."""
-    what = f"{found.gangs} gangs, {found.pods} pods"
-    beside = f"at most {found.most_running} pods at a time, created in {found.created_in:.1f} s"
-    yield Row(f"{what}: all have run after", found.seconds, "s", None, False, beside)
-    yield Row("gangs that did not run whole and once", len(found.problems), "", 0)
-    yield Row("operator: most memory", found.rss_mb, "MB", MOST_MB)
-    everyone = sum(found.others.values()) + found.cpu_s
-    beside = f"{found.cpu_s / everyone:.1%} of all"
-    yield Row("operator: CPU", found.cpu_s, "s", None, False, beside)
-    own = found.requests.total()
-    beside = ", ".join(f"{asked} {number}" for asked, number in found.requests.most_common(6))
-    yield Row("operator: requests a gang", own / found.gangs, "", MOST_REQUESTS, False, beside)
-    beside = f"{own / found.all_requests:.1%} of them by the operator"
-    yield Row("all requests to the API server", found.all_requests, "", None, False, beside)
+    count, pods, audit = len(found.gangs), pods_of(found.gangs), found.audit
+    what = f"{count} gangs, {pods} pods: all have run after"
+    beside = f"submitted in {found.submitted_in:.1f} s, at most {audit.most_alive} pods at a time"
+    yield Row(what, found.seconds, "s", None, False, beside)
+    yield Row("gangs that did not run whole and once", problems, "", 0)
+    everyone = sum(found.others.values()) + sum(usage.cpu_s for usage in found.ours.values())
+    for role, usage in found.ours.items():
+        yield Row(f"{role}: most memory", usage.rss_mb, "MB", MOST_MB[role])
+        beside = f"{usage.cpu_s / everyone:.1%} of what the whole cluster used"
+        yield Row(f"{role}: CPU", usage.cpu_s, "s", None, False, beside)
+        beside = ", ".join(f"{what} {number}" for what, number in usage.requests.most_common(6))
+        unit, limit = MOST_REQUESTS[role]
+        each = usage.requests.total() / (pods if unit == "pod" else count)
+        yield Row(f"{role}: requests a {unit}", each, "", limit, False, beside)
+    yield Row("all requests to the API server", found.all_requests, "")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -223,13 +281,15 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--gangs", type=int, default=GANGS)
     parser.add_argument("--nodes", type=int, default=NODES)
+    parser.add_argument("--server", action="store_true", help="submit through a Trainway server")
     options = parser.parse_args(arguments)
-    found = measure(options.gangs, options.nodes)
-    for problem in found.problems[:20]:
+    found = measure(options.gangs, options.nodes, with_server=options.server)
+    problems = found.audit.problems(found.gangs)
+    for problem in problems[:20]:
         print(f"  {problem}")
     times = sorted(found.others.items(), key=lambda item: -item[1])
     print("  CPU: " + ", ".join(f"{name} {used:.0f} s" for name, used in times))
-    printed = list(rows(found))
+    printed = list(rows(found, len(problems)))
     for row in printed:
         print(row)
     return 0 if all(row.is_kept for row in printed) else 1

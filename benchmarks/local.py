@@ -164,14 +164,14 @@ def overhead() -> Iterator[Row]:
     trainway("jobs", "list")  # the server runs
     sleeps = [timed(trainway, "run", "--", "sleep", "1") for _ in range(LISTS)]
     yield Row("trainway run -- sleep 1, over 1 s, p50", median(sleeps) - 1, "s")
-    raw, job = [], []
+    raw, job = list[float](), list[float]()
     for number in range(PAIRS):
-        turns: list[tuple[list[float], Callable[[], None]]] = [
-            (raw, lambda number=number: raw_torchrun(number)),
-            (job, lambda: trainway("run", "examples/torch-ddp.yaml")),
+        turns: list[tuple[list[float], Callable[..., object], tuple[object, ...]]] = [
+            (raw, raw_torchrun, (number,)),
+            (job, trainway, ("run", "examples/torch-ddp.yaml")),
         ]
-        for times, run in turns if number % 2 else reversed(turns):
-            times.append(timed(run))
+        for times, call, arguments in turns if number % 2 else reversed(turns):
+            times.append(timed(call, *arguments))
     bare_s = median(raw)
     apart = [ours - bare for ours, bare in zip(job, raw, strict=True)]
     limit = max(0.5, 0.03 * bare_s)

@@ -9,7 +9,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -20,8 +20,15 @@ from cluster.images import BUSYBOX, HOSTROOT
 from cluster.node import NodeCluster
 from cluster.processes import wait_until
 from environments import TORCH, environment
-from operator_process import OperatorProcess, ensure_namespace, trusts_authority, webhooks_at
+from operator_process import (
+    NAMESPACE,
+    OperatorProcess,
+    ensure_namespace,
+    trusts_authority,
+    webhooks_at,
+)
 
+from trainway.operator.config import CertConfig, StatusServerConfig
 from trainway.operator.webhook_configurations import url_client, webhook_configurations
 from trainway.runtimes import builtin_runtime
 
@@ -112,20 +119,67 @@ class NodeOperator:
 @pytest.fixture(scope="session")
 def node_operator(node_cluster: Access) -> Iterator[NodeOperator]:
     """Our operator on the node cluster, with its webhooks where they can be called by URL."""
-    node_cluster.install_our_crds()
-    ensure_namespace(node_cluster)
+    with operator_on(node_cluster) as operator:
+        yield operator
+
+
+@contextmanager
+def operator_on(cluster: Access, arguments: Sequence[str] = ()) -> Iterator[NodeOperator]:
+    """Our operator on a cluster, for as long as the block runs."""
+    cluster.install_our_crds()
+    ensure_namespace(cluster)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="trainway-operator-")))
-        process = OperatorProcess(node_cluster, folder / "operator.log")
         documents = []
-        if isinstance(node_cluster, NodeCluster):
+        process = OperatorProcess(cluster, folder / "operator.log", arguments)
+        if isinstance(cluster, NodeCluster):
+            process = reporting_operator(cluster, folder / "operator.log", arguments)
             documents = webhook_configurations(url_client(process.url))
-            stack.enter_context(webhooks_at(node_cluster, documents))
+            stack.enter_context(webhooks_at(cluster, documents))
         process.start()
         stack.callback(process.stop)
         process.wait_ready()
-        wait_for_trust(node_cluster, documents)
-        yield NodeOperator(node_cluster, process)
+        wait_for_trust(cluster, documents)
+        yield NodeOperator(cluster, process)
+
+
+def reporting_operator(
+    cluster: NodeCluster, log_file: Path, arguments: Sequence[str]
+) -> OperatorProcess:
+    """The operator with its status server, which pods find by the name that it tells them.
+
+    The Service has no address and no pods: its name stands for the node, where the operator runs.
+    """
+    address = cluster.network.address
+    service, endpoints = status_service(address)
+    cluster.apply(service, endpoints)
+    gates = ["--feature-gates", "TrainJobStatus=true"]
+    return OperatorProcess(cluster, log_file, [*gates, *arguments], host=address)
+
+
+def status_service(address: str) -> tuple[Json, Json]:
+    """The operator's Service, with an endpoint outside the cluster."""
+    name = CertConfig.service_name
+    port = {"name": "status-server", "port": StatusServerConfig.port, "protocol": "TCP"}
+    service = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": name, "namespace": NAMESPACE},
+        "spec": {"clusterIP": "None", "ports": [port]},
+    }
+    endpoints = {
+        "apiVersion": "discovery.k8s.io/v1",
+        "kind": "EndpointSlice",
+        "metadata": {
+            "name": name,
+            "namespace": NAMESPACE,
+            "labels": {"kubernetes.io/service-name": name},
+        },
+        "addressType": "IPv4",
+        "endpoints": [{"addresses": [address], "conditions": {"ready": True}}],
+        "ports": [port],
+    }
+    return service, endpoints
 
 
 def wait_for_trust(cluster: Access, documents: Sequence[Json]) -> None:

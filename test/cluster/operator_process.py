@@ -1,6 +1,7 @@
 """The operator as a process of its own, as tests and benchmarks start it on a cluster.
 
-It listens on loopback, and the webhook configurations name that address instead of a Service.
+It listens on loopback, or at an address that pods reach, and the webhook configurations name that
+address instead of a Service.
 """
 
 import http.client
@@ -34,8 +35,10 @@ class OperatorProcess:
         arguments: Sequence[str] = (),
         *,
         webhook_port: int | None = None,
+        host: str = LOOPBACK,
     ) -> None:
         self.cluster = cluster
+        self.host = host
         self.webhook_port = webhook_port or free_port()
         self.health_port = free_port()
         self.metrics_port = free_port()
@@ -46,7 +49,7 @@ class OperatorProcess:
             *(sys.executable, "-m", "trainway.operator", "run"),
             *("--kubeconfig", str(self.cluster.kubeconfig)),
             *("--operator-namespace", NAMESPACE),
-            *("--webhook-host", LOOPBACK, "--webhook-port", str(self.webhook_port)),
+            *("--webhook-host", self.host, "--webhook-port", str(self.webhook_port)),
             *("--metrics-bind-address", f"{LOOPBACK}:{self.metrics_port}", "--no-metrics-secure"),
             *("--health-probe-bind-address", f"{LOOPBACK}:{self.health_port}"),
             *arguments,
@@ -106,7 +109,7 @@ class OperatorProcess:
     @property
     def url(self) -> str:
         """Where its webhooks are."""
-        return f"https://{LOOPBACK}:{self.webhook_port}"
+        return f"https://{self.host}:{self.webhook_port}"
 
 
 def ensure_namespace(cluster: Access, name: str = NAMESPACE) -> None:

@@ -121,3 +121,32 @@ def trainjob(runtime: str, name: str = "t", spec: Json | None = None, **trainer:
         "metadata": {"name": name},
         "spec": body,
     }
+
+
+CREATION_FAILED: Final = "TrainJobResourcesCreationFailed"
+COMPLETED: Final[Json] = {
+    "type": "Completed",
+    "status": "True",
+    "reason": "AllJobsCompleted",
+    "message": "jobset completed successfully",
+    "lastTransitionTime": "2026-01-01T00:00:00Z",
+}
+
+
+def owner_reference(job: Json) -> Json:
+    """How a child names its TrainJob."""
+    return {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "name": job["metadata"]["name"],
+        "uid": job["metadata"]["uid"],
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+
+
+def first_container(jobset: Json) -> Json:
+    """Of a JobSet, or of the template in a runtime."""
+    pod = jobset["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]
+    container: Json = pod["spec"]["containers"][0]
+    return container

@@ -29,6 +29,7 @@ TORCH: Final = (
     "mpi4py>=4,<5",
     "kubeflow>=0.2,<1",
 )
+KUBEFLOW_SDK: Final = ("kubeflow==0.5.0",)
 ARRAYS: Final = ("jax>=0.4.35,<1", "xgboost>=2.1,<4", "mpi4py>=4,<5", "numpy>=1.26,<3")
 
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -75,6 +76,38 @@ def test_every_way_to_be_refused(server: RunningServer) -> None:
     assert server.error("GET", "/jobs/none/watch")[0] == 404
 
 
+def test_the_value_of_a_function_can_be_asked_for(server: RunningServer) -> None:
+    value = '{"encoding": "json", "value": [1, null]}'
+    write = f"cd $TRAINWAY_OUTPUT_DIR; mkdir .trainway; echo '{value}' > .trainway/result.json"
+    for name, command in (("valued", write), ("plain", "true")):
+        server.request("POST", "/jobs", {"objects": [jobset(name, command)]})
+        server.wait(name)
+    answer = server.request("GET", "/jobs/valued/result")
+    assert (answer.status, answer.body) == (200, {"encoding": "json", "value": [1, None]})
+    status, error = server.error("GET", "/jobs/plain/result")
+    assert (status, error["message"]) == (404, "plain has left no value of a function")
+
+
+def _runs(node: dict[str, Any]) -> bool:
+    return bool(node["phase"] == "Running")
+
+
+def test_where_a_process_of_a_job_is(server: RunningServer, tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    server.submit(jobset("placed", WAIT_FOR_FILE.format(go), pods=2))
+    server.wait("placed", lambda job: all(_runs(node) for node in job["status"]["nodes"]))
+    place = server.request("GET", "/jobs/placed/pod?rank=1").body
+    assert (place["pod"], place["containers"]) == ("node-0-1", ["main"])
+    environ = Path(f"/proc/{place['processes']['main']}/environ").read_bytes().split(b"\0")
+    assert b"TRAINWAY_RANK=1" in environ
+    assert f"TRAINWAY_JOB_ID={place['job']}".encode() in environ
+    assert server.error("GET", "/jobs/placed/pod?role=x")[0] == 409
+    go.touch()
+    server.wait("placed")
+    assert server.error("GET", "/jobs/placed/pod")[1]["message"] == "placed has ended"
+    assert server.error("GET", "/jobs/none/pod")[0] == 404
+
+
 def test_values_of_secrets_are_not_shown(server: RunningServer) -> None:
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}}
     secret |= {"stringData": {"token": "hidden-value"}}
@@ -90,6 +123,13 @@ def test_values_of_secrets_are_not_shown(server: RunningServer) -> None:
     events = server.request("GET", "/jobs/reader/events").body
     assert "hidden-value" not in json.dumps(events)
     assert "hidden-value" not in (server.home / "server.log").read_text()
+
+
+def test_what_would_be_done_is_told_and_not_done(server: RunningServer) -> None:
+    answer = server.request("POST", "/plans", {"objects": [jobset("planned")]})
+    assert answer.status == 200, answer.body
+    assert json.loads(answer.body["request"])["name"] == "planned"
+    assert "planned" not in [job["metadata"]["name"] for job in server.jobs()]
 
 
 def test_a_job_can_be_run_again(server: RunningServer) -> None:

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from cluster import builds
-from cluster.control_plane import ControlPlane, programs_folder
+from cluster.control_plane import ControlPlane
+from cluster.kwok import KwokCluster
 from cluster.node import NodeCluster
 from cluster.record import records
 from cluster.teardown import remove
@@ -17,7 +18,9 @@ from cluster.unavailable import UnavailableError
 
 log = logging.getLogger(__name__)
 
-SIZES: Final[Mapping[str, type[ControlPlane]]] = {"api": ControlPlane, "node": NodeCluster}
+SIZES: Final[Mapping[str, type[ControlPlane]]] = {
+    size.size: size for size in (ControlPlane, NodeCluster, KwokCluster)
+}
 
 
 def main() -> int:
@@ -42,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
     stop = actions.add_parser("down", help="remove all clusters that `up` started")
     stop.set_defaults(action=down)
     make = actions.add_parser("build", help="build programs into the cache")
-    make.add_argument("names", nargs="+", help="api, node, or programs such as kueue and kwok")
+    make.add_argument("names", nargs="+", help="api, node, kwok, or programs such as kueue")
     make.set_defaults(action=build)
     return top
 
@@ -81,7 +84,7 @@ def prepare(size: type[ControlPlane]) -> None:
     """Build what a cluster of this size needs, unless another one is used or it cannot start."""
     if os.environ.get("TRAINWAY_TEST_CLUSTER") != "existing":
         size.require()
-        programs_folder(size.programs)
+        size.build()
 
 
 if __name__ == "__main__":

@@ -80,7 +80,8 @@ class Access:
 
     def install_crds(self, folder: Path) -> None:
         """The CRDs in a folder, served when this returns."""
-        apply = ["apply", "--server-side", "--force-conflicts", "-o", "name", "-f", str(folder)]
+        source = "-k" if (folder / "kustomization.yaml").exists() else "-f"
+        apply = ["apply", "--server-side", "--force-conflicts", "-o", "name", source, str(folder)]
         names = [line.partition("/")[2] for line in self.kubectl(*apply).stdout.splitlines()]
         for path in self.paths_of_crds(names):
             if not wait_until(partial(self.serves, path), 30):

@@ -35,6 +35,7 @@ class Module:
     name: str
     versioned_by: str  # the required module whose version the programs report
     packages: Mapping[str, str]  # program -> main package
+    follows_kubernetes: bool = False  # v0.N is made for Kubernetes 1.N, which programs must report
 
     @property
     def folder(self) -> Path:
@@ -56,6 +57,11 @@ class Module:
                 return words[1]
         raise ValueError(f"{self.folder}/go.mod does not require {self.versioned_by}")
 
+    def reported_version(self) -> str:
+        """What the programs say they are."""
+        version = self.version()
+        return version.replace("v0.", "v1.", 1) if self.follows_kubernetes else version
+
 
 KUBERNETES: Final = Module(
     "kubernetes",
@@ -75,9 +81,14 @@ KWOK: Final = Module("kwok", "sigs.k8s.io/kwok", {"kwok": "sigs.k8s.io/kwok/cmd/
 SCHEDULER_PLUGINS: Final = Module(
     "scheduler-plugins",
     "sigs.k8s.io/scheduler-plugins",
-    {"scheduler-plugins": "sigs.k8s.io/scheduler-plugins/cmd/scheduler"},
+    {
+        "scheduler-plugins": "sigs.k8s.io/scheduler-plugins/cmd/scheduler",
+        "scheduler-plugins-controller": "sigs.k8s.io/scheduler-plugins/cmd/controller",
+    },
+    follows_kubernetes=True,
 )
-ALL: Final = (KUBERNETES, KWOK, SCHEDULER_PLUGINS)
+HELM: Final = Module("helm", "helm.sh/helm/v3", {"helm": "helm.sh/helm/v3/cmd/helm"})
+ALL: Final = (KUBERNETES, KWOK, SCHEDULER_PLUGINS, HELM)
 
 
 def cache_folder() -> Path:
@@ -127,7 +138,7 @@ def compile_program(module: Module, name: str, target: Path) -> None:
 
 def compile_command(module: Module, name: str, output: Path) -> list[str]:
     """The `go build` of one program."""
-    version = module.version()
+    version = module.reported_version()
     major, minor = version.removeprefix("v").split(".")[:2]
     values = {"gitVersion": version, "gitMajor": major, "gitMinor": minor}
     stamps = [f"-X {VERSION_PACKAGE}.{key}={value}" for key, value in values.items()]

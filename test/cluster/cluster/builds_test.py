@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from cluster import builds
-from cluster.builds import KUBERNETES, KWOK, SCHEDULER_PLUGINS, Module
+from cluster.builds import ALL, KUBERNETES, SCHEDULER_PLUGINS, Module
 from cluster.unavailable import UnavailableError
 
 FAKE_GO = """\
@@ -56,7 +56,7 @@ def test_without_go_what_is_built_already_is_used(
         builds.build(KUBERNETES, ["kubectl", "kubelet"])
 
 
-@pytest.mark.parametrize("module", [KUBERNETES, KWOK, SCHEDULER_PLUGINS], ids=lambda m: m.name)
+@pytest.mark.parametrize("module", ALL, ids=lambda m: m.name)
 def test_the_module_files_pin_every_program(module: Module) -> None:
     text = (module.folder / "go.mod").read_text()
     for package in module.packages.values():
@@ -70,6 +70,13 @@ def test_the_staging_modules_have_the_version_of_kubernetes() -> None:
     replaced = {row[0]: row[3] for row in rows if row[1:2] == ["=>"]}
     assert len(replaced) == 31
     assert set(replaced.values()) == {version}
+
+
+def test_a_scheduler_says_which_kubernetes_it_is_made_for() -> None:
+    assert SCHEDULER_PLUGINS.version() == "v0.34.7"
+    command = builds.compile_command(SCHEDULER_PLUGINS, "scheduler-plugins", Path("out"))
+    assert "gitVersion=v1.34.7" in " ".join(command)
+    assert "gitMajor=1" in " ".join(command)
 
 
 def test_programs_say_which_version_they_are() -> None:

@@ -82,10 +82,15 @@ class ControlPlane(Access):
         """See to it that the machine has what is not built."""
         etcd_program()
 
+    @classmethod
+    def build(cls) -> Path:
+        """Build what is missing; gives the folder with Kubernetes' programs."""
+        return programs_folder(cls.programs)
+
     def start(self) -> None:
         """Start everything; what was started is stopped again if a part fails."""
         self.require()
-        self.bin = programs_folder(self.programs)
+        self.bin = self.build()
         clear_leftovers()
         self.folder = new_folder()
         self.record = Record(self.folder, self.size, self.stays)
@@ -245,11 +250,14 @@ class ControlPlane(Access):
         finally:
             etcd.close()
 
-    def answers(self, path: str) -> bool:
-        """Whether the API server answers this path with success."""
+    def answers(self, path: str, port: int = 0) -> bool:
+        """Whether the API server, or the one on another port, answers this path with success."""
+        return succeeds(self.connection(port), path, self.users["admin"].token)
+
+    def connection(self, port: int = 0) -> http.client.HTTPSConnection:
+        """A new connection to the API server."""
         context = ssl.create_default_context(cafile=str(self.authority.certificate_file))
-        connection = http.client.HTTPSConnection(self.host, self.port, timeout=5, context=context)
-        return succeeds(connection, path, self.users["admin"].token)
+        return http.client.HTTPSConnection(self.host, port or self.port, timeout=5, context=context)
 
     # Controllers
 
@@ -274,6 +282,25 @@ class ControlPlane(Access):
 
     def controller_manager_flags(self) -> list[str]:
         return ["--use-service-account-credentials=false"]
+
+    def start_scheduler(self) -> Process:
+        """Run Kubernetes' own scheduler."""
+        programs = builds.build(builds.KUBERNETES, ["kube-scheduler"])
+        return self.launch(
+            "kube-scheduler",
+            [
+                str(programs / "kube-scheduler"),
+                f"--kubeconfig={self.kubeconfig_of('scheduler')}",
+                "--leader-elect=false",
+                f"--bind-address={LOOPBACK}",
+                f"--secure-port={free_port()}",
+                f"--cert-dir={self.folder / 'pki' / 'scheduler'}",
+                *self.scheduler_flags(),
+            ],
+        )
+
+    def scheduler_flags(self) -> list[str]:
+        return []
 
 
 def succeeds_at(port: int, path: str) -> bool:

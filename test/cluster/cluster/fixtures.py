@@ -14,7 +14,10 @@ import pytest
 
 from cluster.access import Access, ExistingCluster
 from cluster.control_plane import ControlPlane
+from cluster.kueue import require_kueue, start_kueue
+from cluster.kwok import KwokCluster
 from cluster.node import NodeCluster
+from cluster.scheduler_plugins import require_gang_scheduler, start_gang_scheduler
 from cluster.unavailable import UnavailableError
 
 IN_CI: Final = os.environ.get("CI") == "true"
@@ -33,6 +36,36 @@ def node_cluster() -> Iterator[Access]:
     yield from running(NodeCluster)
 
 
+@pytest.fixture(scope="session")
+def kwok_cluster() -> Iterator[KwokCluster]:
+    """A cluster of nodes that only pretend."""
+    if ON_EXISTING:
+        raise UnavailableError("an existing cluster has nodes of its own")
+    with KwokCluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def kueue(node_cluster: Access) -> Access:
+    """The node cluster with Kueue, which stays for the rest of the session."""
+    if isinstance(node_cluster, ControlPlane):
+        node_cluster.install_our_crds()
+        start_kueue(node_cluster)
+    else:
+        require_kueue(node_cluster)
+    return node_cluster
+
+
+@pytest.fixture(scope="session")
+def gang_scheduler(node_cluster: Access) -> Access:
+    """The node cluster with a scheduler that places gangs, which stays for the session."""
+    if isinstance(node_cluster, ControlPlane):
+        start_gang_scheduler(node_cluster)
+    else:
+        require_gang_scheduler(node_cluster)
+    return node_cluster
+
+
 def running(size: type[ControlPlane]) -> Iterator[Access]:
     """A cluster of this size for as long as the fixture lives."""
     if ON_EXISTING:
@@ -49,12 +82,21 @@ def running(size: type[ControlPlane]) -> Iterator[Access]:
 @pytest.fixture
 def namespace(request: pytest.FixtureRequest) -> Iterator[str]:
     """A namespace of its own on the cluster that the test uses."""
-    uses_node = "node_cluster" in request.fixturenames
-    cluster: Access = request.getfixturevalue("node_cluster" if uses_node else "api_cluster")
+    larger = [each for each in ("node_cluster", "kwok_cluster") if each in request.fixturenames]
+    cluster: Access = request.getfixturevalue(larger[0] if larger else "api_cluster")
+    with fresh_namespace(cluster) as name:
+        yield name
+
+
+@contextmanager
+def fresh_namespace(cluster: Access) -> Iterator[str]:
+    """A namespace that nobody else has; its content is deleted in the background."""
     name = f"test-{uuid.uuid4().hex[:10]}"
     cluster.kubectl("create", "namespace", name)
-    yield name
-    cluster.kubectl("delete", "namespace", name, "--wait=false")
+    try:
+        yield name
+    finally:
+        cluster.kubectl("delete", "namespace", name, "--wait=false")
 
 
 def unavailable(reason: str) -> NoReturn:

@@ -7,7 +7,7 @@ on any cluster. Services with an address of their own do not: nothing here needs
 
 import json
 import os
-from typing import Final
+from typing import Any, Final
 
 from cluster import containerd, images
 from cluster.cgroups import create_root
@@ -125,7 +125,7 @@ class NodeCluster(ControlPlane):
             serving=self.authority.issue("kubelet", hosts=[address, NODE]),
         )
         path = self.folder / "kubelet.json"
-        path.write_text(json.dumps(configuration))
+        path.write_text(json.dumps(configuration | self.kubelet_settings()))
         self.launch(
             "kubelet",
             [
@@ -139,19 +139,9 @@ class NodeCluster(ControlPlane):
             ],
         )
 
-    def start_scheduler(self) -> None:
-        """Start Kubernetes' own scheduler."""
-        self.launch(
-            "kube-scheduler",
-            [
-                str(self.bin / "kube-scheduler"),
-                f"--kubeconfig={self.kubeconfig_of('scheduler')}",
-                "--leader-elect=false",
-                f"--bind-address={LOOPBACK}",
-                f"--secure-port={free_port()}",
-                f"--cert-dir={self.folder / 'pki' / 'scheduler'}",
-            ],
-        )
+    def kubelet_settings(self) -> dict[str, Any]:
+        """Changes to the kubelet's configuration."""
+        return {}
 
     def start_dns(self) -> None:
         """Start CoreDNS at the node's address."""

@@ -26,11 +26,7 @@ from trainway.runtimes import names
 Json = dict[str, Any]
 SYSTEM: Final = "kubeflow-system"
 HOST: Final = "127.0.0.1"
-INSTALLED: Final = {
-    label(obj)
-    for objects in (manifests.crds(), *manifests.folder(Installation()).values())
-    for obj in objects
-}
+INSTALLED: Final = {label(obj) for obj in manifests.everything(Installation())}
 
 
 @pytest.fixture(scope="module")
@@ -177,8 +173,15 @@ def test_manifests_applied_with_kubectl_give_the_operator_all_rights_it_needs(
     cluster: Access, tmp_path: Path
 ) -> None:
     cluster.install_crds(MANIFESTS / "crds")
-    flags = ("apply", "--server-side", "--force-conflicts", "-f", str(MANIFESTS / "base"))
-    assert len(cluster.kubectl(*flags).stdout.splitlines()) == len(INSTALLED) - 5
+    apply = ("apply", "--server-side", "--force-conflicts", "-o", "name", "-k")
+    applied = [
+        line
+        for folder in ("overlays/ha", "runtimes")
+        for line in cluster.kubectl(*apply, str(MANIFESTS / folder)).stdout.splitlines()
+    ]
+    assert {line.partition("/")[2] for line in applied} == {
+        name.partition("/")[2] for name in INSTALLED
+    }
     jobs = [job("torch", "torch-distributed"), job("deep", "deepspeed-distributed"), mpijob("mpi")]
     with operator_with_installed_rights(cluster, tmp_path) as log:
 

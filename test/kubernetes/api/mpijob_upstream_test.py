@@ -1,17 +1,12 @@
 """The MPIJob controller on a cluster with the CRD of MPI Operator in place of ours."""
 
 import asyncio
-import json
-import shutil
-import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from cluster.access import Access
-from cluster.control_plane import ControlPlane
-from cluster.fixtures import running, unavailable
+from upstream_crds import cluster_with_crds_of
 
 from trainway.kube.resources import JOBSETS, MPIJOBS
 from trainway.operator.mpijobs.testing import mpijob
@@ -20,22 +15,12 @@ from trainway.operator.mpijobs.testing_cluster import Stage, stage
 Json = dict[str, Any]
 
 MODULE: Final = "github.com/kubeflow/mpi-operator@v0.8.2"
-CRD: Final = Path("manifests", "base", "kubeflow.org_mpijobs.yaml")
+CRD: Final = "manifests/base/kubeflow.org_mpijobs.yaml"
 
 
 @pytest.fixture(scope="module")
 def upstream_cluster() -> Iterator[Access]:
-    """A cluster of its own: other tests have our CRDs."""
-    if shutil.which("go") is None:
-        unavailable("upstream's CRD: Go is not installed")
-    command = ["go", "mod", "download", "-json", MODULE]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        unavailable(f"{MODULE}: {done.stdout}{done.stderr}")
-    for cluster in running(ControlPlane):
-        cluster.install_jobset_crds()
-        cluster.install_crds(Path(json.loads(done.stdout)["Dir"]) / CRD)
-        yield cluster
+    yield from cluster_with_crds_of(MODULE, CRD)
 
 
 def reasons(job: Json) -> dict[str, tuple[str, str]]:

@@ -7,33 +7,14 @@ from pathlib import Path
 import pytest
 import yaml
 from cluster.access import Access
-from operator_process import NAMESPACE, OperatorProcess, ensure_namespace, wait_for
-
-from trainway.runtimes import builtin_runtime
+from operator_process import NAMESPACE, OperatorProcess, wait_for
+from torch_jobs import torch_job
 
 LEASE_S = 3.0
 PATIENCE_S = 30.0
-Json = dict[str, object]
 Start = Callable[..., OperatorProcess]
 
-
-def job(name: str) -> Json:
-    return {
-        "apiVersion": "trainer.kubeflow.org/v1alpha1",
-        "kind": "TrainJob",
-        "metadata": {"name": name},
-        "spec": {"runtimeRef": {"name": "torch-distributed", "kind": "TrainingRuntime"}},
-    }
-
-
-@pytest.fixture(autouse=True)
-def runtime(api_cluster: Access, namespace: str) -> None:
-    api_cluster.install_jobset_crds()
-    api_cluster.install_our_crds()
-    ensure_namespace(api_cluster)
-    found = builtin_runtime("torch-distributed")
-    assert found is not None
-    api_cluster.apply({**found, "kind": "TrainingRuntime"}, namespace=namespace)
+pytestmark = pytest.mark.usefixtures("torch_runtime")
 
 
 @pytest.fixture
@@ -79,7 +60,7 @@ def leads(operator: OperatorProcess) -> bool:
 
 
 def create(cluster: Access, namespace: str, name: str) -> None:
-    cluster.apply(job(name), namespace=namespace)
+    cluster.apply(torch_job(name), namespace=namespace)
 
 
 def has_jobset(cluster: Access, namespace: str, name: str) -> bool:

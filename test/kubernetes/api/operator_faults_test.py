@@ -3,44 +3,27 @@
 import asyncio
 import random
 import time
-from collections import defaultdict
-from collections.abc import AsyncIterator, Iterator
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from cluster.access import Access
 from cluster.control_plane import ControlPlane
-from jobset_player import Json, events, playing
-from operator_process import OperatorProcess, ensure_namespace
+from gang_audit import Births, ending
+from jobset_player import playing
+from operator_process import OperatorProcess
+from torch_jobs import torch_job
 
 from trainway.errors import TrainwayError
 from trainway.kube.client import Client
 from trainway.kube.connection import load_connection
-from trainway.kube.resources import CONFIG_MAPS, JOBSETS, TRAINJOBS, Resource
-from trainway.runtimes import builtin_runtime
+from trainway.kube.resources import CONFIG_MAPS, JOBSETS, TRAINJOBS
 
 JOBS, KILLS = 300, 50
 PATIENCE_S = 120.0
 
 
-def job(name: str) -> Json:
-    return {
-        "apiVersion": TRAINJOBS.api_version,
-        "kind": TRAINJOBS.kind,
-        "metadata": {"name": name},
-        "spec": {"runtimeRef": {"name": "torch-distributed", "kind": "TrainingRuntime"}},
-    }
-
-
-@pytest.fixture(autouse=True)
-def runtime(api_cluster: Access, namespace: str) -> None:
-    api_cluster.install_jobset_crds()
-    api_cluster.install_our_crds()
-    ensure_namespace(api_cluster)
-    found = builtin_runtime("torch-distributed")
-    assert found is not None
-    api_cluster.apply({**found, "kind": "TrainingRuntime"}, namespace=namespace)
+pytestmark = pytest.mark.usefixtures("torch_runtime")
 
 
 @pytest.fixture
@@ -48,42 +31,6 @@ def operator(api_cluster: Access, namespace: str, tmp_path: Path) -> Iterator[Op
     process = OperatorProcess(api_cluster, tmp_path / "operator.log", ["--namespace", namespace])
     yield process
     process.kill()
-
-
-class Births:
-    """Every object that was ever there, by kind and name."""
-
-    def __init__(self) -> None:
-        self.uids: dict[tuple[str, str], set[str]] = defaultdict(set)
-
-    @asynccontextmanager
-    async def recording(self, client: Client, namespace: str) -> AsyncIterator[None]:
-        tasks = [
-            asyncio.create_task(self._record(client, resource, namespace))
-            for resource in (JOBSETS, CONFIG_MAPS)
-        ]
-        try:
-            yield
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.wait(tasks)
-
-    async def _record(self, client: Client, resource: Resource, namespace: str) -> None:
-        async with aclosing(events(client, resource, namespace)) as changes:
-            async for _kind, obj in changes:
-                metadata = obj["metadata"]
-                self.uids[resource.kind, metadata["name"]].add(metadata["uid"])
-
-    def twice(self) -> list[tuple[str, str]]:
-        return [born for born, uids in self.uids.items() if len(uids) > 1]
-
-
-def ending(trainjob: Json) -> str | None:
-    """The condition that ended a job."""
-    conditions = (trainjob.get("status") or {}).get("conditions") or []
-    ends = [item["type"] for item in conditions if item["status"] == "True"]
-    return next((end for end in ends if end in ("Complete", "Failed")), None)
 
 
 async def endings(client: Client, namespace: str) -> dict[str, str | None]:
@@ -110,7 +57,7 @@ async def create_jobs(client: Client, namespace: str, count: int, seconds: float
     start = time.monotonic()
     for number in range(count):
         await asyncio.sleep(max(0.0, start + number * seconds / count - time.monotonic()))
-        await client.create(TRAINJOBS, job(f"job-{number}"), namespace)
+        await client.create(TRAINJOBS, torch_job(f"job-{number}"), namespace)
 
 
 def test_an_operator_killed_fifty_times_loses_nothing_and_makes_nothing_twice(
@@ -133,7 +80,7 @@ def test_an_operator_killed_fifty_times_loses_nothing_and_makes_nothing_twice(
         return worked
 
     async def scenario() -> tuple[dict[str, str | None], Births, int]:
-        births = Births()
+        births = Births(JOBSETS, CONFIG_MAPS)
         async with (
             Client(load_connection(api_cluster.kubeconfig)) as client,
             births.recording(client, namespace),
@@ -150,8 +97,7 @@ def test_an_operator_killed_fifty_times_loses_nothing_and_makes_nothing_twice(
     wanted = {f"job-{number}" for number in range(JOBS)}
     assert ends == {name: "Failed" if fails(name) else "Complete" for name in wanted}
     assert births.twice() == []
-    made = {name for kind, name in births.uids if kind == "JobSet"}
-    assert made == wanted
+    assert births.names(JOBSETS) == wanted
     assert worked == KILLS - KILLS // 5
     assert "Traceback" not in operator.log
 
@@ -188,7 +134,7 @@ async def _created(client: Client, namespace: str, name: str) -> None:
     """Create a job; the API server may need a moment to be itself again."""
     for _ in range(50):
         try:
-            await client.create(TRAINJOBS, job(name), namespace)
+            await client.create(TRAINJOBS, torch_job(name), namespace)
             return
         except TrainwayError:
             await asyncio.sleep(0.2)

@@ -117,7 +117,10 @@ def test_a_job_is_suspended_and_resumed_as_kueue_does(world: World) -> None:
         await operator.suspend("t", True)
         await operator.has_conditions("t", SUSPENDED)
         await operator.change("t", {"spec": {"runtimePatches": [{"manager": KUEUE}]}})
+        # JobSet would keep the selector in its Jobs, so another one comes in its place.
+        await _let_go(operator)
         await eventually(lambda: _selector_is(operator, None))
+        assert (await operator.jobset("t"))["metadata"]["uid"] != jobset["metadata"]["uid"]
         # placed and resumed in one update
         admitted["trainingRuntimeSpec"]["template"]["spec"]["replicatedJobs"] = [_placed("h100")]
         await operator.change("t", {"spec": {"suspend": False, "runtimePatches": [admitted]}})
@@ -130,6 +133,18 @@ def test_a_job_is_suspended_and_resumed_as_kueue_does(world: World) -> None:
         assert [event["count"] for event in await operator.events("t")] == [2, 2]
 
     world.run(story)
+
+
+async def _let_go(operator: Operator) -> None:
+    """Wait until the JobSet is being deleted, and do what the garbage collector would."""
+
+    async def goes() -> bool:
+        found = await operator.lookup(JOBSETS, "t") or {"metadata": {}}
+        return bool(found["metadata"].get("finalizers") == ["foregroundDeletion"])
+
+    await eventually(goes)
+    nothing = {"metadata": {"finalizers": None}}
+    await operator.client.patch(JOBSETS, "t", operator.namespace, nothing)
 
 
 def _placed(gpu: str) -> Json:

@@ -1,52 +1,32 @@
 """The TrainJob controller on a cluster with the CRDs of Kubeflow Trainer in place of ours."""
 
-import json
-import shutil
-import subprocess
-import uuid
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from cluster.access import Access
-from cluster.control_plane import ControlPlane
-from cluster.fixtures import running, unavailable
+from cluster.fixtures import fresh_namespace
 from trainjob_world import World, trainjob
+from upstream_crds import cluster_with_crds_of
 
 from trainway.operator.trainjobs.testing import Operator
 
-Json = dict[str, Any]
-
 MODULE: Final = "github.com/kubeflow/trainer/v2@v2.3.0"
-CRDS: Final = Path("manifests", "base", "crds")
+CRDS: Final = "manifests/base/crds/trainer*.yaml"
 
 
 @pytest.fixture(scope="module")
 def upstream_cluster() -> Iterator[Access]:
-    """A cluster of its own: other tests have our CRDs."""
-    if shutil.which("go") is None:
-        unavailable("upstream's CRDs: Go is not installed")
-    command = ["go", "mod", "download", "-json", MODULE]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        unavailable(f"{MODULE}: {done.stdout}{done.stderr}")
-    folder = Path(json.loads(done.stdout)["Dir"]) / CRDS
-    for cluster in running(ControlPlane):
-        cluster.install_jobset_crds()
-        for file in sorted(folder.glob("trainer*.yaml")):
-            cluster.install_crds(file)
-        yield cluster
+    yield from cluster_with_crds_of(MODULE, CRDS)
 
 
 @pytest.fixture
 def upstream_world(upstream_cluster: Access) -> Iterator[World]:
     """A namespace for TrainJobs."""
-    name = f"test-{uuid.uuid4().hex[:10]}"
-    upstream_cluster.kubectl("create", "namespace", name)
-    world = World(upstream_cluster, name)
-    yield world
-    world.close()
+    with fresh_namespace(upstream_cluster) as name:
+        world = World(upstream_cluster, name)
+        yield world
+        world.close()
 
 
 def test_a_trainjob_is_suspended_resumed_and_completed(upstream_world: World) -> None:

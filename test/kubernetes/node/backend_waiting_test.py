@@ -1,0 +1,103 @@
+"""What a job in a cluster waits for, and what the cluster has, in words for its user."""
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import pytest
+from cluster.access import Access
+from cluster.identities import CONTEXT
+from cluster.processes import wait_until
+from installation import Installation, installed
+from queueing import CPU, QUEUE, QUEUE_LABEL, Queues
+from shell_jobsets import ShellJobSet
+
+PATIENCE_S: Final = 120.0
+
+
+@pytest.fixture(scope="module")
+def home(node_cluster: Access, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    variables = {"KUBECONFIG": str(node_cluster.kubeconfig)}
+    with installed(tmp_path_factory.mktemp("home"), variables) as installation:
+        yield installation
+
+
+def test_a_job_that_waits_says_why(
+    home: Installation, node_cluster: Access, namespace: str, tmp_path: Path
+) -> None:
+    quota = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "team"},
+        "spec": {"hard": {"requests.memory": "1Gi"}},
+    }
+    node_cluster.apply(quota, namespace=namespace)
+    memory = {"memory": "1Mi"}
+    wanted = {
+        "wide": ShellJobSet("wide", "true", requests=memory | {"cpu": "5000"}),
+        "nowhere": ShellJobSet("nowhere", "true", requests=memory, image="localhost:1/no/such:1"),
+        "greedy": ShellJobSet("greedy", "true", requests={"memory": "2Gi"}),
+    }
+    words = {
+        "wide": "the only node does not fit: has too little cpu",
+        "nowhere": "image localhost:1/no/such:1 cannot be pulled: the registry cannot be reached",
+        "greedy": "quota team is exceeded: a pod asks for 2Gi requests.memory, used ",
+    }
+    ids = {name: jobset.submit(home, namespace, tmp_path) for name, jobset in wanted.items()}
+
+    def message(name: str) -> str:
+        return str(home.job(ids[name])["status"]["message"])
+
+    def says(name: str, text: str) -> bool:
+        return text in message(name)
+
+    for name, text in words.items():
+        assert wait_until(partial(says, name, text), PATIENCE_S), message(name)
+    events = home.run("jobs", "events", ids["wide"])
+    assert "FailedScheduling" in events
+    home.run("jobs", "delete", *ids.values())
+    left = node_cluster.get("jobsets,jobs,pods", "-n", namespace)["items"]
+    assert left == []
+
+
+def test_a_job_in_a_queue_says_which_and_why(
+    home: Installation, queues: Queues, tmp_path: Path
+) -> None:
+    queues.add_flavor("only")
+    queues.open({"only": 1})
+    requests, labels = {"cpu": f"{CPU}m"}, {QUEUE_LABEL: QUEUE}
+    first = ShellJobSet("first", "sleep 600", requests=requests, labels=labels)
+    second = ShellJobSet("second", "echo at last", requests=requests, labels=labels)
+    holder = first.submit(home, queues.namespace, tmp_path)
+    assert wait_until(lambda: home.phase(holder) == "Running", PATIENCE_S), home.job(holder)
+    waiter = second.submit(home, queues.namespace, tmp_path)
+
+    def says_why() -> bool:
+        status = home.job(waiter)["status"]
+        words = f"waits in queue {QUEUE}: couldn't assign flavors"
+        return status["phase"] == "Queued" and words in status["message"]
+
+    assert wait_until(says_why, PATIENCE_S), home.job(waiter)["status"]
+    home.run("jobs", "delete", holder)
+    home.run("jobs", "wait", waiter, "--timeout", f"{PATIENCE_S:g}s")
+    assert home.run("jobs", "logs", waiter, "--raw") == "at last\n"
+    home.run("jobs", "delete", waiter)
+
+
+def test_doctor_knows_what_the_cluster_has(
+    home: Installation, node_cluster: Access, namespace: str, tmp_path: Path
+) -> None:
+    job = ShellJobSet("holding", "sleep 600", requests={"cpu": "100m"})
+    id_ = job.submit(home, namespace, tmp_path)
+    assert wait_until(lambda: home.phase(id_) == "Running", PATIENCE_S)
+    (cluster,) = [
+        item
+        for item in home.json("doctor")["backends"]
+        if item["name"].startswith(f"k8s/{CONTEXT}")
+    ]
+    (pool,) = cluster["capacity"]["pools"]
+    (node,) = node_cluster.get("nodes")["items"]
+    assert (pool["nodes"], pool["total"]["cpu"]) == (1, node["status"]["allocatable"]["cpu"])
+    assert pool["free"]["cpu"] != pool["total"]["cpu"]
+    home.run("jobs", "delete", id_)

@@ -1,0 +1,134 @@
+"""The kubeflow SDK 0.5.0 from PyPI, unchanged, with our operator and real pods.
+
+What a user does with it is in `kubeflow_sdk_program.py`; each of its checks is a test here.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cluster.fixtures import fresh_namespace
+from host_programs import HostPrograms, with_host_programs
+from node_operator import NodeOperator
+from sdk_environment import run_program, user_kubeconfig
+
+from trainway.operator import manifests
+from trainway.operator.manifests import Installation
+from trainway.runtimes import builtin_runtime
+
+Json = dict[str, Any]
+
+PROGRAM = Path(__file__).with_name("kubeflow_sdk_program.py")
+CHECKS = (
+    "version",
+    "runtimes",
+    "function",
+    "container_and_options",
+    "failure",
+    "deadline",
+    "mpi",
+    "packages",
+    "initializers",
+    "suspension",
+)
+
+
+@dataclass(frozen=True)
+class Session:
+    """What the program did."""
+
+    outcomes: dict[str, str | None]
+    said: str
+    namespace: str
+    plain: str
+
+
+def runtimes() -> list[Json]:
+    """In the user's namespace.
+
+    One hides a built-in one, one the SDK cannot use, and one gives up at the first failure.
+    """
+    hiding, unlabelled, brittle = (
+        runtime("jax-distributed"),
+        runtime("torch-distributed"),
+        runtime("xgboost-distributed"),
+    )
+    job_of(hiding)["template"]["spec"]["containers"][0]["image"] = "example.com/team/any:1"
+    unlabelled["metadata"] = {"name": "unlabelled"}
+    brittle["metadata"]["name"] = "brittle"
+    job_of(brittle)["backoffLimit"] = 0
+    job_of(brittle)["template"]["spec"]["restartPolicy"] = "Never"
+    return [hiding, unlabelled, brittle]
+
+
+def runtime(name: str) -> Json:
+    found = builtin_runtime(name)
+    assert found is not None
+    return {**found, "kind": "TrainingRuntime"}
+
+
+def job_of(runtime: Json) -> Any:
+    """The spec of its one Job."""
+    (job,) = runtime["spec"]["template"]["spec"]["replicatedJobs"]
+    return job["template"]["spec"]
+
+
+@pytest.fixture(scope="module")
+def session(
+    node_operator: NodeOperator,
+    host_programs: HostPrograms,
+    builtin_runtimes: None,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Session]:
+    cluster, folder = node_operator.cluster, tmp_path_factory.mktemp("sdk")
+    cluster.apply(*manifests.access(Installation()), *manifests.settings(Installation())[:2])
+    with fresh_namespace(cluster) as namespace, fresh_namespace(cluster) as plain:
+        with_host_programs(cluster, namespace)
+        cluster.apply(*runtimes(), namespace=namespace)
+        kubeconfig = user_kubeconfig(cluster, folder, [namespace, plain])
+        results = folder / "results.json"
+        done = run_program(PROGRAM, kubeconfig, [str(results), plain], {})
+        said = done.stdout + done.stderr
+        assert done.returncode == 0, said
+        outcomes = json.loads(results.read_text())
+        yield Session(outcomes, said, namespace, plain)
+
+
+def test_every_check_ran(session: Session) -> None:
+    assert set(session.outcomes) == set(CHECKS)
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_it_works(session: Session, node_operator: NodeOperator, check: str) -> None:
+    problem = session.outcomes[check]
+    assert problem is None, f"{problem}\n{session.said[-2000:]}\n{report(node_operator, session)}"
+
+
+def report(operator: NodeOperator, session: Session) -> str:
+    return operator.report(session.namespace) + operator.report(session.plain)
+
+
+def test_packages_of_a_runtime_are_printed(session: Session) -> None:
+    assert "Python: 3." in session.said
+
+
+def test_initializers_get_what_the_sdk_was_told(
+    session: Session, node_operator: NodeOperator
+) -> None:
+    jobset = node_operator.cluster.get("jobset", "tune", "-n", session.plain)
+    containers = {
+        job["name"]: job["template"]["spec"]["template"]["spec"]["containers"][0]
+        for job in jobset["spec"]["replicatedJobs"]
+    }
+    variables = {
+        name: {each["name"]: each.get("value") for each in container.get("env", ())}
+        for name, container in containers.items()
+    }
+    assert variables["dataset-initializer"]["STORAGE_URI"] == "hf://tatsu-lab/alpaca/data"
+    assert variables["model-initializer"]["STORAGE_URI"] == "hf://team/model"
+    assert variables["model-initializer"]["ACCESS_TOKEN"] == "secret"  # noqa: S105
+    command = [*containers["node"]["command"], *containers["node"].get("args", ())]
+    assert "model.lora_rank=8" in command, command

@@ -1,0 +1,57 @@
+"""Tasks in real pods: the same file as on this machine, with its files and secrets."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cluster.access import Access
+from cluster.identities import CONTEXT
+from installation import Installation, installed
+
+SECRET = "open-sesame"  # noqa: S105 - not one of ours
+
+
+@pytest.fixture(scope="module")
+def home(node_cluster: Access, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    variables = {"KUBECONFIG": str(node_cluster.kubeconfig)}
+    with installed(tmp_path_factory.mktemp("home"), variables) as installation:
+        yield installation
+
+
+@pytest.fixture
+def on(host_namespace: str) -> str:
+    return f"k8s/{CONTEXT}/{host_namespace}"
+
+
+def test_the_example_runs_on_two_nodes(home: Installation, on: str) -> None:
+    printed = home.run("run", "examples/task.yaml", "--env", "STEPS=1", "--on", on).splitlines()
+
+    assert sorted(printed) == [
+        "node-0 | node 0 of 2, head two-nodes-node-0-0.two-nodes: step 1",
+        "node-0 | setup on node 0",
+        "node-1 | node 1 of 2, head two-nodes-node-0-0.two-nodes: step 1",
+        "node-1 | setup on node 1",
+    ]
+
+
+def test_files_and_secrets_come_along(home: Installation, on: str, tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "hello.sh").write_text("#!/bin/sh\necho from the workdir\n")
+    (tmp_path / "project" / "hello.sh").chmod(0o755)
+    (tmp_path / "data").write_text("from a mount\n")
+    task = tmp_path / "bring.yaml"
+    task.write_text(
+        f"workdir: {tmp_path}/project\nfile_mounts: {{/tmp/given/data: {tmp_path}/data}}\n"
+        f"secrets: {{TOKEN: {SECRET}}}\n"
+        'run: ./hello.sh; cat /tmp/given/data; echo "${#TOKEN} $(basename "$PWD")"'
+    )
+
+    printed = home.run("run", str(task), "--on", on).splitlines()
+    shown = home.run("jobs", "show", "bring", "-o", "yaml")
+
+    assert printed == [
+        "node-0 | from the workdir",
+        "node-0 | from a mount",
+        f"node-0 | {len(SECRET)} sky_workdir",
+    ]
+    assert SECRET not in shown
