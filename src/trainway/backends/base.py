@@ -281,6 +281,10 @@ class Backend(Protocol):
         """Where the server keeps what a job left, such as the value that a function returned."""
         ...
 
+    async def attachment(self, handle: Handle, role: str | None, rank: int | None) -> Json:
+        """How a command gets beside the processes of a pod: of the first where none is named."""
+        ...
+
     async def suspend(self, handle: Handle) -> None:
         """Stop the pods, keep the job."""
         ...

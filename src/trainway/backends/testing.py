@@ -229,6 +229,10 @@ class FakeBackend:
         """A path with nothing there."""
         return Path(handle["id"])
 
+    async def attachment(self, handle: Handle, role: str | None, rank: int | None) -> Json:
+        """Where a pod would be."""
+        return {"id": handle["id"], "role": role, "rank": rank}
+
     async def suspend(self, handle: Handle) -> None:
         """Note it."""
         self._ask(handle, "suspend")

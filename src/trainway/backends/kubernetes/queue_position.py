@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from trainway.kube.client import Client
-from trainway.kube.errors import ApiError
+from trainway.kube.errors import ApiError, ObjectNotFound
 
 Json = dict[str, Any]
 
@@ -25,16 +25,37 @@ def position_in(answer: Json, name: str) -> int | None:
     return None
 
 
-async def position(client: Client, workload: Json) -> int | None:
-    """The position of a Workload in its queue; None where that cannot be known."""
-    queue = (workload.get("spec") or {}).get("queueName")
-    if not queue:
-        return None
-    metadata = workload["metadata"]
-    for version in _VERSIONS:
+class QueuePositions:
+    """Asks a cluster for positions, if it is one that tells them."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._version: str | None = None
+
+    async def of(self, workload: Json) -> int | None:
+        """The position of a Workload in its queue; None where that cannot be known."""
+        queue = (workload.get("spec") or {}).get("queueName")
+        if not queue:
+            return None
+        metadata = workload["metadata"]
         try:
-            answer = await client.raw("GET", path(version, metadata["namespace"], queue))
+            if self._version is None:
+                self._version = await self._served()
+            if not self._version:
+                return None
+            answer = await self._client.raw(
+                "GET", path(self._version, metadata["namespace"], queue)
+            )
         except ApiError:
-            continue
+            return None
         return position_in(answer, metadata["name"])
-    return None
+
+    async def _served(self) -> str:
+        """The newest version of the visibility API that the cluster has; empty: none."""
+        for version in _VERSIONS:
+            try:
+                await self._client.raw("GET", f"/apis/{_GROUP}/{version}")
+            except ObjectNotFound:
+                continue
+            return version
+        return ""

@@ -17,6 +17,7 @@ from trainway.backends.kubernetes.form import TRAINJOB_API, Offer, apis_of
 from trainway.backends.kubernetes.infra import POD
 from trainway.backends.kubernetes.planning import JOB_ID
 from trainway.backends.kubernetes.pods import JOBSET_NAME, MPI_JOB, gang_of, kept
+from trainway.backends.kubernetes.queue_position import QueuePositions
 from trainway.kube import resources
 from trainway.kube.client import Client
 from trainway.kube.connection import load_connection
@@ -86,6 +87,7 @@ class Session:
         self.client = client
         self.namespace = namespace
         self.slots = Slots()
+        self.positions = QueuePositions(client)
         self._informers: dict[Key, Informer] = {}
         self._tasks: dict[Key, asyncio.Task[None]] = {}
         self._listeners: defaultdict[str, list[Listener]] = defaultdict(list)

@@ -26,7 +26,6 @@ from trainway.backends.kubernetes.job_objects import JobObjects
 from trainway.backends.kubernetes.log_keeper import LogKeeper
 from trainway.backends.kubernetes.plain_jobs import SUSPENDED
 from trainway.backends.kubernetes.plain_status import Step, status_of, steps, with_ready
-from trainway.backends.kubernetes.queue_position import position
 from trainway.backends.kubernetes.record_book import RecordBook
 from trainway.backends.kubernetes.session import Session
 from trainway.backends.kubernetes.uploads import Uploads
@@ -211,7 +210,7 @@ class JobWatch:
         assert top is not None  # noqa: S101 - a job without one has a verdict
         workload, place = self._objects.workload(), None
         if workload is not None and find_true(conditions_of(workload), "Admitted") is None:
-            place = await position(self._session.client, workload)
+            place = await self._session.positions.of(workload)
         waiting = why_job(top, self._gang.pods, self._events, workload, place)
         if waiting is not None and waiting.reason == "Deactivated":
             waiting = None  # by its owner: it is suspended, and does not wait

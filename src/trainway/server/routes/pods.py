@@ -29,7 +29,4 @@ def add_pod_routes(app: FastAPI, service: Service) -> None:
         handle = record.handle_data
         if not handle:
             raise ConflictError(f"{record.name} has not begun")
-        find = getattr(backend, "attachment", None)
-        if find is None:
-            raise ConflictError(f"{backend.name} cannot connect with processes of a job")
-        return JSONResponse(await find(handle, role, rank))
+        return JSONResponse(await backend.attachment(handle, role, rank))
