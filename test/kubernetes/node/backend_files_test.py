@@ -114,8 +114,8 @@ def test_a_function_that_fails_fails_as_it_does_here(client: Client, on: str) ->
             client.run(failing, args=["out of luck"], on=place).result(timeout=PATIENCE_S)
         raised.append(caught.value)
     here, there = raised
-    assert (there.log[0], there.log[-1]) == ("so far so good", "ValueError: out of luck")
-    assert (here.log[0], here.log[-1]) == (there.log[0], there.log[-1])
+    assert (here.log[0], here.log[-1]) == ("so far so good", "ValueError: out of luck")
+    assert set(there.log) >= {here.log[0], here.log[-1]}  # a kubelet may mix the two streams
     assert "node-0 ended with status 1" in str(here)
     assert "node-0 ended with status 1" in str(there)
 
