@@ -235,6 +235,7 @@ def multiply_job(database: Path, count: int) -> None:
     """Copy the rows of the one job there is, under other ids."""
     with contextlib.closing(sqlite3.connect(database)) as connection, connection:
         [(original,)] = connection.execute("SELECT id FROM jobs").fetchall()
+        connection.execute("UPDATE jobs SET idempotency_key = NULL")  # which no two jobs share
         for table, key in (("jobs", "id"), ("job_specs", "job_id"), ("events", "job_id")):
             cursor = connection.execute(f"SELECT * FROM {table}")  # noqa: S608 (names from above)
             columns = [column[0] for column in cursor.description]
