@@ -55,6 +55,7 @@ class Release(NodeOperator):
     def __init__(self, cluster: NodeCluster, helm: Helm) -> None:
         self.node = cluster
         self.helm = helm
+        # Pods in place of a process: of that, what is inherited here reads only the log.
         super().__init__(cluster, OperatorPods(cluster))  # type: ignore[arg-type]
 
     def install(self, *values: str, chart: Path = CHART, flags: Sequence[str] = ()) -> None:

@@ -18,7 +18,7 @@ from trainway.compiler.testing import compiled
 from trainway.jobset.model import Json
 
 DATA = resources.files("trainway.compiler") / "testdata" / "tasks"
-ORIGIN = Origin(at="2026-01-31-12-00-00-000000", by="me", directory="/work", home="/home/me")
+ORIGIN = Origin(at="2026-01-31-12-00-00-000000", by="me", directory="/srv/me", home="/home/me")
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def test_what_a_backend_must_bring_along() -> None:
 
     assert json.loads(jobset["metadata"]["annotations"][FILES]) == {
         "node": {
-            "directory": "/work",
+            "directory": "/srv/me",
             "workdir": ".",
             "fileMounts": {"/a": "b", "/c": "s3://d"},
         }

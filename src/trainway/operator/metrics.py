@@ -26,7 +26,7 @@ _SHORT_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2
 _LONG_S: Final = (0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 14400, 86400)
 _SUCCEEDED: Final = frozenset({"Complete", "Succeeded"})
 
-disable_created_metrics()  # type: ignore[no-untyped-call] # no series that nobody reads
+disable_created_metrics()  # type: ignore[no-untyped-call] # prometheus_client has no types for it
 
 
 class Metrics:

@@ -120,10 +120,10 @@ def wait(client: TrainerClient, name: str, *statuses: str) -> Any:
 
 
 def train_with_ddp(steps: int) -> None:
-    import torch  # type: ignore[import-not-found]
+    import torch
     from kubeflow.trainer import update_trainjob_status
     from torch import distributed
-    from torch.nn.parallel import DistributedDataParallel  # type: ignore[import-not-found]
+    from torch.nn.parallel import DistributedDataParallel
 
     print("here we go", flush=True)
     distributed.init_process_group("gloo")
@@ -150,7 +150,7 @@ def sum_with_mpi() -> None:
     import socket
     import time
 
-    from mpi4py import MPI  # type: ignore[import-not-found]
+    from mpi4py import MPI
 
     world = MPI.COMM_WORLD
     total = world.allreduce(world.Get_rank() + 1)
@@ -165,10 +165,21 @@ def fail(reason: str) -> None:
 # Checks
 
 
+class Collecting(logging.Handler):
+    """Keeps what was warned of."""
+
+    def __init__(self, lines: list[str]) -> None:
+        super().__init__(logging.WARNING)
+        self._lines = lines
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep the text."""
+        self._lines.append(record.getMessage())
+
+
 def check_version(client: TrainerClient, plain: str) -> None:
     lines: list[str] = []
-    handler = logging.Handler(logging.WARNING)
-    handler.emit = lambda record: lines.append(record.getMessage())  # type: ignore[method-assign]
+    handler = Collecting(lines)
     logger = logging.getLogger("kubeflow.trainer")
     logger.addHandler(handler)
     try:

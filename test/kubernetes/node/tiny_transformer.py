@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-import torch  # type: ignore[import-not-found]
-from transformers import (  # type: ignore[import-not-found]
+import torch
+from transformers import (
     GPT2Config,
     GPT2LMHeadModel,
     Trainer,
@@ -23,7 +23,7 @@ REPORT_S: Final = 5.2  # reports in between are at least five seconds apart
 OPEN: Final = Path("/tmp/open")  # noqa: S108 (in a pod)
 
 
-class Sentences(torch.utils.data.Dataset):  # type: ignore[misc]
+class Sentences(torch.utils.data.Dataset):  # type: ignore[misc] # torch is not installed where types are checked
     """The same few tokens again and again."""
 
     def __len__(self) -> int:
@@ -34,7 +34,7 @@ class Sentences(torch.utils.data.Dataset):  # type: ignore[misc]
         return {"input_ids": tokens, "labels": tokens}
 
 
-class Pauses(TrainerCallback):  # type: ignore[misc]
+class Pauses(TrainerCallback):  # type: ignore[misc] # transformers is not installed where types are checked
     """Gives the reports time, and a test a look at one of them."""
 
     def on_step_end(self, _args: Any, state: Any, _control: Any, **_: Any) -> None:
