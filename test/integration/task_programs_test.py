@@ -115,7 +115,8 @@ def test_a_workdir_from_git_is_cloned_at_its_ref(tmp_path: Path) -> None:
         assert done.stdout == "first\nfirst\nmade-by-setup\n"
 
 
-def test_files_that_came_along_are_put_in_their_places(tmp_path: Path) -> None:
+@pytest.mark.parametrize("workdir", ["home/sky_workdir", "jobs/1/work"])
+def test_files_that_came_along_are_put_in_their_places(tmp_path: Path, workdir: str) -> None:
     came = tmp_path / "came"
     (came / "workdir" / "sub").mkdir(parents=True)
     (came / "workdir" / "sub" / "a").write_text("a\n")
@@ -125,14 +126,16 @@ def test_files_that_came_along_are_put_in_their_places(tmp_path: Path) -> None:
         (f"{came}/mount-0", "~/it's here/b"),
         (f"{came}/workdir", f"{tmp_path}/data"),
         (f"{came}/mount-0", "beside"),
+        (f"{came}/mount-0", "~/sky_workdir/more/c"),
     ]
-    run = "pwd; cat sub/a ~/it*/b ~/../data/sub/a beside"
+    own = {} if workdir.startswith("home") else {"TRAINWAY_WORK_DIR": f"{tmp_path}/{workdir}"}
+    run = "pwd; cat sub/a ~/it*/b ~/../data/sub/a beside more/c"
     done = subprocess.run(
         [expand(word, {}) for word in command(Scripts("", run), copies=copies, travels=True)],
-        env={"PATH": os.environ["PATH"], "HOME": f"{tmp_path}/home"},
+        env={"PATH": os.environ["PATH"], "HOME": f"{tmp_path}/home", **own},
         capture_output=True,
         text=True,
         check=True,
     )
 
-    assert done.stdout == f"{tmp_path}/home/sky_workdir\na\nb\na\nb\n"
+    assert done.stdout == f"{tmp_path}/{workdir}\na\nb\na\nb\nb\n"

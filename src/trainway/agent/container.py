@@ -15,7 +15,7 @@ from trainway.agent.restart_policy import CrashBackoff, restarts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from trainway.agent.container_tool import Contained
@@ -252,6 +252,16 @@ class Container(Listener, Prober):
         helper = Helper(answer)
         self._node.help(helper, command, timeout)
         self._helpers = [item for item in self._helpers if not _is_done(item)] + [helper]
+
+    def join(
+        self, argv: Sequence[str], listener: Listener, stdio: tuple[int, int, int]
+    ) -> Process | None:
+        """Start another program in its place, which ends with it; None while it does not run."""
+        if self.command is None or self._process is None or self.state != "running":
+            return None
+        handler = {"exec": {"command": list(argv)}}
+        command = handler_command(handler, self.spec, self.command, self._node.plan.host_ip)
+        return self._node.processes.start_guest(command, listener, self._process, stdio)
 
     def call_later(self, delay: float, callback: Callable[[], object]) -> Timer:
         """Wait, for a probe."""

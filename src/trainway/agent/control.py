@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from trainway.agent.journal import Journal
 
     Json = dict[str, Any]
-    Answer = Callable[[Json], None]
+    Answer = Callable[[Json], object]
 
 NAME = "agent.sock"
 CHUNK = 256 * 1024
@@ -36,16 +36,18 @@ PATH_LIMIT = 100
 class ControlServer:
     """Listens for clients, as long as the agent lives."""
 
+    request_limit = REQUEST_LIMIT
+
     def __init__(
         self,
         directory: Directory,
         loop: EventLoop,
-        journal: Journal,
+        journal: Journal | None,
         handle: Callable[[Json, Answer], None],
     ) -> None:
         self.loop = loop
-        self.journal = journal
         self.handle = handle
+        self._journal = journal
         self._connections: set[Connection] = set()
         self._on_idle: Callable[[], None] | None = None
         directory.remove(NAME)
@@ -70,6 +72,15 @@ class ControlServer:
             return False
         self._connections.add(Connection(accepted, self))
         return True
+
+    @property
+    def clients(self) -> int:
+        """How many are connected."""
+        return len(self._connections)
+
+    def journal_for(self, _request: Json) -> Journal | None:
+        """What a client may watch; None where there is nothing to be watched."""
+        return self._journal
 
     def drop(self, connection: Connection) -> None:
         """Forget a connection that was closed."""
@@ -104,8 +115,10 @@ class Connection:
         self._server = server
         self._received = b""
         self._unsent = b""
-        self._position: int | None = None
-        """How far a watcher has got in the journal."""
+        self.journal: Journal | None = None
+        """What a watcher watches."""
+        self._position = 0
+        """How far it has got."""
         self._asked = False
         self._finishing = False
         self._closed = False
@@ -128,7 +141,7 @@ class Connection:
         )
 
     def _has_news(self) -> bool:
-        return self._position is not None and self._position < self._server.journal.end
+        return self.journal is not None and self._position < self.journal.end
 
     def _receive(self) -> None:
         try:
@@ -138,10 +151,10 @@ class Connection:
         except OSError:
             data = b""
         self._received += data
-        if not data or len(self._received) > REQUEST_LIMIT:
+        if not data or len(self._received) > self._server.request_limit:
             self._close()
             return
-        while b"\n" in self._received and not self._closed and self._position is None:
+        while b"\n" in self._received and not self._closed and self.journal is None:
             line, _, self._received = self._received.partition(b"\n")
             self._request(line)
 
@@ -158,21 +171,34 @@ class Connection:
             if not isinstance(start, int):
                 self._answer({"ok": False, "error": '"from" must be a number'})
                 return
-            self._position = self._server.journal.offset(start)
-            self._server.journal.subscribe(self._watch)
-            self._watch()
+            self._begin_watch(request, start)
         else:
             self._server.handle(request, self._answer)
 
-    def _answer(self, answer: Json) -> None:
+    def _begin_watch(self, request: Json, start: int) -> None:
+        journal = self._server.journal_for(request)
+        if journal is None:
+            self._answer({"ok": False, "error": "there is no such job here"})
+            self.finish()
+            return
+        self.journal = journal
+        self._position = journal.offset(start)
+        journal.subscribe(self._watch)
+        self._watch()
+
+    def _answer(self, answer: Json) -> bool:
+        """Send an answer; whether there is still somebody to send it to."""
+        if self._closed:
+            return False
         self._unsent += json.dumps(answer).encode() + b"\n"
         self._send()
+        return not self._closed
 
     def _send(self) -> None:
         if self._closed:
             return
-        if not self._unsent and self._position is not None and self._has_news():
-            self._unsent = self._server.journal.read(self._position, CHUNK)
+        if not self._unsent and self.journal is not None and self._has_news():
+            self._unsent = self.journal.read(self._position, CHUNK)
             self._position += len(self._unsent)
         try:
             if self._unsent:
@@ -192,7 +218,8 @@ class Connection:
         if self._closed:
             return
         self._closed = True
-        self._server.journal.unsubscribe(self._watch)
+        if self.journal is not None:
+            self.journal.unsubscribe(self._watch)
         self._server.loop.forget(self._socket.fileno())
         self._socket.close()
         self._server.drop(self)

@@ -20,6 +20,10 @@ class Directory:
         self.path = path
         self.fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
 
+    def close(self) -> None:
+        """Let go of it."""
+        os.close(self.fd)
+
     def join(self, *parts: str) -> str:
         """The whole path of something in it."""
         return "/".join((self.path, *parts))
@@ -55,10 +59,19 @@ class Directory:
             file.write(data)
             os.fchmod(file.fileno(), mode)
 
-    def replace(self, path: str, data: bytes) -> None:
-        """Write a file so that a reader sees the old or the new one, never half of it."""
+    def replace(self, path: str, data: bytes, *, durable: bool = False) -> None:
+        """Write a file so that a reader sees the old or the new one, never half of it.
+
+        A durable one is still there after the machine has failed.
+        """
         self.write(f"{path}.new", data)
+        if durable:
+            fd = self.open(f"{path}.new", os.O_RDONLY)
+            os.fsync(fd)
+            os.close(fd)
         os.replace(f"{path}.new", path, src_dir_fd=self.fd, dst_dir_fd=self.fd)
+        if durable:
+            os.fsync(self.fd)
 
     def remove(self, path: str) -> None:
         """Remove a file, if it is there."""

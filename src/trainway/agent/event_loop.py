@@ -103,6 +103,11 @@ class EventLoop:
         while not self._stopped:
             self.turn()
 
+    @property
+    def stopped(self) -> bool:
+        """Whether there is to be no further turn."""
+        return self._stopped
+
     def stop(self) -> None:
         """End `run` after this turn."""
         self._stopped = True

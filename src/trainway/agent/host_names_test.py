@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from trainway.agent.host_names import hosts_file, mentions_pods
+from trainway.agent.host_names import NameMap, hosts_file, mentions_pods
 from trainway.agent.plan import Plan
 
 
@@ -46,4 +46,52 @@ def test_every_pod_has_its_names_below_those_of_the_machine() -> None:
         "set-w-0-1",
         "set-w-1-0",
         "set-w-1-1",
+    ]
+
+
+def test_machines_are_found_by_their_own_names_first() -> None:
+    machines = {"h1": "10.0.0.1", "h2": "10.0.0.2"}
+    lines = hosts_file(plan([]), "127.0.1.1 h1\n", {}, machines).splitlines()
+    assert lines[:3] == ["10.0.0.1 h1", "10.0.0.2 h2", "127.0.1.1 h1"]
+
+
+def test_pods_elsewhere_have_their_own_addresses() -> None:
+    lines = hosts_file(plan([]), "", {"w-0-1": "10.0.0.2"}).splitlines()
+    assert [line.split()[:2] for line in lines[:2]] == [
+        ["127.0.0.1", "set-w-0-0"],
+        ["10.0.0.2", "set-w-0-1"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "replaced"),
+    [
+        ("set-w-0-1", "10.0.0.2"),
+        ("tcp://set-w-0-1.set:29500", "tcp://10.0.0.2:29500"),
+        ("set-w-0-0.set.ns.svc.cluster.local,set-w-0-1.set.ns.svc", "127.0.0.1,10.0.0.2"),
+        ("Ask set-w-0-1.", "Ask 10.0.0.2."),
+        ("set-w-0-10 my-set-w-0-1 set-w-0-1-data", "set-w-0-10 my-set-w-0-1 set-w-0-1-data"),
+        ("set-w-0-1.elsewhere.org", "set-w-0-1.elsewhere.org"),
+    ],
+)
+def test_names_become_addresses(text: str, replaced: str) -> None:
+    assert NameMap(plan([]), {"w-0-1": "10.0.0.2"}).text(text) == replaced
+
+
+def test_names_become_addresses_in_containers_and_config_maps_only() -> None:
+    name = "set-w-0-1"
+    container = {"name": name, "args": [name], "env": [{"name": "A", "value": name}]}
+    jobset = {"spec": {"containers": [container]}}
+    objects = [
+        {"kind": "ConfigMap", "metadata": {"name": name}, "data": {"k": name}},
+        {"kind": "Secret", "stringData": {"k": name}},
+    ]
+    names = NameMap(plan([]), {"w-0-1": "10.0.0.2"})
+    changed = names.plan({"jobset": jobset, "objects": objects})
+    assert changed["jobset"]["spec"]["containers"] == [
+        {"name": name, "args": ["10.0.0.2"], "env": [{"name": "A", "value": "10.0.0.2"}]}
+    ]
+    assert changed["objects"] == [
+        {"kind": "ConfigMap", "metadata": {"name": name}, "data": {"k": "10.0.0.2"}},
+        {"kind": "Secret", "stringData": {"k": name}},
     ]

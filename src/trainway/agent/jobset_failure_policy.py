@@ -48,6 +48,12 @@ def handle_failure(jobset: JobSet, failed: list[Job], now: float) -> None:
     jobset.events.append(("Warning", f"{action}FailurePolicyAction", message))
 
 
+def restart_regardless(jobset: JobSet, reason: str, message: str, now: float) -> None:
+    """Restart for a cause outside the job, as RestartJobSetAndIgnoreMaxRestarts does."""
+    jobset.restarts += 1
+    jobset.set("RestartingJobSet", True, reason, message, now)
+
+
 def _restart_job(jobset: JobSet, job: Job, *, counts: bool) -> None:
     replicas = next(role.replicas for role in jobset.roles if role.name == job.role)
     jobset.job_restarts.setdefault(job.role, [0] * replicas)[job.index] += 1

@@ -5,7 +5,9 @@ line that was cut off when its writer died is dropped. When the disk is full, li
 readers still get them, and they are written as soon as there is room.
 
 Types of records: `agent` (started, recovered, stopping), `job` (the state of one Job, for a later
-agent; `gone` where it was deleted), `pod`, `event`, `status` (the JobSet's) and, last, `end`.
+agent; `gone` where it was deleted), `pod`, `event`, `status` (the JobSet's), `progress` and, last,
+`end`. In a pool also `waiting` (why there is no place yet) and `placement` (the hosts of the pods
+and their fencing token; `leaving` where it is given up).
 """
 
 from __future__ import annotations
@@ -115,6 +117,16 @@ class Journal:
             self._written += count
             self._waiting = self._waiting[count:]
         return True
+
+    def close(self) -> None:
+        """Write what can be written, and let go of the file."""
+        self.flush()
+        os.close(self._fd)
+
+    @property
+    def last(self) -> int:
+        """The number of the last record; -1 where there is none."""
+        return self._seq
 
     def offset(self, seq: int) -> int:
         """Where the record of that number begins; the end where there is none yet."""

@@ -1,10 +1,19 @@
-"""How to start an agent from elsewhere: the command line, and a zip file to copy to a host."""
+"""How to start an agent from elsewhere: the command line, and a zip file to copy to a host.
+
+The version of an agent is the digest of its sources, so that a host has the right file exactly if
+it has a file of that name.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import sys
 import zipfile
 from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PACKAGE = Path(__file__).parent
 ZIP_MAIN = """import sys
@@ -13,6 +22,9 @@ from trainway.agent.__main__ import main
 
 sys.exit(main(sys.argv[1:]))
 """
+DIGITS = 16
+LONG_AGO = (1980, 1, 1, 0, 0, 0)
+"""The time of every file in the zip, so that equal sources give equal bytes."""
 
 
 def command(job_directory: str, *options: str, python: str = "") -> list[str]:
@@ -23,11 +35,40 @@ def command(job_directory: str, *options: str, python: str = "") -> list[str]:
     return [python or sys.executable, "-I", "-S", str(PACKAGE), *options, job_directory]
 
 
+def host_command(home: str, *options: str, python: str = "") -> list[str]:
+    """The arguments that connect to the host agent of this machine, which needs no SSH."""
+    words = ["host", "connect", "--home", home, *options]
+    return [python or sys.executable, "-I", "-S", str(PACKAGE), *words]
+
+
 def write_zip(path: Path) -> None:
     """Write the agent as one file that any Python from 3.8 on can run."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("__main__.py", ZIP_MAIN)
-        archive.writestr("trainway/__init__.py", "")
-        for source in sorted(PACKAGE.glob("*.py")):
-            if not source.name.endswith("_test.py") and source.name != "testing.py":
-                archive.write(source, f"trainway/agent/{source.name}")
+        for name, text in _contents():
+            archive.writestr(zipfile.ZipInfo(name, LONG_AGO), text, zipfile.ZIP_DEFLATED)
+
+
+def digest() -> str:
+    """The version of the agent as it is here."""
+    hashed = hashlib.sha256()
+    for name, text in _contents():
+        hashed.update(f"{name}\0{len(text)}\0".encode())
+        hashed.update(text)
+    return hashed.hexdigest()[:DIGITS]
+
+
+def _contents() -> Iterator[tuple[str, bytes]]:
+    """The files of the zip; an agent that runs from one looks into it."""
+    if not PACKAGE.is_dir():
+        with zipfile.ZipFile(PACKAGE.parents[1]) as archive:
+            for entry in archive.infolist():
+                yield entry.filename, archive.read(entry)
+        return
+    yield "__main__.py", ZIP_MAIN.encode()
+    yield "trainway/__init__.py", b""
+    for source in sorted(PACKAGE.rglob("*.py")):
+        if not source.name.endswith("_test.py") and source.name not in (
+            "testing.py",
+            "conftest.py",
+        ):
+            yield f"trainway/agent/{source.relative_to(PACKAGE).as_posix()}", source.read_bytes()

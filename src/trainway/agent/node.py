@@ -13,19 +13,27 @@ from trainway.agent.objects import Objects
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any, Protocol
 
     from trainway.agent.clock import Clock
     from trainway.agent.command import Command
     from trainway.agent.directory import Directory
     from trainway.agent.event_loop import EventLoop
     from trainway.agent.helper import Helper
-    from trainway.agent.journal import Journal
     from trainway.agent.plan import Plan
+    from trainway.agent.pod_identity import PodIdentity
     from trainway.agent.processes import ProcessTable
 
     Json = dict[str, Any]
+
+    class Recorder(Protocol):
+        """What records are written to."""
+
+        def append(self, type_: str, fields: Json) -> int:
+            """Add a record; its number."""
+            ...
+
 
 STAGE = "volumes/root"
 HOSTS_FILE = "volumes/hosts"
@@ -44,7 +52,7 @@ class Node:
         directory: Directory,
         loop: EventLoop,
         processes: ProcessTable,
-        journal: Journal,
+        journal: Recorder,
         clock: Clock,
     ) -> None:
         self.plan = plan
@@ -68,6 +76,28 @@ class Node:
         pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         return {"cpu": str(os.cpu_count() or 1), "memory": str(pages)}
 
+    def environment(self, pod: PodIdentity) -> Mapping[str, str]:  # noqa: ARG002 - for others
+        """What a pod's processes start from."""
+        return self.plan.env
+
+    def marks(self, pod: PodIdentity) -> Mapping[str, str]:  # noqa: ARG002 - for others
+        """Variables that a container cannot change, beside those of every job."""
+        return {}
+
+    def devices(self, pod: PodIdentity) -> Json:
+        """The devices that are assigned to a pod."""
+        return self.plan.devices.get(pod.key) or {}
+
+    @property
+    def addresses(self) -> Mapping[str, str]:
+        """Where pods are that are not on this machine."""
+        return {}
+
+    @property
+    def machines(self) -> Mapping[str, str]:
+        """The addresses of the machines that pods are on, by their own names."""
+        return {}
+
     def tell(self, type_: str, reason: str, message: str, about: str) -> None:
         """Write an event."""
         fields: Json = {"eventType": type_, "reason": reason, "message": message, "object": about}
@@ -86,9 +116,14 @@ class Node:
             fd = self.directory.open(f"logs/{name}.log", flags)
         except OSError:
             fd = os.open(NO_ROOM, os.O_RDWR)
-        return LogWriter(fd, self._on_dropped)
+        return self.log_writer(fd, name)
 
-    def _on_dropped(self, error: OSError) -> None:
+    def log_writer(self, fd: int, name: str) -> LogWriter:  # noqa: ARG002 - for others
+        """What writes to an open log file."""
+        return LogWriter(fd, self.on_dropped)
+
+    def on_dropped(self, error: OSError) -> None:
+        """Tell that a log has no room."""
         message = f"log lines are dropped while they cannot be written: {error.strerror}"
         self.tell_once("Warning", "LogsDropped", message)
 
@@ -120,7 +155,7 @@ class Node:
             self._calls_by_name = mentions_pods(self.plan) and self.can_mount()
             if self._calls_by_name:
                 own = self.directory.read(HOSTS).decode(errors="replace")
-                text = hosts_file(self.plan, own).encode()
+                text = hosts_file(self.plan, own, self.addresses, self.machines).encode()
                 self.directory.write(HOSTS_FILE, text, READABLE)
         if not self._calls_by_name:
             return []

@@ -11,7 +11,7 @@ from trainway.agent.launch import PACKAGE
 
 MODULES = sorted(
     path
-    for path in PACKAGE.glob("*.py")
+    for path in PACKAGE.rglob("*.py")
     if not path.name.endswith("_test.py") and path.name not in ("testing.py", "conftest.py")
 )
 SLOW = {"asyncio", "dataclasses", "inspect", "logging", "pathlib", "socket", "subprocess", "typing"}
@@ -27,7 +27,7 @@ def imported(tree: ast.AST) -> set[str]:
     return names
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE))[:-3])
 def test_python_3_8_and_its_standard_library_are_enough(path: Path) -> None:
     tree = ast.parse(path.read_text(), feature_version=(3, 8))
     others = {name.split(".")[0] for name in imported(tree)} - set(sys.stdlib_module_names)

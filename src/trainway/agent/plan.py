@@ -69,6 +69,8 @@ class Plan:
         self.host_ip = str(host.get("ip") or "127.0.0.1")
         self.status: Json = dict(data.get("status") or {})
         """Where reports of progress are taken; empty: nowhere."""
+        self.mpi: Json = dict(data.get("mpi") or {})
+        """Names the Secret with the key by which a launcher reaches workers; empty: none does."""
 
     @property
     def uid(self) -> str:

@@ -118,6 +118,15 @@ class Pod(Owner):
             self._fail(reason, "")
             self.delete()
 
+    def fence(self, reason: str, message: str) -> None:
+        """Kill it, now, for a reason that is not its own; it counts as failed."""
+        if self.terminal:
+            return
+        self._fail(reason, message)
+        for container in self.containers:
+            container.kill()
+        self.changed()
+
     def kill(self) -> None:
         """Stop it without waiting for anything."""
         self.deleted = True

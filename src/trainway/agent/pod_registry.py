@@ -1,5 +1,7 @@
 """The pods of each Job: made when the Job controller asks for them, dropped when they are counted.
 
+Where they run is for a `Workplace` to know.
+
 A pod waits to be started while another of the same name has not ended: on a cluster they could run
 side by side, but here they would share devices and log files.
 """
@@ -7,39 +9,99 @@ side by side, but here they would share devices and log files.
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 
-from trainway.agent.pod import Pod
 from trainway.agent.pod_identity import PodIdentity
-from trainway.agent.recovery import LostPod
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+    from typing import Any, Protocol
 
     from trainway.agent.job import Job
-    from trainway.agent.node import Node
+    from trainway.agent.plan import Plan
     from trainway.agent.pod_status import PodStatus
+    from trainway.agent.recovery import LostPod
+
+    Json = dict[str, Any]
+
+    class AnyPod(Protocol):
+        """A pod, wherever it runs."""
+
+        identity: PodIdentity
+        deleted: bool
+
+        @property
+        def terminal(self) -> bool:
+            """Whether it ended."""
+
+        def status(self) -> PodStatus:
+            """The pod as the Job controller sees it."""
+
+        def record(self) -> Json:
+            """The pod as the journal has it."""
+
+        def start(self) -> None:
+            """Start it, now that its turn has come."""
+
+        def delete(self) -> None:
+            """Stop it, with its grace period."""
+
+        def kill(self) -> None:
+            """Stop it without waiting for anything."""
+
+        def interrupt(self, reason: str) -> None:
+            """Stop it for a reason that is not its own."""
+
+
+class Workplace(ABC):
+    """Where the pods of a job run, as far as its supervisor knows it."""
+
+    @abstractmethod
+    def make(self, identity: PodIdentity, on_change: Callable[[AnyPod], object]) -> AnyPod:
+        """A pod that is still to be started."""
+
+    @abstractmethod
+    def recover(self, pods: PodRegistry, job: Job, records: Sequence[Json], now: float) -> None:
+        """Take in the pods of a Job that an earlier agent left, by their last records."""
+
+    @abstractmethod
+    def clear(self, done: Callable[[], object]) -> None:
+        """Call back when nothing that can have come from the job is left."""
+
+    @abstractmethod
+    def abandon(self) -> None:
+        """Let nothing of the job run on, without waiting for it."""
 
 
 class PodRegistry:
     """All pods that have not been counted yet."""
 
-    def __init__(self, node: Node, on_change: Callable[[Pod], object]) -> None:
-        self._node = node
+    def __init__(
+        self, plan: Plan, workplace: Workplace, on_change: Callable[[AnyPod], object]
+    ) -> None:
+        self._plan = plan
+        self._workplace = workplace
         self._on_change = on_change
-        self._pods: dict[str, list[Pod]] = {}
+        self._pods: dict[str, list[AnyPod]] = {}
         self._lost: dict[str, list[LostPod]] = {}
-        self._waiting: list[Pod] = []
+        self._waiting: list[AnyPod] = []
 
     def add_lost(self, job: str, pods: list[LostPod]) -> None:
         """Take in pods of an agent that died."""
         self._lost[job] = pods
 
-    def of(self, job: str) -> list[Pod]:
+    def adopt(self, job: Job, slot: int, uid: str) -> AnyPod:
+        """Take in a pod that was started before and may still run."""
+        pod = self._workplace.make(self._identity(job, slot, uid), self._on_change)
+        self._pods.setdefault(job.name, []).append(pod)
+        return pod
+
+    def of(self, job: str) -> list[AnyPod]:
         """The pods of a Job."""
         return self._pods.get(job, [])
 
-    def live(self) -> list[Pod]:
+    def live(self) -> list[AnyPod]:
         """All pods that have not ended."""
         return [pod for pods in self._pods.values() for pod in pods if not pod.terminal]
 
@@ -47,25 +109,27 @@ class PodRegistry:
         """The pods of a Job as its controller sees them."""
         return [pod.status() for pod in (*self._lost.get(job, ()), *self.of(job))]
 
-    def create(self, job: Job, index: int | None) -> Pod:
+    def create(self, job: Job, index: int | None) -> AnyPod:
         """Make a pod; `start_waiting` starts it."""
         pods = self._pods.setdefault(job.name, [])
         slot = index if index is not None else _free_slot(pods)
+        pod = self._workplace.make(self._identity(job, slot, _new_uid()), self._on_change)
+        pods.append(pod)
+        self._waiting.append(pod)
+        return pod
+
+    def _identity(self, job: Job, slot: int, uid: str) -> PodIdentity:
         failures = job.index_failures.get(slot)
-        identity = PodIdentity(
-            self._node.plan,
-            self._node.plan.role(job.role),
+        return PodIdentity(
+            self._plan,
+            self._plan.role(job.role),
             job_index=job.index,
             slot=slot,
-            uid=_new_uid(),
+            uid=uid,
             attempt=job.attempt,
             job_attempt=job.job_attempt,
             failures=0 if failures is None else failures.counted,
         )
-        pod = Pod(identity, self._node, self._on_change)
-        pods.append(pod)
-        self._waiting.append(pod)
-        return pod
 
     def start_waiting(self) -> None:
         """Start pods whose place is free."""
@@ -101,7 +165,7 @@ class PodRegistry:
         job.counted &= left
 
 
-def _free_slot(pods: list[Pod]) -> int:
+def _free_slot(pods: list[AnyPod]) -> int:
     taken = {pod.identity.slot for pod in pods if not pod.terminal}
     return next(slot for slot in range(len(taken) + 1) if slot not in taken)
 

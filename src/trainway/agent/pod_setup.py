@@ -76,7 +76,9 @@ class PodSetup:
         told = {**about_rank(pod, node.output), **own, CONTAINER_MARK: mark}
         # The marks by which the processes of a job are found are not for the job to change.
         told["TRAINWAY_JOB_ID"] = pod.plan.id
-        gpus = devices(container, node.plan.devices.get(pod.key) or {})
+        told.update(node.marks(pod))
+        given = node.environment(pod)
+        gpus = devices(container, node.devices(pod))
         command, args = command_line(container, own)
         if node.plan.container_tool is not None:
             run = ContainerRun(
@@ -86,7 +88,7 @@ class PodSetup:
                 command=command,
                 args=args,
             )
-            run.env, run.gpus = {**inherited(node.plan.env), **told}, gpus
+            run.env, run.gpus = {**inherited(given), **told}, gpus
             return self._contained(run, node.plan.container_tool, own)
         argv = [*command, *args]
         if not argv:
@@ -95,7 +97,7 @@ class PodSetup:
                 " would run is not known here: give it a command"
             )
             raise SetupError("NoCommand", message)
-        env = {**submitted(node.plan.env, gpus), **gpus, **told}
+        env = {**submitted(given, gpus), **gpus, **told}
         cwd = posixpath.join(node.plan.workdir, str(container.get("workingDir") or ""))
         view = node.view(self.volumes.bindings(container, own))
         if view is not None and not node.can_mount():

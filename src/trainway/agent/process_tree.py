@@ -107,6 +107,19 @@ def marked(job_id: str) -> list[int]:
     return [pid for pid in others if has_mark(pid, JOB_MARK, job_id) and is_alive(pid)]
 
 
+def of_pod(uid: str) -> list[int]:
+    """All processes of a pod's containers, wherever they were started, by their environment."""
+    start = f"{CONTAINER_MARK}={uid}/".encode()
+    others = [pid for pid in _all_pids() if pid != os.getpid()]
+    found = [pid for pid in others if _has_variable(pid, start)]
+    return [pid for pid in found if is_alive(pid)]
+
+
+def _has_variable(pid: int, start: bytes) -> bool:
+    variables = _read(f"/proc/{pid}/environ").split(b"\0")
+    return any(variable.startswith(start) for variable in variables)
+
+
 def container_monitors(job_id: str) -> list[int]:
     """All processes that look after a container of a job, by the name that it has in their words.
 

@@ -2,7 +2,8 @@
 
 A process counts as gone when everything that it started is gone too, as a container does: whatever
 it leaves behind is killed at once, unless it was asked to stop and its time is not up; then those
-it leaves behind may use the time to finish, and are killed after it.
+it leaves behind may use the time to finish, and are killed after it. A guest, which was started in
+the place of another process, ends with it.
 """
 
 from __future__ import annotations
@@ -50,6 +51,8 @@ class Process:
         self.narrow = False
         """Its pipes have the kernel's usual size: this user has too many wide ones."""
         self.checks = 0
+        self.host: Process | None = None
+        """The process in whose place it was started, and with which it ends."""
 
 
 class Listener:
@@ -60,6 +63,9 @@ class Listener:
 
     def on_output(self, stream: bytes, data: bytes) -> None:
         """It wrote something; nothing: the stream ended."""
+
+    def on_exit(self, process: Process) -> None:
+        """It ended; what it started may still run."""
 
     def on_gone(self, process: Process) -> None:
         """It ended, and all that it started."""
@@ -103,11 +109,31 @@ class ProcessTable:
             self._take_output(process, read, (STDOUT, STDERR)[stream])
         return process
 
-    def _fork(self, command: Command, ends: list[int]) -> int:
+    def start_guest(
+        self, command: Command, listener: Listener, host: Process, stdio: tuple[int, int, int]
+    ) -> Process:
+        """Start a process in the place of another one, with given files; its orphans may stay."""
+        read, write = os.pipe()
+        try:
+            pid = self._fork(command, [write], stdio)
+        except OSError:
+            os.close(read)
+            raise
+        finally:
+            os.close(write)
+        guest = Process(pid, command.mark, listener)
+        guest.host, guest.may_finish, guest.status_fd = host, True, read
+        self._processes[pid] = guest
+        self._listen(read, lambda: self._on_status(guest))
+        return guest
+
+    def _fork(
+        self, command: Command, ends: list[int], stdio: tuple[int, int, int] | None = None
+    ) -> int:
         """The child's number; in the child this never returns."""
         outputs = ends[1:] or [self._devnull, self._devnull]
-        stdio = (self._devnull, outputs[0], outputs[1])
-        surroundings = Surroundings(stdio, ends[0], self._files)
+        files = stdio or (self._devnull, outputs[0], outputs[1])
+        surroundings = Surroundings(files, ends[0], self._files)
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         try:
             pid = os.fork()
@@ -183,11 +209,18 @@ class ProcessTable:
         self._leaving.append(process)
         if not process.may_finish:
             self._kill_rest(process)
+        for guest in self._guests(process):
+            self.kill(guest)
+        process.listener.on_exit(process)
+
+    def _guests(self, process: Process) -> list[Process]:
+        return [item for item in self._processes.values() if item.host is process]
 
     def _rest(self, process: Process) -> list[int]:
-        """Orphans of a process: adopted children that are of its group or carry its mark."""
+        """Guests and orphans of a process: adopted children of its group or with its mark."""
         orphans = [pid for pid in process_tree.children(os.getpid()) if pid not in self._processes]
-        return [pid for pid in orphans if _belongs(pid, process)]
+        guests = [guest.pid for guest in self._guests(process)]
+        return [*guests, *(pid for pid in orphans if _belongs(pid, process))]
 
     def _kill_rest(self, process: Process) -> None:
         rest = self._rest(process)

@@ -23,10 +23,15 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 AGENT_LOST = "AgentLost"
+HOST_LOST = "HostLost"
+FENCED = "Fenced"
+DISRUPTIONS = (AGENT_LOST, HOST_LOST, FENCED)
+"""Reasons of pods that ended through no fault of their own."""
 LOST_EXIT_CODE = 137
 PATIENCE = 10.0
 PAUSE = 0.02
 PURGE_SECONDS = 60.0
+AGENT_DIED = "the agent that ran the pod died"
 
 
 class Remembered:
@@ -79,49 +84,52 @@ class LostPod:
         self._index = int(record["slot"]) if indexed else None
         self._now = now
         self.was_over = _is_over(record)
-        self.record = record if self.was_over else _lost(record)
+        self.record = record if self.was_over else lost(record, AGENT_LOST, AGENT_DIED)
 
     def status(self) -> PodStatus:
         """How it ended, or that it was lost."""
-        containers: list[Json] = self.record.get("containers") or []
-        ended = [item for item in containers if item.get("state") == "terminated"]
-        codes = [(str(item["name"]), int(item.get("exitCode") or 0)) for item in ended]
         return PodStatus(
             self.uid,
             name=str(self.record.get("name") or self.record.get("pod") or ""),
             index=self._index,
             phase=str(self.record.get("phase")) if self.was_over else "Failed",
             deleted=bool(self.record.get("deleted")),
-            exit_codes=codes if self.was_over else [],
+            exit_codes=exit_codes(self.record) if self.was_over else [],
             finished_at=self._now,
             disrupted=not self.was_over,
         )
 
 
-def _lost(record: Json) -> Json:
-    """The record of a pod whose agent died."""
+def exit_codes(record: Json) -> list[tuple[str, int]]:
+    """Of the containers in a pod's record that ended, main ones first."""
+    containers: list[Json] = record.get("containers") or []
+    ended = [item for item in containers if item.get("state") == "terminated"]
+    ended.sort(key=lambda item: "kind" in item)
+    return [(str(item["name"]), int(item.get("exitCode") or 0)) for item in ended]
+
+
+def lost(record: Json, reason: str, message: str) -> Json:
+    """The record of a pod that was taken away with what ran it."""
     containers = []
     for item in record.get("containers") or []:
         if item.get("state") == "running":
             gone = {key: value for key, value in item.items() if key not in ("pid", "ready")}
-            exit_code = LOST_EXIT_CODE
-            gone.update(state="terminated", exitCode=exit_code, reason=AGENT_LOST)
+            gone.update(state="terminated", exitCode=LOST_EXIT_CODE, reason=reason)
             containers.append(gone)
         else:
             containers.append(item)
     kept = {key: value for key, value in record.items() if key not in ("seq", "time", "type")}
-    message = "the agent that ran the pod died"
-    kept.update(phase="Failed", ready=False, reason=AGENT_LOST, message=message)
+    kept.update(phase="Failed", ready=False, reason=reason, message=message)
     kept["containers"] = containers
     return kept
 
 
 def clear_leftovers(job_id: str) -> list[int]:
     """Kill what an old agent left running; what could not be killed is given back."""
-    return _kill_until_gone(lambda: process_tree.marked(job_id))
+    return kill_until_gone(lambda: process_tree.marked(job_id))
 
 
-def _kill_until_gone(find: Callable[[], list[int]]) -> list[int]:
+def kill_until_gone(find: Callable[[], list[int]]) -> list[int]:
     """Kill what is found until there is nothing more to be found; else what is left.
 
     They are no children of ours, so there is nothing to wait on but /proc.
@@ -145,7 +153,7 @@ def clear_containers(plan: Plan) -> str:
 def purge(tool: ContainerTool, job_id: str, env: Mapping[str, str]) -> str:
     """Have a tool remove all containers of a job; why it could not, if so."""
     failure = _removed(tool, job_id, env)
-    _kill_until_gone(lambda: _with_all_below(process_tree.container_monitors(job_id)))
+    kill_until_gone(lambda: _with_all_below(process_tree.container_monitors(job_id)))
     return failure
 
 

@@ -99,7 +99,8 @@ def _metrics(metrics: object) -> list[Json]:
 class StatusEndpoint:
     """Takes reports from the processes of one job and hands them on.
 
-    `settings` is the plan's `status`: port, path, and the files certificate, key and token.
+    `settings` is the plan's `status`: port, path, and the files certificate, key and token. Port 0
+    stands for any that is free.
     """
 
     def __init__(self, directory: Directory, loop: EventLoop, settings: Json, post: Post) -> None:
@@ -112,6 +113,7 @@ class StatusEndpoint:
         self.token = ""
         self._connections: set[StatusConnection] = set()
         self._socket = _listening(int(settings["port"]))
+        self.port = int(self._socket.getsockname()[1])
         loop.watch(self._socket.fileno(), on_readable=self._accept)
 
     def close(self) -> None:

@@ -3,27 +3,21 @@
 A turn: the JobSet controller looks at the Jobs, the Job controller at each Job and its pods, until
 nothing changes any more; then pods are started and stopped, and what changed goes into the journal.
 A Job is always written before the pods that it wants are started, so that a later agent knows of
-every process that there can be.
+every process that there can be. Where the pods run is the business of a `Workplace`; there may be
+many supervisors in a process.
 """
 
 from __future__ import annotations
 
 import os
-import signal
-from importlib import import_module
 
-from trainway.agent import process_tree
-from trainway.agent.command import Command
-from trainway.agent.container_tool import LABEL
-from trainway.agent.helper import Helper
 from trainway.agent.job import Job
 from trainway.agent.job_controller import sync
 from trainway.agent.jobset import JobSet
 from trainway.agent.jobset_controller import reconcile
-from trainway.agent.node import Node
+from trainway.agent.jobset_failure_policy import restart_regardless
 from trainway.agent.pod_registry import PodRegistry
-from trainway.agent.processes import Listener, ProcessTable
-from trainway.agent.recovery import AGENT_LOST, PURGE_SECONDS, LostPod, clear_containers
+from trainway.agent.recovery import AGENT_LOST
 from trainway.agent.unsupported import not_honoured
 
 TYPE_CHECKING = False
@@ -32,23 +26,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from trainway.agent.clock import Clock
-    from trainway.agent.control import Answer, ControlServer
-    from trainway.agent.directory import Directory
+    from trainway.agent.control import Answer
     from trainway.agent.event_loop import EventLoop, Timer
     from trainway.agent.journal import Journal
     from trainway.agent.plan import Plan
-    from trainway.agent.pod import Pod
+    from trainway.agent.pod_registry import AnyPod, Workplace
     from trainway.agent.recovery import Remembered
-    from trainway.agent.status_endpoint import StatusEndpoint
 
     Json = dict[str, Any]
-
-DRAIN_SECONDS = 2.0
-"""How long clients may take to read the end of the journal."""
-SWEEP_SECONDS = 0.05
-SWEEPS = 200
-JOURNAL_RETRY_SECONDS = 1.0
-REMOVED_CHECK_SECONDS = 5.0
 
 
 class Look:
@@ -63,38 +48,37 @@ class Supervisor:
     """Runs a plan."""
 
     def __init__(
-        self, plan: Plan, directory: Directory, loop: EventLoop, journal: Journal, clock: Clock
+        self,
+        plan: Plan,
+        loop: EventLoop,
+        journal: Journal,
+        clock: Clock,
+        workplace: Workplace,
+        on_over: Callable[[], object],
     ) -> None:
+        """`on_over` is called once nothing runs any more and the last record is written."""
         self.plan = plan
-        self._directory = directory
         self._loop = loop
         self._journal = journal
         self._clock = clock
-        self._processes = ProcessTable(loop)
-        self._node = Node(plan, directory, loop, self._processes, journal, clock)
-        self._pods = PodRegistry(self._node, self._on_pod)
+        self._workplace = workplace
+        self._on_over = on_over
+        self._pods = PodRegistry(plan, workplace, self._on_pod)
         self._jobset = JobSet(plan)
         self._job_states: dict[str, Json] = {}
         self._looks: dict[str, Look] = {}
         self._status: Json = {}
-        self._control: ControlServer | None = None
-        self._status_endpoint: StatusEndpoint | None = None
         self._timer: Timer | None = None
         self._scheduled = False
         self._leaving = False
         self._ending = False
         self._ended = False
         self._cancels: list[Answer] = []
-        loop.on_signal(signal.SIGTERM, self.leave)
-        loop.on_signal(signal.SIGINT, self.leave)
 
     def start(self, remembered: Remembered | None = None, *, cancelled: bool = False) -> None:
         """Begin, or go on from what is remembered; a job that was cancelled only ends."""
         if remembered is not None:
             self._restore(remembered)
-        else:
-            for name in ("logs", "output", "volumes"):
-                self._directory.make(name)
         if cancelled:
             self.cancel()
         self._reconcile()
@@ -105,38 +89,37 @@ class Supervisor:
             contained = self.plan.container_tool is not None
             where = "on this machine" if contained else "without containers"
             message = f"{where} these have no effect: {', '.join(ignored)}"
-            self._node.tell_once("Normal", "NotHonoured", message)
+            self.tell("Normal", "NotHonoured", message)
 
-    def listen(self) -> None:
-        """Open the control socket: after the first pods, since importing sockets takes its time."""
-        control = import_module("trainway.agent.control")
-        self._control = control.ControlServer(
-            self._directory, self._loop, self._journal, self._handle
-        )
-        if self.plan.status:
-            self._take_progress()
-        self._check_removed()
+    @property
+    def suspended(self) -> bool:
+        """Whether it shall not run for now."""
+        return self._jobset.suspend
 
-    def _check_removed(self) -> None:
-        """End a job whose directory was removed: nobody could ever reach it any more."""
-        if self._journal.is_removed:
-            self.cancel()
-        else:
-            self._loop.call_later(REMOVED_CHECK_SECONDS, self._check_removed)
+    @property
+    def restarts(self) -> int:
+        """How often it was begun anew."""
+        return self._jobset.restarts
 
-    def _take_progress(self) -> None:
-        """Let the job's processes report how far they are."""
-        endpoint = import_module("trainway.agent.status_endpoint").StatusEndpoint
-        try:
-            self._status_endpoint = endpoint(
-                self._directory, self._loop, self.plan.status, self._on_progress
-            )
-        except OSError as error:
-            message = f"progress cannot be reported: {error.strerror}"
-            self._node.tell_once("Warning", "NoProgress", message)
+    @property
+    def finished(self) -> bool:
+        """Whether it is Completed or Failed, even if some pods still run."""
+        return self._jobset.finished
 
-    def _on_progress(self, status: Json) -> None:
-        self._journal.append("progress", {"trainerStatus": status})
+    @property
+    def ended(self) -> bool:
+        """Whether its last record is written."""
+        return self._ended
+
+    def live_pods(self) -> list[AnyPod]:
+        """All pods that have not ended."""
+        return self._pods.live()
+
+    def tell(self, type_: str, reason: str, message: str, about: str = "") -> None:
+        """Write an event, about the JobSet if nothing else is said."""
+        about = about or f"JobSet/{self._jobset.name}"
+        fields: Json = {"eventType": type_, "reason": reason, "message": message, "object": about}
+        self._journal.append("event", fields)
 
     def _restore(self, remembered: Remembered) -> None:
         self._jobset.restore(remembered.status)
@@ -145,21 +128,14 @@ class Supervisor:
             self._jobset.suspend = remembered.suspend
         now = self._clock.now()
         for name, state in remembered.jobs.items():
-            spec = self.plan.role(state["role"]).job
-            job = Job.restored(name, spec, state)
+            job = Job.restored(name, self.plan.role(state["role"]).job, state)
             job.namespace = self.plan.namespace
             self._jobset.jobs[name] = job
-            records = remembered.pods.get(name, {}).values()
-            pods = [LostPod(record, indexed=spec.indexed, now=now) for record in records]
-            self._pods.add_lost(name, pods)
-            for pod in pods:
-                if not pod.was_over:
-                    self._journal.append("pod", pod.record)
+            records = list(remembered.pods.get(name, {}).values())
+            self._workplace.recover(self._pods, job, records, now)
 
-    def _on_pod(self, pod: Pod) -> None:
+    def _on_pod(self, pod: AnyPod) -> None:
         """A pod changed."""
-        if pod.terminal:
-            self._discard(pod.temporary)
         self._looks.pop(pod.identity.job_name, None)
         self.wake()
 
@@ -209,7 +185,7 @@ class Supervisor:
         for index in decision.create:
             self._pods.create(job, index)
         for type_, reason, message in decision.events:
-            self._node.tell(type_, reason, message, f"Job/{job.name}")
+            self.tell(type_, reason, message, f"Job/{job.name}")
         if job.deleting and not self._pods.of(job.name):
             del self._jobset.jobs[job.name]
             self._job_states.pop(job.name, None)
@@ -228,7 +204,7 @@ class Supervisor:
         """Write the JobSet's status and events, where there is something new."""
         events, self._jobset.events = self._jobset.events, []
         for type_, reason, message in events:
-            self._node.tell(type_, reason, message, f"JobSet/{self._jobset.name}")
+            self.tell(type_, reason, message)
         status = self._jobset.status()
         if status != self._status:
             weighty = any(
@@ -239,7 +215,7 @@ class Supervisor:
             fields: Json = {"jobset": status, "suspend": self._jobset.suspend}
             self._journal.append("status", fields, durable=durable)
 
-    def _handle(self, request: Json, answer: Answer) -> None:
+    def handle(self, request: Json, answer: Answer) -> None:
         """Carry out a request of a client."""
         operation = request.get("op")
         if operation == "status":
@@ -261,13 +237,22 @@ class Supervisor:
 
     def cancel(self, *, hurry: bool = False) -> None:
         """End the job: every pod is stopped."""
-        if not self._jobset.finished:
-            now = self._clock.now()
-            self._jobset.end("Failed", "Cancelled", "the job was cancelled", now)
+        self.refuse("Cancelled", "the job was cancelled")
         if hurry:
             for pod in self._pods.live():
                 pod.kill()
+
+    def refuse(self, reason: str, message: str) -> None:
+        """Let the job come to a bad end."""
+        if not self._jobset.finished:
+            self._jobset.end("Failed", reason, message, self._clock.now())
         self.wake()
+
+    def restart(self, reason: str, message: str) -> None:
+        """Begin anew after something that is not the job's fault, however often it happens."""
+        if not self._jobset.finished:
+            restart_regardless(self._jobset, reason, message, self._clock.now())
+            self.wake()
 
     def leave(self) -> None:
         """Stop all pods and go, without an end: the next agent recovers the job."""
@@ -282,45 +267,12 @@ class Supervisor:
     def _check_left(self) -> None:
         if not self._pods.live() and not self._ending:
             self._ending = True
-            self._purge(lambda: self._sweep(self._flush_and_stop))
+            self._workplace.clear(self._on_over)
 
     def _end(self) -> None:
         """Write how it ended, once nothing runs any more, and go."""
         self._ending = True
-        self._purge(lambda: self._sweep(self._write_end))
-
-    def _purge(self, done: Callable[[], None]) -> None:
-        """Remove every container that can have come from the job."""
-        if self.plan.container_tool is None:
-            done()
-            return
-        command = Command(self.plan.container_tool.purge(self.plan.id), env=self.plan.env)
-
-        def answer(passed: bool) -> None:
-            if not passed:
-                message = f"not all containers with the label {LABEL}={self.plan.id} were removed"
-                self._node.tell_once("Warning", "ContainersLeft", message)
-            done()
-
-        self._node.help(Helper(answer), command, PURGE_SECONDS)
-
-    def _sweep(self, done: Callable[[], None], sweeps: int = SWEEPS) -> None:
-        """Kill every process that can have come from the job, whatever became of its parents."""
-        left = self._offspring()
-        if left and not sweeps:
-            message = f"processes that cannot be killed: {left}"
-            self._node.tell_once("Warning", "ProcessesLeft", message)
-        if not left or not sweeps:
-            done()
-            return
-        helpers = self._processes.pids
-        process_tree.signal_all(pid for pid in left if pid not in helpers)
-        self._loop.call_later(SWEEP_SECONDS, lambda: self._sweep(done, sweeps - 1))
-
-    def _offspring(self) -> list[int]:
-        """All processes below this one, and all with the mark of the job."""
-        found = [*process_tree.descendants([os.getpid()]), *process_tree.marked(self.plan.id)]
-        return sorted({pid for pid in found if process_tree.is_alive(pid)})
+        self._workplace.clear(self._write_end)
 
     def _write_end(self) -> None:
         succeeded, reason, message = self._jobset.outcome()
@@ -329,36 +281,15 @@ class Supervisor:
         self._ended = True
         for answer in self._cancels:
             answer({"ok": True, "jobset": self._jobset.status()})
-        self._flush_and_stop()
-
-    def _flush_and_stop(self) -> None:
-        """Go when the journal is on disk and all watchers have read it."""
-        if not self._journal.flush():
-            self._loop.call_later(JOURNAL_RETRY_SECONDS, self._flush_and_stop)
-        elif self._control is None:
-            self._loop.stop()
-        else:
-            self._loop.call_later(DRAIN_SECONDS, self._loop.stop)
-            self._control.drain(self._loop.stop)
+        self._on_over()
 
     def fail(self, message: str) -> None:
         """Give up after an error of our own: nothing may be left running, nor start again."""
-        process_tree.signal_all(self._offspring())
-        clear_containers(self.plan)
+        self._ending = True
+        self._workplace.abandon()
         now = self._clock.now()
         self._jobset.end("Failed", "AgentError", message, now)
         self._publish()
         fields: Json = {"succeeded": False, "reason": "AgentError", "message": message}
         self._journal.append("end", fields, durable=True)
-
-    def _discard(self, paths: list[str]) -> None:
-        """Remove directories of a pod that ended, in a child since they may be large."""
-        if paths:
-            command = Command([], env={}, function=lambda: _remove_trees(paths))
-            self._processes.start(command, Listener(), with_output=False)
-
-
-def _remove_trees(paths: list[str]) -> int:
-    for path in paths:
-        import_module("shutil").rmtree(path, ignore_errors=True)
-    return 0
+        self._ended = True

@@ -1,0 +1,91 @@
+import base64
+import hashlib
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainway.agent.directory import Directory
+from trainway.agent.host.blobs import BlobError, Blobs, references, resolved
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def send(blobs: Blobs, data: bytes, sender: str = "a") -> str:
+    name = digest(data)
+    blobs.receive(name, sender, {"data": base64.b64encode(data).decode(), "last": True})
+    return name
+
+
+def test_a_blob_in_pieces_is_there_with_the_last(tmp_path: Path) -> None:
+    blobs = Blobs(Directory(str(tmp_path)))
+    name = digest(b"onetwo")
+    blobs.receive(name, "a", {"data": base64.b64encode(b"one").decode(), "offset": 0})
+    assert blobs.missing([name]) == [name]
+    last = {"data": base64.b64encode(b"two").decode(), "offset": 3, "last": True}
+    blobs.receive(name, "a", last)
+    assert blobs.missing([name]) == []
+
+
+def test_two_senders_of_one_blob_do_not_meet(tmp_path: Path) -> None:
+    blobs = Blobs(Directory(str(tmp_path)))
+    name = digest(b"onetwo")
+    one, two = base64.b64encode(b"one").decode(), base64.b64encode(b"two").decode()
+    blobs.receive(name, "a", {"data": one, "offset": 0})
+    blobs.receive(name, "b", {"data": one, "offset": 0})
+    blobs.receive(name, "b", {"data": two, "offset": 3, "last": True})
+    blobs.receive(name, "a", {"data": two, "offset": 3, "last": True})
+    blobs.forget("a")
+    assert os.listdir(tmp_path / "blobs") == [name]
+
+
+def test_another_content_is_refused(tmp_path: Path) -> None:
+    blobs = Blobs(Directory(str(tmp_path)))
+    name = digest(b"right")
+    with pytest.raises(BlobError, match="another content"):
+        blobs.receive(name, "a", {"data": base64.b64encode(b"wrong").decode(), "last": True})
+    assert blobs.missing([name]) == [name]
+
+
+@pytest.mark.parametrize("name", ["", "../x", "A" * 64, "0" * 63])
+def test_a_name_that_is_no_digest_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(BlobError, match="no digest"):
+        Blobs(Directory(str(tmp_path))).missing([name])
+
+
+def test_what_no_job_uses_goes_when_there_is_too_much(tmp_path: Path) -> None:
+    home, job = tmp_path / "home", tmp_path / "job"
+    home.mkdir()
+    job.mkdir()
+    blobs = Blobs(Directory(str(home)), limit=250)
+    used, old = send(blobs, b"u" * 100), send(blobs, b"o" * 100)
+    for moment, name in enumerate((used, old)):
+        os.utime(home / "blobs" / name, (moment, moment))
+    blobs.keep([used], Directory(str(job)))
+    new = send(blobs, b"n" * 100)
+    assert blobs.missing([used, old, new]) == [old]
+
+
+def test_references_become_values(tmp_path: Path) -> None:
+    home, job = tmp_path / "home", tmp_path / "job"
+    home.mkdir()
+    job.mkdir()
+    blobs, directory = Blobs(Directory(str(home))), Directory(str(job))
+    name = send(blobs, "groß".encode())
+    objects: list[dict[str, Any]] = [
+        {"kind": "ConfigMap", "data": {"a": {"$blob": name}, "b": "text"}},
+        {"kind": "Secret", "stringData": {"c": {"$blob": name}}},
+        {"kind": "Secret"},
+    ]
+    assert references(objects) == [name, name]
+    blobs.keep(references(objects), directory)
+    assert resolved(objects, directory) == [
+        {"kind": "ConfigMap", "data": {"a": "groß", "b": "text"}},
+        {"kind": "Secret", "stringData": {"c": "groß"}},
+        {"kind": "Secret"},
+    ]
+    with pytest.raises(BlobError, match="not here"):
+        blobs.keep(["0" * 64], directory)

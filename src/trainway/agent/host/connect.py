@@ -1,0 +1,172 @@
+"""The way in: relays standard input and output to the daemon, which it starts if none is there.
+
+One version of the daemon serves a home at a time. A newer `connect` asks it to make way; where it
+still has pods or another client, it is used as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+
+from trainway.agent.daemon import READY, detached
+from trainway.agent.directory import Directory
+from trainway.agent.event_loop import EventLoop
+from trainway.agent.host import server
+from trainway.agent.host.keys import host_keys
+from trainway.agent.launch import digest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    Json = dict[str, Any]
+
+PATIENCE = 20.0
+PAUSE = 0.02
+CHUNK = 256 * 1024
+STDIN, STDOUT = 0, 1
+RETIRE_LIMIT = 4096
+
+
+class ConnectError(Exception):
+    """There is no daemon, and none can be started."""
+
+
+def connect(path: str, idle: float) -> None:
+    """Be the client of a home's daemon until either side is done."""
+    os.makedirs(path, 0o700, exist_ok=True)
+    home = Directory(path)
+    client = _reach(home, digest(), idle)
+    client.sendall(json.dumps({"op": "arrived", **arrival(os.environ)}).encode() + b"\n")
+    _relay(client)
+
+
+def arrival(environ: Mapping[str, str]) -> Json:
+    """How the host was reached: the address of its SSH server, and the keys that it shows."""
+    words = environ.get("SSH_CONNECTION", "").split()
+    if len(words) != 4 or not words[3].isdigit():
+        return {}
+    address, port = words[2], int(words[3])
+    return {"sshd": [address, port], "host_keys": host_keys(address, port)}
+
+
+def _reach(home: Directory, version: str, idle: float) -> socket.socket:
+    give_up = time.monotonic() + PATIENCE
+    while True:
+        client = _connected(home)
+        if client is not None:
+            if _version(home) == version or not _make_way(client):
+                return client
+            client.close()
+        report = detached(lambda tell: server.run(home.path, version, idle, tell))
+        if report != READY and time.monotonic() > give_up:
+            raise ConnectError(report.decode("utf-8", "replace"))
+        if report != READY:
+            time.sleep(PAUSE)  # another one is starting, or ending
+
+
+def _connected(home: Directory) -> socket.socket | None:
+    client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        client.connect(f"/proc/self/fd/{home.fd}/{server.SOCKET}")
+    except OSError:
+        client.close()
+        return None
+    return client
+
+
+def _version(home: Directory) -> str:
+    try:
+        return str(json.loads(home.read(server.IDENTITY))["version"])
+    except (OSError, ValueError, KeyError):
+        return ""
+
+
+def _make_way(client: socket.socket) -> bool:
+    """Ask a daemon of another version to end; whether it does."""
+    client.sendall(b'{"op":"retire"}\n')
+    client.settimeout(PATIENCE)
+    answer = b""
+    try:
+        while b"\n" not in answer and len(answer) < RETIRE_LIMIT:
+            data = client.recv(RETIRE_LIMIT)
+            if not data:
+                return True
+            answer += data
+        return bool(json.loads(answer).get("ok"))
+    except (OSError, ValueError):
+        return False
+
+
+class Pipe:
+    """One direction of the relay; reads only while there is nothing left to write."""
+
+    def __init__(self, loop: EventLoop, source: int, sink: int, done: Callable[[], None]) -> None:
+        self._loop = loop
+        self._source = source
+        self._sink = sink
+        self._done = done
+        self._waiting = memoryview(b"")
+
+    def readable(self) -> Callable[[], None] | None:
+        """What to do when there is something to read."""
+        return None if self._waiting else self._read
+
+    def writable(self) -> Callable[[], None] | None:
+        """What to do when there is room to write."""
+        return self._write if self._waiting else None
+
+    def _read(self) -> None:
+        try:
+            data = os.read(self._source, CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._done()
+            return
+        self._waiting = memoryview(data)
+        self._write()
+
+    def _write(self) -> None:
+        try:
+            count = os.write(self._sink, self._waiting)
+        except BlockingIOError:
+            return
+        except OSError:
+            self._done()
+            return
+        self._waiting = self._waiting[count:]
+
+
+def _relay(client: socket.socket) -> None:
+    """Pass on both directions until one of them ends."""
+    loop = EventLoop()
+    fd = client.fileno()
+    inward, outward = Pipe(loop, STDIN, fd, loop.stop), Pipe(loop, fd, STDOUT, loop.stop)
+    for end in (STDIN, STDOUT, fd):
+        os.set_blocking(end, False)
+    while not loop.stopped:
+        _watch(loop, STDIN, inward.readable(), None)
+        _watch(loop, STDOUT, None, outward.writable())
+        _watch(loop, fd, outward.readable(), inward.writable())
+        loop.turn()
+
+
+def _watch(
+    loop: EventLoop,
+    fd: int,
+    on_readable: Callable[[], None] | None,
+    on_writable: Callable[[], None] | None,
+) -> None:
+    try:
+        loop.watch(fd, on_readable=on_readable, on_writable=on_writable)
+    except PermissionError:  # a plain file, which epoll does not take; it is always ready
+        for callback in (on_readable, on_writable):
+            if callback is not None:
+                loop.call_soon(callback)

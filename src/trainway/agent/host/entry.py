@@ -1,0 +1,55 @@
+"""`host ...`: the ways to start or reach the host agent.
+
+host connect --home DIR [--idle SECONDS]    relay to the daemon of DIR, started if need be
+host daemon --home DIR [--idle SECONDS]     be that daemon, in the foreground
+host join DIR JOB                           run a command in a pod, for the holder of a key
+host rsh DIR ...                            reach another pod of the same job
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+USAGE = "usage: host connect|daemon --home DIR [--idle SECONDS] | host join|rsh DIR ..."
+EXIT_ERROR, EXIT_USAGE = 1, 2
+IDLE = 600.0
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Do what the words say; the exit status."""
+    name, *rest = arguments or [""]
+    if name in ("join", "rsh") and rest:
+        status: int = import_module(f"trainway.agent.host.{name}").main(rest)
+        return status
+    options = _options(rest)
+    if name not in ("connect", "daemon") or options is None:
+        os.write(2, USAGE.encode() + b"\n")
+        return EXIT_USAGE
+    home, idle = options
+    if name == "daemon":
+        version = import_module("trainway.agent.launch").digest()
+        run = import_module("trainway.agent.host.server").run
+        return int(run(home, version, idle, lambda text: os.write(1, text + b"\n")))
+    module = import_module("trainway.agent.host.connect")
+    try:
+        module.connect(home, idle)
+    except (OSError, module.ConnectError) as error:
+        os.write(2, f"the host agent cannot be reached: {error}\n".encode())
+        return EXIT_ERROR
+    return 0
+
+
+def _options(words: Sequence[str]) -> tuple[str, float] | None:
+    given = dict(zip(words[::2], words[1::2]))  # noqa: B905 - not in Python 3.8
+    if len(words) % 2 or set(given) - {"--home", "--idle"} or not given.get("--home"):
+        return None
+    try:
+        idle = float(given.get("--idle", IDLE))
+    except ValueError:
+        return None
+    return os.path.abspath(given["--home"]), idle

@@ -1,0 +1,198 @@
+"""What a pool agent may ask for: one method for each `op`."""
+
+from __future__ import annotations
+
+import binascii
+
+from trainway.agent.host.blobs import BlobError
+from trainway.agent.host.facts import addresses
+from trainway.agent.host.feed import Position
+from trainway.agent.host.hosted_job import RefusedError
+from trainway.agent.host.owner import Owner
+from trainway.agent.host.restored import RestoredError, restore
+from trainway.agent.plan import PlanError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from trainway.agent.host.blobs import Blobs
+    from trainway.agent.host.connection import Connection
+    from trainway.agent.host.hosted_job import HostedJob
+    from trainway.agent.host.machine import Machine
+    from trainway.agent.host.registry import JobRegistry
+
+    Json = dict[str, Any]
+
+REFUSALS = (RefusedError, BlobError, RestoredError, PlanError)
+ERRORS = (*REFUSALS, KeyError, TypeError, ValueError, AttributeError, OSError)
+
+
+class Operations:
+    """Carries out what connections ask for."""
+
+    def __init__(self, machine: Machine, registry: JobRegistry, blobs: Blobs, facts: Json) -> None:
+        self._machine = machine
+        self._registry = registry
+        self._blobs = blobs
+        self._facts = facts
+        self._owners: dict[str, Owner] = {}
+        self.on_pod: Callable[[], None] = lambda: None
+        """Called when a pod changed."""
+        self._waiting_jobs: dict[str, Connection] = {}
+        registry.on_job = self._adopt
+        registry.failed = self._on_failed
+
+    def handle(self, connection: Connection, frame: Json) -> None:
+        """Do what a frame asks for; what cannot be done is answered with an error."""
+        operation = str(frame.get("op") or "")
+        owner = self._owners.get(connection.owner)
+        if owner is not None:
+            owner.lease.heard(self._machine.clock.now())
+        if operation == "ping":
+            connection.answer({"event": "pong"})
+            return
+        method = getattr(self, f"_op_{operation}", None)
+        if method is None or (owner is None and operation not in ("hello", "arrived")):
+            message = f"no such operation: {operation}" if owner else "say hello first"
+            self._refuse(connection, frame, message)
+            return
+
+        def action() -> None:
+            if connection.closed:
+                return  # the next connection asks again
+            try:
+                method(connection, frame)
+            except ERRORS as error:
+                self._refuse(connection, frame, _sentence(error))
+
+        if frame.get("id"):
+            self._registry.in_turn(str(frame["id"]), action)
+        else:
+            action()
+
+    def _refuse(self, connection: Connection, frame: Json, message: str) -> None:
+        operation = str(frame.get("op") or "")
+        if operation == "job":
+            answer: Json = {"event": "job", "id": frame.get("id"), "ok": False, "error": message}
+        else:
+            answer = {"event": "error", "op": operation, "id": frame.get("id"), "message": message}
+            uid = frame.get("uid") or (frame.get("pod") or {}).get("uid")
+            if uid:
+                answer["uid"] = uid
+        connection.answer(answer)
+
+    def closed(self, connection: Connection) -> None:
+        """A connection is gone."""
+        self._blobs.forget(connection.name)
+        owner = self._owners.get(connection.owner)
+        if owner is not None:
+            owner.lost(connection)
+
+    def _adopt(self, job: HostedJob) -> None:
+        owner = self._owner(job.owner)
+        job.on_news = owner.wake
+        job.on_pod = self._on_pod
+
+    def _on_pod(self) -> None:
+        self.on_pod()
+
+    def _owner(self, identity: str) -> Owner:
+        if identity not in self._owners:
+            self._owners[identity] = Owner(identity, self._machine, self._registry.of)
+        return self._owners[identity]
+
+    def _op_arrived(self, connection: Connection, frame: Json) -> None:
+        """Said by `connect` itself, before it relays: how this host was reached."""
+        connection.reached = {key: frame[key] for key in ("sshd", "host_keys") if key in frame}
+
+    def _op_hello(self, connection: Connection, frame: Json) -> None:
+        connection.owner = str(frame["owner"])
+        owner = self._owner(connection.owner)
+        owner.hello(connection, frame)
+        jobs = {
+            job.id: {"token": job.token, "seq": job.journal.last}
+            for job in self._registry.of(owner.id)
+        }
+        now = {"addresses": addresses(), "jobs": jobs}
+        connection.answer({"event": "facts", **self._facts, **connection.reached, **now})
+
+    def _op_echo(self, connection: Connection, frame: Json) -> None:
+        """Say that this host is there, on behalf of a job."""
+        connection.answer({"event": "echo", "id": frame["id"]})
+
+    def _op_have(self, connection: Connection, frame: Json) -> None:
+        missing = self._blobs.missing(str(name) for name in frame["blobs"])
+        answer: Json = {"event": "missing", "blobs": missing}
+        if "id" in frame:
+            answer["id"] = frame["id"]
+        connection.answer(answer)
+
+    def _op_blob(self, connection: Connection, frame: Json) -> None:
+        self._blobs.receive(str(frame["sha256"]), connection.name, frame)
+
+    def _op_job(self, connection: Connection, frame: Json) -> None:
+        identity = str(frame["id"])
+        self._waiting_jobs[identity] = connection
+
+        def done() -> None:
+            self._waiting_jobs.pop(identity, None)
+            job = self._registry.find(identity, connection.owner)
+            if job.feed is None and job.journal.last < 0 and not connection.closed:
+                job.follow(Position({}))
+            connection.answer({"event": "job", "id": identity, "ok": True})
+
+        self._registry.submit(frame, connection.owner, done)
+
+    def _on_failed(self, identity: str, message: str) -> None:
+        connection = self._waiting_jobs.pop(identity, None)
+        if connection is not None:
+            self._refuse(connection, {"op": "job", "id": identity}, message)
+
+    def _op_start(self, connection: Connection, frame: Json) -> None:
+        job = self._registry.find(str(frame["id"]), connection.owner)
+        owner = self._owner(connection.owner)
+        if owner.lease.expired:
+            raise RefusedError("this host was cut off from its pool: say hello first")
+        self._registry.set_peers(job.id, frame)
+        job.start(frame)
+        owner.watch_over()
+
+    def _op_stop(self, connection: Connection, frame: Json) -> None:
+        job = self._registry.find(str(frame["id"]), connection.owner)
+        job.stop(str(frame["uid"]), str(frame.get("how") or "delete"))
+
+    def _op_fence(self, connection: Connection, frame: Json) -> None:
+        identity, token = str(frame["id"]), int(frame["token"])
+        answer = {"event": "fenced", "id": identity, "token": token}
+        self._registry.fence(identity, token, connection.owner, lambda: connection.answer(answer))
+
+    def _op_resume(self, connection: Connection, frame: Json) -> None:
+        self._registry.find(str(frame["id"]), connection.owner).follow(Position(frame))
+
+    def _op_put(self, connection: Connection, frame: Json) -> None:
+        job = self._registry.find(str(frame["id"]), connection.owner)
+        version = restore(job.directory, frame)
+        if version is not None:
+            job.restored(str(frame["path"]), version)
+
+    def _op_remove(self, connection: Connection, frame: Json) -> None:
+        identity = str(frame["id"])
+        answer = {"event": "removed", "id": identity}
+        self._registry.remove(
+            identity,
+            connection.owner,
+            keep_output=bool(frame.get("keep")),
+            done=lambda: connection.answer(answer),
+        )
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return f"{error.strerror}: {error.filename}" if error.filename else str(error)
+    if isinstance(error, KeyError):
+        return f"{error} is missing"
+    if isinstance(error, binascii.Error):
+        return f"not Base64: {error}"
+    return str(error)

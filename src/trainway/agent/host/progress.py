@@ -1,0 +1,52 @@
+"""Where the processes of a job on this host report how far they are."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from trainway.agent.host.hosted_plan import STATUS_FILES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from trainway.agent.directory import Directory
+    from trainway.agent.host.hosted_node import HostedNode
+    from trainway.agent.status_endpoint import StatusEndpoint
+
+    Json = dict[str, Any]
+
+HOST = "127.0.0.1"
+
+
+class Progress:
+    """The endpoint of one job, on a port that the kernel chooses."""
+
+    def __init__(
+        self, directory: Directory, node: HostedNode, files: Json, post: Callable[[Json], None]
+    ) -> None:
+        self._endpoint: StatusEndpoint | None = None
+        settings = node.plan.status
+        if not settings or not files:
+            return
+        directory.make("status")
+        for name, path in STATUS_FILES.items():
+            directory.write(path, str(files.get(name) or "").encode())
+        endpoint = import_module("trainway.agent.status_endpoint").StatusEndpoint
+        try:
+            self._endpoint = endpoint(directory, node.loop, settings, post)
+        except OSError as error:
+            message = f"progress cannot be reported: {error.strerror}"
+            node.tell_once("Warning", "NoProgress", message)
+            return
+        node.status_variables = {
+            "KUBEFLOW_TRAINER_SERVER_URL": f"https://{HOST}:{self._endpoint.port}{settings['path']}",
+            "KUBEFLOW_TRAINER_SERVER_CA_CERT": directory.join(STATUS_FILES["certificate"]),
+            "KUBEFLOW_TRAINER_SERVER_TOKEN": directory.join(STATUS_FILES["token"]),
+        }
+
+    def close(self) -> None:
+        """Take no more reports."""
+        if self._endpoint is not None:
+            self._endpoint.close()

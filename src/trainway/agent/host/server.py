@@ -1,0 +1,207 @@
+"""The host agent's process: its socket, its life from the first connection to the last pod.
+
+It stays as long as there is a client or a pod, and a while longer; what it knows is on disk, so
+that the next one goes on from there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import traceback
+
+from trainway.agent import linux, process_tree
+from trainway.agent.clock import Clock
+from trainway.agent.daemon import READY, StartError, lock, use_log
+from trainway.agent.directory import Directory
+from trainway.agent.event_loop import EventLoop
+from trainway.agent.host import rsh
+from trainway.agent.host.blobs import Blobs
+from trainway.agent.host.connection import Connection
+from trainway.agent.host.facts import base_environment, facts
+from trainway.agent.host.join_server import JoinServer
+from trainway.agent.host.machine import PROGRAMS, Machine
+from trainway.agent.host.operations import Operations
+from trainway.agent.host.registry import JobRegistry, agent_command
+from trainway.agent.processes import ProcessTable
+from trainway.agent.recovery import AGENT_LOST
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    Json = dict[str, Any]
+
+SOCKET = "host.sock"
+LOCK = "host.lock"
+LOG = "host.log"
+IDENTITY = "daemon.json"
+CHECK_SECONDS = 5.0
+SILENCE = 120.0
+"""Seconds without a frame after which a client is gone; those that are there send one a second."""
+FAILURES = 100
+"""Errors of our own, one right after the other, after which there is no use in going on."""
+
+
+class HostServer:
+    """Listens for clients, and ends when nobody needs it."""
+
+    def __init__(self, home: Directory, loop: EventLoop, version: str, idle: float) -> None:
+        self._home = home
+        self._loop = loop
+        self._idle = idle
+        clock = Clock()
+        environment = base_environment(os.environ, home.join(PROGRAMS))
+        machine = Machine(home, loop, ProcessTable(loop), clock, environment)
+        blobs = Blobs(home)
+        self._clock = clock
+        self._registry = JobRegistry(machine, blobs)
+        here = {"home": home.path, "version": version, "mounts": machine.can_mount}
+        self._operations = Operations(machine, self._registry, blobs, {**facts(), **here})
+        self._joins = JoinServer(home, loop, machine.processes, self._registry.pod)
+        self._operations.on_pod = self._on_pod
+        self._connections: dict[Connection, tuple[int, float]] = {}
+        """With how many frames had come from each when it was last heard, and when that was."""
+        self._needed_at = clock.now()
+        self._leaving = False
+        self._registry.load()
+        self._socket = self._listen()
+        loop.on_signal(signal.SIGTERM, self._leave)
+        loop.on_signal(signal.SIGINT, self._leave)
+        self._check_idle()
+
+    def _listen(self) -> socket.socket:
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._home.remove(SOCKET)
+        mask = os.umask(0o177)
+        try:
+            listener.bind(f"/proc/self/fd/{self._home.fd}/{SOCKET}")
+        finally:
+            os.umask(mask)
+        listener.listen(64)
+        listener.setblocking(False)
+        self._loop.watch(listener.fileno(), on_readable=self._accept)
+        return listener
+
+    def _accept(self) -> None:
+        try:
+            accepted, _ = self._socket.accept()
+        except OSError:
+            return
+        connection = Connection(accepted, self._loop, self._on_frame, self._on_close)
+        self._connections[connection] = (0, self._clock.now())
+
+    def _on_frame(self, connection: Connection, frame: Json) -> None:
+        if frame.get("op") == "retire":
+            self._retire(connection)
+        else:
+            self._operations.handle(connection, frame)
+
+    def _retire(self, connection: Connection) -> None:
+        """Make way for another version, unless somebody is served or a pod runs."""
+        others = any(item.owner for item in self._connections)
+        may = not others and not self._registry.busy
+        connection.answer({"event": "retired", "ok": may})
+        if may:
+            self._stop_listening()
+            connection.leave()
+            self._leaving = True
+
+    def _on_close(self, connection: Connection) -> None:
+        self._connections.pop(connection, None)
+        self._operations.closed(connection)
+        self._needed_at = self._clock.now()
+        if self._leaving:
+            self._check_left()
+
+    def _on_pod(self) -> None:
+        self._joins.look()
+        if self._leaving:
+            self._check_left()
+
+    def _check_idle(self) -> None:
+        """Go when there was nothing to do for long enough, or when the home was removed."""
+        now = self._clock.now()
+        self._drop_silent(now)
+        for job in self._registry.live():
+            if job.is_removed:
+                job.kill("Removed", "the files of the job were removed")
+        if self._connections or self._registry.busy:
+            self._needed_at = now
+        if now - self._needed_at >= self._idle or os.fstat(self._home.fd).st_nlink == 0:
+            self._leave()
+            return
+        self._loop.call_later(min(CHECK_SECONDS, self._idle), self._check_idle)
+
+    def _drop_silent(self, now: float) -> None:
+        """Close connections that nobody can be at the other end of."""
+        for connection, (frames, heard) in list(self._connections.items()):
+            if connection.frames > frames:
+                self._connections[connection] = (connection.frames, now)
+            elif now - heard > SILENCE:
+                connection.close()
+
+    def _leave(self) -> None:
+        """Stop all pods and go; the next daemon finds out what is left to say about them."""
+        if self._leaving:
+            return
+        self._leaving = True
+        self._stop_listening()
+        for job in self._registry.live():
+            for pod in job.live:
+                pod.interrupt(AGENT_LOST)
+        self._check_left()
+
+    def _stop_listening(self) -> None:
+        self._home.remove(SOCKET)
+        self._loop.forget(self._socket.fileno())
+        self._socket.close()
+
+    def _check_left(self) -> None:
+        if not self._registry.busy:
+            self._loop.stop()
+
+
+def run(path: str, version: str, idle: float, report: Callable[[bytes], None]) -> int:
+    """Be the daemon of a home directory; the exit status."""
+    try:
+        os.makedirs(path, 0o700, exist_ok=True)
+        home = Directory(path)
+        lock(home, LOCK)
+    except (OSError, StartError) as error:
+        report(f"{path}: {error}".encode())
+        return 1
+    use_log(home, LOG)
+    os.chdir("/")
+    os.umask(0o022)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        linux.become_subreaper()
+    except linux.SystemCallError as error:
+        os.write(2, f"orphans cannot be adopted here: {error}\n".encode())
+    python, _, _, archive = agent_command()
+    rsh.install(path, python, archive)
+    loop = EventLoop()
+    HostServer(home, loop, version, idle)
+    identity: Json = {"pid": os.getpid(), "version": version, "boot_id": process_tree.boot_id()}
+    home.replace(IDENTITY, json.dumps(identity).encode())
+    report(READY)
+    _turn(loop)
+    return 0
+
+
+def _turn(loop: EventLoop) -> None:
+    """Run the loop; an error in what concerns one job must not end all others."""
+    failures = 0
+    while not loop.stopped:
+        try:
+            loop.turn()
+            failures = 0
+        except Exception:
+            os.write(2, traceback.format_exc().encode())
+            failures += 1
+            if failures >= FAILURES:
+                raise

@@ -1,0 +1,172 @@
+"""The nodes that a cluster holds, and where on them the pods of a job go. Pure.
+
+A node is a share of a host: CPUs, memory, and GPUs of which a job may have a fraction. Two nodes
+may well be shares of the same host. What a cluster did not ask for is not counted on its nodes.
+"""
+
+from __future__ import annotations
+
+from trainway.agent.pool import autostop
+from trainway.agent.pool.placement import GPUS, WHOLE, Amount, Placement, Room, place, thousandths
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    from trainway.agent.pool.autostop import Autostop
+
+    Json = dict[str, Any]
+
+INIT, UP, STOPPED, AUTOSTOPPING = "INIT", "UP", "STOPPED", "AUTOSTOPPING"
+
+
+class Allocation:
+    """What a cluster holds, or waits for. To the pool's queue it looks like a job."""
+
+    priority = 0
+    queue = ""
+    oversubscribe = False
+
+    def __init__(self, data: Json, order: int) -> None:
+        self.name = str(data["name"])
+        self.uid = str(data.get("id") or "")
+        self.order = order
+        self.nodes = max(1, int(data.get("nodes") or 1))
+        self.amounts: Json = {name: data.get(name) or 0 for name in ("cpus", "memory", GPUS)}
+        """Of each node."""
+        self.autostop: Autostop | None = autostop.read(data.get("autostop"))
+        self.state = str(data.get("state") or INIT)
+        self.message = ""
+        self.had_job = bool(data.get("hadJob"))
+        self.is_given = bool(data.get("given"))
+        """Whether others decide on its nodes: those who share the host with its jobs."""
+        self.releasing = False
+        self.idle_since: float | None = data.get("idleSince")
+        given = data.get("placement")
+        self.placement: Placement | None = Placement.from_json(given) if given else None
+        self.on_place: Callable[[Allocation, Placement], None] = _ignored
+        self.on_wait: Callable[[Allocation, str], None] = _ignored
+
+    @property
+    def id(self) -> str:
+        """Its name in the queue."""
+        return f"cluster/{self.name}"
+
+    @property
+    def keys(self) -> list[str]:
+        """The names of its nodes, the head first."""
+        return [f"node-{index}" for index in range(self.nodes)]
+
+    @property
+    def demand(self) -> list[Json]:
+        """As in the plan of a job: a pod for each node."""
+        return [{"pod": key, **self.amounts} for key in self.keys]
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it has its nodes, or wants them."""
+        return self.state != STOPPED
+
+    @property
+    def wants_place(self) -> bool:
+        """Whether it waits for its nodes."""
+        waits = self.state == INIT and self.placement is None
+        return waits and not self.is_given and not self.releasing
+
+    @property
+    def ended(self) -> bool:
+        """Whether the queue can pass it by."""
+        return not self.is_held
+
+    def place(self, placement: Placement) -> None:
+        """The pool has found its nodes."""
+        self.on_place(self, placement)
+
+    def waiting(self, _reason: str, message: str, _position: int) -> None:
+        """The pool has not; that is why."""
+        self.on_wait(self, message)
+
+    def rooms(self) -> list[Room]:
+        """Its nodes, with nothing on them."""
+        if self.placement is None:
+            return []
+        amount = Amount.read({"pod": self.name, **self.amounts})
+        share = min(amount.gpus, WHOLE)
+        return [
+            Room(
+                key,
+                amount.cpus or None,
+                amount.memory or None,
+                dict.fromkeys(self.placement.names(key), share),
+            )
+            for key in self.keys
+        ]
+
+    def to_json(self) -> Json:
+        """All that the next agent must know."""
+        return {
+            "name": self.name,
+            "id": self.uid,
+            "order": self.order,
+            "nodes": self.nodes,
+            **self.amounts,
+            "autostop": None if self.autostop is None else self.autostop.to_json(),
+            "given": self.is_given,
+            "state": self.state,
+            "hadJob": self.had_job,
+            "idleSince": self.idle_since,
+            "placement": None if self.placement is None else self.placement.to_json(),
+        }
+
+
+def _ignored(*_: object) -> None:
+    """Nobody cares yet."""
+
+
+def fill(rooms: Sequence[Room], demand: Sequence[Json], nodes: Placement) -> None:
+    """Take from the rooms what a job holds of them."""
+    by_name = {room.name: room for room in rooms}
+    for item in demand:
+        amount = Amount.read(item)
+        room = by_name.get(nodes.hosts.get(amount.pod, ""))
+        if room is not None:
+            room.change(amount, nodes.names(amount.pod), -1)
+
+
+def on_hosts(nodes: Placement, held: Placement) -> Placement:
+    """Hosts in place of nodes."""
+    hosts = {pod: held.hosts[node] for pod, node in nodes.hosts.items()}
+    return Placement(hosts, dict(nodes.devices))
+
+
+def on_nodes(demand: Sequence[Json], placed: Placement, held: Placement) -> Placement:
+    """The nodes on which a job that was found running must be, by its hosts and devices."""
+    nodes = Placement({}, dict(placed.devices))
+    used = dict.fromkeys(held.hosts, 0)
+    for item in demand:
+        pod = str(item["pod"])
+        own = set(placed.names(pod))
+        able = [key for key, host in held.hosts.items() if host == placed.hosts.get(pod)]
+        able = [key for key in able if own <= set(held.names(key))] or able
+        if able:
+            nodes.hosts[pod] = min(able, key=lambda key: (used[key], able.index(key)))
+            used[nodes.hosts[pod]] += 1
+    return nodes
+
+
+def never_fits(demand: Sequence[Json], allocation: Allocation) -> bool:
+    """Whether a job does not fit though nothing else is on the cluster."""
+    return place(demand, allocation.rooms()) is None
+
+
+def requested(amounts: Mapping[str, Any]) -> str:
+    """What each node has, for people: `2 CPUs, 4 GiB of memory, 1 GPU`."""
+    parts = []
+    if amounts.get("cpus"):
+        parts.append(f"{thousandths(amounts['cpus']) / WHOLE:g} CPUs")
+    if amounts.get("memory"):
+        parts.append(f"{int(amounts['memory']) / 2**30:.4g} GiB of memory")
+    if amounts.get(GPUS):
+        parts.append(f"{thousandths(amounts[GPUS]) / WHOLE:g} GPUs")
+    return ", ".join(parts) or "nothing that is counted"

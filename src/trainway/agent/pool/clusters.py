@@ -1,0 +1,306 @@
+"""The clusters of a pool: what each holds, the queue of its jobs, and its stop when it is idle.
+
+The pool agent keeps them, so that they go on without a server. A cluster's jobs run in the order
+in which they came, as many at once as fit on its nodes; the first that does not fit holds back all
+behind it. A job that would not fit on the empty cluster holds back nobody.
+
+    {"op": "allocate", "cluster": {"name", "id", "nodes", "cpus", "memory", "gpus", "autostop",
+                                   "given"}}      answered at once; the nodes may come later
+    {"op": "release", "cluster": NAME, "stop": bool}    answered when none of its jobs runs any more
+    {"op": "start", "cluster": NAME, "placement"?}      with it, these are its nodes
+    {"op": "autostop", "cluster": NAME, "minutes": number or null, "down": bool}
+    {"op": "clusters"}                                  all of them, now and after every change
+"""
+
+from __future__ import annotations
+
+from trainway.agent.pool import autostop
+from trainway.agent.pool.allocation import (
+    AUTOSTOPPING,
+    INIT,
+    STOPPED,
+    UP,
+    Allocation,
+    fill,
+    never_fits,
+    on_hosts,
+    on_nodes,
+    requested,
+)
+from trainway.agent.pool.placement import Placement, place, shortage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from trainway.agent.event_loop import Timer
+
+    Json = dict[str, Any]
+    Answer = Callable[[Json], object]
+
+OPERATIONS = ("allocate", "release", "start", "autostop", "clusters")
+QUEUED = "Queued"
+WAITS = "waits for its turn"
+
+
+class Clusters:
+    """All clusters of a pool. `pool` is the agent; see `pool.py` for what it offers."""
+
+    def __init__(self, pool: Any) -> None:
+        self._pool = pool
+        self._clusters: dict[str, Allocation] = {}
+        self._seats: dict[str, Placement] = {}
+        """The nodes of each running job."""
+        self._timers: dict[str, Timer] = {}
+        self._watchers: list[Answer] = []
+
+    def restore(self, record: Json) -> None:
+        """Take up what an earlier agent remembered."""
+        data = record["cluster"]
+        if record.get("gone"):
+            self._clusters.pop(str(data["name"]), None)
+            return
+        found = Allocation(data, int(data.get("order") or 0))
+        if found.state == AUTOSTOPPING:
+            found.state = UP
+        self._add(found)
+
+    def _add(self, allocation: Allocation) -> None:
+        allocation.on_place, allocation.on_wait = self._placed, self._wait
+        self._clusters[allocation.name] = allocation
+
+    def begin(self) -> None:
+        """Go on where an earlier agent left off, once all is restored."""
+        for allocation in list(self._clusters.values()):
+            self._look(allocation)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a cluster has its nodes or waits for them."""
+        return any(allocation.is_held for allocation in self._clusters.values())
+
+    def allocations(self) -> list[Allocation]:
+        """Those that stand in the pool's own queue, or hold a part of it."""
+        return [allocation for allocation in self._clusters.values() if allocation.is_held]
+
+    def status(self) -> list[Json]:
+        """What there is to know of each."""
+        return [self._view(allocation) for allocation in self._clusters.values()]
+
+    def handle(self, request: Json, answer: Answer) -> None:
+        """Carry out a request."""
+        operation = request.get("op")
+        if operation == "clusters":
+            self._watchers.append(answer)
+            answer({"ok": True, "clusters": self.status()})
+        elif operation == "allocate":
+            self._allocate(request["cluster"], answer)
+        else:
+            name = str(request.get("cluster"))
+            allocation = self._clusters.get(name)
+            if allocation is None:
+                answer({"ok": False, "code": "not_found", "error": f"there is no cluster {name}"})
+            elif operation == "release":
+                self._release(allocation, stop=bool(request.get("stop")), answer=answer)
+            elif operation == "start":
+                self._start(allocation, request, answer)
+            else:
+                allocation.autostop = autostop.read(request)
+                self._changed(allocation)
+                self._look(allocation)
+                answer(self._answer(allocation))
+
+    def _allocate(self, data: Json, answer: Answer) -> None:
+        known = self._clusters.get(str(data["name"]))
+        if known is not None and known.uid != str(data.get("id") or ""):
+            answer({"ok": False, "error": f"there is a cluster {known.name} already"})
+            return
+        if known is None:
+            known = Allocation(data, self._pool.next_order())
+            self._add(known)
+            known.state = UP if known.placement is not None else INIT
+            self._changed(known)
+            self._look(known)
+            self._pool.schedule()
+        answer(self._answer(known))
+
+    def _start(self, allocation: Allocation, request: Json, answer: Answer) -> None:
+        if allocation.state in (STOPPED, INIT):
+            given = request.get("placement")
+            allocation.placement = Placement.from_json(given) if given else None
+            allocation.state = UP if given else INIT
+            allocation.message = ""
+            allocation.idle_since = None
+            allocation.had_job = False
+            self._changed(allocation)
+            self._look(allocation)
+            self._pool.schedule()
+        answer(self._answer(allocation))
+
+    def _placed(self, allocation: Allocation, placement: Placement) -> None:
+        """The pool has found the nodes of a cluster."""
+        allocation.placement, allocation.state, allocation.message = placement, UP, ""
+        self._changed(allocation)
+        self._look(allocation)
+        self._pool.schedule()
+
+    def _wait(self, allocation: Allocation, message: str) -> None:
+        """The pool has not: that is why."""
+        if allocation.message != message:
+            allocation.message = message
+            self._tell()
+
+    def schedule(self, gangs: Iterable[Any]) -> None:
+        """Give places to jobs of clusters, in order; the gangs are those that want one."""
+        queues: dict[str, list[Any]] = {}
+        for gang in gangs:
+            queues.setdefault(gang.queue, []).append(gang)
+        for name, waiting in queues.items():
+            waiting.sort(key=lambda gang: (-gang.priority, gang.order))
+            allocation = self._clusters.get(name)
+            if allocation is None or allocation.state == STOPPED:
+                for gang in waiting:
+                    gang.handle({"op": "cancel"}, lambda _answer: None)
+            elif allocation.placement is None or allocation.releasing:
+                why = f": {allocation.message}" if allocation.message else ""
+                for position, gang in enumerate(waiting, start=1):
+                    gang.waiting(QUEUED, f"cluster {name} is not up yet{why}", position)
+            else:
+                self._fill(allocation, allocation.placement, waiting)
+
+    def _fill(self, allocation: Allocation, held: Placement, waiting: list[Any]) -> None:
+        rooms = allocation.rooms()
+        for gang in self._pool.gangs():
+            if gang.queue == allocation.name and gang.placement is not None and not gang.ended:
+                if gang.id not in self._seats:
+                    self._seats[gang.id] = on_nodes(gang.demand, gang.placement, held)
+                fill(rooms, gang.demand, self._seats[gang.id])
+        position, is_blocked = 0, False
+        for gang in waiting:
+            position += 1
+            if not gang.oversubscribe and never_fits(gang.demand, allocation):
+                each = requested(allocation.amounts)
+                why = shortage(gang.demand, allocation.rooms(), empty=True)
+                message = f"{why}; the cluster has {allocation.nodes} nodes of {each}"
+                gang.waiting("DoesNotFit", message, position)
+                continue
+            if is_blocked:
+                gang.waiting(QUEUED, WAITS, position)
+                continue
+            found = place(gang.demand, rooms)
+            if found is None:
+                is_blocked = True
+                gang.waiting(QUEUED, shortage(gang.demand, rooms), position)
+                continue
+            fill(rooms, gang.demand, found)
+            self._seats[gang.id] = found
+            position -= 1
+            gang.place(on_hosts(found, held))
+
+    def on_job(self, gang: Any) -> None:
+        """A job of a cluster came, began or ended."""
+        if gang.ended or gang.placement is None:
+            self._seats.pop(gang.id, None)
+        allocation = self._clusters.get(gang.queue)
+        if allocation is not None:
+            self._look(allocation)
+
+    def _jobs(self, allocation: Allocation) -> list[Any]:
+        return [
+            gang for gang in self._pool.gangs() if gang.queue == allocation.name and not gang.ended
+        ]
+
+    def _look(self, allocation: Allocation) -> None:
+        """See whether it is idle, and set the alarm for its autostop."""
+        timer = self._timers.pop(allocation.name, None)
+        if timer is not None:
+            timer.cancel()
+        if allocation.state != UP or allocation.releasing:
+            return
+        if self._jobs(allocation):
+            allocation.had_job, allocation.idle_since = True, None
+            return
+        now = self._pool.clock.now()
+        if allocation.idle_since is None:
+            allocation.idle_since = now
+            self._changed(allocation)
+        if allocation.autostop is None:
+            return
+        since, had_job = allocation.idle_since, allocation.had_job
+        left = allocation.autostop.seconds_left(since, now, had_job=had_job)
+        if left > 0:
+            self._timers[allocation.name] = self._pool.loop.call_later(
+                left, lambda: self._look(allocation)
+            )
+            return
+        allocation.state = AUTOSTOPPING
+        self._tell()
+        self._release(allocation, stop=not allocation.autostop.down, answer=lambda _answer: None)
+
+    def _release(self, allocation: Allocation, *, stop: bool, answer: Answer) -> None:
+        """End its jobs, then let go of its nodes."""
+        allocation.releasing = True
+        left = self._jobs(allocation)
+        count = [len(left)]
+
+        def done(_answer: Json) -> None:
+            count[0] -= 1
+            if count[0] == 0:
+                self._released(allocation, stop=stop)
+                answer({"ok": True})
+
+        if not left:
+            count[0] = 1
+            done({})
+        for gang in left:
+            gang.handle({"op": "cancel", "grace": 0}, done)
+
+    def _released(self, allocation: Allocation, *, stop: bool) -> None:
+        if self._clusters.get(allocation.name) is not allocation:
+            return
+        allocation.releasing = False
+        allocation.placement = None
+        allocation.idle_since = None
+        allocation.state = STOPPED
+        timer = self._timers.pop(allocation.name, None)
+        if timer is not None:
+            timer.cancel()
+        if stop:
+            self._changed(allocation)
+        else:
+            del self._clusters[allocation.name]
+            data = {"name": allocation.name, "id": allocation.uid}
+            self._pool.remember({"type": "cluster", "gone": True, "cluster": data})
+            self._tell()
+        self._pool.schedule()
+
+    def _changed(self, allocation: Allocation) -> None:
+        self._pool.remember({"type": "cluster", "cluster": allocation.to_json()})
+        self._tell()
+
+    def _tell(self) -> None:
+        told: Json = {"ok": True, "clusters": self.status()}
+        self._watchers = [answer for answer in self._watchers if answer(told) is not False]
+
+    def _answer(self, allocation: Allocation) -> Json:
+        return {"ok": True, "cluster": self._view(allocation)}
+
+    def _view(self, allocation: Allocation) -> Json:
+        nodes: list[Json] = []
+        if allocation.placement is not None:
+            for key in allocation.keys:
+                name = allocation.placement.hosts[key]
+                host = self._pool.host(name)
+                address = getattr(host, "address", "") or ""
+                gpus = allocation.placement.names(key)
+                nodes.append({"host": name, "address": address, "gpus": gpus})
+        return {
+            "name": allocation.name,
+            "id": allocation.uid,
+            "state": allocation.state,
+            "message": allocation.message,
+            "nodes": nodes,
+            "autostop": None if allocation.autostop is None else allocation.autostop.to_json(),
+            "idleSince": allocation.idle_since,
+        }

@@ -1,0 +1,366 @@
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from trainway.agent.pool.clusters import Clusters
+from trainway.agent.pool.placement import Placement
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Json = dict[str, Any]
+
+GIB = 2**30
+
+
+@dataclass
+class FakeTimer:
+    due: float
+    call: Callable[[], object]
+    is_cancelled: bool = False
+
+    def cancel(self) -> None:
+        self.is_cancelled = True
+
+
+@dataclass
+class FakeGang:
+    id: str
+    queue: str
+    demand: list[Json]
+    order: int
+    priority: int = 0
+    oversubscribe: bool = False
+    ended: bool = False
+    placement: Placement | None = None
+    said: list[tuple[str, int]] = field(default_factory=list)
+    cancels: list[Callable[[Json], object]] = field(default_factory=list)
+
+    @property
+    def is_placed(self) -> bool:
+        return self.placement is not None
+
+    @property
+    def wants_place(self) -> bool:
+        return not self.ended and self.placement is None
+
+    def place(self, placement: Placement) -> None:
+        self.placement = placement
+
+    def waiting(self, reason: str, message: str, position: int) -> None:
+        self.said.append((f"{reason}: {message}", position))
+
+    def handle(self, request: Json, answer: Callable[[Json], object]) -> None:
+        assert request["op"] == "cancel"
+        self.cancels.append(answer)
+
+
+@dataclass
+class FakeHost:
+    address: str = "10.0.0.1"
+
+
+class FakePool:
+    """Keeps what it is told; time passes when the test says so."""
+
+    def __init__(self) -> None:
+        self.time = 1000.0
+        self.remembered: list[Json] = []
+        self.jobs: list[FakeGang] = []
+        self.timers: list[FakeTimer] = []
+        self.orders = 0
+        self.clusters = Clusters(self)
+
+    loop = property(lambda self: self)
+    clock = property(lambda self: self)
+
+    def now(self) -> float:
+        return self.time
+
+    def call_later(self, delay: float, call: Callable[[], object]) -> FakeTimer:
+        timer = FakeTimer(self.time + delay, call)
+        self.timers.append(timer)
+        return timer
+
+    def remember(self, record: Json) -> None:
+        self.remembered.append(record)
+
+    def gangs(self) -> list[FakeGang]:
+        return self.jobs
+
+    def next_order(self) -> int:
+        self.orders += 1
+        return self.orders
+
+    def host(self, name: str) -> FakeHost:
+        assert name
+        return FakeHost()
+
+    def schedule(self) -> None:
+        waiting = [gang for gang in self.jobs if gang.queue and gang.wants_place]
+        if waiting:
+            self.clusters.schedule(waiting)
+
+    def ask(self, **request: Any) -> list[Json]:
+        answers: list[Json] = []
+        self.clusters.handle(request, answers.append)
+        return answers
+
+    def launch(self, name: str = "dev", nodes: int = 1, gpus: float = 0, **more: Any) -> None:
+        cluster = {"name": name, "id": f"id-{name}", "nodes": nodes, "cpus": 2, "gpus": gpus}
+        (answer,) = self.ask(op="allocate", cluster={**cluster, "given": True, **more})
+        assert answer["ok"]
+        hosts = {f"node-{index}": "this" for index in range(nodes)}
+        devices = {key: {"gpus": ["0"]} for key in hosts} if gpus else {}
+        self.ask(op="start", cluster=name, placement={"hosts": hosts, "devices": devices})
+
+    def submit(self, name: str, queue: str = "dev", pods: int = 1, **needs: float) -> FakeGang:
+        one = {"cpus": 0.5, "memory": 0, "gpus": 0, **needs}
+        demand = [{"pod": f"node-0-{index}", **one} for index in range(pods)]
+        gang = FakeGang(name, queue, demand, self.next_order())
+        self.jobs.append(gang)
+        self.clusters.on_job(gang)
+        self.schedule()
+        return gang
+
+    def end(self, gang: FakeGang) -> None:
+        gang.ended, gang.placement = True, None
+        self.clusters.on_job(gang)
+        self.schedule()
+
+    def states(self) -> dict[str, str]:
+        return {item["name"]: item["state"] for item in self.clusters.status()}
+
+    def later(self, seconds: float) -> None:
+        self.time += seconds
+        due = [timer for timer in self.timers if timer.due <= self.time and not timer.is_cancelled]
+        self.timers = [timer for timer in self.timers if timer not in due]
+        for timer in due:
+            timer.call()
+
+    def next_agent(self) -> FakePool:
+        """Another agent that has only what this one remembered."""
+        pool = FakePool()
+        pool.time = self.time
+        for record in self.remembered:
+            pool.clusters.restore(record)
+        pool.jobs = self.jobs
+        pool.clusters.begin()
+        return pool
+
+
+def test_jobs_of_a_cluster_run_in_order_and_side_by_side_where_they_fit() -> None:
+    pool = FakePool()
+    pool.launch()
+    first, second, third = gangs = [pool.submit(name, cpus=1) for name in "abc"]
+    small = pool.submit("d", cpus=0.5)
+    assert [gang.is_placed for gang in gangs] == [True, True, False]
+    assert third.said[-1] == ("Queued: it needs 1 CPUs, and free are 0", 1)
+    assert small.said[-1] == ("Queued: waits for its turn", 2)
+    pool.end(first)
+    assert (third.is_placed, small.is_placed) == (True, False)
+    pool.end(second)
+    assert small.is_placed
+
+
+def test_a_job_that_can_never_fit_holds_back_nobody() -> None:
+    pool = FakePool()
+    pool.launch()
+    never, other = pool.submit("a", cpus=3), pool.submit("b")
+    assert "DoesNotFit: it needs 3 CPUs, and there are 2" in never.said[-1][0]
+    assert other.is_placed
+
+
+def test_fractions_of_a_gpu_share_the_device() -> None:
+    pool = FakePool()
+    pool.launch(gpus=1)
+    halves = [pool.submit(name, gpus=0.5) for name in "abc"]
+    placed = [gang.placement for gang in halves]
+    assert [item and item.names("node-0-0") for item in placed] == [["0"], ["0"], None]
+
+
+def test_half_a_gpu_is_all_that_half_a_gpu_has() -> None:
+    pool = FakePool()
+    pool.launch(gpus=0.5)
+    assert pool.submit("a", gpus=0.5).placement is not None
+    assert pool.submit("b", gpus=0.5).placement is None
+    assert "DoesNotFit" in pool.submit("c", gpus=1).said[-1][0]
+
+
+def test_pods_go_to_different_nodes() -> None:
+    pool = FakePool()
+    pool.launch(nodes=2)
+    wide = pool.submit("a", pods=2, cpus=2)
+    assert wide.is_placed
+    assert pool.submit("b", cpus=0.5).placement is None
+
+
+def test_the_next_agent_knows_which_nodes_are_taken() -> None:
+    pool = FakePool()
+    pool.launch(nodes=2)
+    pool.submit("a", cpus=2)
+    later = pool.next_agent()
+    assert later.states() == {"dev": "UP"}
+    second, third = later.submit("b", cpus=2), later.submit("c", cpus=2)
+    assert second.is_placed
+    assert not third.is_placed
+
+
+def test_jobs_wait_for_a_cluster_that_is_not_up() -> None:
+    pool = FakePool()
+    pool.ask(op="allocate", cluster={"name": "dev", "id": "1", "nodes": 1, "cpus": 1})
+    (allocation,) = pool.clusters.allocations()
+    assert allocation.wants_place
+    assert allocation.demand == [{"pod": "node-0", "cpus": 1, "memory": 0, "gpus": 0}]
+    allocation.waiting("Queued", "it needs 1 CPUs", 1)
+    gang = pool.submit("a")
+    assert gang.said == [("Queued: cluster dev is not up yet: it needs 1 CPUs", 1)]
+    allocation.place(Placement({"node-0": "a1"}))
+    assert gang.placement is not None
+    assert gang.placement.hosts == {"node-0-0": "a1"}
+    assert pool.states() == {"dev": "UP"}
+
+
+def test_a_job_of_no_cluster_is_cancelled() -> None:
+    pool = FakePool()
+    assert pool.submit("a", queue="gone").cancels
+
+
+@dataclass(frozen=True)
+class Idle:
+    """After so many seconds an idle cluster is in a state, or gone."""
+
+    seconds: float
+    state: str
+    minutes: float = 1
+    down: bool = False
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Idle(59, "UP"),
+        Idle(60, "STOPPED"),
+        Idle(59, "UP", down=True),
+        Idle(60, "gone", down=True),
+        Idle(0, "STOPPED", minutes=0),
+        Idle(0, "gone", minutes=0, down=True),
+    ],
+)
+def test_autostop_counts_from_the_end_of_the_last_job(case: Idle) -> None:
+    pool = FakePool()
+    pool.launch(autostop={"minutes": case.minutes, "down": case.down})
+    first, second = pool.submit("a"), pool.submit("b")
+    pool.later(1000)
+    pool.end(first)
+    pool.later(1000)
+    assert pool.states() == {"dev": "UP"}, "a job runs"
+    pool.end(second)
+    pool.later(case.seconds)
+    assert pool.states().get("dev", "gone") == case.state
+    assert pool.clusters.busy == (case.state == "UP")
+
+
+def test_a_new_cluster_waits_for_its_first_job() -> None:
+    pool = FakePool()
+    pool.launch(autostop={"minutes": 0, "down": True})
+    pool.later(59)
+    assert pool.states() == {"dev": "UP"}
+    pool.later(1)
+    assert pool.states() == {}
+
+
+def test_a_job_that_waits_keeps_the_cluster_too() -> None:
+    pool = FakePool()
+    pool.launch(autostop={"minutes": 0, "down": True})
+    first, second = pool.submit("a", cpus=2), pool.submit("b", cpus=2)
+    pool.end(first)
+    assert pool.states() == {"dev": "UP"}
+    pool.end(second)
+    assert pool.states() == {}
+
+
+def test_the_idle_time_goes_on_under_the_next_agent() -> None:
+    pool = FakePool()
+    pool.launch(autostop={"minutes": 1, "down": True})
+    pool.end(pool.submit("a"))
+    pool.time += 40
+    later = pool.next_agent()
+    later.later(19)
+    assert later.states() == {"dev": "UP"}
+    later.later(1)
+    assert later.states() == {}
+
+
+def test_autostop_is_set_and_taken_back() -> None:
+    pool = FakePool()
+    pool.launch()
+    pool.end(pool.submit("a"))
+    pool.ask(op="autostop", cluster="dev", minutes=1, down=False)
+    pool.ask(op="autostop", cluster="dev", minutes=None, down=False)
+    pool.later(1000)
+    assert pool.states() == {"dev": "UP"}
+    pool.ask(op="autostop", cluster="dev", minutes=1, down=False)
+    assert pool.states() == {"dev": "STOPPED"}, "it has been idle for longer"
+
+
+def test_down_ends_all_jobs_first() -> None:
+    pool = FakePool()
+    pool.launch()
+    running, waiting = pool.submit("a", cpus=2), pool.submit("b", cpus=2)
+    answers = pool.ask(op="release", cluster="dev", stop=False)
+    assert not answers
+    assert pool.states() == {"dev": "UP"}
+    for gang in (running, waiting):
+        gang.ended = True
+        gang.cancels[0]({"ok": True})
+    assert answers == [{"ok": True}]
+    assert pool.states() == {}
+    assert not pool.clusters.busy
+    assert pool.next_agent().states() == {}
+
+
+def test_what_was_stopped_can_be_started() -> None:
+    pool = FakePool()
+    pool.launch()
+    assert pool.ask(op="release", cluster="dev", stop=True) == [{"ok": True}]
+    assert pool.next_agent().states() == {"dev": "STOPPED"}
+    (answer,) = pool.ask(op="start", cluster="dev")
+    assert answer["cluster"]["state"] == "INIT"
+    assert not pool.clusters.allocations()[0].wants_place, "others give it its nodes"
+    placement = {"hosts": {"node-0": "this"}}
+    (answer,) = pool.ask(op="start", cluster="dev", placement=placement)
+    assert answer["cluster"]["nodes"] == [{"host": "this", "address": "10.0.0.1", "gpus": []}]
+    assert pool.submit("a").placement is not None
+
+
+def test_allocate_may_be_repeated_but_not_by_another() -> None:
+    pool = FakePool()
+    pool.launch()
+    data = {"name": "dev", "id": "id-dev", "nodes": 1, "cpus": 2}
+    (again,) = pool.ask(op="allocate", cluster=data)
+    assert again["cluster"]["state"] == "UP"
+    (other,) = pool.ask(op="allocate", cluster={**data, "id": "another"})
+    assert other == {"ok": False, "error": "there is a cluster dev already"}
+
+
+def test_watchers_hear_of_every_change_until_they_go() -> None:
+    pool = FakePool()
+    heard: list[list[str]] = []
+
+    def answer(told: Json) -> bool:
+        heard.append([f"{item['name']} {item['state']}" for item in told["clusters"]])
+        return len(heard) < 3
+
+    pool.clusters.handle({"op": "clusters"}, answer)
+    pool.launch()
+    pool.ask(op="release", cluster="dev", stop=False)
+    assert heard == [[], ["dev INIT"], ["dev UP"]]
+
+
+def test_unknown_clusters_are_told() -> None:
+    (answer,) = FakePool().ask(op="release", cluster="dev", stop=False)
+    assert answer["error"] == "there is no cluster dev"

@@ -1,0 +1,63 @@
+"""What a job's journal tells the next pool agent beyond its Jobs and pods: where they are.
+
+Unlike the agent of this machine, a pool agent that dies takes no pod with it: they run on under the
+agents of their hosts, and the next pool agent asks those to go on reporting from where it stopped.
+"""
+
+from __future__ import annotations
+
+from trainway.agent.recovery import Remembered
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    Json = dict[str, Any]
+
+FIRST_TOKEN = 1
+
+
+class GangMemory:
+    """The last that the journal of a gang says."""
+
+    def __init__(self, records: Sequence[Json]) -> None:
+        self.remembered = Remembered(records)
+        self.is_new = not records
+        self.started = False
+        """Whether its controllers had begun."""
+        self.token = FIRST_TOKEN
+        """Of its placement, or of the next one where that is to be left or there is none."""
+        self.placement: Json | None = None
+        self.hosts: set[str] = set()
+        """All hosts that it ever was placed on."""
+        self.leaving = False
+        """The placement counts no more, but pods may still run there."""
+        self.restarts = 0
+        """What the JobSet's restarts must have come to since the placement is left."""
+        self.bases: dict[str, int] = {}
+        """How long the copies of logs were when the hosts began theirs."""
+        self.seqs: dict[str, int] = {}
+        """The last record of each host."""
+        for record in records:
+            self._take(record)
+
+    def _take(self, record: Json) -> None:
+        type_ = record.get("type")
+        if type_ == "placement":
+            self._take_placement(record)
+        elif type_ in ("status", "job"):
+            self.started = True
+        if "hostSeq" in record:
+            host = str(record.get("host"))
+            self.seqs[host] = max(int(record["hostSeq"]), self.seqs.get(host, -1))
+
+    def _take_placement(self, record: Json) -> None:
+        self.token = int(record["token"])
+        self.leaving = bool(record.get("leaving"))
+        self.restarts = int(record.get("restarts") or 0)
+        self.placement = record if record.get("hosts") else None
+        self.hosts.update((record.get("hosts") or {}).values())
+        if not self.leaving:
+            self.bases = dict(record.get("logs") or {})
+            self.seqs = {}

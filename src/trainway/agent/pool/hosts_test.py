@@ -1,0 +1,250 @@
+"""The hosts of a pool, with stand-ins that can be made mute, and a clock of our own."""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainway.agent.event_loop import EventLoop
+from trainway.agent.pool import hosts as hosts_module
+from trainway.agent.pool import link as link_module
+from trainway.agent.pool.hosts import Host, Hosts, HostsListener
+from trainway.agent.pool.link import Archive, Link
+from trainway.agent.pool.ssh_failure import Failure
+
+Json = dict[str, Any]
+
+PATIENCE = 20.0
+STAND_IN = """
+import json, pathlib, sys
+folder = pathlib.Path(sys.argv[1])
+(folder / "connections").open("a").write("x")
+for line in sys.stdin:
+    frame = json.loads(line)
+    (folder / "heard").open("a").write(line)
+    if (folder / "mute").exists():
+        continue
+    if frame["op"] == "hello":
+        facts = json.loads((folder / "facts").read_text())
+        answer = {"event": "facts", "cpus": 2, "memory": 100, "gpus": [], "jobs": {}, **facts}
+    elif frame["op"] == "ping":
+        answer = {"event": "pong"}
+    else:
+        answer = {"event": "echo", "id": frame["id"]}
+    print(json.dumps(answer), flush=True)
+"""
+
+
+class StandIns(Hosts):
+    """Hosts as if reached by SSH, of which our stand-ins know nothing."""
+
+    commands: dict[str, list[str]]
+
+    def link_of(self, settings: Json, host: Host) -> Link:
+        return super().link_of({**settings, "command": self.commands[settings["name"]]}, host)
+
+
+class Trial(HostsListener):
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.script = folder / "stand_in.py"
+        self.script.write_text(STAND_IN)
+        self.loop = EventLoop()
+        self.time = 1000.0
+        self.seen: list[tuple[str, str]] = []
+        self.frames: list[Json] = []
+        self.lines: list[str] = []
+        self.capacities: list[str] = []
+        self.hosts = StandIns(
+            self.loop,
+            self,
+            "me",
+            lambda: Archive("", ""),
+            dict,
+            now=lambda: self.time,
+            log=self.lines.append,
+        )
+        self.hosts.commands = {}
+
+    def on_host(self, host: Host, state: str) -> None:
+        self.seen.append((host.name, state))
+
+    def on_job_frame(self, host: Host, frame: Json) -> None:
+        self.frames.append({**frame, "from": host.name})
+
+    def on_capacity(self, host: Host) -> None:
+        self.capacities.append(host.name)
+
+    def host(self, name: str, facts: Json | None = None, **settings: Any) -> Json:
+        folder = self.folder / name
+        folder.mkdir(exist_ok=True)
+        (folder / "facts").write_text(json.dumps(facts or {}))
+        command = [sys.executable, "-I", "-S", str(self.script), str(folder)]
+        self.hosts.commands[name] = command
+        return {"name": name, "command": command, **settings}
+
+    def mute(self, name: str) -> None:
+        (self.folder / name / "mute").touch()
+
+    def unmute(self, name: str) -> None:
+        (self.folder / name / "mute").unlink()
+
+    def heard(self, name: str, operation: str) -> list[Json]:
+        lines = (self.folder / name / "heard").read_text().splitlines()
+        return [frame for frame in map(json.loads, lines) if frame["op"] == operation]
+
+    def connections(self, name: str) -> int:
+        return len((self.folder / name / "connections").read_text())
+
+    def until(self, wanted: Callable[[], object]) -> None:
+        give_up = time.monotonic() + PATIENCE
+        while not wanted():
+            assert time.monotonic() < give_up, (self.seen, self.lines)
+            self.loop.turn()
+
+    def pass_time(self, seconds: int) -> None:
+        """Let so many seconds pass, with all that is said and answered in each of them."""
+        for _ in range(seconds):
+            self.time += 1
+            before = self.pongs
+            self.until(lambda before=before: self.pongs > before)  # type: ignore[misc] # simple
+
+    @property
+    def pongs(self) -> int:
+        """How often all hosts that are not mute have answered us."""
+        able = [host.name for host in self.hosts.all() if host.is_usable]
+        able = [name for name in able if not (self.folder / name / "mute").exists()]
+        return min((len(self.heard(name, "ping")) for name in able), default=0)
+
+
+@pytest.fixture
+def trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Trial]:
+    monkeypatch.setattr(hosts_module, "PING_SECONDS", 0.02)
+    monkeypatch.setattr(link_module, "RETRY_SECONDS", 0.02)
+    monkeypatch.setattr(link_module, "CONNECT_SECONDS", 1.0)
+    trial = Trial(tmp_path)
+    yield trial
+    trial.hosts.close()
+
+
+def test_all_hosts_hear_of_each_other(trial: Trial) -> None:
+    found: Json = {"addresses": ["10.0.0.2", "192.168.0.2"], "sshd": ["192.168.0.2", 2222]}
+    a = trial.host("a", address="10.0.0.1", port=22, command=None)
+    b = trial.host("b", found, address="b.lab", command=None)
+    here = trial.host("here", address="127.0.0.1")
+    trial.hosts.configure([a, b, here], ())
+    trial.until(lambda: {("a", "up"), ("b", "up"), ("here", "up")} <= set(trial.seen))
+    trial.until(lambda: trial.heard("a", "hello")[-1]["peers"] == [["192.168.0.2", 2222]])
+    assert trial.heard("a", "hello")[-1] == {
+        "op": "hello",
+        "owner": "me",
+        "peers": [["192.168.0.2", 2222]],
+        "votes": 4,
+    }
+    assert trial.heard("b", "hello")[-1]["peers"] == [["10.0.0.1", 22]]
+    assert sorted(trial.capacities) == ["a", "b", "here"]
+    assert trial.hosts.usable() == ["a", "b", "here"]
+
+
+def test_silent_then_lost_then_back(trial: Trial) -> None:
+    trial.hosts.configure([trial.host(name) for name in "abc"], ())
+    trial.until(lambda: len(trial.seen) == 3)
+    host = trial.hosts.get("a")
+    assert host is not None
+    assert host.send({"op": "start", "id": "j"})
+    trial.until(lambda: trial.frames)
+    assert trial.frames == [{"event": "echo", "id": "j", "from": "a"}]
+    trial.seen.clear()
+    trial.pass_time(2)
+    trial.mute("a")
+    trial.pass_time(4)
+    assert trial.seen == [("a", "silent")]
+    assert trial.hosts.usable() == ["b", "c"]
+    assert not host.send({"op": "start", "id": "j"})
+    said = len(trial.heard("a", "ping"))
+    trial.pass_time(12)
+    assert trial.seen == [("a", "silent"), ("a", "lost")]
+    assert len(trial.heard("a", "ping")) == said, "nothing is said to a silent host"
+    trial.unmute("a")
+    trial.until(lambda: ("a", "up") in trial.seen)
+    assert trial.seen == [("a", "silent"), ("a", "lost"), ("a", "back"), ("a", "up")]
+    assert trial.connections("a") >= 2
+
+
+def test_the_only_host_is_connected_anew_when_it_is_silent(trial: Trial) -> None:
+    trial.hosts.configure([trial.host("a")], ())
+    trial.until(lambda: ("a", "up") in trial.seen)
+    trial.mute("a")
+    trial.time += 1
+    trial.until(lambda: trial.heard("a", "ping"))
+    for _ in range(10):
+        trial.time += 1
+        at = trial.time
+        trial.until(lambda at=at: trial.hosts._leases._checked_at >= at)  # type: ignore[misc] # simple
+    assert ("a", "lost") not in trial.seen
+    trial.until(lambda: trial.connections("a") >= 2)
+    trial.unmute("a")
+    trial.until(lambda: trial.seen.count(("a", "up")) == 2)
+
+
+def test_a_host_with_other_settings_is_connected_anew(trial: Trial) -> None:
+    trial.hosts.configure([trial.host("a")], ())
+    trial.until(lambda: ("a", "up") in trial.seen)
+    trial.hosts.configure([trial.host("a", cpus=1)], ())
+    trial.until(lambda: trial.seen.count(("a", "up")) == 2)
+    host = trial.hosts.get("a")
+    assert host is not None
+    capacity = host.capacity()
+    assert capacity is not None
+    assert capacity.cpus == 1000
+
+
+def test_a_host_stays_while_jobs_are_on_it(trial: Trial) -> None:
+    trial.hosts.configure([trial.host("a"), trial.host("b")], ())
+    trial.until(lambda: len(trial.seen) == 2)
+    trial.hosts.configure([trial.host("b")], {"a"})
+    assert [host.name for host in trial.hosts.all()] == ["b", "a"]
+    assert trial.hosts.usable() == ["b"]
+    assert trial.hosts.let_go(()) == ["a"]
+    assert trial.hosts.get("a") is None
+
+
+def test_nonsense_of_a_host_is_its_own_problem(trial: Trial) -> None:
+    nonsense, good = trial.host("a", {"cpus": "many"}), trial.host("b")
+    trial.hosts.configure([nonsense, good], ())
+    trial.until(lambda: ("b", "up") in trial.seen and trial.lines)
+    trial.until(lambda: any("facts is not understood" in line for line in trial.lines))
+
+
+def test_what_is_known_of_a_failure_stays_until_more_is_known(trial: Trial) -> None:
+    settings = trial.host("a", command=["sh", "-c", "echo No route to host >&2"])
+    trial.hosts.commands["a"] = settings["command"]
+    trial.hosts.configure([settings], ())
+    host = trial.hosts.get("a")
+    assert host is not None
+    assert host.absence == "it has not answered yet"
+    seen = [host.is_new]
+    trial.until(lambda: host.failure)
+    assert [*seen, host.is_new] == [True, False]
+    host.on_down(Failure("it does not answer", vague=True))
+    assert host.absence == "there is no route to it"
+    host.on_down(Failure("it burns"))
+    assert host.absence == "it burns"
+    assert trial.lines[-1] == "a: it burns"
+
+
+def test_nobody_waits_for_ever_for_the_first_word_of_a_host(trial: Trial) -> None:
+    settings = trial.host("a")
+    trial.mute("a")
+    trial.hosts.configure([settings], ())
+    host = trial.hosts.get("a")
+    assert host is not None
+    seen = []
+    for step in (9.5, 0.5):
+        trial.time += step
+        seen.append(host.is_new)
+    assert seen == [True, False]

@@ -1,0 +1,73 @@
+"""What clients of the pool agent may ask for; `socket` lists it.
+
+Whatever is wrong with a request is answered, in one sentence, and concerns nobody else.
+"""
+
+from __future__ import annotations
+
+import traceback
+
+from trainway.agent.plan import PlanError
+from trainway.agent.pool.clusters import OPERATIONS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from trainway.agent.control import Answer
+    from trainway.agent.pool.pool import Pool
+
+    Json = dict[str, Any]
+
+JOB_OPERATIONS = ("cancel", "suspend", "resume", "forget")
+
+
+def handle(pool: Pool, request: Json, answer: Answer) -> None:
+    """Carry out a request."""
+    try:
+        _handle(pool, request, answer)
+    except Exception as error:  # noqa: BLE001 - a bad request is the client's problem alone
+        pool.log(traceback.format_exc())
+        answer({"ok": False, "error": f"{request.get('op')}: {error!r}"})
+
+
+def _handle(pool: Pool, request: Json, answer: Answer) -> None:
+    operation = request.get("op")
+    if operation == "status":
+        answer({"ok": True, **pool.status()})
+    elif operation == "configure":
+        environ: Json = request.get("environ") or {}
+        pool.configure(list(request["hosts"]), {key: str(environ[key]) for key in environ})
+        answer({"ok": True})
+    elif operation == "submit":
+        _submit(pool, str(request["directory"]), answer)
+    elif operation in OPERATIONS:
+        pool.clusters.handle(request, answer)
+    elif operation in JOB_OPERATIONS:
+        _handle_job(pool, request, answer)
+    else:
+        answer({"ok": False, "error": f"no such operation: {operation}"})
+
+
+def _submit(pool: Pool, path: str, answer: Answer) -> None:
+    try:
+        pool.submit(path)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, PlanError) as error:
+        answer({"ok": False, "error": f"{path} cannot be run: {error}"})
+    else:
+        answer({"ok": True})
+
+
+def _handle_job(pool: Pool, request: Json, answer: Answer) -> None:
+    gang = pool.gang(str(request.get("id")))
+    if gang is None:
+        message = f"there is no job {request.get('id')} here"
+        unknown: Json = {"ok": False, "code": "not_found", "error": message}
+        answer({"ok": True} if request["op"] == "forget" else unknown)
+        return
+    if request["op"] == "forget":
+        failure = pool.guarded(gang, gang.forget, answer)
+    else:
+        failure = pool.guarded(gang, gang.handle, request, answer)
+    if failure:
+        answer({"ok": False, "error": failure})

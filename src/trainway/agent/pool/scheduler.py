@@ -1,0 +1,96 @@
+"""Carries out what the queue decides, and tells those who wait why."""
+
+from __future__ import annotations
+
+from trainway.agent.pool.queue import Notices, decide
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from trainway.agent.event_loop import Timer
+    from trainway.agent.pool.hosts import Host, Hosts
+    from trainway.agent.pool.ledger import Ledger
+    from trainway.agent.pool.pool import Pool
+
+    Json = dict[str, Any]
+
+POSITIONS_SECONDS = 1.0
+"""How often those that wait may be told of a new position."""
+
+
+class Scheduler:
+    """The pool's own queue: jobs without a cluster, and clusters without their nodes."""
+
+    def __init__(self, pool: Pool, hosts: Hosts, ledger: Ledger) -> None:
+        self._pool = pool
+        self._hosts = hosts
+        self._ledger = ledger
+        self._notices = Notices()
+        self._told_at = float("-inf")
+        self._timer: Timer | None = None
+
+    def turn(self, gangs: Sequence[Any], allocations: Sequence[Any]) -> None:
+        """Start whatever fits now."""
+        self._book(allocations)
+        entries = [*gangs, *(item for item in allocations if item.wants_place)]
+        if not entries:
+            return
+        hosts = [host for host in self._hosts.all() if not host.retired]
+        settled = not any(host.is_new for host in hosts)
+        decision = decide(
+            entries,
+            self._ledger,
+            self._hosts.usable(),
+            complete=bool(hosts) and all(self._ledger.capacity(host.name) for host in hosts),
+            settled=settled,
+            absent={host.name: host.absence for host in hosts if host.absence},
+        )
+        for entry, placement in decision.start:
+            self._pool.guarded(entry, entry.place, placement)
+        for entry, message in decision.refused:
+            self._pool.guarded(entry, entry.refuse, message)
+        self._tell(decision.waiting)
+        if not settled:
+            self._look_again()
+
+    def _book(self, allocations: Sequence[Any]) -> None:
+        """Have what clusters hold in the books, and nothing else of theirs."""
+        held = {item.id: item for item in allocations if item.placement is not None}
+        for key in [key for key in self._ledger.holders() if key.startswith("cluster/")]:
+            if key not in held:
+                self._ledger.release(key)
+        for key, item in held.items():
+            if self._ledger.holding(key) is None:
+                self._ledger.hold(key, item.demand, item.placement)
+
+    def _tell(self, waiting: list[tuple[Any, str, str]]) -> None:
+        now = self._hosts.now()
+        due = now - self._told_at >= POSITIONS_SECONDS
+        for entry, reason, message, position in self._notices.news(waiting, positions=due):
+            self._pool.guarded(entry, entry.waiting, reason, message, position)
+        if due:
+            self._told_at = now
+        elif self._notices.is_behind:
+            self._look_again()
+
+    def _look_again(self) -> None:
+        if self._timer is None:
+            self._timer = self._pool.loop.call_later(POSITIONS_SECONDS, self._again)
+
+    def _again(self) -> None:
+        self._timer = None
+        self._pool.schedule()
+
+    def host_status(self, host: Host) -> Json:
+        """What there is to know of a host."""
+        capacity, room = self._ledger.capacity(host.name), self._ledger.room(host.name)
+        status: Json = {"name": host.name, "state": host.state, "address": host.address}
+        if capacity is not None and room is not None:
+            status.update(capacity.to_json(), free=room.to_json())
+        if host.failure is not None and not host.is_ready:
+            status.update(message=host.failure.message, hint=host.failure.hint)
+        if host.retired:
+            status.update(retired=True)
+        return status

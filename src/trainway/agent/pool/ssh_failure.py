@@ -1,0 +1,149 @@
+"""Why a host cannot be reached, in one line with what to do about it.
+
+OpenSSH says it on standard error, in sentences that have stayed the same for many years, among
+banners and warnings that mean nothing; our own remote commands say it by their exit status.
+"""
+
+from __future__ import annotations
+
+import re
+
+from trainway.agent.pool.ssh_command import BAD_COPY, NO_FOLDER, NO_PYTHON, OLD_PYTHON, login
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Json = dict[str, Any]
+
+KEPT = 8192
+"""How much of what was said is looked at: the last of it."""
+LONGEST = 200
+SILENCE = "it does not answer"
+NOISE = re.compile(r"^(\s*$|\*\*|@@|Warning: Permanently added|debug\d:|Pseudo-terminal)")
+
+
+class Failure:
+    """One line about what is wrong, and one about what to do."""
+
+    def __init__(self, message: str, hint: str = "", *, vague: bool = False) -> None:
+        self.message = message
+        self.hint = hint
+        self.vague = vague
+        """Whether anything that was known before says more."""
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.hint})" if self.hint else self.message
+
+
+def explain(host: Json, status: int | None, said: bytes) -> Failure:
+    """What a program's end means; no status: it was given up."""
+    text = said[-KEPT:].decode("utf-8", "replace")
+    by_hand = login(host)
+    for pattern, message, hint in _SENTENCES:
+        found = re.search(pattern, text)
+        if found:
+            values = {"by_hand": by_hand, "name": host["name"], **found.groupdict()}
+            return Failure(message.format(**values), hint.format(**values))
+    if status in _STATUSES:
+        message, hint = _STATUSES[status]
+        values = {"python": host.get("python") or "python3", "by_hand": by_hand}
+        return Failure(message.format(**values), hint.format(**values))
+    lines = [line.strip() for line in text.splitlines() if not NOISE.match(line)]
+    if lines:
+        return Failure(lines[-1][:LONGEST], f"try it by hand: {by_hand}")
+    if status is None:
+        return Failure(SILENCE, f"try it by hand: {by_hand}", vague=True)
+    return Failure(f"the connection ended (status {status})", f"try it by hand: {by_hand}")
+
+
+def not_startable(error: OSError, program: str) -> Failure:
+    """A program of this machine does not start."""
+    if isinstance(error, FileNotFoundError):
+        return Failure(f"there is no program {program} here", "install OpenSSH's client")
+    return Failure(f"{program} does not start: {error.strerror}")
+
+
+_STATUSES = {
+    NO_PYTHON: (
+        "there is no {python} on the host",
+        "install Python 3.8 or later there, or set `python` of the pool",
+    ),
+    OLD_PYTHON: (
+        "{python} on the host is older than Python 3.8",
+        "install a later one there, and set `python` of the pool",
+    ),
+    NO_FOLDER: ("~/.trainway cannot be made on the host", "look at its home directory: {by_hand}"),
+    BAD_COPY: ("the agent could not be copied to the host", "is its disk full? look: {by_hand}"),
+}
+
+_SENTENCES = (
+    (
+        r"REMOTE HOST IDENTIFICATION HAS CHANGED",
+        "its host key has changed: somebody may be listening in",
+        "if the host was set up anew, remove its old key with ssh-keygen -R, then: {by_hand}",
+    ),
+    (
+        r"REVOKED HOST KEY|revoked host key",
+        "its host key was revoked",
+        "ask whoever runs the host",
+    ),
+    (
+        r"Host key verification failed|No \S+ host key is known for",
+        "its host key is not known here",
+        "connect once by hand and compare the key: {by_hand}",
+    ),
+    (
+        r"Permission denied \((?P<methods>[^)]*)\)",
+        "the login was refused ({methods})",
+        "is the key there, and in the ssh agent (ssh-add -l)? try: {by_hand}",
+    ),
+    (
+        r"Too many authentication failures",
+        "the login was refused: too many keys were tried",
+        "set `identity` of the pool or host, with IdentitiesOnly in ~/.ssh/config",
+    ),
+    (
+        r"UNPROTECTED PRIVATE KEY FILE",
+        "others can read the private key, so ssh does not use it",
+        "chmod 600 the key file",
+    ),
+    (
+        r"Could not resolve hostname (?P<host>[^:\s]+)",
+        "there is no host named {host}",
+        "check the name, or give its HostName in ~/.ssh/config",
+    ),
+    (r"Connection refused", "nothing listens there for SSH", "is sshd running, on that port?"),
+    (r"No route to host", "there is no route to it", "is it on, and in this network?"),
+    (
+        r"Network is unreachable",
+        "its network cannot be reached from here",
+        "is this machine online?",
+    ),
+    (
+        r"Connection timed out|Operation timed out|timed out during banner exchange",
+        "it did not answer within 5 s",
+        "is it on, and does a firewall let SSH through?",
+    ),
+    (
+        r"Timeout, server \S+ not responding",
+        "it stopped answering",
+        "is it on, and still in this network?",
+    ),
+    (
+        r"Bad configuration option: (?P<option>\S+)|Bad owner or permissions on (?P<file>\S+)",
+        "ssh does not accept its own configuration",
+        "see what it says: {by_hand}",
+    ),
+    (
+        r"No space left on device|Disk quota exceeded",
+        "its disk is full",
+        "make room there: {by_hand}",
+    ),
+    (r"Read-only file system", "its home directory cannot be written to", "look: {by_hand}"),
+    (
+        r"Connection (closed|reset) by",
+        "it closed the connection",
+        "its sshd may limit connections; try: {by_hand}",
+    ),
+)

@@ -1,0 +1,41 @@
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from trainway.agent.pool.start_frame import start_frame
+
+
+def frame(**facts: Any) -> Any:
+    """The start of the first of two pods on the hosts `a` and `b`, with what these say."""
+    plan = SimpleNamespace(id="job-1", mpi={})
+    coordinates = {"job_index": 0, "slot": 0, "attempt": 0, "job_attempt": 0, "failures": 0}
+    identity = SimpleNamespace(
+        plan=plan, key="w-0-0", role=SimpleNamespace(name="w"), uid="u", **coordinates
+    )
+    pod: Any = SimpleNamespace(identity=identity, host="a", place="w-0-0")
+    placement: Any = SimpleNamespace(hosts={"w-0-0": "a", "w-0-1": "b"}, devices={})
+    hosts: dict[str, Any] = {
+        name: SimpleNamespace(facts=facts[name], address=f"10.0.0.{number}", env={}, port=22)
+        for number, name in enumerate("ab")
+    }
+    return start_frame(pod, placement, 1, hosts.get)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "machines"),
+    [
+        ("h0", "h1", {"h0": "10.0.0.0", "h1": "10.0.0.1"}),
+        ("h0", "localhost", {"h0": "10.0.0.0"}),
+        ("ubuntu", "ubuntu", {}),
+        ("h0\n10.6.6.6 example.com", "", {}),
+    ],
+)
+def test_hosts_are_told_by_names_that_only_one_has(
+    first: str, second: str, machines: dict[str, str]
+) -> None:
+    assert frame(a={"name": first}, b={"name": second})["machines"] == machines
+
+
+def test_hosts_that_said_nothing_have_no_names() -> None:
+    assert frame(a={}, b={})["machines"] == {}

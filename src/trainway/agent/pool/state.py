@@ -1,0 +1,136 @@
+"""What a pool agent leaves to the next one: hosts, jobs and clusters, one JSON object a line.
+
+A job's own state is its journal; here stands only which jobs there are, and in what order they
+came. The file is written anew at each start, without what is over.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from trainway.agent.directory import Directory
+
+    Json = dict[str, Any]
+
+NAME = "state.jsonl"
+COMPACT_BYTES = 4 * 1024 * 1024
+
+
+class State:
+    """The pool's memory."""
+
+    def __init__(self, directory: Directory) -> None:
+        self._directory = directory
+        self.owner = ""
+        self.hosts: list[Json] = []
+        self.order = 0
+        """The highest number that was given to a job or cluster."""
+        self.jobs: dict[str, Json] = {}
+        """By id, with directory and order."""
+        self.clusters: dict[str, Json] = {}
+        """By name, the last record of each."""
+        for record in _records(directory):
+            self._take(record)
+        if not self.owner:
+            self.owner = os.urandom(8).hex()
+        self._fd = -1
+        self._size = 0
+        self._is_behind = False
+        """Something could not be written."""
+        self._compact()
+
+    def _take(self, record: Json) -> None:
+        type_ = record.get("type")
+        self.order = max(self.order, int(record.get("order") or 0))
+        if type_ == "owner":
+            self.owner = str(record["owner"])
+        elif type_ == "hosts":
+            self.hosts = list(record["hosts"])
+        elif type_ == "job":
+            self.jobs[str(record["id"])] = record
+        elif type_ == "over":
+            self.jobs.pop(str(record["id"]), None)
+        elif type_ == "cluster":
+            self._take_cluster(record)
+
+    def _take_cluster(self, record: Json) -> None:
+        cluster: Json = record.get("cluster") or {}
+        name = str(cluster.get("name"))
+        self.order = max(self.order, int(cluster.get("order") or 0))
+        if record.get("gone"):
+            self.clusters.pop(name, None)
+        else:
+            self.clusters[name] = record
+
+    def append(self, record: Json, *, durable: bool = True) -> bool:
+        """Remember something; whether it is on disk.
+
+        What a full disk has no room for is written with what comes next.
+        """
+        self._take(record)
+        data = _line(record)
+        try:
+            if self._is_behind or self._size + len(data) > COMPACT_BYTES:
+                self._compact()
+            else:
+                self._write(data)
+                if durable:
+                    os.fdatasync(self._fd)
+        except OSError:
+            self._is_behind = True
+            return False
+        self._is_behind = False
+        return True
+
+    @property
+    def is_removed(self) -> bool:
+        """Whether somebody removed it, so that nobody will ever read it."""
+        return os.fstat(self._fd).st_nlink == 0
+
+    def _write(self, data: bytes) -> None:
+        """Whole, or not at all: half a line would spoil the next one."""
+        count = os.write(self._fd, data)
+        if count < len(data):
+            os.ftruncate(self._fd, self._size)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        self._size += count
+
+    def _compact(self) -> None:
+        records: list[Json] = [
+            {"type": "owner", "owner": self.owner, "order": self.order},
+            {"type": "hosts", "hosts": self.hosts},
+            *self.clusters.values(),
+            *self.jobs.values(),
+        ]
+        data = b"".join(_line(record) for record in records)
+        self._directory.replace(NAME, data, durable=True)
+        if self._fd >= 0:
+            os.close(self._fd)
+        self._fd = self._directory.open(NAME, os.O_WRONLY | os.O_APPEND)
+        self._size = len(data)
+
+
+def _records(directory: Directory) -> list[Json]:
+    try:
+        data = directory.read(NAME)
+    except FileNotFoundError:
+        return []
+    records = []
+    for line in data.splitlines():
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue  # cut off when its writer died
+        if isinstance(record, dict):
+            records.append(record)
+    return records
+
+
+def _line(record: Json) -> bytes:
+    return json.dumps(record, separators=(",", ":")).encode() + b"\n"

@@ -1,0 +1,36 @@
+"""Training code on a host reports how far it is, as it does on the user's own machine."""
+
+from datetime import UTC, datetime
+
+from trainway.agent.host.testing import HostJob, host_agent
+from trainway.agent.testing import jobset, role
+from trainway.backends.local.certificate import new_status_keys
+
+REPORT = """
+import json, os, ssl, urllib.request as request
+token = open(os.environ["KUBEFLOW_TRAINER_SERVER_TOKEN"]).read()
+trust = ssl.create_default_context(cafile=os.environ["KUBEFLOW_TRAINER_SERVER_CA_CERT"])
+status = {"progressPercentage": 42, "lastUpdatedTime": "2026-01-01T00:00:00Z"}
+body = json.dumps({"trainerStatus": status}).encode()
+headers = {"Authorization": f"Bearer {token}"}
+url = os.environ["KUBEFLOW_TRAINER_SERVER_URL"]
+request.urlopen(request.Request(url, body, headers, method="POST"), context=trust).read()
+"""
+
+
+def test_progress_is_reported_over_the_loopback_address() -> None:
+    keys = new_status_keys("job", datetime.now(UTC))
+    files = {
+        "certificate": keys.certificate.decode(),
+        "key": keys.key.decode(),
+        "token": keys.token,
+    }
+    main = {"name": "main", "command": ["python3", "-c", REPORT]}
+    job = HostJob(jobset(role("node", main)), status={"path": "/status", "files": files})
+    with host_agent() as host:
+        client = host.connected()
+        job.submit(client)
+        job.start(client)
+        record = client.event("record", type="progress")
+        assert record["trainerStatus"]["progressPercentage"] == 42
+        client.pod("Succeeded")

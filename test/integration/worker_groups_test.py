@@ -1,0 +1,37 @@
+"""Tests of a group share what is expensive: a cluster, hosts. So they must share a worker."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+TESTS = """
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.mark.parametrize("number", range(6))
+@pytest.mark.parametrize("group", [pytest.param(g, marks=pytest.mark.xdist_group(g)) for g in "ab"])
+def test_grouped(group, number):
+    with Path(__file__).with_name(group).open("a") as file:
+        file.write(os.environ["PYTEST_XDIST_WORKER"] + "\\n")
+"""
+
+
+def test_tests_of_a_group_run_in_one_worker(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text((REPOSITORY / "conftest.py").read_text())
+    (tmp_path / "grouped_test.py").write_text(TESTS)
+    words = ("-q", "-n", "2", "--dist", "loadgroup", "-p", "no:cacheprovider", "grouped_test.py")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *words],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    workers = {name: (tmp_path / name).read_text().split() for name in "ab"}
+    assert {name: (len(found), len(set(found))) for name, found in workers.items()} == {
+        "a": (6, 1),
+        "b": (6, 1),
+    }
+    assert set(workers["a"]) != set(workers["b"])
