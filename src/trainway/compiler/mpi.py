@@ -9,12 +9,19 @@ then runs every process on the launcher. Open MPI 4 ignores the new names, so bo
 `prte_keep_fqdn_hostnames` is false although its predecessor is true. The new runtime compares the
 hosts of the file with its own host name, which in a pod is the short one; with full names it would
 open an SSH connection to the launcher itself. It still connects by the full name.
+
+Where a network has a remote shell of its own, the launcher uses that in the place of `ssh`, and no
+worker serves SSH. Open MPI is told not to resolve names: a worker beside the launcher has the same
+address, and its processes would else be started as if they were the launcher's.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
+
+from trainway.compiler.network import Network
+from trainway.jobset.model import Container
 
 HOSTFILE_DIR: Final = "/etc/mpi"
 """Where the launcher finds its hostfile and what belongs to it."""
@@ -27,7 +34,10 @@ SSH_ARGS: Final = "-o ConnectionAttempts=10"
 """Workers may start after the launcher, so a refused connection is tried again."""
 
 IDLE: Final = ("sleep", "infinity")
-"""What a worker does where the launcher starts all processes itself, since they share its host."""
+"""What a worker does where nobody logs in to it."""
+
+_SSH_SERVER: Final = "sshd"
+_PROBES: Final = ("readinessProbe", "startupProbe", "livenessProbe")
 
 Variables = tuple[tuple[str, str], ...]
 """Names and values, in the order in which a container gets them."""
@@ -35,7 +45,7 @@ Variables = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Implementation:
-    """One MPI. `{host}`, `{slots}` and `{hostfile}` stand for what a job has there."""
+    """One MPI. `{host}`, `{slots}`, `{hostfile}`, `{shell}` stand for what a job has there."""
 
     name: str
     host_line: str
@@ -44,6 +54,8 @@ class Implementation:
     """The launcher's variables in Trainer's order."""
     mpijob: Variables
     """The launcher's variables in MPI Operator's order."""
+    remote_shell: Variables
+    """Further ones, where the network has a remote shell."""
 
 
 _PRRTE: Final[Variables] = (
@@ -70,6 +82,12 @@ OPENMPI: Final = Implementation(
         ("OMPI_MCA_orte_set_default_slots", "{slots}"),
         *_PRRTE,
     ),
+    remote_shell=(
+        ("OMPI_MCA_plm_rsh_agent", "{shell}"),
+        ("OMPI_MCA_if_base_do_not_resolve", "true"),
+        ("PRTE_MCA_plm_ssh_agent", "{shell}"),
+        ("PRTE_MCA_prte_do_not_resolve", "true"),
+    ),
 )
 
 _INTEL: Final[Variables] = (
@@ -78,7 +96,14 @@ _INTEL: Final[Variables] = (
     ("I_MPI_PERHOST", "{slots}"),
 )
 
-INTEL: Final = Implementation("Intel", "{host}:{slots}\n", trainjob=_INTEL, mpijob=_INTEL)
+INTEL: Final = Implementation(
+    name="Intel",
+    host_line="{host}:{slots}\n",
+    trainjob=_INTEL,
+    mpijob=_INTEL,
+    # In a batch system it would start its processes by other means.
+    remote_shell=(("I_MPI_HYDRA_BOOTSTRAP", "ssh"), ("I_MPI_HYDRA_BOOTSTRAP_EXEC", "{shell}")),
+)
 
 MPICH: Final = Implementation(
     name="MPICH",
@@ -86,6 +111,7 @@ MPICH: Final = Implementation(
     trainjob=(("HYDRA_HOST_FILE", "{hostfile}"), ("HYDRA_LAUNCHER_EXTRA_ARGS", SSH_ARGS)),
     # MPI Operator has the name of an old MPICH; a newer one looks for the name above.
     mpijob=(("HYDRA_HOST_FILE", "{hostfile}"), ("HYDRA_LAUNCH_EXTRA_ARGS", SSH_ARGS)),
+    remote_shell=(("HYDRA_LAUNCHER", "ssh"), ("HYDRA_LAUNCHER_EXEC", "{shell}")),
 )
 
 IMPLEMENTATIONS: Final[Mapping[str, Implementation]] = {
@@ -98,14 +124,20 @@ def implementation(name: str) -> Implementation:
     return IMPLEMENTATIONS[name or OPENMPI.name]
 
 
-def trainjob_env(name: str, slots: int, hostfile_path: str = HOSTFILE_PATH) -> Variables:
+def trainjob_env(
+    name: str, slots: int, hostfile_path: str = HOSTFILE_PATH, remote_shell: str = ""
+) -> Variables:
     """Give the variables of a TrainJob's launcher, in Trainer's order."""
-    return _filled(implementation(name).trainjob, slots, hostfile_path)
+    made = implementation(name)
+    return _filled(made.trainjob, made, slots, hostfile_path, remote_shell)
 
 
-def mpijob_env(name: str, slots: int, hostfile_path: str = HOSTFILE_PATH) -> Variables:
+def mpijob_env(
+    name: str, slots: int, hostfile_path: str = HOSTFILE_PATH, remote_shell: str = ""
+) -> Variables:
     """Give the variables of an MPIJob's launcher, in MPI Operator's order."""
-    return _filled(implementation(name).mpijob, slots, hostfile_path)
+    made = implementation(name)
+    return _filled(made.mpijob, made, slots, hostfile_path, remote_shell)
 
 
 def reserved_env(name: str) -> frozenset[str]:
@@ -123,7 +155,29 @@ def hostfile(name: str, hosts: Sequence[str], slots: int) -> str:
     return "".join(line.format(host=host, slots=slots * n) for host, n in counts.items())
 
 
-def _filled(variables: Variables, slots: int, hostfile_path: str) -> Variables:
+def serves_ssh(network: Network) -> bool:
+    """Whether the launcher logs in to its workers, so that each must serve SSH."""
+    return not network.shares_host and not network.remote_shell
+
+
+def runs_ssh_server(container: Container) -> bool:
+    """Whether a container does nothing but serve SSH."""
+    words = [*container.command, *(container.data.get("args") or [])]
+    return bool(words) and words[0].rpartition("/")[2] == _SSH_SERVER
+
+
+def let_idle(container: Container) -> None:
+    """Have a worker wait to be used, with no SSH server that would have to be ready."""
+    for field in ("args", *_PROBES):
+        container.data.pop(field, None)
+    container.data["command"] = list(IDLE)
+
+
+def _filled(
+    variables: Variables, made: Implementation, slots: int, hostfile_path: str, remote_shell: str
+) -> Variables:
+    further = made.remote_shell if remote_shell else ()
     return tuple(
-        (name, value.format(slots=slots, hostfile=hostfile_path)) for name, value in variables
+        (name, value.format(slots=slots, hostfile=hostfile_path, shell=remote_shell))
+        for name, value in (*variables, *further)
     )

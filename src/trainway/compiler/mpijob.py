@@ -141,7 +141,7 @@ def _pod_group(job: MPIJob, gang: GangScheduling) -> Json:
 def _jobset(job: MPIJob, network: Network, gang: GangScheduling | None) -> Json:
     policy = job.spec.run_policy
     replicas = _replicas(job)
-    roles = [_launcher(job, _pod(job, LAUNCHER, gang))]
+    roles = [_launcher(job, _pod(job, LAUNCHER, gang), network)]
     if WORKER in replicas:
         # A role may depend only on those before it.
         roles.insert(0, _worker(job, _pod(job, WORKER, gang), network))
@@ -164,10 +164,10 @@ def _jobset(job: MPIJob, network: Network, gang: GangScheduling | None) -> Json:
     }
 
 
-def _launcher(job: MPIJob, pod: PodTemplate) -> Json:
+def _launcher(job: MPIJob, pod: PodTemplate, network: Network) -> Json:
     policy = job.spec.run_policy
     container = pod.containers[0]
-    _set_env(container, *_launcher_env(job))
+    _set_env(container, *_launcher_env(job, network))
     pod.set_volume(_config_volume(f"{job.metadata.name}-config"))
     container.set_mount(_CONFIG_VOLUME, mpi.HOSTFILE_DIR)
     limits = _given(
@@ -177,19 +177,23 @@ def _launcher(job: MPIJob, pod: PodTemplate) -> Json:
     return _replicated_job(job, LAUNCHER, limits, pod) | _given(dependsOn=waits)
 
 
-def _launcher_env(job: MPIJob) -> mpi.Variables:
+def _launcher_env(job: MPIJob, network: Network) -> mpi.Variables:
     spec = job.spec
-    variables = mpi.mpijob_env(spec.mpi_implementation, spec.slots_per_worker)
+    variables = mpi.mpijob_env(
+        spec.mpi_implementation, spec.slots_per_worker, remote_shell=network.remote_shell
+    )
     return variables if spec.run_launcher_as_worker else variables + _NO_DEVICES
 
 
 def _worker(job: MPIJob, pod: PodTemplate, network: Network) -> Json:
-    container = pod.containers[0].data
-    if not container.get("command") and not container.get("args"):
-        container["command"] = list(mpi.IDLE if network.shares_host else _SSH_SERVER)
-    if not network.shares_host:
+    container = pod.containers[0]
+    if not container.data.get("command") and not container.data.get("args"):
+        container.data["command"] = list(_SSH_SERVER)
+    if mpi.serves_ssh(network):
         dns: Json = pod.spec.setdefault("dnsConfig", {})
         dns["searches"] = [*dns.get("searches", []), network.domain]
+    elif mpi.runs_ssh_server(container):
+        mpi.let_idle(container)
     return _replicated_job(job, WORKER, {"backoffLimit": _HIGHEST_BACKOFF_LIMIT}, pod)
 
 

@@ -10,6 +10,7 @@ from typing import Protocol
 
 RENDEZVOUS_PORT = 29500
 DEFAULT_CLUSTER_DOMAIN = "cluster.local"
+KUBERNETES = "kubernetes"
 
 
 class Network(Protocol):
@@ -42,6 +43,16 @@ class Network(Protocol):
         """Whether all pods are on one host, so that none has to log in to another."""
         ...
 
+    @property
+    def remote_shell(self) -> str:
+        """The command that runs another in a pod, called as `ssh` is; empty: pods serve SSH."""
+        ...
+
+    @property
+    def cloud(self) -> str:
+        """What sort of place it is, as tasks are told: `kubernetes`, `ssh` or `local`."""
+        ...
+
 
 @dataclass(frozen=True)
 class JobIdentity:
@@ -63,6 +74,8 @@ class KubernetesNetwork:
     cluster_domain: str = ""
     port: int = RENDEZVOUS_PORT
     shares_host: bool = False
+    remote_shell: str = ""
+    cloud: str = KUBERNETES
 
     def pod_name(self, role: str, pod: int, job: int = 0) -> str:
         """`<jobset>-<role>-<job>-<pod>`."""

@@ -20,3 +20,4 @@ def test_names(cluster_domain: str, fqdn: str, domain: str) -> None:
     assert network.domain == domain
     assert network.port == 29500
     assert not network.shares_host
+    assert network.remote_shell == ""

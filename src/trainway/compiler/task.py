@@ -18,7 +18,7 @@ from trainway.api.task.task_file import PARALLEL, SERIAL
 from trainway.api.task.task_object import TaskJob, secret_key
 from trainway.compiler import task_files
 from trainway.compiler.compiled import Compiled
-from trainway.compiler.network import JobIdentity, Network, NetworkFactory
+from trainway.compiler.network import KUBERNETES, JobIdentity, Network, NetworkFactory
 from trainway.compiler.task_environment import Node, environment
 from trainway.compiler.task_pods import names_of, with_config
 from trainway.compiler.task_script import Scripts, command
@@ -111,7 +111,7 @@ class _Compiling:
                 f"resources: there are {len(task.resources.candidates)} candidates; the first is "
                 "taken, since placement comes later"
             )
-        if first.infra.cloud not in (None, "local", "kubernetes"):
+        if first.infra.cloud not in (None, "local", "kubernetes", self.network.cloud):
             yield f"resources.infra: {first.infra}: it runs where --on says; placement comes later"
         if first.use_spot:
             yield "resources.use_spot: it is for clouds, which come later"
@@ -150,7 +150,7 @@ class _Compiling:
     def _pod(self, index: int) -> Json:
         task, is_here = self.tasks[index], self.network.shares_host
         container: Json = {"name": CONTAINER}
-        image = task.resources.first.image or (None if is_here else DEFAULT_IMAGE)
+        image = task.resources.first.image or (DEFAULT_IMAGE if self._has_images else None)
         if image:
             container["image"] = image
         pairs, copies = ([], []) if is_here else task_files.travelling(self.job, index)
@@ -179,6 +179,10 @@ class _Compiling:
         if labels:
             pod["metadata"] = {"labels": labels}
         return with_config(pod, task.config)
+
+    @property
+    def _has_images(self) -> bool:
+        return self.network.cloud == KUBERNETES
 
     def _environment(self, index: int) -> list[Json]:
         names = self.job.secrets[index] if index < len(self.job.secrets) else ()

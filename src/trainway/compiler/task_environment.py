@@ -41,6 +41,8 @@ class Node:
     def task_ids(self) -> list[str]:
         """Those of all tasks of the job."""
         tasks, time = self.job.file.tasks, self.job.origin.at
+        if self.job.origin.cluster:
+            return [f"sky-{time}_{self.job.origin.cluster}_{JOB}" for _ in tasks]
         head = f"sky-managed-{time}_{self.job.name}" if time else f"sky-managed_{self.job.name}"
         several = len(tasks) > 1
         return [
@@ -86,8 +88,9 @@ def _told(node: Node) -> dict[str, Json]:
 
 
 def _cluster_info(node: Node) -> str:
-    where = "local" if node.network.shares_host else "kubernetes"
-    info = {"cluster_name": node.job.name, "cloud": where, "region": None, "zone": None}
+    where = node.network.cloud
+    name = node.job.origin.cluster or node.job.name
+    info = {"cluster_name": name, "cloud": where, "region": None, "zone": None}
     return json.dumps(info)
 
 

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from trainway.api.task.storage import WORKDIR
+
 _TWINS: Final = (
     "NODE_RANK", "NODE_IPS", "NUM_NODES", "NUM_GPUS_PER_NODE", "TASK_ID", "TASK_IDS",
     "CLUSTER_INFO", "USER", "INTERNAL_JOB_ID", "MANAGED_JOB_ID", "JOBGROUP_NAME",
@@ -26,8 +28,10 @@ for name in {" ".join(_TWINS)}; do
   [ -z "${{!twin+x}}" ] || export "TRAINWAY_$name=${{!twin}}"
 done
 """
-_WORKDIR: Final = """\
-mkdir -p ~/sky_workdir && cd ~/sky_workdir || exit
+_CHANGE: Final = """\
+folder=~/sky_workdir
+[ -z "$TRAINWAY_WORK_DIR" ] || folder=$TRAINWAY_WORK_DIR
+mkdir -p "$folder" && cd "$folder" || exit
 """
 _COPY: Final = """\
 bring() {
@@ -39,7 +43,7 @@ bring() {
 }
 """
 _REPOSITORY: Final = """\
-folder=${TRAINWAY_OUTPUT_DIR:-$HOME}/sky_workdir-$SKYPILOT_NODE_RANK
+folder=${TRAINWAY_WORK_DIR:-${TRAINWAY_OUTPUT_DIR:-$HOME}}/sky_workdir-$SKYPILOT_NODE_RANK
 rm -rf "$folder"
 [ -z "$GIT_SSH_KEY_PATH" ] || export GIT_SSH_COMMAND="ssh -i $GIT_SSH_KEY_PATH"
 header=
@@ -91,7 +95,7 @@ def command(
         url, ref = repository["url"], repository.get("ref") or ""
         script += f"url={_quoted(url)}\nref={_quoted(ref)}\n" + _REPOSITORY
     elif travels:
-        script += _WORKDIR
+        script += _CHANGE
     if copies:
         script += _COPY
         script += "".join(f"bring {_quoted(given)} {_path(place)}\n" for given, place in copies)
@@ -105,7 +109,9 @@ def literal(text: str) -> str:
 
 
 def _path(text: str) -> str:
-    """A path for the shell, with `~` as its home."""
+    """A path for the shell, with `~` as its home; the workdir may be elsewhere."""
+    if text == WORKDIR or text.startswith(f"{WORKDIR}/"):
+        return f'"$folder"{_quoted(text.removeprefix(WORKDIR))}'
     return f"~/{_quoted(text[2:])}" if text.startswith("~/") else _quoted(text)
 
 

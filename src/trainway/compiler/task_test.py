@@ -26,6 +26,8 @@ class OneHost(KubernetesNetwork):
     """The network of a backend on the submitter's own host."""
 
     shares_host: bool = True
+    remote_shell: str = ""
+    cloud: str = "local"
 
     def host(self, role: str, pod: int, job: int = 0) -> str:  # noqa: ARG002 - all are the same
         return "127.0.0.1"

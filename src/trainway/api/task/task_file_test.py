@@ -1,6 +1,5 @@
 """Files of tasks: what kind they are, where errors stand, and that no input ends badly."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -10,14 +9,8 @@ from hypothesis import strategies as st
 
 from trainway.api.task import task
 from trainway.api.task.task_file import TaskFile, looks_like_tasks, parse, serialise
+from trainway.api.task.testing import Case
 from trainway.errors import ManifestError
-
-
-@dataclass(frozen=True)
-class Case:
-    name: str
-    text: str
-    expected: Any
 
 
 def errors(text: str) -> list[str]:

@@ -30,6 +30,8 @@ class Origin:
     by: str = ""
     directory: str = ""
     home: str = ""
+    cluster: str = ""
+    """The cluster that it is for, where it is for one."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,16 @@
-"""Cases for more than one test: rules of `.skyignore`, about which git is asked too."""
+"""Cases for more than one test: of texts, and of `.skyignore`, about which git is asked too."""
 
 from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Case:
+    """A text, and what is to come of it."""
+
+    name: str
+    text: str
+    expected: Any
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,13 @@
 """Variables: strings, overrides, `$VAR`, .env files, and secrets that stay hidden."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from trainway.api.task import task, variables
+from trainway.api.task.testing import Case
 from trainway.api.task.variables import Overrides, parse_env_file
 from trainway.errors import UsageError
-
-
-@dataclass(frozen=True)
-class Case:
-    name: str
-    text: str
-    expected: Any
 
 
 def read(**document: Any) -> task.Task:

@@ -8,9 +8,10 @@ from trainway.compiler.devices import gpus
 from trainway.compiler.mpi import (
     HOSTFILE_DIR,
     HOSTFILE_NAME,
-    IDLE,
     hostfile,
+    let_idle,
     reserved_env,
+    serves_ssh,
     trainjob_env,
 )
 from trainway.compiler.plugins.reserved_env import reserved_env_errors
@@ -56,8 +57,9 @@ class MPI:
         launcher, node = workload.role(LAUNCHER), workload.role(NODE)
         if launcher is not None:
             _add_hostfile(launcher, workload, policy)
-        if launcher is not None and node is not None and workload.network.shares_host:
-            _let_idle(node)
+        worker = node.container(NODE) if node is not None else None
+        if launcher is not None and worker is not None and not serves_ssh(workload.network):
+            let_idle(worker)
 
     def build(self, workload: Workload) -> Iterator[Json]:
         """The key pair and the hostfile."""
@@ -118,17 +120,12 @@ def _add_hostfile(launcher: Role, workload: Workload, policy: MPIPolicy) -> None
     container = launcher.container(NODE)
     if container is not None:
         container.set_mount(HOSTFILE_VOLUME, HOSTFILE_DIR)
-        env = trainjob_env(policy.mpi_implementation, slots(workload, policy))
+        env = trainjob_env(
+            policy.mpi_implementation,
+            slots(workload, policy),
+            remote_shell=workload.network.remote_shell,
+        )
         container.set_env(*({"name": name, "value": value} for name, value in env))
-
-
-def _let_idle(node: Role) -> None:
-    """Nobody logs in to workers on the launcher's own host, so no SSH server has to be ready."""
-    container = node.container(NODE)
-    if container is not None:
-        for field in ("args", "readinessProbe", "startupProbe", "livenessProbe"):
-            container.data.pop(field, None)
-        container.data["command"] = list(IDLE)
 
 
 def _ssh_secret(workload: Workload) -> str:

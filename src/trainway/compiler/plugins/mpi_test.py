@@ -96,3 +96,34 @@ def test_workers_on_the_launcher_s_host_need_no_ssh_server() -> None:
     assert container.command == ["sleep", "infinity"]
     assert not container.data.keys() & {"args", "readinessProbe"}
     assert node(compiled(rt, trainjob({"numNodes": 3})), "node").command == ["/usr/sbin/sshd"]
+
+
+@pytest.mark.parametrize(
+    ("implementation", "variables"),
+    [
+        (
+            "OpenMPI",
+            {
+                "OMPI_MCA_plm_rsh_agent": "into",
+                "OMPI_MCA_if_base_do_not_resolve": "true",
+                "PRTE_MCA_plm_ssh_agent": "into",
+                "PRTE_MCA_prte_do_not_resolve": "true",
+            },
+        ),
+        ("Intel", {"I_MPI_HYDRA_BOOTSTRAP": "ssh", "I_MPI_HYDRA_BOOTSTRAP_EXEC": "into"}),
+        ("MPICH", {"HYDRA_LAUNCHER": "ssh", "HYDRA_LAUNCHER_EXEC": "into"}),
+    ],
+)
+def test_a_remote_shell_is_all_that_changes(implementation: str, variables: dict[str, str]) -> None:
+    worker = role("node", "", command=["/usr/sbin/sshd"], args=["-De"])
+    rt = runtime({"mpi": {"mpiImplementation": implementation}}, worker, role("launcher"))
+    job = trainjob({"numNodes": 3})
+    outcome = compiled(rt, job, network=partial(KubernetesNetwork, remote_shell="into"))
+    plain = compiled(rt, job)
+    launcher = env(node(plain, "launcher"))
+    assert env(node(outcome, "launcher")) == launcher | variables
+    assert not launcher.keys() & variables.keys()
+    assert node(outcome, "node").command == ["sleep", "infinity"]
+    assert "args" not in node(outcome, "node").data
+    assert env(node(outcome, "node")) == env(node(plain, "node"))
+    assert found(outcome, "ConfigMap") == found(plain, "ConfigMap")
