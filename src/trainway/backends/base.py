@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 from trainway.backends.demand import Demand
 from trainway.backends.pools import Limit, Pool
@@ -91,6 +91,10 @@ class Workload:
     """The TrainJob, MPIJob or JobSet as it was submitted, under its final name."""
     submitted: list[Json] = field(default_factory=list)
     """The ConfigMaps, Secrets and runtimes that were submitted with it."""
+    priority: int = 0
+    """For a backend that queues jobs itself: those of higher priority go first."""
+    oversubscribe: bool = False
+    """Whether it may start though it asks for more than there is."""
     handle: Handle = field(default_factory=dict)
     """Of an earlier plan, which a later one keeps to; empty: this is the first."""
 
@@ -299,6 +303,28 @@ class Backend(Protocol):
 
     async def delete(self, handle: Handle) -> None:
         """Remove what the job left behind. It must not run any more."""
+        ...
+
+
+@dataclass(frozen=True)
+class Absence:
+    """A job that cannot be reached."""
+
+    problem: str
+    remains: str
+    """What may be left of it where it is, and how that is removed."""
+
+
+@runtime_checkable
+class Remote(Protocol):
+    """What a backend implements besides whose infrastructure may be gone for good."""
+
+    async def absence(self, handle: Handle) -> Absence | None:
+        """Why a job cannot be reached; None: it can."""
+        ...
+
+    async def forget(self, handle: Handle) -> None:
+        """Remove what is kept here of a job that cannot be reached."""
         ...
 
 

@@ -1,27 +1,34 @@
 """Finds backends by name, and imports one only when it is used.
 
-Ours are in a table. One of them is a family: `k8s/CONTEXT/NAMESPACE` is a backend for each place,
-and the same place of another kubeconfig is another backend. Another package adds one through the
-entry-point group `trainway.backends`, whose entries are classes that take `BackendSettings`. One
-that cannot be loaded is reported by `trainway doctor` and hurts nobody else.
+Ours are in a table. Some of them are families: `k8s/CONTEXT/NAMESPACE` and `ssh/POOL` are a backend
+for each place, and the same place of another kubeconfig is another backend. Another package adds
+one through the entry-point group `trainway.backends`, whose entries are classes that take
+`BackendSettings`. One that cannot be loaded is reported by `trainway doctor` and hurts nobody else.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from importlib import import_module
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from trainway.backends.base import Backend, BackendSettings, Handle
 from trainway.errors import NotFoundError, TrainwayError
+
+if TYPE_CHECKING:
+    from trainway.backends.cluster.agents import ClusterAgents
 
 ENTRY_POINT_GROUP: Final = "trainway.backends"
 
 BUILTIN: Final[Mapping[str, str]] = {
     "local": "trainway.backends.local.backend:LocalBackend",
     "k8s": "trainway.backends.kubernetes.backend:KubernetesBackend",
+    "ssh": "trainway.backends.ssh.backend:SshBackend",
+    "cluster": "trainway.backends.cluster.backend:ClusterBackend",
 }
-FAMILIES: Final = frozenset({"k8s"})
+FAMILIES: Final = frozenset({"k8s", "ssh", "cluster"})
 """Backends whose name goes on with a place."""
+_CLUSTERS: Final = "k8s"
+"""The family whose places depend on the kubeconfig."""
 
 
 class BackendError(TrainwayError):
@@ -54,7 +61,7 @@ class Registry:
         """The backend of that name, as whoever has these kubeconfig files sees it."""
         name = "/".join(part for part in name.split("/") if part)
         family, _, target = name.partition("/")
-        files = tuple(kubeconfig) if family in FAMILIES else ()
+        files = tuple(kubeconfig) if family == _CLUSTERS else ()
         if (name, files) not in self._made:
             settings = replace(self._settings, target=target, kubeconfig=files)
             made = self._load(family if family in FAMILIES else name)(settings)
@@ -68,6 +75,17 @@ class Registry:
     def put(self, backend: Backend) -> None:
         """Use a backend that is made already."""
         self._made[backend.name, ()] = backend
+
+    def cluster_agents(self) -> "ClusterAgents":
+        """Those who keep clusters."""
+        from trainway.backends.cluster.agents import ClusterAgents  # noqa: PLC0415 - seldom needed
+
+        return ClusterAgents(self._settings.home)
+
+    def keepers(self) -> list[str]:
+        """The backends that may have jobs in the home directory which the store has lost."""
+        has_pools = (self._settings.home / "pools").is_dir()
+        return ["local", *(["ssh"] if has_pools else [])]
 
     def infras(self, kubeconfig: Iterable[str] = ()) -> list[str]:
         """Every place where a job can run, each under its own name; a family once for each."""

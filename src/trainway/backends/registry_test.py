@@ -22,7 +22,7 @@ def test_a_backend_is_made_once(registry: Registry) -> None:
 def test_an_unknown_name_is_answered_with_the_known_ones(registry: Registry) -> None:
     with pytest.raises(NotFoundError, match="no backend 'moon'") as caught:
         registry.get("moon")
-    assert caught.value.hint == "there are: local, k8s"
+    assert caught.value.hint == "there are: local, k8s, ssh, cluster"
 
 
 def test_a_family_has_a_backend_for_each_place_and_kubeconfig(registry: Registry) -> None:
@@ -35,6 +35,7 @@ def test_a_family_has_a_backend_for_each_place_and_kubeconfig(registry: Registry
 
 
 def test_a_kubeconfig_makes_no_other_local_backend(registry: Registry) -> None:
+    assert registry.get("ssh/lab", ["/a"]) is registry.get("ssh/lab")
     assert registry.get("local", ["/a"]) is registry.get("local")
     assert registry.of("local", {"kubeconfig": ["/a"]}) is registry.get("local")
 
@@ -42,7 +43,8 @@ def test_a_kubeconfig_makes_no_other_local_backend(registry: Registry) -> None:
 def test_every_context_is_a_place(registry: Registry, tmp_path: Path) -> None:
     file = tmp_path / "config"
     file.write_text("contexts: [{name: one, context: {}}, {name: two, context: {}}]")
-    assert registry.infras([str(file)]) == ["local", "k8s/one", "k8s/two"]
+    (tmp_path / "config.yaml").write_text("pools: {lab: {hosts: [a]}}")
+    assert registry.infras([str(file)]) == ["local", "k8s/one", "k8s/two", "ssh/lab"]
 
 
 def test_a_kubeconfig_that_cannot_be_read_hides_no_other_place(
@@ -53,12 +55,18 @@ def test_a_kubeconfig_that_cannot_be_read_hides_no_other_place(
     assert registry.infras([str(file)]) == ["local", "k8s"]
 
 
+def test_jobs_may_be_left_where_there_are_pools(registry: Registry, tmp_path: Path) -> None:
+    assert registry.keepers() == ["local"]
+    (tmp_path / "pools").mkdir()
+    assert registry.keepers() == ["local", "ssh"]
+
+
 def test_one_that_cannot_be_loaded_hurts_nobody_else(
     registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken = EntryPoint("moon", "no.such.module:Moon", module.ENTRY_POINT_GROUP)
     monkeypatch.setattr("importlib.metadata.entry_points", lambda **_group: [broken])
-    assert registry.names() == ["local", "k8s", "moon"]
+    assert registry.names() == ["local", "k8s", "ssh", "cluster", "moon"]
     with pytest.raises(BackendError, match="'moon' cannot be loaded"):
         registry.get("moon")
     assert registry.get("local").name == "local"

@@ -3,10 +3,11 @@
 In a cluster that is a program of its own which connects with the pod, since it needs packages that
 a client has no use for; it acts with the kubeconfig of whoever runs it. On this machine it is the
 command itself, where a process of the pod is: with its environment, in its folder, and with its
-mounts.
+mounts. On an SSH host it is the same, through the user's own ssh.
 """
 
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -33,7 +34,9 @@ def program(verb: str, place: Json, options: Sequence[str], words: Sequence[str]
 
 def execute(place: Json, options: Sequence[str], container: str, words: Sequence[str]) -> None:
     """Replace this process by a command in a container of the pod."""
-    if place.get("processes"):
+    if place.get("remote"):
+        log_in(place["program"], place["remote"][container], options, words)
+    elif place.get("processes"):
         join(place["processes"][container], place["job"], words)
     else:
         become("exec", place, ["--container", container, *options], words)
@@ -68,6 +71,21 @@ def join(process: int, job: str, words: Sequence[str]) -> None:
         os.execvpe(words[0], list(words), environ)  # noqa: S606 - what the user asked for
     except OSError as error:
         raise NotFoundError(f"{words[0]}: {error.strerror}") from None
+
+
+def log_in(
+    program: Sequence[str], before: str, options: Sequence[str], words: Sequence[str]
+) -> None:
+    """Replace this process by ssh, which runs a command beside a process of a host."""
+    terminal = ["-t"] if "--tty" in options else ["-T"]
+    quiet = [] if "--stdin" in options else ["-n"]
+    command = [program[0], *terminal, *quiet, *program[1:], f"{before} {shlex.join(words)}"]
+    sys.stdout.flush()
+    sys.stderr.flush()
+    try:
+        os.execvp(command[0], command)  # noqa: S606 - the user's own ssh
+    except OSError as error:
+        raise NotFoundError(f"{command[0]}: {error.strerror}") from None
 
 
 def become(verb: str, place: Json, options: Sequence[str], words: Sequence[str]) -> None:

@@ -57,10 +57,19 @@ def description(job: Json, events: Sequence[Json], now: datetime, *, paint: Pain
     text = "".join(f"{name + ':':{width}}{value}\n" for name, value in facts)
     nodes = job["status"].get("nodes") or ()
     if nodes:
-        text += "\n" + Columns(NODE_HEADER, paint).table([_node_row(node) for node in nodes])
+        text += "\n" + _node_table(nodes, paint)
     if events:
         text += "\n" + event_table(events[-_SHOWN_EVENTS:])
     return text
+
+
+def _node_table(nodes: Sequence[Json], paint: Paint) -> str:
+    """A row per node, with its host where there are several."""
+    rows = [_node_row(node) for node in nodes]
+    if not any(node.get("host") for node in nodes):
+        return Columns(NODE_HEADER, paint).table(rows)
+    hosts = [[*row, node.get("host") or ""] for row, node in zip(rows, nodes, strict=True)]
+    return Columns((*NODE_HEADER, "HOST"), paint).table(hosts)
 
 
 def event_table(events: Sequence[Json]) -> str:

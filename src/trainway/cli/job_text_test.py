@@ -70,6 +70,17 @@ def test_a_description_says_all() -> None:
     assert "x y" in text
 
 
+def test_hosts_are_shown_where_there_are_several() -> None:
+    nodes = [
+        {"role": "node", "job": 0, "rank": 0, "phase": "Running", "ready": True, "host": "h0"},
+        {"role": "node", "job": 0, "rank": 1, "phase": "Pending"},
+    ]
+    text = description(job("Running", nodes=nodes), [], NOW, paint=unpainted)
+    assert "NODE    PHASE    READY  RESTARTS  EXIT  HOST\n" in text
+    assert "node-0  Running  yes    0               h0\n" in text
+    assert "node-1  Pending  no     0\n" in text
+
+
 def test_phases_have_colours_on_a_terminal() -> None:
     assert painter(colourful=True)("PHASE", "Failed ") == "\x1b[31mFailed \x1b[0m"
     assert painter(colourful=True)("NAME", "Failed") == "Failed"

@@ -6,17 +6,28 @@ from typing import Any
 
 import pytest
 
+from trainway.backends.base import Absence, Handle
 from trainway.backends.testing import FakeBackend, FakeJob
 from trainway.engine.database import open_database
 from trainway.engine.store import Store
 from trainway.engine.testing import Scene, World, act, told
-from trainway.errors import UnavailableError
+from trainway.errors import NotFoundError, UnavailableError
 
 Json = dict[str, Any]
 
 
 class FakeCluster(FakeBackend):
     schedules = True
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(**more)
+        self.forgotten: list[str] = []
+
+    async def absence(self, handle: Handle) -> Absence | None:
+        return Absence(self.mute, f"see {handle['id']}") if self.mute else None
+
+    async def forget(self, handle: Handle) -> None:
+        self.forgotten.append(handle["id"])
 
 
 def play(scene: Scene) -> None:
@@ -163,6 +174,51 @@ def test_what_is_wanted_while_it_is_away_is_done_later() -> None:
         await world.until(job_id, "Cancelled")
 
     play(scene)
+
+
+@pytest.mark.parametrize("phase", ["Running", "Succeeded"])
+def test_a_job_that_cannot_be_reached_is_forgotten_by_force_only(phase: str) -> None:
+    backend = FakeCluster()
+
+    async def scene(world: World) -> None:
+        job_id = await world.submit()
+        job = await world.begun(job_id)
+        job.run()
+        if phase == "Succeeded":
+            job.end()
+        await world.until(job_id, phase)
+        backend.mute = "nobody answers"
+        with pytest.raises(UnavailableError, match="nobody answers") as caught:
+            await world.engine.delete(job_id)
+        assert "--force" in str(caught.value.hint)
+        assert (await world.engine.reading.get(job_id))["status"]["phase"] == phase
+        status = (await world.engine.delete(job_id, force=True))["status"]
+        ended = "Cancelled" if phase == "Running" else phase
+        assert [status[name] for name in ("phase", "reason", "message")] == [
+            *(ended, "Abandoned", f"see {job_id}"),
+        ]
+        assert (backend.forgotten, backend.deleted, job.asked) == ([job_id], [], [])
+        assert world.is_idle()
+        with pytest.raises(NotFoundError):
+            await world.engine.reading.get(job_id)
+
+    asyncio.run(act(scene, World(backend)))
+
+
+def test_force_changes_nothing_where_the_cluster_answers() -> None:
+    backend = FakeCluster()
+
+    async def scene(world: World) -> None:
+        job_id = await world.submit()
+        job = await world.begun(job_id)
+        deleting = asyncio.create_task(world.engine.delete(job_id, force=True))
+        await told(job, "cancel")
+        assert not deleting.done()
+        job.end(succeeded=False, reason="Cancelled")
+        assert (await deleting)["status"]["reason"] == "Cancelled"
+        assert (backend.forgotten, backend.deleted) == ([], [job_id])
+
+    asyncio.run(act(scene, World(backend)))
 
 
 def test_nothing_is_stored_for_a_cluster_that_cannot_be_asked() -> None:

@@ -6,14 +6,17 @@ one that was about to start is started, once.
 """
 
 import asyncio
+import logging
 import os
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from trainway.backends.base import Backend, Capacity, Request, Workload
+from trainway.backends.base import Absence, Backend, Capacity, Remote, Request, Workload
 from trainway.backends.registry import Registry
+from trainway.engine import clusters as clustering
+from trainway.engine.clusters import Clusters
 from trainway.engine.errors import UnfittingJobError
 from trainway.engine.ids import Ids
 from trainway.engine.ledger import Ledger
@@ -32,12 +35,20 @@ from trainway.engine.reading import Reading
 from trainway.engine.record import Event, JobRecord, JobSpec, stored
 from trainway.engine.retention import Retention
 from trainway.engine.store import Store
-from trainway.engine.submission import Prepared, Submission, parted, record_of, suffixed
+from trainway.engine.strays import strays
+from trainway.engine.submission import Prepared, Submission, parted, suffixed
 from trainway.engine.times import time_text
 from trainway.errors import ConflictError, UnavailableError, UsageError
 
 Json = dict[str, Any]
 
+log = logging.getLogger(__name__)
+
+LOCAL: Final = "local"
+
+ABANDONED: Final = "Abandoned"
+"""The reason of a job that was forgotten while it could not be reached."""
+FORCE_HINT: Final = "try again later, or forget the job here with: trainway jobs delete --force"
 _KEPT_ENVIRONMENT: Final = ("HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER")
 """What a job gets of the server's own environment if its submitter gave none."""
 
@@ -61,6 +72,18 @@ class Engine:
         self._retention = Retention(self._ledger, registry, clock)
         self.registry = registry
         self.reading = Reading(self._ledger, registry, self._waiting)
+        self.clusters = Clusters(self._around_clusters(), registry.cluster_agents)
+
+    def _around_clusters(self) -> clustering.Surroundings:
+        return clustering.Surroundings(
+            self._ledger,
+            self._ids,
+            self._clock,
+            schedule=self._schedule,
+            capacity=lambda: self.registry.get("local").capacity(),
+            jobs=lambda name: [live for live in self._live.values() if live.record.backend == name],
+            end=self._cancel,
+        )
 
     async def start(self) -> None:
         """Adopt every job that is not over, also one that the store has lost."""
@@ -70,25 +93,18 @@ class Engine:
             if live.has_begun:
                 live.adopt()
         await self._adopt_strays()
+        await self.clusters.start()
         self._retention.start()
         self._schedule()
 
     async def _adopt_strays(self) -> None:
         """Take up jobs that their backend has and the store has lost."""
-        backend = self.registry.get("local")
-        for workload in await asyncio.to_thread(backend.strays, self._store.ids):
-            handle = backend.plan(workload).handle
-            record = record_of(workload, backend.name, handle, time_text(self._clock()))
-            spec = JobSpec(
-                [*workload.objects, workload.jobset],
-                workload.environ,
-                workload.jobset,
-                workload.objects,
-            )
-            event = self._event(record, "Adopted", "it was found without a record of it")
-            await self._ledger.call(self._store.add, record, spec, [event])
-            await backend.adopt(handle)
-            self._add(record).adopt()
+        now = time_text(self._clock())
+        async for stray in strays(self.registry, self._store.ids, now):
+            event = self._event(stray.record, "Adopted", "it was found without a record of it")
+            await self._ledger.call(self._store.add, stray.record, stray.spec, [event])
+            await stray.backend.adopt(stray.record.handle_data)
+            self._add(stray.record).adopt()
 
     def warm_up(self) -> None:
         """Load what the first job needs. Takes its time: call it in a thread."""
@@ -99,6 +115,7 @@ class Engine:
     async def close(self) -> None:
         """Let go of all jobs; they run on."""
         self._retention.stop()
+        await self.clusters.close()
         for live in list(self._live.values()):
             await live.detach()
         await self.registry.close()
@@ -107,7 +124,8 @@ class Engine:
     @property
     def is_idle(self) -> bool:
         """Whether nothing will happen unless someone asks."""
-        return not any(live.record.phase in ACTIVE for live in self._live.values())
+        is_active = any(live.record.phase in ACTIVE for live in self._live.values())
+        return not is_active and not self.clusters.gangs()
 
     def free(self, backend: Backend) -> Capacity:
         """What no job of ours holds."""
@@ -126,8 +144,9 @@ class Engine:
             self._refuse_unfitting(prepared, backend)
         environ = dict(submission.environ) or _own_environment(os.environ)
         spec = JobSpec(prepared.objects, environ, prepared.jobset, prepared.companions)
-        request = backend.plan(self._new_workload(prepared, workdir))
+        request = backend.plan(self._new_workload(prepared, submission, workdir))
         await backend.rehearse(request)
+        prepared = await self.clusters.labelled(prepared, backend.name)
         record = self._new_record(submission, prepared, workdir, backend, request)
         event = self._event(record, "Created", f"{prepared.kind} {prepared.name} was submitted")
         if not await self._ledger.call(self._store.add, record, spec, [event]):
@@ -148,7 +167,7 @@ class Engine:
         await backend.look()
         prepared = await _prepare(submission, backend)
         backend.release(prepared.port)
-        workload = self._new_workload(prepared, _workdir(submission.workdir))
+        workload = self._new_workload(prepared, submission, _workdir(submission.workdir))
         return backend.plan(workload), prepared.warnings
 
     async def _made_before(self, key: str) -> Json | None:
@@ -210,9 +229,19 @@ class Engine:
         self._schedule()
         return await self.reading.view(live.record)
 
-    async def delete(self, ref: str) -> Json:
-        """End a job if it runs, wait until all of it is gone, and forget it."""
+    async def delete(self, ref: str, *, force: bool = False) -> Json:
+        """End a job if it runs, wait until all of it is gone, and forget it.
+
+        One that cannot be reached is forgotten by force only; it then says what may be left of it.
+        """
         record = await self.reading.record(ref)
+        backend = self.registry.of(record.backend, record.handle_data)
+        if isinstance(backend, Remote):
+            absence = await backend.absence(record.handle_data)
+            if absence is not None and not force:
+                raise UnavailableError(absence.problem, hint=FORCE_HINT)
+            if absence is not None:
+                return await self._abandon(record, backend, absence)
         live = self._live.get(record.id)
         if live is not None:
             self._cancel(live)
@@ -220,10 +249,26 @@ class Engine:
             if not live.record.is_over:
                 raise UnavailableError("the server stops before the job has ended")
         view = await self.reading.get(record.id)
-        await self.registry.of(record.backend, record.handle_data).delete(record.handle_data)
-        await self._ledger.call(self._store.delete, record.id)
-        self._ledger.changes.notify(record.id)
+        await backend.delete(record.handle_data)
+        await self._forget(record.id)
         return view
+
+    async def _abandon(self, record: JobRecord, backend: Remote, absence: Absence) -> Json:
+        """Forget a job that cannot be reached."""
+        live = self._live.get(record.id)
+        if live is not None:
+            live.finish(Phase.CANCELLED, ABANDONED, absence.remains)
+            await live.detach()
+        log.warning("job %s is forgotten: %s; %s", record.id, absence.problem, absence.remains)
+        view = await self.reading.get(record.id)
+        view["status"] |= {"reason": ABANDONED, "message": absence.remains}
+        await backend.forget(record.handle_data)
+        await self._forget(record.id)
+        return view
+
+    async def _forget(self, job_id: str) -> None:
+        await self._ledger.call(self._store.delete, job_id)
+        self._ledger.changes.notify(job_id)
 
     async def report_progress(self, ref: str, status: Json) -> None:
         """Note how far a job is, for code that cannot reach its agent."""
@@ -259,7 +304,7 @@ class Engine:
                 hint="ask for less, or run it anyway with --oversubscribe",
             )
 
-    def _new_workload(self, prepared: Prepared, workdir: str) -> Workload:
+    def _new_workload(self, prepared: Prepared, submission: Submission, workdir: str) -> Workload:
         source, submitted = parted(prepared.objects)
         return Workload(
             id=self._ids.new(),
@@ -272,6 +317,8 @@ class Engine:
             port=prepared.port,
             source=source,
             submitted=submitted,
+            priority=submission.priority,
+            oversubscribe=submission.oversubscribe,
         )
 
     def _new_record(
@@ -319,9 +366,15 @@ class Engine:
             if not live.has_begun or live.record.wanted == RESUME:
                 live.begin({})
         waiting = [live for live in waiting if not live.backend.schedules]
-        for backend in {live.backend.name: live.backend for live in waiting}.values():
+        backends = {live.backend.name: live.backend for live in waiting}
+        clusters = self.clusters.gangs()
+        if clusters:
+            backends[LOCAL] = self.registry.get(LOCAL)
+        for backend in backends.values():
             gangs = [live.gang for live in waiting if live.backend is backend]
+            gangs += clusters if backend.name == LOCAL else []
             decision = decide(gangs, self._holdings(backend), backend.capacity())
+            decision = self.clusters.decided(decision)
             self._waiting.add(decision)
             for job_id, devices in decision.start.items():
                 self._live[job_id].begin(devices)
@@ -332,7 +385,8 @@ class Engine:
 
     def _holdings(self, backend: Backend) -> list[Holding]:
         held = (live.holding for live in self._live.values() if live.backend is backend)
-        return [holding for holding in held if holding is not None]
+        clusters = self.clusters.holdings() if backend.name == LOCAL else []
+        return [*(holding for holding in held if holding is not None), *clusters]
 
     def _wait(self, live: LiveJob, phase: Phase, why: str) -> None:
         if (live.record.phase, live.record.message) != (phase, why):

@@ -78,6 +78,8 @@ class Observation:
                     self.progress = dict(record.get("trainerStatus") or {})
                 case "waiting":
                     self._wait(record)
+                case "placement":
+                    self.waiting = {}
                 case "end":
                     self.end = record
 
@@ -95,6 +97,7 @@ class Observation:
         node |= {} if code is None else {"exitCode": code}
         node |= {"startTime": starts[0]} if starts else {}
         node |= {"reason": record["reason"]} if record.get("reason") else {}
+        node |= {"host": record["host"]} if record.get("host") else {}
         node |= {"endTime": self._ended(key, node, record)} if node["phase"] in _OVER else {}
         said = [record.get("message"), *(item.get("message") for item in containers)]
         node |= next(({"message": str(text)} for text in said if text), {})
@@ -159,9 +162,11 @@ class Observation:
             return self._last_phase(self.end)
         if self.is_suspended:
             return Phase.QUEUED if self.waiting.get("queue") else Phase.PAUSED
-        if not self.started:
-            return Phase.STARTING
-        return Phase.RESTARTING if self.restarts > self._newest_begun else Phase.RUNNING
+        if self.started and self.restarts > self._newest_begun:
+            return Phase.RESTARTING
+        if self.waiting.get("position"):
+            return Phase.QUEUED
+        return Phase.RUNNING if self.started else Phase.STARTING
 
     @property
     def _newest_begun(self) -> int:

@@ -41,6 +41,8 @@ def observed(*records: Json) -> Observation:
     return observation
 
 
+QUEUED = {"type": "waiting", "reason": "NoRoom", "message": "m", "position": 1}
+PLACED = {"type": "placement", "hosts": {"node-0-0": "h0"}}
 SUSPENDED = status(conditions=[{"type": "Suspended", "status": "True"}])
 
 
@@ -56,6 +58,11 @@ SUSPENDED = status(conditions=[{"type": "Suspended", "status": "True"}])
         ([pod("Running"), status(restarts=1), pod("Running", 1)], Phase.RUNNING),
         ([SUSPENDED], Phase.PAUSED),
         ([pod("Running"), SUSPENDED], Phase.PAUSED),
+        ([QUEUED], Phase.QUEUED),
+        ([QUEUED, PLACED], Phase.STARTING),
+        ([QUEUED, PLACED, pod("Running")], Phase.RUNNING),
+        ([pod("Running"), SUSPENDED, status(), QUEUED], Phase.QUEUED),
+        ([pod("Running"), status(restarts=1), QUEUED], Phase.RESTARTING),
         ([pod("Succeeded")], Phase.RUNNING),
         ([pod("Running"), end(True, "AllJobsCompleted")], Phase.SUCCEEDED),
         ([pod("Running"), end(False, "FailedJobs")], Phase.FAILED),
@@ -121,6 +128,11 @@ def test_why_a_job_waits() -> None:
     assert "waiting" not in observation.to_dict()
     unscheduled = {"type": "waiting", "reason": "Unschedulable", "message": "no room"}
     assert observed(unscheduled).phase == Phase.STARTING
+
+
+def test_a_pod_of_a_pool_has_a_host() -> None:
+    assert observed({**pod("Running"), "host": "h0"}).nodes["node-0-0"]["host"] == "h0"
+    assert "host" not in observed(pod("Running")).nodes["node-0-0"]
 
 
 def test_events_and_progress() -> None:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, Row, delete, func, insert, or_, select, update
 
+from trainway.engine.cluster_store import ClusterStore
 from trainway.engine.phases import ACTIVE, TERMINAL, Phase
 from trainway.engine.record import Event, JobRecord, JobSpec, storable, stored
 from trainway.engine.tables import EVENTS, JOBS, SPECS
@@ -34,6 +35,9 @@ class Filter:
     name: str = ""
     before: str = ""
     """Only jobs older than the one with this id."""
+    backend: str = ""
+    after: str = ""
+    """Only jobs younger than what has this id."""
 
 
 class Store:
@@ -41,6 +45,7 @@ class Store:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self.clusters = ClusterStore(engine)
 
     def close(self) -> None:
         """Let go of the database."""
@@ -114,6 +119,10 @@ class Store:
             query = query.where(JOBS.c.name == wanted.name)
         if wanted.before:
             query = query.where(JOBS.c.id < wanted.before)
+        if wanted.backend:
+            query = query.where(JOBS.c.backend == wanted.backend)
+        if wanted.after:
+            query = query.where(JOBS.c.id > wanted.after)
         with self._engine.connect() as connection:
             return [_record(row) for row in connection.execute(query)]
 

@@ -90,6 +90,8 @@ def workload_of(record: JobRecord, spec: JobSpec) -> Workload:
         devices=record.device_map,
         source=source,
         submitted=submitted,
+        priority=record.priority,
+        oversubscribe=record.oversubscribe,
         handle=record.handle_data,
     )
 

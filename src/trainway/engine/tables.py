@@ -22,7 +22,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD: Final = "0003"
+HEAD: Final = "0004"
 """The migration after which the database looks like this; see `migrations/versions`."""
 
 METADATA: Final = MetaData(
@@ -70,6 +70,7 @@ JOBS: Final = Table(
     Index(None, "phase", "id"),
     Index(None, "expires"),
     Index(None, "idempotency_key", unique=True),
+    Index(None, "backend", "id"),
 )
 
 SPECS: Final = Table(
@@ -92,4 +93,23 @@ EVENTS: Final = Table(
     Column("reason", String(128), nullable=False),
     Column("message", Text, nullable=False),
     Column("object", String(253), nullable=False),
+)
+
+CLUSTERS: Final = Table(
+    "clusters",
+    METADATA,
+    Column("name", String(63), primary_key=True),
+    Column("id", String(12), nullable=False),
+    Column("infra", String(253), nullable=False),
+    Column("pool", String(253), nullable=False),
+    Column("nodes", Integer, nullable=False),
+    Column("resources", Text, nullable=False),
+    Column("autostop", Text, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("message", Text, nullable=False),
+    Column("launched", String(32), nullable=False),
+    Column("held", Boolean, nullable=False),
+    Column("devices", Text, nullable=False),
+    Column("placed", Text, nullable=False),
+    Column("last_job", Integer, nullable=False),
 )

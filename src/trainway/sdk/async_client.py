@@ -95,9 +95,9 @@ class AsyncJob:
         """Submit the same job again."""
         return AsyncJob(await asyncio.to_thread(self.job.rerun))
 
-    async def delete(self) -> None:
-        """Stop it if it runs, and forget it with all its files."""
-        await asyncio.to_thread(self.job.delete)
+    async def delete(self, *, force: bool = False) -> str:
+        """Stop it if it runs, and forget it with all its files; see `Job.delete`."""
+        return await asyncio.to_thread(self.job.delete, force=force)
 
 
 class AsyncClient:

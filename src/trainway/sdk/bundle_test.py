@@ -187,6 +187,28 @@ def test_in_a_cluster_every_job_has_a_name_of_its_own(tmp_path: Path) -> None:
     assert names[2:] == ["mine", "long-" * 7 + "long"]
 
 
+def test_on_hosts_a_job_has_no_image_and_no_name_of_its_own(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text("")
+    config, job = script_objects(str(script), ["--lr"], Wishes(on="ssh/lab"))
+    (role,) = job["spec"]["replicatedJobs"]
+    (container,) = role["template"]["spec"]["template"]["spec"]["containers"]
+    assert job["metadata"]["name"] == "train"
+    assert config["data"] == {"train.py": ""}
+    assert "image" not in container
+    assert container["command"] == ["python3", "/opt/trainway/files/train.py", "--lr"]
+
+
+def test_on_hosts_a_runtime_has_no_images(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text("import torch")
+    _, runtime, job = script_objects(str(script), [], Wishes(on="ssh/lab"))
+    assert job["spec"]["trainer"]["command"] == ["torchrun", "/opt/trainway/files/train.py"]
+    for role in runtime["spec"]["template"]["spec"]["replicatedJobs"]:
+        for container in role["template"]["spec"]["template"]["spec"]["containers"]:
+            assert "image" not in container
+
+
 def test_a_torchtune_runtime_stays_that_of_the_cluster() -> None:
     wishes = Wishes(name="tune", runtime="torchtune-llama3.2-1b", on="k8s")
     (job,) = trainjob(wishes, builtin_runtime("torchtune-llama3.2-1b"), ["tune"], ["run"])

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trainway.errors import UsageError
 from trainway.sdk.address import Address
@@ -19,6 +19,10 @@ from trainway.sdk.targets import (
     read_manifest,
     script_objects,
 )
+
+if TYPE_CHECKING:
+    from trainway.sdk.cluster_rest import ClusterRest
+    from trainway.sdk.clusters import Cluster
 
 Target = Callable[..., Any] | str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]]
 Amount = str | int | float
@@ -67,8 +71,8 @@ class Client:
         Kubernetes: `cpus=0.5`, `memory="4Gi"`. They replace what a manifest says. `packages` are
         installed for this job alone, before the function is called. With `image` it runs in
         containers of that image, by podman or docker; with `containers`, in those it names itself.
-        `on` names another place, such as `k8s/CONTEXT`: a function or script travels there with the
-        modules beside it, and what a function returns comes back.
+        `on` names another place, such as `k8s/CONTEXT` or `ssh/POOL`: a function or script travels
+        there with the modules beside it, and what a function returns comes back.
         """
         resources = Resources(_amount(cpus), _amount(memory), _amount(gpus))
         wishes = Wishes(
@@ -85,7 +89,7 @@ class Client:
         )
         objects = _objects(target, wishes, args, kwargs, packages)
         if wishes.travels:
-            _tell_what_stays(objects)
+            _tell_what_stays(objects, to_hosts=not wishes.is_in_pods)
         options: Json = {
             **job_options(self._rest.address, prefer_our_python=True, backend=on),
             "priority": priority,
@@ -114,6 +118,66 @@ class Client:
         """The newest jobs."""
         items, _ = self._rest.page(limit=limit, name=name, phase=phase, active=active)
         return [Job(self._rest, item) for item in items]
+
+    def launch(  # noqa: PLR0913 - every argument is one a user may want, by name
+        self,
+        target: str | Path,
+        *,
+        cluster: str = "",
+        infra: str = "",
+        name: str | None = None,
+        nodes: int | None = None,
+        cpus: Amount | None = None,
+        memory: Amount | None = None,
+        gpus: Amount | None = None,
+        env: Mapping[str, str] | None = None,
+        workdir: str | None = None,
+        idle_minutes: int | None = None,
+        down: bool = False,
+    ) -> "tuple[Cluster, Job]":
+        """Run a task, or a command of a shell, on a cluster, which is made if there is none.
+
+        Amounts are for each node and written as in a task: `cpus="4+"`, `memory=16`, `gpus="A100"`.
+        """
+        from trainway.sdk.cluster_submission import submit, task_of  # noqa: PLC0415 - seldom needed
+        from trainway.sdk.cluster_tasks import TaskWishes  # noqa: PLC0415 - as above
+        from trainway.sdk.clusters import Cluster  # noqa: PLC0415 - as above
+
+        amounts = (_amount(cpus), _amount(memory), _amount(gpus))
+        task = task_of(target, TaskWishes(name, nodes, *amounts, workdir, dict(env or {})))
+        wanted = {
+            "name": cluster,
+            "infra": infra,
+            "nodes": task.nodes,
+            "resources": task.resources,
+            "idle_minutes": idle_minutes,
+            "down": down,
+        }
+        rest = self._clusters()
+        made = rest.launch(wanted)
+        data, warnings = submit(rest, made, task, with_setup=True)
+        for warning in warnings:
+            _warn(warning)
+        return Cluster(rest, made), Job(rest, data)
+
+    def cluster(self, name: str) -> "Cluster":
+        """The cluster of that name."""
+        from trainway.sdk.clusters import Cluster  # noqa: PLC0415 - seldom needed
+
+        rest = self._clusters()
+        return Cluster(rest, rest.cluster(name))
+
+    def clusters(self, *, refresh: bool = False) -> "list[Cluster]":
+        """All clusters; `refresh` asks their agents first."""
+        from trainway.sdk.clusters import Cluster  # noqa: PLC0415 - seldom needed
+
+        rest = self._clusters()
+        return [Cluster(rest, item) for item in rest.clusters(refresh=refresh)]
+
+    def _clusters(self) -> "ClusterRest":
+        from trainway.sdk.cluster_rest import ClusterRest  # noqa: PLC0415 - seldom needed
+
+        return ClusterRest(self._rest.transport)
 
     def runtimes(self) -> list[Json]:
         """The training runtimes that the server knows."""
@@ -148,10 +212,10 @@ def _objects(
     return checked_objects([dict(item) for item in items], "the objects", wishes)
 
 
-def _tell_what_stays(objects: Sequence[Json]) -> None:
+def _tell_what_stays(objects: Sequence[Json], *, to_hosts: bool) -> None:
     from trainway.sdk.travel import staying  # noqa: PLC0415 - not for local jobs
 
-    note = staying(objects)
+    note = staying(objects, to_hosts=to_hosts)
     if note:
         _warn(note)
 

@@ -239,8 +239,10 @@ def test_jobs_are_found_and_changed(fake: FakeServer) -> None:
     assert job.status == "Running"
     again = job.rerun()
     assert (again.name, again.id) == ("b", "id0002")
-    again.delete()
+    assert again.delete() == ""
     assert len(client.jobs()) == 2
+    fake.remains["id0001"] = "a pod may be left"
+    assert job.delete(force=True) == "a pod may be left"
     assert (client.runtimes(), client.backends()) == ([], [])
 
 

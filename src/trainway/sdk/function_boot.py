@@ -42,7 +42,9 @@ def run(argv: list[str]) -> None:
     is_sent = head.get("result") == "log"
     folder = scratch_folder(is_shared=is_sent)
     if head["packages"]:
-        install(head["packages"], head["index_urls"], folder)
+        # What is in the output folder may be copied elsewhere; packages are not worth that.
+        work = os.environ.get("TRAINWAY_WORK_DIR")
+        install(head["packages"], head["index_urls"], Path(work) if work else folder)
     path = folder / head["file"]
     write(path, source)
     module = type(sys)("__main__")

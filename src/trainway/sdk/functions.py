@@ -52,17 +52,17 @@ class FunctionCall:
         head = {**self._head(), "pieces": len(source)}
         return [json.dumps(head), *source, *_pieces(self.arguments)]
 
-    def command_of_files(self) -> list[str]:
+    def command_of_files(self, python: str = "python") -> list[str]:
         """What makes the call in a pod that has the files."""
-        return ["python", place(_BOOT_FILE), f"@{place(_CALL_FILE)}"]
+        return [python, place(_BOOT_FILE), f"@{place(_CALL_FILE)}"]
 
-    def files(self) -> dict[str, bytes]:
-        """The call as files for a pod; from there the value comes back through the log."""
+    def files(self, *, returns_by_log: bool = True) -> dict[str, bytes]:
+        """The call as files for a pod; the value comes back through the log, or as a file."""
         self._check_size(
             _LARGEST_FILE, "put the data where the pods can read it: a volume, or a store"
         )
         call = {
-            "head": {**self._head(), "result": "log"},
+            "head": {**self._head(), **({"result": "log"} if returns_by_log else {})},
             "source": self.source,
             "arguments": self.arguments,
         }

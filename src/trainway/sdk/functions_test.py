@@ -181,6 +181,22 @@ def test_in_pods_too_only_the_first_rank_answers(tmp_path: Path) -> None:
     assert run_files(captured(add, (1,)), tmp_path, {"RANK": "1"}).stdout == b""
 
 
+def test_from_a_host_the_value_comes_back_as_a_file(tmp_path: Path) -> None:
+    call = captured(add, (1,))
+    files = call.files(returns_by_log=False)
+    output = tmp_path / "output"
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    python, *words = call.command_of_files("python3")
+    subprocess.run(
+        [sys.executable, *(word.replace("/opt/trainway/files", str(tmp_path)) for word in words)],
+        env={**os.environ, "TRAINWAY_OUTPUT_DIR": str(output)},
+        check=True,
+    )
+    assert python == "python3"
+    assert decoded_result(json.loads((output / ".trainway" / "result.json").read_bytes())) == add(1)
+
+
 def test_a_value_too_large_for_a_log_is_named() -> None:
     with pytest.raises(TrainwayError, match=r"returned a str of 9\.0 MB, too much to come back"):
         decoded_result({"encoding": "large", "type": "str", "value": 9_000_000})

@@ -11,7 +11,7 @@ from trainway.sdk.failures import JobFailedError, WaitTimeoutError
 from trainway.sdk.log_line import LogLine
 from trainway.sdk.manifests import FUNCTION
 from trainway.sdk.phases import FAILED, SUCCEEDED
-from trainway.sdk.rest import Json, LogQuery, Rest, is_terminal, phase
+from trainway.sdk.rest import Json, LogQuery, Rest, is_terminal, phase, remains
 from trainway.sdk.transport import StreamControl
 
 _FAILURE_LINES = 20
@@ -141,9 +141,12 @@ class Job:
         """Submit the same job again."""
         return Job(self._rest, self._rest.act(self.id, "rerun"))
 
-    def delete(self) -> None:
-        """Stop it if it runs, and forget it with all its files."""
-        self._rest.delete(self.id)
+    def delete(self, *, force: bool = False) -> str:
+        """Stop it if it runs, and forget it with all its files.
+
+        By force also if its cluster does not answer: what may be left there, and how to remove it.
+        """
+        return remains(self._rest.delete(self.id, force=force))
 
     def to_dict(self) -> Json:
         """The whole job, as the server last told it."""

@@ -23,6 +23,8 @@ JOBSET_API: Final = "jobset.x-k8s.io/v1alpha2"
 TORCH_RUNTIME: Final = "torch-distributed"
 GPU: Final = "nvidia.com/gpu"
 LOCAL: Final = "local"
+HOSTS: Final = ("ssh", "cluster")
+"""The families of backends that run jobs as processes of other machines."""
 JOB_KINDS: Final = ("TrainJob", "MPIJob", "JobSet")
 INITIALIZERS: Final = ("dataset-initializer", "model-initializer")
 FRAMEWORK: Final = "trainer.kubeflow.org/framework"
@@ -80,9 +82,19 @@ class Wishes:
         return self.on not in (None, LOCAL)
 
     @property
+    def is_in_pods(self) -> bool:
+        """Whether it runs in pods of a cluster, each from an image, and not as processes."""
+        return self.travels and (self.on or "").partition("/")[0] not in HOSTS
+
+    @property
+    def python(self) -> str:
+        """What starts Python there: images and activated environments have the short name."""
+        return "python3" if self.travels and not self.is_in_pods else "python"
+
+    @property
     def uses_images(self) -> bool:
         """Whether the images of a runtime mean anything."""
-        return self.wants_containers or self.travels
+        return self.wants_containers or self.is_in_pods
 
     @property
     def wants_containers(self) -> bool:
@@ -90,8 +102,8 @@ class Wishes:
         return self.containers or self.image is not None
 
     def isolation(self) -> Json:
-        """The option of a submission that says so, for the one backend that has a choice."""
-        return {"isolation": "container"} if self.wants_containers and not self.travels else {}
+        """The option of a submission that says so, where there is a choice."""
+        return {"isolation": "container"} if self.wants_containers and not self.is_in_pods else {}
 
 
 def job_name(text: str, shorter_by: int = 0) -> str:
@@ -107,23 +119,23 @@ def literal(text: str) -> str:
     return re.sub(r"\$(?=[$(])", "$$", text)
 
 
-def launcher(runtime: Json | None) -> list[str]:
+def launcher(runtime: Json | None, python: str = "python") -> list[str]:
     """What starts the processes of a function under a runtime, before `python`.
 
     It is torchrun as a module, so that all of it runs with the same Python.
     """
     policy = ((runtime or {}).get("spec") or {}).get("mlPolicy") or {}
     if "torch" in policy:
-        return ["python", "-m", "torch.distributed.run", "--no-python"]
+        return [python, "-m", "torch.distributed.run", "--no-python"]
     return ["mpirun"] if "mpi" in policy else []
 
 
-def script_command(runtime: Json | None, script: str) -> list[str]:
+def script_command(runtime: Json | None, script: str, python: str = "python") -> list[str]:
     """The command that runs a Python script under a runtime."""
     policy = ((runtime or {}).get("spec") or {}).get("mlPolicy") or {}
     if "torch" in policy:
         return ["torchrun", script]
-    return [*(["mpirun"] if "mpi" in policy else []), "python", script]
+    return [*(["mpirun"] if "mpi" in policy else []), python, script]
 
 
 def trainjob(
@@ -176,7 +188,7 @@ def failing_fast(runtime: Json, restarts: int = 0, *, with_images: bool = False)
 def plain_jobset(wishes: Wishes, command: Sequence[str]) -> Json:
     """A JobSet that runs the command on each node."""
     container: Json = {"name": "node"}
-    image = wishes.image or (DEFAULT_IMAGE if wishes.travels else None)
+    image = wishes.image or (DEFAULT_IMAGE if wishes.is_in_pods else None)
     if image is not None:
         container["image"] = image
     container["command"] = [literal(part) for part in command]

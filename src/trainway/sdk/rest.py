@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from trainway.errors import NotFoundError
 from trainway.sdk.address import Address, Home, configured_address, parse_address
@@ -14,6 +14,8 @@ from trainway.sdk.transport import StreamControl, Transport, segment
 
 Json = dict[str, Any]
 
+ABANDONED: Final = "Abandoned"
+"""The reason of a job that was forgotten while its cluster did not answer."""
 _UNHURRIED_S: Final = 3600.0
 """Ending a job takes as long as its processes' grace periods."""
 
@@ -52,12 +54,17 @@ class Rest:
         server: str | None = None,
         token: str = "",
         warn: Callable[[str], None] = lambda _message: None,
-    ) -> "Rest":
+    ) -> Self:
         """To the server given, or of the environment, or else the embedded one."""
         address = parse_address(server, token) if server else configured_address()
         if address is not None:
             return cls(Transport(address))
         return cls(embedded(Home.of_environment(), warn))
+
+    @property
+    def transport(self) -> Transport:
+        """What carries requests to it."""
+        return self._transport
 
     @property
     def address(self) -> Address:
@@ -106,9 +113,14 @@ class Rest:
         job: Json = self._transport.request("GET", _path(ref))
         return job
 
-    def delete(self, ref: str) -> Json:
-        """Cancel the job if it runs, wait until all of it is gone, and forget it."""
-        job: Json = self._transport.request("DELETE", _path(ref), timeout=_UNHURRIED_S)
+    def delete(self, ref: str, *, force: bool = False) -> Json:
+        """Cancel the job if it runs, wait until all of it is gone, and forget it.
+
+        By force also one whose cluster does not answer: `remains` says what may be left of it.
+        """
+        query = {"force": force or None}
+        path = _path(ref)
+        job: Json = self._transport.request("DELETE", path, query=query, timeout=_UNHURRIED_S)
         return job
 
     def act(self, ref: str, verb: str) -> Json:
@@ -238,6 +250,12 @@ def phase(job: Mapping[str, Any]) -> str:
     """The phase of a job."""
     status = job.get("status")
     return str(status.get("phase") or "") if isinstance(status, dict) else ""
+
+
+def remains(deleted: Mapping[str, Any]) -> str:
+    """What may be left of a job that was deleted by force, and how to remove it; empty: nothing."""
+    status = deleted.get("status") or {}
+    return str(status.get("message")) if status.get("reason") == ABANDONED else ""
 
 
 def _path(ref: str, rest: str = "") -> str:

@@ -70,6 +70,14 @@ def test_a_cluster_gets_the_kubeconfig_and_not_the_environment(
     assert job_options(elsewhere, prefer_our_python=True, backend="k8s/test") == {}
 
 
+def test_hosts_get_nothing_of_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    options = job_options(Address("/x"), prefer_our_python=True, backend="ssh/lab")
+    assert options == {"workdir": str(tmp_path)}
+
+
 def test_the_usual_kubeconfig_counts_where_none_is_named(tmp_path: Path) -> None:
     assert kubeconfig_files({}, tmp_path) == []
     usual = tmp_path / ".kube" / "config"

@@ -94,9 +94,9 @@ def _script(script: str, args: Sequence[str], wishes: Wishes, *, uses_torch: boo
     if wishes.runtime is None and (_is_distributed(wishes) or uses_torch):
         wishes = replace(wishes, runtime=TORCH_RUNTIME)
     if wishes.runtime is None:
-        return [plain_jobset(wishes, ["python", script, *args])]
+        return [plain_jobset(wishes, [wishes.python, script, *args])]
     runtime = _builtin(wishes.runtime)
-    return trainjob(wishes, runtime, script_command(runtime, script), args)
+    return trainjob(wishes, runtime, script_command(runtime, script, wishes.python), args)
 
 
 def command_objects(command: Sequence[str], wishes: Wishes) -> list[Json]:
@@ -122,11 +122,13 @@ def function_objects(call: "FunctionCall", wishes: Wishes) -> list[Json]:
         from trainway.sdk.bundle import collected, with_bundle  # noqa: PLC0415 - it loads ast
 
         wishes = _unbuffered(wishes)
-        bundle = collected(call.folder, call.files(), [call.source])
-        words = call.command_of_files()
+        files = call.files(returns_by_log=wishes.is_in_pods)
+        bundle = collected(call.folder, files, [call.source])
+        words = call.command_of_files(wishes.python)
         objects = _function(words, (), wishes, uses_torch="torch" in bundle.imports)
-        (job,) = (item for item in objects if item["kind"] in JOB_KINDS)
-        job["metadata"]["annotations"] = {FUNCTION: call.function}
+        if wishes.is_in_pods:
+            (job,) = (item for item in objects if item["kind"] in JOB_KINDS)
+            job["metadata"]["annotations"] = {FUNCTION: call.function}
         return with_bundle(objects, bundle)
     return _function(call.command(), call.args(), wishes, uses_torch=has_own_torch())
 
@@ -139,7 +141,7 @@ def _function(
     if wishes.runtime is None:
         return [plain_jobset(wishes, [*command, *args])]
     runtime = _builtin(wishes.runtime)
-    return trainjob(wishes, runtime, [*launcher(runtime), *command], args)
+    return trainjob(wishes, runtime, [*launcher(runtime, wishes.python), *command], args)
 
 
 def fresh_suffix() -> str:
@@ -152,7 +154,7 @@ def _named(wishes: Wishes, text: str) -> Wishes:
     if wishes.name is not None:
         return wishes
     name = job_name(text)
-    if wishes.travels:
+    if wishes.is_in_pods:
         name = f"{job_name(text, shorter_by=_SUFFIX + 1)}-{fresh_suffix()}"
     return replace(wishes, name=name)
 

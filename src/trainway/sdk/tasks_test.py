@@ -130,7 +130,7 @@ def test_local_files_travel_to_pods_but_not_what_is_ignored(project: Path) -> No
         "0/mount-1/x.bin": (b"2", None),
     }
     script = pod["containers"][0]["command"][2]
-    assert "bring '/opt/trainway/files/0/workdir' ~/'sky_workdir'\n" in script
+    assert "bring '/opt/trainway/files/0/workdir' \"$folder\"''\n" in script
     assert "bring '/opt/trainway/files/0/mount-0' '/etc/conf'\n" in script
 
 

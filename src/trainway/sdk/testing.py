@@ -10,6 +10,7 @@ from typing import Any, Self
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from trainway import __version__
+from trainway.sdk.cluster_testing import FakeClusters
 
 Json = dict[str, Any]
 
@@ -22,9 +23,12 @@ class FakeServer:
     def __init__(self, home: Path, version: str = __version__) -> None:
         self.home = home
         self.jobs: dict[str, Json] = {}
+        self.clusters = FakeClusters(self.jobs)
         self.logs: dict[str, list[Json]] = {}
         self.events: dict[str, list[Json]] = {}
         self.results: dict[str, Json] = {}
+        self.remains: dict[str, str] = {}
+        """What is left of a job that is deleted by force."""
         """What functions returned, by the id of the job."""
         self.requests: list[tuple[str, str, Any]] = []
         self.headers: list[dict[str, str]] = []
@@ -102,6 +106,15 @@ class FakeServer:
         with self._changed:
             job["status"] = {**job["status"], **({"phase": phase} if phase else {}), **status}
             self._changed.notify_all()
+
+    def deleted(self, job: Json, *, by_force: bool) -> Json:
+        """Forget a job; what the server answers."""
+        id_ = job["metadata"]["id"]
+        del self.jobs[id_]
+        if not by_force or id_ not in self.remains:
+            return job
+        status = {"reason": "Abandoned", "message": self.remains[id_]}
+        return {**job, "status": {**job["status"], **status}}
 
     def log(self, job: Json, text: str, role: str = "node", rank: int = 0, **more: Any) -> None:
         """Let a container write a line."""
@@ -192,6 +205,8 @@ class _Handler(BaseHTTPRequestHandler):
             case "POST", ["server", "stop"]:
                 self._answer(200, {})
                 threading.Thread(target=fake.close).start()
+            case _, ["clusters", *rest]:
+                self._answer(*fake.clusters.answer(self.command, rest, body))
             case _, ["jobs", ref, *rest]:
                 job = fake.find(ref)
                 self._job(job, rest, query) if job else self._missing("job", ref)
@@ -204,11 +219,16 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(*fake.refusal)
             return
         objects, options = body["objects"], body["options"]
-        kinds = ("TrainJob", "MPIJob", "JobSet")
+        family, _, cluster = options.get("backend", "local").partition("/")
+        if family == "cluster" and cluster not in fake.clusters.items:
+            self._missing("cluster", cluster)
+            return
+        kinds = ("TrainJob", "MPIJob", "JobSet", "Task")
         (made,) = [item for item in objects if item["kind"] in kinds]
         job = fake.job_of(self.headers.get("Idempotency-Key"), made["metadata"]["name"])
         job["spec"] |= {"kind": made["kind"], "objects": objects}
         job["spec"]["backend"] = options.get("backend", "local")
+        fake.clusters.number(job)
         if fake.lost_answers:
             fake.lost_answers -= 1
             self.close_connection = True
@@ -236,8 +256,7 @@ class _Handler(BaseHTTPRequestHandler):
             case "GET", []:
                 self._answer(200, job)
             case "DELETE", []:
-                del fake.jobs[id_]
-                self._answer(200, job)
+                self._answer(200, fake.deleted(job, by_force=query.get("force") == "true"))
             case "GET", ["result"]:
                 value = fake.results.get(id_)
                 self._answer(200, value) if value else self._missing("value", id_)

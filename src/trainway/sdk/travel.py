@@ -12,7 +12,7 @@ OURS = "trainway_"
 """What the names of files begin with that are ours, and of no interest."""
 
 
-def travelling(objects: Sequence[Json]) -> str:
+def travelling(objects: Sequence[Json], *, to_hosts: bool = False) -> str:
     """What of this machine the job has with it; empty where it is nothing."""
     maps = [
         obj for obj in objects if FILES_LABEL in ((obj.get("metadata") or {}).get("labels") or {})
@@ -25,11 +25,15 @@ def travelling(objects: Sequence[Json]) -> str:
     others = (
         f" and {modules} module{'s' * (modules > 1)} beside it travel" if modules else " travels"
     )
-    return f"{first}{others} to the pods; nothing else of this folder does"
+    where = "hosts" if to_hosts else "pods"
+    return f"{first}{others} to the {where}; nothing else of this folder does"
 
 
 def staying(
-    objects: Sequence[Json], exists: Callable[[str], bool] = lambda path: Path(path).exists()
+    objects: Sequence[Json],
+    exists: Callable[[str], bool] = lambda path: Path(path).exists(),
+    *,
+    to_hosts: bool = False,
 ) -> str:
     """Which files of this machine the job names but does not have with it."""
     jobs = [obj for obj in objects if obj.get("kind") in JOB_KINDS]
@@ -37,7 +41,8 @@ def staying(
     if not names:
         return ""
     are = "are here and do" if len(names) > 1 else "is here and does"
-    return f"{', '.join(names)} {are} not travel to the pods: the image must have the like"
+    lack = "hosts: they must" if to_hosts else "pods: the image must"
+    return f"{', '.join(names)} {are} not travel to the {lack} have the like"
 
 
 def _named_here(job: Json, exists: Callable[[str], bool]) -> Iterator[str]:

@@ -36,6 +36,17 @@ def test_files_that_are_named_and_do_not_travel(case: Case) -> None:
     assert told == (f"{case.staying}{rest}" if case.staying else "")
 
 
+def test_of_hosts_other_words_are_used() -> None:
+    job = plain_jobset(Wishes(name="a", on="ssh/lab"), ["python3", "train.py"])
+    objects = with_bundle([job], Bundle({"main.py": b""}))
+    assert staying(objects, HERE.__contains__, to_hosts=True) == (
+        "train.py is here and does not travel to the hosts: they must have the like"
+    )
+    assert travelling(objects, to_hosts=True) == (
+        "main.py travels to the hosts; nothing else of this folder does"
+    )
+
+
 def test_words_of_a_trainjob_count_too() -> None:
     trainer = {"command": ["torchrun", "train.py"], "args": ["model.bin"]}
     job: dict[str, Any] = {"kind": "TrainJob", "spec": {"trainer": trainer}}

@@ -161,6 +161,11 @@ class PodPlace(Shown):
     processes: dict[str, int] = Field(
         {}, description="by container, where it is no pod of a cluster"
     )
+    host: str = Field("", description="the host that it is on, of a pool")
+    program: list[str] = Field([], description="what logs in to that host")
+    remote: dict[str, str] = Field(
+        {}, description="by container, what the host's shell runs before the words of the command"
+    )
 
 
 class Event(Shown):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from trainway.backends.base import (
+    Absence,
     BackendSettings,
     Capacity,
     Check,
@@ -237,8 +238,25 @@ class KubernetesBackend:
     async def delete(self, handle: Handle) -> None:
         """Remove all objects of the job, and what was kept of it here."""
         await self._of(handle).delete(handle)
+        await self.forget(handle)
+
+    async def forget(self, handle: Handle) -> None:
+        """Remove what was kept of a job here."""
         self._cancelled.discard(str(handle["id"]))
         await asyncio.to_thread(shutil.rmtree, self._directory(handle), ignore_errors=True)
+
+    async def absence(self, handle: Handle) -> Absence | None:
+        """Whether the cluster that has the job answers."""
+        try:
+            async with asyncio.timeout(_LOOK_S):
+                await self._of(handle).offer(str(handle["namespace"]))
+        except TimeoutError:
+            problem = f"the cluster of context {handle['context']} does not answer"
+        except UnavailableError as error:
+            problem = error.message
+        else:
+            return None
+        return Absence(problem, planning.remains(handle))
 
     async def pods(self, handle: Handle) -> list[Json]:
         """The pods of a job that are there now."""

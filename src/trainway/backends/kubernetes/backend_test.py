@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from trainway.backends.base import BackendSettings, Feature, LogQuery
+from trainway.backends.base import Absence, BackendSettings, Feature, LogQuery, Remote
 from trainway.backends.kubernetes.backend import KubernetesBackend
 from trainway.backends.kubernetes.form import JOBSET_API, VARIABLE, Offer
 from trainway.compiler.network import JobIdentity
@@ -83,6 +83,38 @@ def test_doctor_hears_that_a_cluster_does_not_answer(tmp_path: Path, file: str) 
     assert check.detail.startswith("the cluster of context test cannot be used now: ")
     assert check.fix == "try: kubectl --context test get ns"
     assert given.capabilities()[Feature.GPUS]
+
+
+def test_a_job_of_a_cluster_that_does_not_answer_is_forgotten_here(
+    tmp_path: Path, file: str
+) -> None:
+    given = backend(tmp_path, file)
+    handle = {
+        "id": "3509",
+        "kind": "JobSet",
+        "namespace": "ml",
+        "kubeconfig": [file],
+        "context": "test",
+    }
+    kept = tmp_path / "jobs" / "3509" / "logs"
+    kept.mkdir(parents=True)
+
+    async def abandon() -> Absence | None:
+        absence = await given.absence(handle)
+        assert kept.exists()
+        await given.forget(handle)
+        await given.close()
+        return absence
+
+    absence = asyncio.run(abandon())
+    assert isinstance(given, Remote)
+    assert absence is not None
+    assert absence.problem.startswith("the cluster of context test cannot be used now: ")
+    assert absence.remains.endswith(
+        "kubectl --context test -n ml delete jobsets,jobs,services,configmaps,secrets"
+        " -l trainway.dev/job-id=3509"
+    )
+    assert not kept.parent.exists()
 
 
 def test_where_a_job_goes(tmp_path: Path, file: str) -> None:

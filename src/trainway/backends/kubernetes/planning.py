@@ -13,7 +13,7 @@ from typing import Any, Final
 from trainway.backends.base import Handle, Workload
 from trainway.backends.kubernetes import files, plain_jobs
 from trainway.backends.kubernetes.form import KUEUE_API, Form, Offer, choose
-from trainway.backends.kubernetes.infra import Infra
+from trainway.backends.kubernetes.infra import POD, Infra
 from trainway.backends.masking import masked_object
 from trainway.jobset.model import replicated_jobs
 
@@ -25,6 +25,8 @@ QUEUE: Final = "kueue.x-k8s.io/queue-name"
 
 _QUEUES: Final = "kueue.x-k8s.io/"
 _COMPANIONS: Final = ("ConfigMap", "Secret", "TrainingRuntime")
+_LEFT_BEHIND: Final = ("jobs", "services", "configmaps", "secrets")
+"""What a job may have in a cluster beside its top object, as kubectl names it."""
 _KEPT: Final = ("name", "namespace", "labels", "annotations")
 """What of an object's metadata is its author's."""
 
@@ -110,6 +112,16 @@ def chosen_form(workload: Workload, offer: Offer, forced: str = "") -> Form:
     if form is Form.SOURCE and files.is_too_large(workload.objects):
         return choose(workload.source or workload.jobset, workload.submitted, offer, Form.JOBSET)
     return form
+
+
+def remains(handle: Handle) -> str:
+    """What a cluster that does not answer may still have of a job, and how that is removed."""
+    kinds = dict.fromkeys((f"{handle['kind'].lower()}s", *_LEFT_BEHIND))
+    context = "" if handle["context"] == POD else f"--context {handle['context']} "
+    return (
+        f"the cluster may still have it; once it answers: kubectl {context}-n {handle['namespace']}"
+        f" delete {','.join(kinds)} -l {JOB_ID}={handle['id']}"
+    )
 
 
 def owned(obj: Json, top: Mapping[str, Any]) -> Json:

@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import logging
-import os
 import shutil
 import socket
 import sys
@@ -40,14 +38,13 @@ from trainway.backends.local.mounts import can_mount
 from trainway.backends.local.network import LocalNetwork
 from trainway.backends.local.planning import LocalRequest
 from trainway.backends.local.ports import Ports
+from trainway.backends.local.strays import read_strays
 from trainway.backends.logs.cursor import Cursor
 from trainway.backends.logs.stream import stream_logs
 from trainway.compiler.network import JobIdentity
 from trainway.errors import ConflictError, UnavailableError
 
 Json = dict[str, Any]
-
-log = logging.getLogger(__name__)
 
 
 class LocalBackend:
@@ -166,11 +163,7 @@ class LocalBackend:
 
     def strays(self, known: Callable[[], Collection[str]]) -> list[Workload]:
         """The plans of jobs whose records were lost, such as with the database."""
-        # Looked at first: a job that is submitted meanwhile is known by then.
-        found = _names(self._jobs)
-        unknown = sorted(found.difference(known()))
-        strays = (_workload(JobDir(self._jobs / name)) for name in unknown)
-        return [workload for workload in strays if workload is not None]
+        return read_strays(self._jobs, known, planning.workload_of)
 
     def watch(self, handle: Handle, after: int) -> AsyncIterator[Update]:
         """The job's journal."""
@@ -301,27 +294,6 @@ def _clear(job_id: str) -> None:
 
 def _job(handle: Handle) -> JobDir:
     return JobDir(Path(handle["directory"]))
-
-
-def _names(folder: Path) -> set[str]:
-    """What is in a folder; pathlib would take ten times as long for ten thousand jobs."""
-    try:
-        with os.scandir(folder) as entries:
-            return {entry.name for entry in entries}
-    except (FileNotFoundError, NotADirectoryError):
-        return set()
-
-
-def _workload(job: JobDir) -> Workload | None:
-    """What was submitted; None if it cannot be read, or is another job's."""
-    try:
-        workload = planning.workload_of(json.loads(job.plan.read_bytes()))
-    except FileNotFoundError:
-        return None
-    except Exception as error:  # noqa: BLE001 - whatever was written there, the others count
-        log.warning("%s is no plan of ours: %r", job.plan, error)
-        return None
-    return workload if workload.id == job.path.name else None
 
 
 def _existing(path: Path) -> Path:

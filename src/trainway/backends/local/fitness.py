@@ -6,7 +6,7 @@ warning.
 """
 
 from collections.abc import Iterator, Sized
-from typing import Any
+from typing import Any, Final
 
 from trainway.agent.plan import VERSION, Plan
 from trainway.agent.unsupported import not_honoured
@@ -15,9 +15,11 @@ from trainway.jobset.model import PodTemplate, replicated_jobs
 
 Json = dict[str, Any]
 
+HERE: Final = "this machine"
 
-def errors(jobset: Json) -> list[str]:
-    """Why the JobSet cannot run here at all."""
+
+def errors(jobset: Json, where: str = HERE) -> list[str]:
+    """Why the JobSet cannot run there at all."""
     if _is_contained(jobset):
         return [
             f"role {role}, container {container.name}: image: Required value: it runs in a "
@@ -28,21 +30,22 @@ def errors(jobset: Json) -> list[str]:
         ]
     return [
         f"role {role}, container {container.name}: command: Required value: it runs as a program "
-        "of this machine, where there is no image to take a command from"
+        f"of {where}, where there is no image to take a command from"
         for role, pod in _pods(jobset["spec"])
         for container in (*pod.init_containers, *pod.containers)
         if not container.command
     ]
 
 
-def warnings(jobset: Json) -> list[str]:
+def warnings(jobset: Json, where: str = HERE) -> list[str]:
     """What will not be honoured: at most one line."""
     if _is_contained(jobset):
         text = _fields(jobset, {"tool": "podman"})
         return [f"runs in containers of this machine: {text}"] if text else []
     said = [_images(jobset["spec"]), _fields(jobset)]
     text = "; ".join(part for part in said if part)
-    return [f"runs with this machine's own programs: {text}"] if text else []
+    whose = f"{where}'" if where.endswith("s") else f"{where}'s"
+    return [f"runs with {whose} own programs: {text}"] if text else []
 
 
 def _images(spec: Json) -> str:

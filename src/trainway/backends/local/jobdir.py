@@ -14,20 +14,10 @@ PRIVATE_FILE = 0o600
 
 
 @dataclass(frozen=True)
-class JobDir:
-    """Paths in the directory of one job."""
+class AgentDir:
+    """Paths in a directory that an agent has for itself."""
 
     path: Path
-
-    @property
-    def plan(self) -> Path:
-        """What was submitted; never changed."""
-        return self.path / "plan.json"
-
-    @property
-    def journal(self) -> Path:
-        """What happened; written by the agent alone."""
-        return self.path / "journal.jsonl"
 
     @property
     def socket(self) -> Path:
@@ -38,6 +28,35 @@ class JobDir:
     def agent_log(self) -> Path:
         """What the agent itself had to say."""
         return self.path / "agent.log"
+
+    def is_locked(self) -> bool:
+        """Whether an agent holds the job's lock."""
+        try:
+            lock = os.open(self.path / "agent.lock", os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return False
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(lock)
+        return False
+
+
+@dataclass(frozen=True)
+class JobDir(AgentDir):
+    """Paths in the directory of one job."""
+
+    @property
+    def plan(self) -> Path:
+        """What was submitted; never changed."""
+        return self.path / "plan.json"
+
+    @property
+    def journal(self) -> Path:
+        """What happened; written by the agent alone."""
+        return self.path / "journal.jsonl"
 
     @property
     def logs(self) -> Path:
@@ -53,20 +72,6 @@ class JobDir:
     def status(self) -> Path:
         """Certificate and token of the endpoint that training code reports to."""
         return self.path / "status"
-
-    def is_locked(self) -> bool:
-        """Whether an agent holds the job's lock."""
-        try:
-            lock = os.open(self.path / "agent.lock", os.O_RDWR | os.O_CLOEXEC)
-        except FileNotFoundError:
-            return False
-        try:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        finally:
-            os.close(lock)
-        return False
 
     def create(self) -> None:
         """Make the directory and those in it that must be there before the agent starts."""

@@ -14,6 +14,8 @@ class LocalNetwork:
     job: JobIdentity
     port: int
     shares_host: bool = True
+    remote_shell: str = ""
+    cloud: str = "local"
 
     def pod_name(self, role: str, pod: int, job: int = 0) -> str:
         """`<jobset>-<role>-<job>-<pod>`, as everywhere."""

@@ -89,7 +89,7 @@ def plan(workload: Workload, host: Host) -> LocalRequest:
             "network": {"port": workload.port},
             "status": {
                 "port": status_port(workload.port),
-                "path": _status_path(workload),
+                "path": status_path(workload),
                 "certificate": CERTIFICATE,
                 "key": KEY,
                 "token": TOKEN,
@@ -105,8 +105,10 @@ def _containers(workload: Workload, host: Host) -> Json:
     return {"containers": (host.tool or Tool(TOOLS[0])).plan(workload.environ)}
 
 
-def workload_of(plan: Json) -> Workload:
-    """The workload that a plan was made from."""
+def workload_of(plan: Json) -> Workload | None:
+    """The workload that a plan was made from; None: it is for the agent of a pool."""
+    if "pool" in plan:
+        return None
     return Workload(
         id=plan["id"],
         name=plan["name"],
@@ -128,7 +130,8 @@ def status_port(port: int) -> int:
     return port + 1
 
 
-def _status_path(workload: Workload) -> str:
+def status_path(workload: Workload) -> str:
+    """Where on the server of its agent a job reports its progress."""
     resource = f"namespaces/{workload.namespace}/trainjobs/{workload.name}/status"
     return f"/apis/trainer.kubeflow.org/v1alpha1/{resource}"
 
@@ -137,7 +140,7 @@ def _status_variables(workload: Workload, directory: PurePath) -> dict[str, str]
     """By these the kubeflow SDK and the transformers callback find where to report."""
     address = f"https://{LOOPBACK}:{status_port(workload.port)}"
     values = (
-        address + _status_path(workload),
+        address + status_path(workload),
         str(directory / CERTIFICATE),
         str(directory / TOKEN),
     )

@@ -65,6 +65,10 @@ def test_a_workload_is_found_again_in_its_plan() -> None:
     assert workload_of(plan(WORKLOAD, HOST).plan) == replace(WORKLOAD, devices=devices)
 
 
+def test_a_plan_for_a_pool_is_left_to_its_agent() -> None:
+    assert workload_of({**plan(WORKLOAD, HOST).plan, "pool": "lab"}) is None
+
+
 def test_containers_are_run_where_the_jobset_asks_for_them() -> None:
     jobset = {**WORKLOAD.jobset, "metadata": {"annotations": {ISOLATION: "container"}}}
     workload = replace(WORKLOAD, jobset=jobset, environ={FLAGS: "--root '/a b'"})

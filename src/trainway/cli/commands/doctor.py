@@ -1,5 +1,6 @@
 """`trainway doctor`: what is installed and reachable, and how to mend what is not."""
 
+import os
 import platform
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from trainway.cli.job_options import output_option
 from trainway.cli.output import echo, to_json, to_yaml
 from trainway.errors import TrainwayError
 from trainway.sdk.address import Home, configured_address
+from trainway.sdk.ssh_agent import lend
 
 Json = dict[str, Any]
 
@@ -51,6 +53,7 @@ def _report() -> Json:
     }
     try:
         rest = connect()
+        lend(home.path, os.environ)
         info = rest.server()
         report["server"]["detail"] = f"version {info['version']} at {rest.address}"
         report["backends"] = rest.backends()

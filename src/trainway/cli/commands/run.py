@@ -108,7 +108,7 @@ def command(ctx: click.Context, /, targets: tuple[str, ...], **options: Any) -> 
         echo(to_yaml(_without_secrets(objects)))
         return 0
     if wishes.travels:
-        _say_what_travels(objects)
+        _say_what_travels(objects, to_hosts=not wishes.is_in_pods)
     rest = connect()
     job = _submit(rest, source, objects, {**options, **wishes.isolation()})
     metadata = job["metadata"]
@@ -155,11 +155,11 @@ def _say_end(job: Json) -> None:
     echo_line(ending(job))
 
 
-def _say_what_travels(objects: list[Json]) -> None:
-    """Tell which files the pods will have; on this machine jobs have them all."""
+def _say_what_travels(objects: list[Json], *, to_hosts: bool) -> None:
+    """Tell which files the job will have; on this machine jobs have them all."""
     from trainway.sdk.travel import staying, travelling  # noqa: PLC0415 - not for local jobs
 
-    for note in (travelling(objects), staying(objects)):
+    for note in (travelling(objects, to_hosts=to_hosts), staying(objects, to_hosts=to_hosts)):
         if note:
             echo_line(f"note: {note}")
 

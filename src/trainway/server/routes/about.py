@@ -100,7 +100,8 @@ def _found(service: Service, backend: Backend) -> Json:
         {"name": check.name, "ok": check.ok, "detail": check.detail, "fix": check.fix}
         for check in backend.check()
     ]
-    if backend.schedules and not all(check["ok"] for check in checks):
+    is_well = all(check["ok"] for check in checks)
+    if backend.schedules and not is_well and not capacity.pools:
         return {"name": backend.name, "checks": checks, "capabilities": {}, "capacity": None}
     return {
         "name": backend.name,

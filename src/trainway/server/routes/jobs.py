@@ -68,9 +68,13 @@ def add_job_routes(app: FastAPI, service: Service) -> None:
         return JSONResponse(await engine.reading.get(ref))
 
     @app.delete(f"{BASE_PATH}/jobs/{{ref}}", tags=["jobs"], response_model=models.Job)
-    async def delete(ref: str) -> Response:
-        """End a job, wait until all of it is gone, and forget it."""
-        return JSONResponse(await engine.delete(ref))
+    async def delete(ref: str, force: bool = False) -> Response:
+        """End a job, wait until all of it is gone, and forget it.
+
+        With `force` also one whose cluster does not answer; `status.message` then says what may be
+        left there, and `status.reason` is Abandoned.
+        """
+        return JSONResponse(await engine.delete(ref, force=force))
 
 
 def add_action_routes(app: FastAPI, engine: Engine) -> None:

@@ -111,6 +111,41 @@ def test_a_wrong_name_ends_with_3(
     assert (result.exit_code, executed) == (3, [])
 
 
+REMOTE = {
+    **PLACE,
+    "host": "a1",
+    "program": ["ssh", "-p", "2222", "me@a1"],
+    "remote": {"main": "python3 -c 'x' id0000 7"},
+}
+
+
+@pytest.mark.parametrize(
+    ("options", "given"), [((), ["-T", "-n"]), (("-i",), ["-T"]), (("-it",), ["-t"])]
+)
+def test_on_a_host_a_command_runs_through_ssh(
+    fake: FakeServer,
+    monkeypatch: pytest.MonkeyPatch,
+    options: tuple[str, ...],
+    given: list[str],
+) -> None:
+    programs: list[list[str]] = []
+    monkeypatch.setattr(os, "execvp", lambda _name, words: programs.append(words))
+    fake.pods[None, None] = REMOTE
+    assert invoke("exec", "a", *options, "--", "echo", "a b").exit_code == 0
+    command = "python3 -c 'x' id0000 7 echo 'a b'"
+    assert programs == [["ssh", *given, "-p", "2222", "me@a1", command]]
+
+
+def test_ports_of_a_host_are_forwarded_by_ssh(fake: FakeServer) -> None:
+    fake.pods[None, None] = REMOTE
+    result = invoke("port-forward", "a", "80")
+    assert result.exit_code == 1
+    assert result.stderr.splitlines() == [
+        "error: a runs on host a1",
+        "hint: let ssh do it: ssh -p 2222 me@a1 -N -L PORT:localhost:PORT",
+    ]
+
+
 @pytest.fixture
 def joined(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], dict[bytes, bytes]]]:
     """The commands that this process would have become."""

@@ -7,11 +7,11 @@ import click
 from trainway.cli.connection import connect
 from trainway.cli.job_options import jobs_argument
 from trainway.cli.job_text import ending
-from trainway.cli.output import echo
+from trainway.cli.output import echo, echo_line
 from trainway.cli.times import parse_duration
 from trainway.errors import JobFailedError, WaitTimeoutError
 from trainway.sdk.phases import SUCCEEDED
-from trainway.sdk.rest import Json, Rest, is_terminal, phase
+from trainway.sdk.rest import Json, Rest, is_terminal, phase, remains
 from trainway.sdk.transport import StreamControl
 
 
@@ -63,12 +63,20 @@ def cancel(refs: tuple[str, ...]) -> None:
 
 @click.command("delete")
 @jobs_argument
-def delete(refs: tuple[str, ...]) -> None:
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Forget also jobs whose cluster does not answer, and say what may be left there.",
+)
+def delete(refs: tuple[str, ...], *, force: bool) -> None:
     """Forget jobs with all their files; those that run are cancelled first."""
     rest = connect()
     for job in [rest.get(ref) for ref in refs]:
-        rest.delete(job["metadata"]["id"])
-        echo(f"{job['metadata']['name']} deleted\n")
+        name = job["metadata"]["name"]
+        left = remains(rest.delete(job["metadata"]["id"], force=force))
+        echo(f"{name} deleted\n")
+        if left:
+            echo_line(f"warning: {name}: {left}")
 
 
 @click.command("rerun")

@@ -194,6 +194,15 @@ def test_several_jobs_are_changed(
     assert (fake.jobs.get("id0000") or {"status": {"phase": None}})["status"]["phase"] == phase
 
 
+def test_what_may_be_left_of_a_job_deleted_by_force_is_said(fake: FakeServer) -> None:
+    for name in ("a", "b"):
+        fake.add_job(name, "Running")
+    fake.remains = {"id0001": "look there"}
+    result = invoke("delete", "--force", "a", "b")
+    assert (result.exit_code, result.stdout) == (0, "a deleted\nb deleted\n")
+    assert result.stderr == "warning: b: look there\n"
+
+
 @pytest.mark.parametrize(
     "verb",
     ["show", "logs", "events", "wait", "suspend", "resume", "cancel", "delete", "rerun"],

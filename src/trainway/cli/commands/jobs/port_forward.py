@@ -24,4 +24,7 @@ def port_forward(ref: str, role: str | None, rank: int | None, ports: tuple[str,
             f"{ref} runs on this machine, where its ports are open already",
             hint="connect to localhost",
         )
+    if place.get("remote"):
+        login = " ".join([*place["program"], "-N", "-L", "PORT:localhost:PORT"])
+        raise ConflictError(f"{ref} runs on host {place['host']}", hint=f"let ssh do it: {login}")
     become("port-forward", place, [], ports)

@@ -1,0 +1,188 @@
+"""Talking to agents: one JSON object a line over a unix socket, and how their processes start.
+
+An agent outlives us. A connection that ends says nothing about a job, only a journal with an `end`
+does; so whatever the socket did not deliver is read from the journal's file.
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Final
+
+import trainway
+from trainway.backends.base import Update
+from trainway.backends.local import journal
+from trainway.errors import TrainwayError
+
+Json = dict[str, Any]
+
+PATIENCE_S: Final = 15.0
+"""How long an agent may take to open its socket, or to end."""
+STEP_S: Final = 0.02
+
+_CHUNK: Final = 1 << 16
+_LONGEST_LINE: Final = 1 << 24
+_LONGEST_SOCKET_PATH: Final = 100
+"""The kernel takes 107 bytes; a longer path is reached through its directory."""
+_LAST_WORDS: Final = 2_000
+_AGENT: Final = Path(trainway.__file__).parent / "agent"
+_NOBODY_THERE: Final = (FileNotFoundError, ConnectionRefusedError)
+
+
+class AgentLostError(TrainwayError):
+    """No agent answers for the job."""
+
+    code = "agent_lost"
+    http_status = 503
+
+
+class AgentError(TrainwayError):
+    """The agent refused, or could not be started."""
+
+    code = "agent"
+
+
+class Starter:
+    """Starts agents, which detach themselves."""
+
+    def __init__(self, python: str = sys.executable, starts_at_once: int = 8) -> None:
+        self._python = python
+        # In threads, since asyncio kills the processes that it started when its loop closes. More
+        # at once would only get in each other's way.
+        self._threads = ThreadPoolExecutor(starts_at_once, "agent-start")
+
+    async def start(
+        self, arguments: Sequence[str], environ: Mapping[str, str] | None = None
+    ) -> tuple[int, str]:
+        """Start an agent and wait until it listens; the exit status, and what was said."""
+        # As a path and without `site`, an agent starts in half the time.
+        command = [self._python, "-I", "-S", str(_AGENT), *arguments]
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, _started, command, environ)
+
+
+async def is_alive(socket: Path) -> bool:
+    """Whether an agent listens."""
+    try:
+        _, writer = await _connect(socket)
+    except OSError:
+        return False
+    writer.close()
+    return True
+
+
+async def ask(socket: Path, request: Json, whose: str) -> Json:
+    """Have an agent do something and wait until it has; `whose` is what it is the agent of."""
+    try:
+        reader, writer = await _connect(socket)
+    except _NOBODY_THERE:
+        raise AgentLostError(f"no agent answers for {whose}") from None
+    try:
+        writer.write(_line(request))
+        answered = await reader.readline()
+    except ConnectionError:
+        answered = b""
+    finally:
+        writer.close()
+    if not answered:
+        raise AgentLostError(f"the agent of {whose} ended before it answered")
+    answer: Json = json.loads(answered)
+    if not answer.get("ok"):
+        raise AgentError(f"{request['op']}: {answer.get('error', 'refused')}")
+    return answer
+
+
+async def watch(socket: Path, request: Json, file: Path, after: int) -> AsyncIterator[Update]:
+    """All records after that number, until the last one or until the agent is gone.
+
+    What the socket did not deliver any more is read from the journal's file.
+    """
+    seen = after
+    async for lines in stream(socket, {"op": "watch", "from": after + 1, **request}):
+        records = tuple(filter(None, map(journal.parse, lines)))
+        if not records:
+            continue
+        update = Update(records)
+        seen = update.seq
+        yield update
+        if records[-1].get("type") == journal.END:
+            return
+    rest = tuple(journal.read(file, seen))
+    if rest:
+        yield Update(rest)
+
+
+async def stream(socket: Path, request: Json) -> AsyncIterator[list[bytes]]:
+    """The lines of an answer that goes on, as they come; none where no agent listens."""
+    try:
+        reader, writer = await _connect(socket)
+    except OSError:
+        return
+    try:
+        writer.write(_line(request))
+        rest = b""
+        while chunk := await _read(reader):
+            *lines, rest = (rest + chunk).split(b"\n")
+            if lines:
+                yield lines
+    finally:
+        writer.close()
+
+
+def _started(command: Sequence[str], environ: Mapping[str, str] | None) -> tuple[int, str]:
+    ended = subprocess.run(  # noqa: S603 - our own program, by our own interpreter
+        command,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        env=environ,
+        cwd="/",
+    )
+    return ended.returncode, ended.stderr.decode(errors="backslashreplace").strip()[-_LAST_WORDS:]
+
+
+def _line(request: Json) -> bytes:
+    return json.dumps(request).encode() + b"\n"
+
+
+async def _read(reader: asyncio.StreamReader) -> bytes:
+    try:
+        return await reader.read(_CHUNK)
+    except ConnectionError:
+        return b""
+
+
+async def _connect(path: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A connection; where very many are made at once, it may take a few attempts."""
+    while True:
+        with _short(path) as name:
+            reader, writer = await asyncio.open_unix_connection(name, limit=_LONGEST_LINE)
+        try:
+            # A full queue looks like a connection to asyncio, until something is sent.
+            writer.get_extra_info("socket").getpeername()
+        except OSError:
+            writer.transport.abort()
+            await asyncio.sleep(STEP_S)
+        else:
+            return reader, writer
+
+
+@contextlib.contextmanager
+def _short(path: Path) -> Iterator[str]:
+    """A name for the socket that is short enough for the kernel."""
+    if len(os.fsencode(path)) <= _LONGEST_SOCKET_PATH:
+        yield str(path)
+        return
+    folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY)
+    try:
+        yield f"/proc/self/fd/{folder}/{path.name}"
+    finally:
+        os.close(folder)

@@ -1,0 +1,116 @@
+"""The pool agents as keepers of clusters, for the engine."""
+
+import asyncio
+import contextlib
+import shlex
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, Final
+
+from trainway.agent.pool.ssh_command import login
+from trainway.backends.cluster.host_amounts import HostAmounts
+from trainway.backends.cluster.sites import ClusterSites
+from trainway.backends.ssh.pool_agent import PoolAgent
+from trainway.errors import NotFoundError, TrainwayError
+
+Json = dict[str, Any]
+
+_PATIENCE_S: Final = 10.0
+"""How long to wait until all hosts of a pool have said what they have."""
+_STEP_S: Final = 0.05
+
+
+class ClusterAgents:
+    """Asks the agent of a pool about its clusters."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._sites = ClusterSites(home)
+        self._agents: dict[str, PoolAgent] = {}
+
+    def infra(self, cloud: str | None, region: str | None) -> str:
+        """The full name of an infrastructure; raises why a cluster cannot be there."""
+        return self._sites.infra(cloud, region)
+
+    def pool(self, infra: str) -> str:
+        """The name of the agent that keeps clusters there."""
+        return self._sites.pool(infra)
+
+    def keep(self, record: Json) -> None:
+        """Write down what the backend of its jobs must know."""
+        self._sites.kept.write(record)
+
+    def forget(self, name: str) -> None:
+        """Remove what `keep` wrote."""
+        self._sites.kept.remove(name)
+
+    def directory(self, name: str) -> str:
+        """The folder of a cluster on this machine."""
+        return str(self._sites.kept.directory(name))
+
+    async def hosts(self, infra: str) -> list[HostAmounts]:
+        """What the hosts have; none where one of them has not said so yet."""
+        agent = await self._configured(infra)
+        found: list[Json] = []
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_PATIENCE_S):
+                while True:
+                    found = (await agent.ask("status"))["hosts"]
+                    if all(host.get("cpus") is not None or host.get("message") for host in found):
+                        break
+                    await asyncio.sleep(_STEP_S)
+        return [
+            HostAmounts(
+                str(host["name"]), host.get("cpus") or 0, host.get("memory") or 0, _count(host)
+            )
+            for host in found
+        ]
+
+    async def login(self, infra: str, host: str) -> list[str]:
+        """The words of ssh that lead a person to a host."""
+        hosts = await asyncio.to_thread(self._sites.pool_hosts, infra)
+        found = next((item for item in hosts if item["name"] == host), None)
+        if found is None:
+            raise NotFoundError(f"host {host} is no longer one of {infra}")
+        return shlex.split(login(found))
+
+    async def hold(self, infra: str, cluster: Json) -> Json:
+        """Have a cluster kept."""
+        agent = await self._configured(infra)
+        return await agent.ask("allocate", cluster=cluster)
+
+    async def ask(self, pool: str, operation: str, name: str, **more: object) -> Json:
+        """Have something done with a cluster; NotFoundError: the agent has none of that name."""
+        try:
+            return await self._agent(pool).ask(operation, cluster=name, **more)
+        except TrainwayError as error:
+            if "there is no cluster" in error.message:
+                raise NotFoundError(f"there is no cluster {name!r}") from None
+            raise
+
+    async def look(self, pool: str) -> list[Json]:
+        """All clusters of an agent, which is started if need be."""
+        answer = await self._agent(pool).ask("status")
+        clusters: list[Json] = answer["clusters"]
+        return clusters
+
+    async def watch(self, pool: str) -> AsyncIterator[list[Json]]:
+        """The same whenever it changes, as long as the agent runs."""
+        async for told in self._agent(pool).stream("clusters"):
+            if "clusters" in told:
+                yield told["clusters"]
+
+    async def _configured(self, infra: str) -> PoolAgent:
+        agent = self._agent(self._sites.pool(infra))
+        await agent.configure(await asyncio.to_thread(self._sites.pool_hosts, infra))
+        return agent
+
+    def _agent(self, pool: str) -> PoolAgent:
+        if pool not in self._agents:
+            self._agents[pool] = PoolAgent(self._home / "pools" / pool)
+        return self._agents[pool]
+
+
+def _count(host: Json) -> float:
+    gpus = host.get("gpus") or 0
+    return float(len(gpus)) if isinstance(gpus, list) else float(gpus)

@@ -1,0 +1,107 @@
+"""The backend of clusters: a job goes to the pool agent of its cluster, into the cluster's queue.
+
+On this machine a job is what it is with `local`: it has the submitter's environment and files, and
+its pods meet on the loopback address.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+from trainway.agent.pool.allocation import Allocation, never_fits, requested
+from trainway.agent.pool.placement import Placement, shortage
+from trainway.backends.base import BackendSettings, Workload
+from trainway.backends.cluster.host_amounts import TASK_CPUS
+from trainway.backends.cluster.kept import Kept
+from trainway.backends.cluster.sites import HOST, ClusterSites
+from trainway.backends.local.network import LocalNetwork
+from trainway.backends.pod_demand import pod_demands
+from trainway.backends.ssh.backend import PoolBackend
+from trainway.backends.ssh.planning import PoolRequest
+from trainway.compiler.network import JobIdentity, Network
+from trainway.errors import ConflictError, TrainwayError
+
+Json = dict[str, Any]
+
+
+class ClusterBackend(PoolBackend):
+    """Jobs of one cluster."""
+
+    def __init__(self, settings: BackendSettings) -> None:
+        self._clusters = ClusterSites(settings.home)
+        super().__init__(settings, self._clusters)
+
+    async def look(self) -> None:
+        """See whether there is such a cluster, and whether it takes jobs."""
+        found = self._kept()
+        if found.state == "STOPPED":
+            raise ConflictError(
+                f"cluster {found.name} is stopped", hint=f"trainway start {found.name}"
+            )
+        await super().look()
+
+    def network(self, job: JobIdentity) -> Network:
+        """On this machine the loopback address, else as in the pool."""
+        if self._kept().is_local:
+            return LocalNetwork(job, self._ports.reserve())
+        return super().network(job)
+
+    def environment(self, workload: Workload) -> dict[str, str]:
+        """On this machine what the submitter has."""
+        try:
+            is_local = self._kept().is_local
+        except TrainwayError:  # the cluster is gone, and its jobs with it
+            return {}
+        return dict(workload.environ) if is_local else {}
+
+    def problems(self, jobset: Json, source: Json) -> tuple[list[str], list[str]]:
+        """Also whether it could ever fit on the cluster."""
+        errors, warnings = super().problems(jobset, source)
+        found = self._kept()
+        if found.is_local:
+            warnings = []
+        demand = cluster_demand(pod_demands(jobset), source, found)
+        why = too_many_nodes(found, demand, source) or unfitting(found, demand)
+        return ([*errors, why] if why else errors), warnings
+
+    def plan(self, workload: Workload) -> PoolRequest:
+        """As in the pool, with what a task takes though it asks for nothing."""
+        request = super().plan(workload)
+        try:
+            found = self._kept()
+        except TrainwayError:
+            return request
+        demand = cluster_demand(request.plan["demand"], workload.source or {}, found)
+        return replace(request, plan={**request.plan, "demand": demand})
+
+    def _kept(self) -> Kept:
+        return self._clusters.kept.find(self._target)
+
+
+def cluster_demand(demand: list[Json], source: Json, found: Kept) -> list[Json]:
+    """What a job takes of its cluster: a task that asks for no CPUs takes half of one."""
+    if source.get("kind") != "Task":
+        return demand
+    least = min(TASK_CPUS, float(found.amounts["cpus"]) or TASK_CPUS)
+    return [{**item, "cpus": item["cpus"] or least} for item in demand]
+
+
+def too_many_nodes(found: Kept, demand: list[Json], source: Json) -> str:
+    """Why a task has more nodes than the cluster; empty: it has not."""
+    count = len(demand)
+    if source.get("kind") != "Task" or count <= found.nodes:
+        return ""
+    nodes = f"{found.nodes} node{'' if found.nodes == 1 else 's'}"
+    return f"num_nodes: it needs {count} nodes, and cluster {found.name} has {nodes}"
+
+
+def unfitting(found: Kept, demand: list[Json]) -> str:
+    """Why a job could not run on the cluster though nothing else did; empty: it could."""
+    allocation = Allocation({"name": found.name, "nodes": found.nodes, **found.amounts}, 0)
+    count = -int(-float(found.amounts["gpus"]) // 1)
+    devices = {key: {"gpus": [str(number) for number in range(count)]} for key in allocation.keys}
+    allocation.placement = Placement(dict.fromkeys(allocation.keys, HOST), devices)
+    if not never_fits(demand, allocation):
+        return ""
+    why = shortage(demand, allocation.rooms(), empty=True)
+    nodes = f"{found.nodes} node{'' if found.nodes == 1 else 's'}"
+    return f"{why}; cluster {found.name} has {nodes} of {requested(found.amounts)}"

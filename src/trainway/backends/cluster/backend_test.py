@@ -1,0 +1,170 @@
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainway.backends.base import BackendSettings, Capacity, Workload
+from trainway.backends.cluster.backend import ClusterBackend, cluster_demand, unfitting
+from trainway.backends.cluster.kept import Kept, KeptClusters
+from trainway.backends.cluster.sites import LOCAL_POOL, ClusterSites, local_host
+from trainway.backends.registry import Registry
+from trainway.compiler.network import JobIdentity
+from trainway.errors import ConflictError, NotFoundError, UsageError
+from trainway.jobset.quantity import Quantity
+
+Json = dict[str, Any]
+
+GIB = 2**30
+
+
+def kept(infra: str = "local", nodes: int = 1, state: str = "UP", **amounts: float) -> Kept:
+    pool = LOCAL_POOL if infra == "local" else "lab"
+    each = {"cpus": 2.0, "memory": 0, "gpus": 0, **amounts}
+    return Kept("dev", infra, pool, nodes, each, state)
+
+
+def write(home: Path, found: Kept) -> None:
+    KeptClusters(home).write({**vars(found), "id": "x"})
+
+
+def backend(home: Path, found: Kept) -> ClusterBackend:
+    write(home, found)
+    made = Registry(BackendSettings(home)).get("cluster/dev")
+    assert isinstance(made, ClusterBackend)
+    return made
+
+
+def jobset(pods: int = 1, **requests: str) -> Json:
+    container = {"name": "main", "command": ["true"], "resources": {"requests": requests}}
+    job = {
+        "parallelism": pods,
+        "completions": pods,
+        "template": {"spec": {"containers": [container]}},
+    }
+    role = {"name": "node", "replicas": 1, "template": {"spec": job}}
+    return {"metadata": {"name": "job"}, "spec": {"replicatedJobs": [role]}}
+
+
+def workload(job: Json, kind: str = "Task") -> Workload:
+    identity = ("id", "job", "default")
+    return Workload(*identity, job, [], "/", {"A": "b"}, 20_000, source={"kind": kind})
+
+
+@dataclass(frozen=True)
+class Case:
+    """Whether a job with these demands could run on a cluster."""
+
+    found: Kept
+    demand: tuple[tuple[float, float, float], ...]
+    why: str = ""
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case(kept(), ((2, 0, 0),)),
+        Case(kept(), ((2, 64 * GIB, 0),)),
+        Case(kept(), ((3, 0, 0),), "it needs 3 CPUs, and there are 2; cluster dev has 1 node of"),
+        Case(kept(memory=GIB), ((1, 2 * GIB, 0),), "2 GiB of memory"),
+        Case(kept(nodes=2), ((2, 0, 0), (2, 0, 0))),
+        Case(kept(nodes=2), ((3, 0, 0),), "do not all fit on these hosts; cluster dev has 2 nodes"),
+        Case(kept(gpus=0.5), ((0, 0, 0.5),)),
+        Case(kept(gpus=0.5), ((0, 0, 1),), "1 GPUs"),
+        Case(kept(gpus=2), ((0, 0, 0.5), (0, 0, 1))),
+    ],
+)
+def test_what_could_never_run_there(case: Case) -> None:
+    demand = [
+        {"pod": f"node-0-{index}", "cpus": cpus, "memory": memory, "gpus": gpus}
+        for index, (cpus, memory, gpus) in enumerate(case.demand)
+    ]
+    found = unfitting(case.found, demand)
+    assert case.why in found
+    assert bool(found) == bool(case.why)
+
+
+@pytest.mark.parametrize(
+    ("kind", "cluster", "cpus", "taken"),
+    [("Task", 2.0, 0, 0.5), ("Task", 0.25, 0, 0.25), ("Task", 2.0, 1, 1), ("JobSet", 2.0, 0, 0)],
+)
+def test_a_task_that_asks_for_nothing_takes_half_a_cpu(
+    kind: str, cluster: float, cpus: float, taken: float
+) -> None:
+    demand = [{"pod": "node-0-0", "cpus": cpus, "memory": 0, "gpus": 0}]
+    (found,) = cluster_demand(demand, {"kind": kind}, kept(cpus=cluster))
+    assert found["cpus"] == taken
+
+
+def test_a_local_job_is_what_it_is_without_a_cluster(tmp_path: Path) -> None:
+    found = backend(tmp_path, kept())
+    network = found.network(JobIdentity("job", "default", "job"))
+    assert network.host("node", 0) == "127.0.0.1"
+    request = found.plan(workload(jobset()))
+    assert request.plan["env"] == {"A": "b"}
+    assert (request.plan["pool"], request.plan["queue"]) == (LOCAL_POOL, "dev")
+    assert request.plan["demand"] == [{"pod": "node-0-0", "cpus": 0.5, "memory": 0, "gpus": 0}]
+    assert request.handle["queue"] == "dev"
+
+
+def test_a_job_of_a_cluster_that_is_gone_can_still_be_planned(tmp_path: Path) -> None:
+    found = backend(tmp_path, kept())
+    handle = found.plan(workload(jobset())).handle
+    KeptClusters(tmp_path).remove("dev")
+    again = found.plan(Workload(**{**vars(workload(jobset())), "handle": handle}))
+    assert again.handle == handle
+
+
+def test_jobs_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    found = backend(tmp_path, kept())
+    errors, warnings = found.problems(jobset(cpu="3"), {"kind": "Task"})
+    assert errors == ["it needs 3 CPUs, and there are 2; cluster dev has 1 node of 2 CPUs"]
+    assert warnings == []
+    errors, _ = found.problems(jobset(pods=2), {"kind": "Task"})
+    assert errors == ["num_nodes: it needs 2 nodes, and cluster dev has 1 node"]
+    assert found.problems(jobset(pods=2), {"kind": "JobSet"}) == ([], [])
+
+
+def test_a_stopped_cluster_takes_no_job(tmp_path: Path) -> None:
+    found = backend(tmp_path, kept(state="STOPPED"))
+    with pytest.raises(ConflictError, match="is stopped"):
+        asyncio.run(found.look())
+    KeptClusters(tmp_path).remove("dev")
+    write(tmp_path, Kept("deva", "local", LOCAL_POOL, 1, {}, "UP"))
+    with pytest.raises(NotFoundError, match='did you mean "deva"'):
+        asyncio.run(found.look())
+
+
+def test_every_cluster_is_a_place(tmp_path: Path) -> None:
+    registry = Registry(BackendSettings(tmp_path))
+    assert not [name for name in registry.infras() if name.startswith("cluster")]
+    write(tmp_path, kept())
+    assert "cluster/dev" in registry.infras()
+
+
+@pytest.mark.parametrize(
+    ("cloud", "region", "infra"),
+    [(None, None, "local"), ("local", None, "local"), ("ssh", "lab", "ssh/lab"),
+     ("ssh", None, "ssh/lab")],
+)  # fmt: skip
+def test_where_clusters_can_be(
+    tmp_path: Path, cloud: str | None, region: str | None, infra: str
+) -> None:
+    (tmp_path / "config.yaml").write_text("pools: {lab: {hosts: [a1]}}")
+    sites = ClusterSites(tmp_path)
+    assert sites.infra(cloud, region) == infra
+    assert sites.pool(infra) == (LOCAL_POOL if infra == "local" else "lab")
+
+
+@pytest.mark.parametrize("cloud", ["kubernetes", "slurm", "aws"])
+def test_where_they_come_later(tmp_path: Path, cloud: str) -> None:
+    with pytest.raises(UsageError, match=f"clusters on {cloud} come later"):
+        ClusterSites(tmp_path).infra(cloud, None)
+
+
+def test_the_host_of_local_clusters_is_reached_without_ssh(tmp_path: Path) -> None:
+    capacity = Capacity(Quantity.parse("1500m"), Quantity.parse("2Gi"), ("0", "1"))
+    host = local_host(tmp_path, capacity)
+    assert (host["cpus"], host["memory"], host["gpus"]) == (1.5, 2 * GIB, ["0", "1"])
+    assert host["command"][-2:] == ["--home", str(tmp_path / "pools" / LOCAL_POOL / "this")]

@@ -1,0 +1,90 @@
+"""What is written down of a cluster for the backend of its jobs, in a folder of the cluster's own.
+
+The engine writes it, whenever the cluster comes to another state; only the backend reads it, which
+knows nothing of the engine's store.
+"""
+
+import json
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from trainway.backends.local.jobdir import PRIVATE_DIR, PRIVATE_FILE
+from trainway.errors import NotFoundError, TrainwayError, UsageError
+from trainway.schema.validation import closest
+
+Json = dict[str, Any]
+
+_FILE: Final = "cluster.json"
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A cluster, as far as its jobs are concerned."""
+
+    name: str
+    infra: str
+    pool: str
+    nodes: int
+    amounts: Json
+    """CPUs, bytes of memory and GPUs of each node."""
+    state: str
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is a share of this machine."""
+        return self.infra == "local"
+
+
+class KeptClusters:
+    """The clusters below a home directory."""
+
+    def __init__(self, home: Path) -> None:
+        self._folder = home / "clusters"
+
+    def directory(self, name: str) -> Path:
+        """The folder of a cluster."""
+        return self._folder / name
+
+    def write(self, data: Json) -> None:
+        """Keep what the engine says of a cluster."""
+        folder = self.directory(str(data["name"]))
+        folder.mkdir(mode=PRIVATE_DIR, parents=True, exist_ok=True)
+        draft = folder / f".{_FILE}.new"
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(json.dumps(data).encode())
+        draft.replace(folder / _FILE)
+
+    def remove(self, name: str) -> None:
+        """Forget a cluster with its folder."""
+        shutil.rmtree(self.directory(name), ignore_errors=True)
+
+    def names(self) -> list[str]:
+        """All that are kept."""
+        return sorted(path.parent.name for path in self._folder.glob(f"*/{_FILE}"))
+
+    def find(self, name: str) -> Kept:
+        """One of them."""
+        try:
+            data = json.loads((self.directory(name) / _FILE).read_bytes()) if name else None
+        except (FileNotFoundError, NotADirectoryError):
+            data = None
+        if data is None:
+            raise _unknown(name, self.names())
+        fields = {field: data[field] for field in Kept.__dataclass_fields__}
+        return Kept(**fields)
+
+
+def _unknown(name: str, known: list[str]) -> TrainwayError:
+    if not name:
+        return UsageError(
+            "which cluster?", hint="--on cluster/NAME; trainway status shows them all"
+        )
+    meant = closest(name, known)
+    return NotFoundError(
+        f"there is no cluster {name!r}" + (f'; did you mean "{meant}"?' if meant else ""),
+        hint="trainway status shows them all",
+    )

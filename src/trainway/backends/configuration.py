@@ -1,0 +1,49 @@
+"""The user's own settings: `config.yaml` in the home directory of Trainway.
+
+It is read strictly: a field that nobody knows is an error, with the one that may have been meant,
+since what is silently left out is looked for in the wrong place.
+"""
+
+from pathlib import Path
+from typing import Any, Final
+
+from trainway.api.manifest import parse_manifests
+from trainway.api.task.shape import Record, check
+from trainway.backends.ssh import pools
+from trainway.errors import InvalidError, ManifestError, UnreadableError
+from trainway.schema.field import FieldError
+
+Json = dict[str, Any]
+
+FILE: Final = "config.yaml"
+_SHAPE: Final = Record({"pools": pools.SHAPE})
+
+
+def read(home: Path) -> Json:
+    """What the file says; nothing where there is none."""
+    path = home / FILE
+    try:
+        text = path.read_text("utf-8-sig")
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise UnreadableError(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UnreadableError(f"{path}: not UTF-8") from None
+    try:
+        documents = parse_manifests(text)
+    except ManifestError as error:
+        raise UnreadableError(f"{path}: {error}") from None
+    if len(documents) > 1:
+        raise UnreadableError(f"{path}: there are {len(documents)} documents in it, not one")
+    data = documents[0] if documents else {}
+    wrong = errors(data)
+    if wrong:
+        raise InvalidError([f"{path}: {error}" for error in wrong], hint=f"mend {path}")
+    return data
+
+
+def errors(data: Json) -> list[FieldError]:
+    """Everything that is wrong with the settings."""
+    found = list(check(_SHAPE, data, ()))
+    return found or list(pools.errors(data.get("pools") or {}, ("pools",)))

@@ -1,0 +1,54 @@
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from trainway.backends import configuration
+from trainway.errors import TrainwayError
+
+
+def test_without_a_file_nothing_is_configured(tmp_path: Path) -> None:
+    assert configuration.read(tmp_path) == {}
+
+
+def test_what_the_file_says(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("pools: {lab: {hosts: [a]}}")
+    assert configuration.read(tmp_path) == {"pools": {"lab": {"hosts": ["a"]}}}
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    text: bytes
+    said: str
+
+
+CASES = [
+    Case("no YAML", b"pools: {", "line 2, column 1: did not find"),
+    Case("two documents", b"pools: {}\n---\npools: {}\n", "there are 2 documents in it, not one"),
+    Case("a list", b"[1]", "line 1, column"),
+    Case("no text", b"\xff\xfe\xfa", "not UTF-8"),
+    Case("a key twice", b"pools: {}\npools: {}\n", "line 2, column"),
+    Case("an unknown section", b"pool: {}", 'pool: Unknown field: did you mean "pools"?'),
+    Case(
+        "an unknown field",
+        b"pools: {lab: {host: [a], hosts: [b]}}",
+        'pools.lab.host: Unknown field: did you mean "hosts"?',
+    ),
+    Case("a host twice", b"pools: {lab: {hosts: [a, a]}}", "pools.lab.hosts[1]: Duplicate value"),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_what_is_wrong_is_one_error_that_says_where(case: Case, tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_bytes(case.text)
+    with pytest.raises(TrainwayError) as caught:
+        configuration.read(tmp_path)
+    assert caught.value.message.startswith(f"{path}: {case.said}")
+
+
+def test_a_file_that_cannot_be_read_is_said_to_be_so(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").mkdir()
+    with pytest.raises(TrainwayError, match="Is a directory"):
+        configuration.read(tmp_path)

@@ -1,0 +1,86 @@
+"""How a command gets beside the processes of a pod on a host: through ssh, then into the pod. Pure.
+
+The process's own environment, folder and mounts are taken over there by a few lines of Python that
+go along; its id alone would not do, since it may be another process's by then.
+"""
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from trainway.agent.pool.ssh_command import shell_path
+from trainway.backends.local.attachment import attachment as local_attachment
+from trainway.backends.ssh.host_lookup import PROGRAM
+from trainway.backends.ssh.pools import PYTHON
+from trainway.errors import ConflictError
+
+Json = dict[str, Any]
+
+_JOIN: Final = """
+import os, sys
+job, pid, words = sys.argv[1], sys.argv[2], sys.argv[3:]
+home = "/proc/" + pid
+try:
+    with open(home + "/environ", "rb") as file:
+        variables = file.read().split(b"\\0")
+    if ("TRAINWAY_JOB_ID=" + job).encode() not in variables:
+        raise OSError
+    folder = os.readlink(home + "/cwd")
+    apart, users = [
+        os.readlink(home + "/ns/" + n) != os.readlink("/proc/self/ns/" + n) for n in ("mnt", "user")
+    ]
+except OSError:
+    sys.exit("the process of the pod is gone")
+if apart:
+    options = ["--user", "--preserve-credentials"] if users else []
+    words = ["nsenter", "--target", pid, *options, "--mount", "--wd=" + folder, *words]
+else:
+    os.chdir(folder)
+environ = dict(item.split(b"=", 1) for item in variables if b"=" in item)
+if os.environ.get("TERM"):
+    environ[b"TERM"] = os.environ["TERM"].encode()
+try:
+    os.execvpe(words[0], words, environ)
+except OSError as error:
+    sys.exit("%s: %s" % (words[0], error.strerror))
+"""
+
+
+def attachment(
+    handle: Mapping[str, Any],
+    records: Sequence[Mapping[str, Any]],
+    hosts: Iterable[Json],
+    role: str | None = None,
+    rank: int | None = None,
+) -> Json:
+    """The pod of that role and rank, or the first one, and the command that leads to it."""
+    place = local_attachment(handle, records, role, rank)
+    name = _host_name(records, place["pod"])
+    host = next((host for host in hosts if host["name"] == name), None)
+    if host is None:
+        raise ConflictError(f"host {name or '?'} is not in the pool any more")
+    if "command" in host:
+        return {**place, "host": name}  # it is this machine
+    processes = place.pop("processes")
+    python = shell_path(host.get("python") or PYTHON)
+    remote = {
+        container: f"{python} {shlex.join(['-c', _JOIN, str(handle['id']), str(process)])}"
+        for container, process in processes.items()
+    }
+    return {**place, "host": name, "program": _ssh(host), "remote": remote}
+
+
+def _ssh(host: Json) -> list[str]:
+    """What logs in to a host."""
+    identity = ["-i", host["identity"]] if host.get("identity") else []
+    port = ["-p", str(host["port"])] if host.get("port") else []
+    return [PROGRAM, *(host.get("options") or ()), *identity, *port, host["destination"]]
+
+
+def _host_name(records: Iterable[Mapping[str, Any]], pod: str) -> str:
+    """Where the last placement put the pod."""
+    found = ""
+    for record in records:
+        if record.get("type") == "placement":
+            found = str((record.get("hosts") or {}).get(pod) or "")
+    return found

@@ -1,0 +1,121 @@
+"""What `trainway doctor` says of a host: from what the host reports, or from what ssh complains of.
+
+Only the question is asked here (`asked`); the rest is pure.
+"""
+
+import asyncio
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from trainway.agent.pool.ssh_command import OLDEST_PYTHON, shell_path, ssh_arguments
+from trainway.agent.pool.ssh_failure import explain
+from trainway.backends.base import Check
+
+Json = dict[str, Any]
+
+_LIMIT_S: Final = 15.0
+_NO_PROGRAM: Final = (126, 127)
+_LEAST_DISK: Final = 2**30
+
+
+@dataclass(frozen=True)
+class Answer:
+    """How a host answered."""
+
+    status: int | None
+    """How ssh ended; None: it had to be ended."""
+    report: Json = field(default_factory=dict)
+    said: bytes = b""
+    """What it, or the host, complained of."""
+
+
+async def asked(host: Json, others: Sequence[Json], environ: Mapping[str, str]) -> Answer:
+    """Log in to a host, as the pool agent does, and let it report, also on the others."""
+    script = Path(__file__).with_name("host_report.py").read_bytes()
+    peers = json.dumps([[other["name"], other["address"], other["port"]] for other in others])
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *ssh_arguments(host, f"exec {shell_path(host['python'])} - {shlex.quote(peers)}"),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env=environ,
+        )
+    except OSError as error:
+        return Answer(1, said=f"ssh does not start: {error.strerror}".encode())
+    try:
+        async with asyncio.timeout(_LIMIT_S):
+            out, said = await process.communicate(script)
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        return Answer(None)
+    return Answer(process.returncode, parsed(out.decode(errors="replace")), said)
+
+
+def parsed(text: str) -> Json:
+    """The report in what a host printed; it may greet us first."""
+    for line in reversed(text.splitlines()):
+        if line.startswith("{"):
+            try:
+                found = json.loads(line)
+            except ValueError:
+                continue
+            return found if isinstance(found, dict) else {}
+    return {}
+
+
+def check(host: Json, answer: Answer) -> Check:
+    """One line about a host: the first thing that is wrong, or what there is."""
+    wrong = _wrong(host, answer)
+    detail, fix = wrong or _found(answer.report)
+    return Check(f"host {host['name']}", ok=wrong is None, detail=detail, fix=fix)
+
+
+def _wrong(host: Json, answer: Answer) -> tuple[str, str] | None:
+    report = answer.report
+    if answer.status in _NO_PROGRAM:
+        least = ".".join(map(str, OLDEST_PYTHON))
+        return f"there is no {host['python']} on it", f"install Python {least}, or set `python`"
+    if not report:
+        failure = explain(host, answer.status, answer.said)
+        return failure.message, failure.hint
+    if tuple(report["python"][:2]) < OLDEST_PYTHON:
+        least = ".".join(map(str, OLDEST_PYTHON))
+        return f"Python {_version(report)} is too old", f"set `python` to one from {least} on"
+    if not report["writable"]:
+        return f"{report['home']} cannot be written", "jobs are kept there: see its permissions"
+    if report["disk"] < _LEAST_DISK:
+        return f"less than 1 GiB is free in {report['home']}", "make room there"
+    if report["ends_sessions"]:
+        return (
+            "systemd ends what a user has started when the last session ends",
+            "have it keep them: loginctl enable-linger, on the host",
+        )
+    if report["unreached"]:
+        return (
+            f"it does not reach {', '.join(report['unreached'])}",
+            "gangs need it: see the firewall between them, or set `address` of those hosts",
+        )
+    return None
+
+
+def _found(report: Mapping[str, Any]) -> tuple[str, str]:
+    parts = [
+        f"Python {_version(report)}",
+        f"{report['cpus']} CPUs",
+        f"{report['memory'] / 2**30:.1f} GiB memory",
+        f"{report['gpus']} GPU{'s' * (report['gpus'] != 1)}",
+    ]
+    if report["mounts"]:
+        return ", ".join(parts), ""
+    parts.append("volumes appear under other paths")
+    return ", ".join(parts), "allow unprivileged user namespaces there"
+
+
+def _version(report: Mapping[str, Any]) -> str:
+    return ".".join(map(str, report["python"]))

@@ -1,0 +1,196 @@
+"""Pools of hosts, as `config.yaml` describes them. Pure.
+
+A host is often no more than a name, which ssh itself looks up in `~/.ssh/config`. What is written
+here takes precedence: first the host's own fields, then those of its pool.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from trainway.api.task.shape import (
+    TEXT,
+    Either,
+    Items,
+    Number,
+    Record,
+    Shape,
+    Table,
+    Text,
+    Word,
+    check,
+    step,
+)
+from trainway.jobset.quantity import InvalidQuantityError, Quantity
+from trainway.schema.field import FieldError, Path, duplicate, invalid
+
+Json = dict[str, Any]
+
+COPY: Final = "copy"
+KEEP: Final = "keep"
+PYTHON: Final = "python3"
+NAME: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}"
+"""What a pool may be called: it is also the name of a directory."""
+
+_HOST_NAME: Final = Text(r"[^\s/@-][^\s/]*", "must be the name or address of a host")
+_PORT: Final = Number(whole=True, least=1, most=65_535)
+_ENV: Final = Table(Either((TEXT, Number())), key="[A-Za-z_][A-Za-z0-9_]*")
+_AMOUNT: Final = Either((TEXT, Number(above=0)))
+_COMMON: Final[Mapping[str, Shape]] = {
+    "user": Text(r"[^\s@-][^\s@]*", "must be the name of a user"),
+    "port": _PORT,
+    "identity": Text(r".+", "must be the path of a key"),
+    "python": Text(r"\S.*", "must be a program"),
+    "env": _ENV,
+    "options": Items(TEXT),
+}
+_HOST: Final = Record(
+    {
+        "host": _HOST_NAME,
+        "name": Text(NAME, "must be letters, digits, '.', '_' and '-'"),
+        "address": Text(r"\S+", "must be an address"),
+        "cpus": _AMOUNT,
+        "memory": _AMOUNT,
+        "gpus": Number(whole=True, least=0),
+        **_COMMON,
+    },
+    needs=("host",),
+)
+_POOL: Final = Record(
+    {
+        "hosts": Items(Either((_HOST_NAME, _HOST)), least=1),
+        "outputs": Word((COPY, KEEP), any_case=False),
+        **_COMMON,
+    },
+    needs=("hosts",),
+)
+SHAPE: Final = Table(_POOL, key=NAME)
+
+
+@dataclass(frozen=True)
+class Host:
+    """One host of a pool."""
+
+    host: str
+    """As ssh knows it."""
+    name: str
+    """As we call it; another one only where two have the same."""
+    user: str = ""
+    port: int = 0
+    """0: what ssh says."""
+    identity: str = ""
+    address: str = ""
+    """Where the other hosts reach it; empty: where ssh does."""
+    python: str = PYTHON
+    env: Mapping[str, str] = field(default_factory=dict)
+    options: tuple[str, ...] = ()
+    """Further arguments of ssh."""
+    limits: Mapping[str, float] = field(default_factory=dict)
+    """How many `cpus` and `gpus`, and bytes of `memory`, jobs may use, where that is less."""
+
+    def ssh(self) -> list[str]:
+        """The arguments of ssh that lead to the host, but for its name."""
+        found = list(self.options)
+        found += ["-i", self.identity] if self.identity else []
+        found += ["-p", str(self.port)] if self.port else []
+        found += ["-l", self.user] if self.user else []
+        return found
+
+
+@dataclass(frozen=True)
+class HostPool:
+    """Hosts among which jobs are placed."""
+
+    name: str
+    hosts: tuple[Host, ...]
+    outputs: str = COPY
+    """Whether what jobs leave in their output folders comes back, or stays on the hosts."""
+
+
+def errors(data: Mapping[str, Any], path: Path) -> Iterator[FieldError]:
+    """Everything that is wrong with the section `pools`."""
+    found = list(check(SHAPE, data, path))
+    yield from found
+    if found:
+        return
+    for name, pool in data.items():
+        yield from _host_errors(pool["hosts"], (*path, step(name), "hosts"))
+
+
+def pools_of(data: Mapping[str, Any], home: str) -> dict[str, HostPool]:
+    """The pools of a section in which nothing is wrong; `home` is what `~` stands for."""
+    return {name: _pool(name, pool, home) for name, pool in data.items()}
+
+
+def _pool(name: str, data: Mapping[str, Any], home: str) -> HostPool:
+    hosts = tuple(_host(item, data, home) for item in data["hosts"])
+    return HostPool(name, hosts, data.get("outputs") or COPY)
+
+
+def _host(item: str | Mapping[str, Any], pool: Mapping[str, Any], home: str) -> Host:
+    own: Mapping[str, Any] = {"host": item} if isinstance(item, str) else item
+    user, _, host = str(own["host"]).rpartition("@")
+
+    def chosen(name: str, otherwise: Any = "") -> Any:
+        return own.get(name) or pool.get(name) or otherwise
+
+    env = {**(pool.get("env") or {}), **(own.get("env") or {})}
+    options = [*(pool.get("options") or ()), *(own.get("options") or ())]
+    return Host(
+        host=host,
+        name=str(own.get("name") or host),
+        user=str(own.get("user") or user or pool.get("user") or ""),
+        port=int(chosen("port", 0)),
+        identity=_expanded(chosen("identity"), home),
+        address=str(own.get("address") or ""),
+        python=chosen("python", PYTHON),
+        env={name: _text(value) for name, value in env.items()},
+        options=tuple(_expanded(word, home) for word in options),
+        limits=_limits(own),
+    )
+
+
+def _limits(own: Mapping[str, Any]) -> dict[str, float]:
+    found = {
+        name: _number(Quantity.parse(own[name]))
+        for name in ("cpus", "memory")
+        if own.get(name) is not None
+    }
+    return found | ({"gpus": int(own["gpus"])} if own.get("gpus") is not None else {})
+
+
+def _number(amount: Quantity) -> float:
+    whole = amount.ceil()
+    return whole if Quantity.parse(whole) == amount else amount.nanos / 10**9
+
+
+def _host_errors(hosts: Sequence[Any], path: Path) -> Iterator[FieldError]:
+    seen: set[str] = set()
+    for index, item in enumerate(hosts):
+        own = {"host": item} if isinstance(item, str) else item
+        name = own.get("name") or str(own["host"]).rpartition("@")[2]
+        if name in seen:
+            place = (*path, index) if isinstance(item, str) else (*path, index, "host")
+            yield duplicate(place, name)
+        seen.add(name)
+        for amount in ("cpus", "memory"):
+            yield from _amount_errors(own.get(amount), (*path, index, amount))
+
+
+def _amount_errors(value: Any, path: Path) -> Iterator[FieldError]:
+    if value is None:
+        return
+    try:
+        is_something = Quantity.parse(value) > Quantity()
+    except InvalidQuantityError:
+        is_something = False
+    if not is_something:
+        yield invalid(path, value, "must be an amount such as 8, 500m or 32Gi")
+
+
+def _expanded(path: str, home: str) -> str:
+    return f"{home}{path[1:]}" if path == "~" or path.startswith("~/") else path
+
+
+def _text(value: str | float) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

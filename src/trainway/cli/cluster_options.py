@@ -1,0 +1,120 @@
+"""Options and arguments that the cluster commands share. Their names are SkyPilot's."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from trainway.cli.variables import env_option, given, task_options
+from trainway.sdk.cluster_tasks import TaskWishes
+
+Command = Callable[..., Any]
+
+
+class WordsCommand(click.Command):
+    """Keeps what stands after `--` apart: there words stay words, and are no text of a shell."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Split, and leave the first part to click."""
+        split = args.index("--") if "--" in args else len(args)
+        ctx.obj = args[split + 1 :] if split < len(args) else None
+        return super().parse_args(ctx, args[:split])
+
+
+def task_group(command: Command) -> Command:
+    """What may be said of a task beside its file."""
+    options = (
+        click.option("-n", "--name", help="Name of the job."),
+        click.option("--workdir", metavar="FOLDER", help="Folder in which the job runs."),
+        click.option("--num-nodes", "nodes", type=click.IntRange(min=1), help="Number of nodes."),
+        click.option("--cpus", metavar="NUMBER", help="CPUs for each node: 4, 4+, 0.5."),
+        click.option(
+            "--memory", metavar="SIZE", help="Memory for each node, in GB: 16, 16+, 512MB."
+        ),
+        click.option(
+            "--gpus", metavar="NAME[:COUNT]", help="GPUs for each node: A100:8, A100:0.5."
+        ),
+        env_option,
+        task_options,
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def infra_option(command: Command) -> Command:
+    """`--infra`, or `--on` as elsewhere."""
+    return click.option(
+        "--infra",
+        "--on",
+        "infra",
+        default="",
+        metavar="INFRA",
+        help="Where the cluster is to be: local, or ssh/POOL.",
+    )(command)
+
+
+def cluster_argument(command: Command) -> Command:
+    """One cluster."""
+    return click.argument("cluster", metavar="CLUSTER", shell_complete=complete_clusters)(command)
+
+
+def clusters_argument(command: Command) -> Command:
+    """Any number of clusters, or patterns of their names."""
+    return click.argument(
+        "clusters", metavar="[CLUSTER]...", nargs=-1, shell_complete=complete_clusters
+    )(command)
+
+
+def every_option(what: str) -> Callable[[Command], Command]:
+    """`-a`."""
+    return click.option("-a", "--all", "every", is_flag=True, help=f"All {what}.")
+
+
+def yes_option(command: Command) -> Command:
+    """`-y`."""
+    return click.option("-y", "--yes", is_flag=True, help="Do not ask.")(command)
+
+
+def idle_option(command: Command) -> Command:
+    """`-i`, long."""
+    return click.option(
+        "-i",
+        "--idle-minutes-to-autostop",
+        "idle_minutes",
+        type=click.IntRange(min=0),
+        metavar="MINUTES",
+        help="Stop after so many minutes without a job; 0: as soon as there is none.",
+    )(command)
+
+
+def task_wishes(options: dict[str, Any]) -> TaskWishes:
+    """What the options of `task_group` say."""
+    return TaskWishes(
+        name=options["name"],
+        nodes=options["nodes"],
+        cpus=options["cpus"],
+        memory=options["memory"],
+        gpus=options["gpus"],
+        workdir=options["workdir"],
+        env=given("--env", options["variables"], options["env_files"]),
+        secrets=given("--secret", options["secrets"], options["secret_files"]),
+    )
+
+
+def complete_clusters(
+    _context: click.Context, _parameter: click.Parameter, typed: str
+) -> list[str]:
+    """Names of clusters that begin so; a server that does not run is not started for this."""
+    from trainway.errors import TrainwayError  # noqa: PLC0415 - only a shell asks for this
+    from trainway.sdk.address import Home, configured_address  # noqa: PLC0415 - as above
+    from trainway.sdk.cluster_rest import ClusterRest  # noqa: PLC0415 - as above
+    from trainway.sdk.transport import Transport  # noqa: PLC0415 - as above
+
+    home = Home.of_environment()
+    try:
+        address = configured_address() or home.address(home.server_info())
+        names = [item["metadata"]["name"] for item in ClusterRest(Transport(address)).clusters()]
+    except TrainwayError:
+        return []
+    return [name for name in names if name.startswith(typed)]

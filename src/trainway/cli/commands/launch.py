@@ -1,0 +1,116 @@
+"""`trainway launch`: a task on a cluster, which is made if there is none."""
+
+import sys
+from typing import Any, Final
+
+import click
+
+from trainway.cli.cluster_connection import confirm, connect
+from trainway.cli.cluster_options import (
+    WordsCommand,
+    complete_clusters,
+    idle_option,
+    infra_option,
+    task_group,
+    task_wishes,
+    yes_option,
+)
+from trainway.cli.cluster_target import target
+from trainway.cli.cluster_text import autostop, resources
+from trainway.cli.output import echo, echo_line
+from trainway.cli.refusal import RefusedError
+from trainway.errors import InvalidError
+from trainway.sdk.cluster_rest import ClusterRest
+from trainway.sdk.cluster_submission import number_of, submit
+from trainway.sdk.cluster_tasks import ClusterTask
+from trainway.sdk.rest import Json
+
+_HELP: Final = """Run a task on a cluster, and make the cluster if there is none.
+
+\b
+trainway launch TASK.yaml -c NAME
+trainway launch -c NAME --gpus A100:0.5 'echo $HOSTNAME'
+trainway launch -c NAME -- COMMAND ARGS...
+
+A cluster is a held part of this machine, or of a pool of SSH hosts, with a queue of its own; a new
+one has as many nodes, and on each what, the task asks for. Its setup runs first. Ctrl-C asks
+whether to leave the job alone or to cancel it.
+
+Exit status: 0 the job succeeded, 100 it failed, 101 it has not ended, 103 it was cancelled; 1 an
+error, 2 wrong usage, 3 something was not found.
+"""
+
+
+@click.command("launch", cls=WordsCommand, help=_HELP)
+@click.argument("words", metavar="[TASK.yaml|COMMAND]...", nargs=-1)
+@click.option(
+    "-c", "--cluster", default="", help="The cluster; else a name is made up.",
+    shell_complete=complete_clusters,
+)  # fmt: skip
+@infra_option
+@task_group
+@click.option("-d", "--detach-run", "detach", is_flag=True, help="Only submit; print the number.")
+@idle_option
+@click.option("--down", is_flag=True, help="Go down when idle, instead of stopping.")
+@yes_option
+@click.option("--no-setup", is_flag=True, help="Leave out the task's setup.")
+@click.option("--fast", is_flag=True, help="Leave it out if the cluster is up already.")
+@click.option("--dryrun", is_flag=True, help="Only say what the cluster would be.")
+@click.pass_context
+def command(ctx: click.Context, /, words: tuple[str, ...], **options: Any) -> int:
+    """Make the cluster, submit, then show."""
+    task = target(words, ctx.obj, task_wishes(options))
+    rest = connect()
+    wanted = {
+        "name": options["cluster"],
+        "infra": options["infra"],
+        "nodes": task.nodes,
+        "resources": task.resources,
+        "idle_minutes": options["idle_minutes"],
+        "down": options["down"],
+    }
+    known = _known(rest, options["cluster"])
+    if options["dryrun"]:
+        _say(rest.launch({**wanted, "dry_run": True}), "would be")
+        return 0
+    if known is None and not options["yes"] and sys.stdin.isatty() and sys.stderr.isatty():
+        _say(rest.launch({**wanted, "dry_run": True}), "will be")
+        if not confirm("Launch it?", yes=False):
+            return 1
+    cluster = rest.launch(wanted)
+    is_up = known is not None and known["status"]["phase"] == "UP"
+    if known is None:
+        _say(cluster, "is")
+    with_setup = not options["no_setup"] and not (options["fast"] and is_up)
+    return run(rest, cluster, task, with_setup=with_setup, detach=options["detach"])
+
+
+def run(
+    rest: ClusterRest, cluster: Json, task: ClusterTask, *, with_setup: bool, detach: bool
+) -> int:
+    """Submit a task to a cluster, then show it; the exit status says how it ended."""
+    try:
+        job, warnings = submit(rest, cluster, task, with_setup=with_setup)
+    except InvalidError as error:
+        raise RefusedError(list(error.lines), error.exit_code) from None
+    for warning in warnings:
+        echo_line(f"warning: {warning}")
+    name = cluster["metadata"]["name"]
+    if detach:
+        echo(f"{name} {number_of(job)}\n")
+        return 0
+    from trainway.cli.cluster_jobs import follow  # noqa: PLC0415 - not for -d
+
+    return follow(rest, name, job)
+
+
+def _known(rest: ClusterRest, name: str) -> Json | None:
+    found = rest.clusters() if name else ()
+    return next((item for item in found if item["metadata"]["name"] == name), None)
+
+
+def _say(cluster: Json, verb: str) -> None:
+    name, spec = cluster["metadata"]["name"], cluster["spec"]
+    stops = autostop(spec.get("autostop"))
+    more = f", autostop {stops}" if spec.get("autostop") else ""
+    echo_line(f"cluster {name or '(new)'} {verb} {resources(cluster)} on {spec['infra']}{more}")

@@ -1,0 +1,39 @@
+"""`trainway ssh`: a shell on the first node of a cluster."""
+
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+
+import click
+
+from trainway.cli.cluster_connection import connect
+from trainway.cli.cluster_options import cluster_argument
+from trainway.errors import UnavailableError
+
+
+@click.command("ssh", context_settings={"ignore_unknown_options": True})
+@cluster_argument
+@click.argument("words", metavar="[COMMAND]...", nargs=-1, type=click.UNPROCESSED)
+def command(cluster: str, words: tuple[str, ...]) -> None:
+    """Open a shell on the first node of a cluster, or run a command there.
+
+    On this machine it is your shell, in the cluster's folder and with its GPUs; on SSH hosts it is
+    ssh. What runs there is no job, and does not keep the cluster from stopping.
+    """
+    place = connect().access(cluster)
+    if place.get("words"):
+        _become([*place["words"], *words], dict(os.environ))
+    shell = os.environ.get("SHELL") or "/bin/sh"
+    os.chdir(place["directory"])
+    line = [shell, "-c", " ".join(words)] if words else [shell]
+    _become(line, {**os.environ, **place["variables"]})
+
+
+def _become(words: Sequence[str], variables: dict[str, str]) -> None:
+    program = shutil.which(words[0])
+    if program is None:
+        raise UnavailableError(f"{words[0]} is not installed here")
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execve(program, list(words), variables)  # noqa: S606 - what the user asked for

@@ -1,0 +1,44 @@
+"""`trainway status`: the clusters."""
+
+import click
+
+from trainway.cli.cluster_connection import chosen, connect
+from trainway.cli.cluster_options import clusters_argument
+from trainway.cli.cluster_text import CLUSTERS, cluster_row
+from trainway.cli.columns import Columns
+from trainway.cli.job_options import output_option
+from trainway.cli.job_text import utc_now
+from trainway.cli.output import echo, echo_line, to_json_list
+from trainway.errors import ConflictError, UsageError
+
+
+@click.command("status")
+@clusters_argument
+@output_option(("table", "json"))
+@click.option("--ip", is_flag=True, help="Only the address of the cluster's first node.")
+@click.option("-r", "--refresh", is_flag=True, help="Ask those who keep the clusters first.")
+def command(clusters: tuple[str, ...], output: str, ip: bool, refresh: bool) -> None:
+    """Show clusters.
+
+    Their status is INIT while they wait for their nodes, UP, AUTOSTOPPING or STOPPED.
+    """
+    rest = connect()
+    found = chosen(rest, clusters, every=not clusters, refresh=refresh)
+    if ip:
+        if len(found) != 1:
+            raise UsageError("--ip is for one cluster", hint="trainway status --ip CLUSTER")
+        nodes = found[0]["status"]["nodes"]
+        if not nodes:
+            name, phase = found[0]["metadata"]["name"], found[0]["status"]["phase"]
+            raise ConflictError(f"cluster {name} has no nodes: it is {phase}")
+        echo(f"{nodes[0]['address'] or nodes[0]['host']}\n")
+    elif output == "json":
+        echo(to_json_list(found))
+    elif found:
+        now = utc_now()
+        echo(Columns(CLUSTERS).table([cluster_row(item, now) for item in found]))
+        for item in found:
+            if item["status"]["message"]:
+                echo_line(f"{item['metadata']['name']}: {item['status']['message']}")
+    else:
+        echo_line("there are no clusters; trainway launch makes one")

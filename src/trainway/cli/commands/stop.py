@@ -1,0 +1,24 @@
+"""`trainway stop`: let go of what clusters hold, and keep them."""
+
+import click
+
+from trainway.cli.cluster_action import act
+from trainway.cli.cluster_options import clusters_argument, every_option, yes_option
+
+
+@click.command("stop")
+@clusters_argument
+@every_option("clusters")
+@yes_option
+def command(clusters: tuple[str, ...], every: bool, yes: bool) -> int:
+    """Stop clusters: their jobs end, and what they hold is free for others.
+
+    trainway start has them again. SSH hosts cannot be stopped; trainway down gives them back.
+    """
+    return act(
+        clusters,
+        every=every,
+        question=None if yes else "Stop",
+        work=lambda rest, name: rest.cluster_act(name, "stop"),
+        done="stopped",
+    )

@@ -1,0 +1,69 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from trainway.errors import NotFoundError, UsageError
+from trainway.sdk import Client
+from trainway.sdk.testing import FakeServer, Json
+
+
+@pytest.fixture
+def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
+    monkeypatch.setenv("TRAINWAY_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("TRAINWAY_SERVER", raising=False)
+    monkeypatch.chdir(tmp_path)
+    with FakeServer(tmp_path / "home") as server:
+        yield server
+
+
+def tasks(fake: FakeServer) -> list[Json]:
+    bodies = [
+        body for method, url, body in fake.requests if (method, url) == ("POST", "/api/v1/jobs")
+    ]
+    return [body["objects"][0]["spec"]["tasks"][0]["task"] for body in bodies]
+
+
+def test_a_program_launches_a_cluster_and_uses_it(fake: FakeServer) -> None:
+    client = Client()
+    cluster, job = client.launch("echo 1", cluster="dev", cpus=2, gpus="A100:0.5", idle_minutes=5)
+    assert (cluster.name, cluster.infra, cluster.status) == ("dev", "local", "UP")
+    assert fake.requests[0][2]["resources"] == {"cpus": "2", "accelerators": "A100:0.5"}
+    second = cluster.exec("echo 2", nodes=1, env={"A": "b"})
+    assert [item.id for item in cluster.queue()] == [second.id, job.id]
+    found = cluster.job(1)
+    assert found is not None
+    assert (found.id, cluster.job(9)) == (job.id, None)
+    assert tasks(fake) == [
+        {"run": "echo 1", "resources": {"cpus": "2", "accelerators": "A100:0.5"}},
+        {"run": "echo 2", "num_nodes": 1, "envs": {"A": "b"}},
+    ]
+
+
+def test_a_file_is_a_task_with_its_setup_only_at_launch(fake: FakeServer) -> None:
+    Path("task.yaml").write_text("setup: a\nrun: b\n")
+    cluster, _ = Client().launch(Path("task.yaml"), cluster="dev")
+    cluster.exec("task.yaml")
+    assert tasks(fake) == [{"setup": "a", "run": "b"}, {"run": "b"}]
+
+
+def test_clusters_are_listed_changed_and_given_back(fake: FakeServer) -> None:
+    fake.clusters.add("dev")
+    client = Client()
+    (cluster,) = client.clusters()
+    cluster.autostop(3, down=True)
+    assert cluster.data["spec"]["autostop"] == {"idleMinutes": 3, "down": True}
+    cluster.stop()
+    assert cluster.status == "STOPPED"
+    cluster.start()
+    assert client.cluster("dev").status == "UP"
+    cluster.down()
+    assert client.clusters(refresh=True) == []
+    with pytest.raises(NotFoundError):
+        client.cluster("dev")
+
+
+def test_nothing_is_nothing_to_run(fake: FakeServer) -> None:
+    fake.clusters.add("dev")
+    with pytest.raises(UsageError, match="nothing to run"):
+        Client().cluster("dev").exec("  ")

@@ -1,0 +1,126 @@
+"""Clusters: launch, list, look at, act on."""
+
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Query
+from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from trainway.engine.cluster_request import Launch
+from trainway.server.models import Shown
+from trainway.server.paths import BASE_PATH
+from trainway.server.service import Service
+
+Json = dict[str, Any]
+
+_MOST_NODES = 10_000
+_MOST_MINUTES = 2**31
+
+
+class LaunchRequest(BaseModel):
+    """What a cluster is to be."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field("", description="empty: a name is made up")
+    infra: str = Field("", description="`local` or `ssh/POOL`; empty: as the resources say")
+    nodes: int = Field(1, ge=1, le=_MOST_NODES)
+    resources: Json = Field(
+        {}, description="of each node, as in a task; the first candidate counts"
+    )
+    idle_minutes: int | None = Field(
+        None, ge=0, lt=_MOST_MINUTES, description="stop after so long without a job"
+    )
+    down: bool = Field(False, description="go down instead, and be forgotten")
+    dry_run: bool = Field(False, description="only see whether it could be had")
+
+
+class AutostopRequest(BaseModel):
+    """When an idle cluster stops."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    idle_minutes: int | None = Field(None, ge=0, lt=_MOST_MINUTES, description="none: never")
+    down: bool = False
+
+
+class Cluster(Shown):
+    """A cluster."""
+
+    api_version: str
+    kind: str
+    metadata: Json
+    spec: Json = Field(description="infra, nodes, resources of each node, autostop")
+    status: Json = Field(description="phase: INIT, UP, STOPPED or AUTOSTOPPING; its nodes")
+
+
+class ClusterList(Shown):
+    """All clusters."""
+
+    items: list[Cluster]
+
+
+class ClusterJob(Shown):
+    """A job of a cluster."""
+
+    number: int
+    resources: str
+    logs: str
+    job: Json
+
+
+class ClusterJobs(Shown):
+    """The queue of a cluster, newest first."""
+
+    items: list[ClusterJob]
+
+
+def add_cluster_routes(app: FastAPI, service: Service) -> None:
+    """All routes below /clusters."""
+    clusters = service.engine.clusters
+
+    @app.post(f"{BASE_PATH}/clusters", tags=["clusters"], response_model=Cluster)
+    async def launch(body: LaunchRequest) -> Response:
+        """Make a cluster unless it is there; a stopped one starts again."""
+        return JSONResponse(await clusters.launch(Launch(**body.model_dump())))
+
+    @app.get(f"{BASE_PATH}/clusters", tags=["clusters"], response_model=ClusterList)
+    async def listed(refresh: Annotated[bool, Query()] = False) -> Response:
+        """List clusters. `refresh`: ask their agents first."""
+        return JSONResponse({"items": await clusters.all(refresh=refresh)})
+
+    @app.get(f"{BASE_PATH}/clusters/{{name}}", tags=["clusters"], response_model=Cluster)
+    async def get(name: str) -> Response:
+        """Show a cluster."""
+        return JSONResponse(await clusters.get(name))
+
+    @app.get(f"{BASE_PATH}/clusters/{{name}}/jobs", tags=["clusters"], response_model=ClusterJobs)
+    async def jobs(name: str) -> Response:
+        """The jobs of a cluster; a new one is submitted to the backend `cluster/NAME`."""
+        return JSONResponse({"items": await clusters.jobs(name)})
+
+    @app.get(f"{BASE_PATH}/clusters/{{name}}/access", tags=["clusters"])
+    async def access(name: str) -> Response:
+        """How a person gets to the first node: a folder and variables here, or words of ssh."""
+        return JSONResponse(await clusters.access(name))
+
+    @app.post(f"{BASE_PATH}/clusters/{{name}}/stop", tags=["clusters"], response_model=Cluster)
+    async def stop(name: str) -> Response:
+        """End its jobs and give back its nodes; it can be started again."""
+        return JSONResponse(await clusters.stop(name))
+
+    @app.post(f"{BASE_PATH}/clusters/{{name}}/start", tags=["clusters"], response_model=Cluster)
+    async def start(name: str, body: AutostopRequest | None = None) -> Response:
+        """Give a stopped cluster its nodes again."""
+        wish = body or AutostopRequest()
+        return JSONResponse(await clusters.restart(name, wish.idle_minutes, down=wish.down))
+
+    @app.post(f"{BASE_PATH}/clusters/{{name}}/autostop", tags=["clusters"], response_model=Cluster)
+    async def autostop(name: str, body: AutostopRequest) -> Response:
+        """Set after how long without a job it stops, or that it does not."""
+        return JSONResponse(await clusters.autostop(name, body.idle_minutes, down=body.down))
+
+    @app.delete(f"{BASE_PATH}/clusters/{{name}}", tags=["clusters"], response_model=Cluster)
+    async def down(name: str, purge: Annotated[bool, Query()] = False) -> Response:
+        """End its jobs, give back its nodes and forget it."""
+        return JSONResponse(await clusters.down(name, purge=purge))
