@@ -12,8 +12,10 @@ CLUSTER := PYTHONPATH=test/cluster $(BIN)/python -m cluster
 SIZE ?= node
 CLUSTER_TESTS ?= test/kubernetes
 CLUSTER_EXTRAS := helm kueue kwok scheduler-plugins scheduler-plugins-controller
+# Each worker has a cluster of its own; one that is there already is used by one test at a time.
+CLUSTER_WORKERS ?= $(if $(filter existing,$(TRAINWAY_TEST_CLUSTER)),0,2)
 
-.PHONY: help install demo test test-cluster cluster-up cluster-down lint fmt generate lock bench clean
+.PHONY: help install demo test test-cluster cluster-programs cluster-up cluster-down lint fmt generate lock bench clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -38,7 +40,11 @@ test: install ## run all tests but those with pods; where Go is, also those on a
 
 test-cluster: install ## run all tests on Kubernetes, with pods; needs root, Go and Debian's containerd
 	@! command -v go >/dev/null || $(CLUSTER) build node $(CLUSTER_EXTRAS) || true
-	@$(BIN)/pytest -n0 $(CLUSTER_TESTS)
+	@$(BIN)/pytest -n $(CLUSTER_WORKERS) --dist loadgroup --no-loadscope-reorder $(CLUSTER_TESTS)
+
+cluster-programs: install ## build all that the tests on Kubernetes run; what is built already stays
+	@$(CLUSTER) build api # first, since most tests wait for it
+	@$(CLUSTER) build node $(CLUSTER_EXTRAS) operator-image
 
 cluster-up: install ## start a Kubernetes on this machine that stays (SIZE=api: only its API server)
 	@$(CLUSTER) up --size $(SIZE)

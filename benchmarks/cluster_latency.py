@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from cluster.identities import CONTEXT
-from cluster.images import BUSYBOX
 from cluster.node import NodeCluster
+from shell_jobsets import ShellJobSet
 
 from benchmarks.local import TRAINWAY, Row, median, scratch_home, trainway
 from trainway import Client
@@ -53,19 +53,6 @@ def main(names: list[str]) -> int:
                     print(row, flush=True)
                     rows.append(row)
     return 0 if all(row.is_kept for row in rows) else 1
-
-
-def jobset(name: str, command: Sequence[str]) -> Json:
-    """A JobSet of one pod."""
-    container = {"name": "node", "image": BUSYBOX, "command": list(command)}
-    pod = {"restartPolicy": "Never", "containers": [container]}
-    job = {"backoffLimit": 0, "template": {"spec": pod}}
-    return {
-        "apiVersion": "jobset.x-k8s.io/v1alpha2",
-        "kind": "JobSet",
-        "metadata": {"name": name},
-        "spec": {"replicatedJobs": [{"name": "node", "template": {"spec": job}}]},
-    }
 
 
 @contextlib.contextmanager
@@ -115,7 +102,7 @@ def submission(cluster: NodeCluster) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder, pod_births(cluster) as births:
         for number in range(RUNS + 1):
             for way, submit in ways.items():
-                job = jobset(f"{way}-{number}", ["true"])
+                job = ShellJobSet(f"{way}-{number}", "true").manifest()
                 file = Path(folder, f"{way}-{number}.json")
                 file.write_text(json.dumps(job))
                 started = time.perf_counter()
@@ -148,10 +135,10 @@ def logs(cluster: NodeCluster) -> Iterator[Row]:
     """From a line in a pod to the same line on the terminal."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "ticking.json")
-        file.write_text(json.dumps(jobset("ticking", ["sh", "-c", TICKING])))
+        file.write_text(json.dumps(ShellJobSet("ticking", TICKING).manifest()))
         ours = delays([TRAINWAY, "run", "--on", INFRA, str(file)])
         trainway("jobs", "delete", "ticking")
-        file.write_text(json.dumps(jobset("plain", ["sh", "-c", TICKING])))
+        file.write_text(json.dumps(ShellJobSet("plain", TICKING).manifest()))
         kubectl = str(cluster.bin / "kubectl")
         run([kubectl, "create", "-f", str(file)])
         selector = "jobset.sigs.k8s.io/jobset-name=plain"

@@ -7,7 +7,9 @@ from typing import Any, Final
 import pytest
 from cluster.access import Access
 from cluster.processes import wait_until
+from upstream_crds import permissive_crd
 
+from trainway.kube.resources import COSCHEDULING_POD_GROUPS
 from trainway.operator.trainjobs.testing import Clock, Operator
 from trainway.runtimes import builtin_runtime
 
@@ -67,8 +69,8 @@ def trainjob_cluster(api_cluster: Access) -> Access:
     """A cluster with our kinds, JobSet's, and PodGroups."""
     api_cluster.install_jobset_crds()
     api_cluster.install_our_crds()
-    api_cluster.apply(_POD_GROUPS)
-    assert wait_until(lambda: api_cluster.serves(_POD_GROUPS_PATH), 30)
+    api_cluster.apply(permissive_crd(COSCHEDULING_POD_GROUPS))
+    assert wait_until(lambda: api_cluster.serves(COSCHEDULING_POD_GROUPS.path()), 30)
     return api_cluster
 
 
@@ -78,36 +80,6 @@ def world(trainjob_cluster: Access, namespace: str) -> Iterator[World]:
     world = World(trainjob_cluster, namespace)
     yield world
     world.close()
-
-
-_POD_GROUPS_PATH: Final = "/apis/scheduling.x-k8s.io/v1alpha1/podgroups"
-_POD_GROUPS: Final[Json] = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {
-        "name": "podgroups.scheduling.x-k8s.io",
-        "annotations": {"api-approved.kubernetes.io": "unapproved, for tests"},
-    },
-    "spec": {
-        "group": "scheduling.x-k8s.io",
-        "names": {"kind": "PodGroup", "plural": "podgroups"},
-        "scope": "Namespaced",
-        "versions": [
-            {
-                "name": "v1alpha1",
-                "served": True,
-                "storage": True,
-                "subresources": {"status": {}},
-                "schema": {
-                    "openAPIV3Schema": {
-                        "type": "object",
-                        "x-kubernetes-preserve-unknown-fields": True,
-                    }
-                },
-            }
-        ],
-    },
-}
 
 
 def trainjob(runtime: str, name: str = "t", spec: Json | None = None, **trainer: Any) -> Json:

@@ -1,14 +1,19 @@
-"""A cluster with the CRDs of an upstream project in place of ours."""
+"""The CRDs of upstream projects: in place of ours, or only by name."""
 
 import json
 import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from cluster.access import Access
 from cluster.control_plane import ControlPlane
 from cluster.fixtures import running, unavailable
+
+from trainway.kube.resources import Resource
+
+Json = dict[str, Any]
 
 
 def cluster_with_crds_of(module: str, files: str) -> Iterator[Access]:
@@ -30,3 +35,24 @@ def module_folder(module: str) -> Path:
     if done.returncode != 0:
         unavailable(f"{module}: {done.stdout}{done.stderr}")
     return Path(json.loads(done.stdout)["Dir"])
+
+
+def permissive_crd(resource: Resource) -> Json:
+    """A kind of that name which takes anything, where the project's own is not at hand."""
+    anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    version = {"name": resource.version, "served": True, "storage": True}
+    schema = {"subresources": {"status": {}}, "schema": {"openAPIV3Schema": anything}}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {
+            "name": f"{resource.plural}.{resource.group}",
+            "annotations": {"api-approved.kubernetes.io": "unapproved, for tests"},
+        },
+        "spec": {
+            "group": resource.group,
+            "names": {"kind": resource.kind, "plural": resource.plural},
+            "scope": "Namespaced",
+            "versions": [{**version, **schema}],
+        },
+    }

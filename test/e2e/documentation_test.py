@@ -30,7 +30,13 @@ from trainway.sdk.transport import BASE_PATH, Transport
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAGES = sorted([*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/**/*.md")])
 TRAINER = "trainer.kubeflow.org/v1alpha1"
-COMMANDS = ("docs/explain.md", "docs/operator.md", "docs/running.md", "docs/server.md")
+COMMANDS = (
+    "docs/clusters.md",
+    "docs/explain.md",
+    "docs/operator.md",
+    "docs/running.md",
+    "docs/server.md",
+)
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,8 @@ from typing import Any, Final
 TIMEOUT_S: Final = 120.0
 
 VISITOR: Final = Path(__file__).with_name("visitor.py")
+CHATTER: Final = Path(__file__).with_name("chatter.py")
+"""Another visitor, which writes numbered lines while it waits."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +51,14 @@ class Gate:
         self._listener.settimeout(TIMEOUT_S)
         self._visitors: list[Visitor] = []
 
-    def command(self, name: str = "", *words: str) -> list[str]:
+    @property
+    def path(self) -> str:
+        """Where it listens."""
+        return str(self._path)
+
+    def command(self, name: str = "", *words: str, program: Path = VISITOR) -> list[str]:
         """What a container runs to report here."""
-        return [sys.executable, str(VISITOR), str(self._path), name, *words]
+        return [sys.executable, str(program), str(self._path), name, *words]
 
     def next(self) -> Visitor:
         """Wait for the next process."""

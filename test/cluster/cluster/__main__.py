@@ -12,6 +12,7 @@ from cluster import builds
 from cluster.control_plane import ControlPlane
 from cluster.kwok import KwokCluster
 from cluster.node import NodeCluster
+from cluster.operator_image import operator_image
 from cluster.record import records
 from cluster.teardown import remove
 from cluster.unavailable import UnavailableError
@@ -21,6 +22,7 @@ log = logging.getLogger(__name__)
 SIZES: Final[Mapping[str, type[ControlPlane]]] = {
     size.size: size for size in (ControlPlane, NodeCluster, KwokCluster)
 }
+IMAGE: Final = "operator-image"
 
 
 def main() -> int:
@@ -45,7 +47,8 @@ def parser() -> argparse.ArgumentParser:
     stop = actions.add_parser("down", help="remove all clusters that `up` started")
     stop.set_defaults(action=down)
     make = actions.add_parser("build", help="build programs into the cache")
-    make.add_argument("names", nargs="+", help="api, node, kwok, or programs such as kueue")
+    about = f"api, node, kwok, programs such as kueue, or {IMAGE}"
+    make.add_argument("names", nargs="+", help=about)
     make.set_defaults(action=build)
     return top
 
@@ -69,22 +72,30 @@ def down(_: argparse.Namespace) -> int:
 
 
 def build(arguments: argparse.Namespace) -> int:
+    programs: list[str] = []
     for name in arguments.names:
-        if name in SIZES:
-            prepare(SIZES[name])
-            continue
-        module = next((each for each in builds.ALL if name in each.packages), None)
-        if module is None:
+        programs += needed(SIZES[name]) if name in SIZES else [name]
+    if IMAGE in programs:
+        programs.remove(IMAGE)
+        operator_image()
+    known = {name for module in builds.ALL for name in module.packages}
+    for name in programs:
+        if name not in known:
             raise UnavailableError(f"{name}: no such program")
-        builds.build(module, [name])
+    for module in builds.ALL:
+        builds.build(module, [name for name in module.packages if name in programs])
     return 0
 
 
-def prepare(size: type[ControlPlane]) -> None:
-    """Build what a cluster of this size needs, unless another one is used or it cannot start."""
-    if os.environ.get("TRAINWAY_TEST_CLUSTER") != "existing":
-        size.require()
+def needed(size: type[ControlPlane]) -> tuple[str, ...]:
+    """What a cluster of this size is built of, unless another one is used or it cannot start."""
+    if os.environ.get("TRAINWAY_TEST_CLUSTER") == "existing":
+        return ()
+    size.require()
+    if os.environ.get("KUBEBUILDER_ASSETS"):
         size.build()
+        return ()
+    return size.all_programs()
 
 
 if __name__ == "__main__":

@@ -2,8 +2,9 @@
 
 Building takes minutes, so each program is built once per machine and version: the folder in the
 user's cache carries the hash of the module files. A program is renamed into place when it is whole,
-so that an interrupted build goes on where it stopped, and a file lock keeps two runs from building
-the same.
+so that an interrupted build goes on where it stopped, and a file lock for each keeps two runs from
+building the same. What is asked for together is built by one `go build`, which keeps all processors
+busy, and always with the same flags, so that no package is compiled twice.
 """
 
 import fcntl
@@ -15,9 +16,9 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from cluster.unavailable import UnavailableError
@@ -26,6 +27,8 @@ log = logging.getLogger(__name__)
 
 MODULES: Final = Path(__file__).resolve().parents[1] / "modules"
 VERSION_PACKAGE: Final = "k8s.io/component-base/version"
+# The same for all, so that they share what is compiled; a profile would be of one program alone.
+COMPILER_FLAGS: Final = ("-trimpath", "-pgo=off")
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,6 @@ class Module:
     name: str
     versioned_by: str  # the required module whose version the programs report
     packages: Mapping[str, str]  # program -> main package
-    follows_kubernetes: bool = False  # v0.N is made for Kubernetes 1.N, which programs must report
 
     @property
     def folder(self) -> Path:
@@ -44,9 +46,10 @@ class Module:
 
     def key(self) -> str:
         """A short hash of what decides the programs."""
-        digest = hashlib.sha256()
-        for name in ("go.mod", "go.sum"):
-            digest.update((self.folder / name).read_bytes())
+        digest = hashlib.sha256(repr(COMPILER_FLAGS).encode())
+        sources = sorted(self.folder.glob("**/*.go"))
+        for path in (self.folder / "go.mod", self.folder / "go.sum", *sources):
+            digest.update(path.read_bytes())
         return digest.hexdigest()[:16]
 
     def version(self) -> str:
@@ -56,11 +59,6 @@ class Module:
             if words[:1] == [self.versioned_by] and "=>" not in words:
                 return words[1]
         raise ValueError(f"{self.folder}/go.mod does not require {self.versioned_by}")
-
-    def reported_version(self) -> str:
-        """What the programs say they are."""
-        version = self.version()
-        return version.replace("v0.", "v1.", 1) if self.follows_kubernetes else version
 
 
 KUBERNETES: Final = Module(
@@ -73,22 +71,15 @@ KUBERNETES: Final = Module(
         "kube-scheduler": "k8s.io/kubernetes/cmd/kube-scheduler",
         "kubelet": "k8s.io/kubernetes/cmd/kubelet",
         "jobset": "sigs.k8s.io/jobset",
-        "coredns": "github.com/coredns/coredns",
+        "coredns": "./coredns",
         "kueue": "sigs.k8s.io/kueue/cmd/kueue",
+        "scheduler-plugins": "sigs.k8s.io/scheduler-plugins/cmd/scheduler",
+        "scheduler-plugins-controller": "sigs.k8s.io/scheduler-plugins/cmd/controller",
+        "helm": "helm.sh/helm/v3/cmd/helm",
     },
 )
 KWOK: Final = Module("kwok", "sigs.k8s.io/kwok", {"kwok": "sigs.k8s.io/kwok/cmd/kwok"})
-SCHEDULER_PLUGINS: Final = Module(
-    "scheduler-plugins",
-    "sigs.k8s.io/scheduler-plugins",
-    {
-        "scheduler-plugins": "sigs.k8s.io/scheduler-plugins/cmd/scheduler",
-        "scheduler-plugins-controller": "sigs.k8s.io/scheduler-plugins/cmd/controller",
-    },
-    follows_kubernetes=True,
-)
-HELM: Final = Module("helm", "helm.sh/helm/v3", {"helm": "helm.sh/helm/v3/cmd/helm"})
-ALL: Final = (KUBERNETES, KWOK, SCHEDULER_PLUGINS, HELM)
+ALL: Final = (KUBERNETES, KWOK)
 
 
 def cache_folder() -> Path:
@@ -100,16 +91,22 @@ def cache_folder() -> Path:
 def build(module: Module, programs: Sequence[str]) -> Path:
     """The folder with these programs; what is missing there is built."""
     folder = cache_folder() / module.key() / "bin"
-    missing = [name for name in programs if not (folder / name).exists()]
+    missing = absent(programs, folder)
     if not missing:
         return folder
     require_go(f"{', '.join(missing)} must be built with it")
     folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder.with_name("build.lock")):
-        for name in missing:
-            if not (folder / name).exists():  # another run may have built it meanwhile
-                compile_program(module, name, folder / name)
+    with ExitStack() as locks:
+        for name in sorted(missing):  # in one order, so that no two runs wait for each other
+            locks.enter_context(locked(folder.with_name(f"{name}.lock")))
+        missing = absent(missing, folder)  # another run may have built some meanwhile
+        if missing:
+            compile_programs(module, missing, folder)
     return folder
+
+
+def absent(programs: Sequence[str], folder: Path) -> list[str]:
+    return [name for name in programs if not (folder / name).exists()]
 
 
 def require_go(purpose: str) -> None:
@@ -117,11 +114,14 @@ def require_go(purpose: str) -> None:
         raise UnavailableError(f"go: not found, and {purpose}")
 
 
-def compile_program(module: Module, name: str, target: Path) -> None:
+def compile_programs(module: Module, names: Sequence[str], folder: Path) -> None:
     started = time.monotonic()
-    log.info("building %s %s", name, module.version())
-    partial = target.with_name(f"{name}.partial")
-    command = compile_command(module, name, partial)
+    told = ", ".join(names)
+    log.info("building %s of %s %s", told, module.versioned_by, module.version())
+    partial = folder.with_name(f"partial-{names[0]}")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir()
+    command = compile_command(module, names, partial)
     done = subprocess.run(
         command,
         cwd=module.folder,
@@ -131,20 +131,22 @@ def compile_program(module: Module, name: str, target: Path) -> None:
         check=False,
     )
     if done.returncode != 0:
-        raise UnavailableError(f"{name}: {' '.join(command)}: {done.stderr.strip()[-2000:]}")
-    partial.rename(target)
-    log.info("built %s in %.0f s", name, time.monotonic() - started)
+        raise UnavailableError(f"{told}: {' '.join(command)}: {done.stderr.strip()[-2000:]}")
+    for name in names:
+        (partial / PurePosixPath(module.packages[name]).name).rename(folder / name)
+    partial.rmdir()
+    log.info("built %s in %.0f s", told, time.monotonic() - started)
 
 
-def compile_command(module: Module, name: str, output: Path) -> list[str]:
-    """The `go build` of one program."""
-    version = module.reported_version()
+def compile_command(module: Module, names: Sequence[str], output: Path) -> list[str]:
+    """The `go build` of these programs into a folder, each named as its package."""
+    version = module.version()
     major, minor = version.removeprefix("v").split(".")[:2]
     values = {"gitVersion": version, "gitMajor": major, "gitMinor": minor}
     stamps = [f"-X {VERSION_PACKAGE}.{key}={value}" for key, value in values.items()]
-    flags = " ".join(["-s", "-w", *stamps])
-    package = module.packages[name]
-    return ["go", "build", "-trimpath", "-ldflags", flags, "-o", str(output), package]
+    linker = " ".join(["-s", "-w", *stamps])
+    packages = [module.packages[name] for name in names]
+    return ["go", "build", *COMPILER_FLAGS, "-ldflags", linker, "-o", f"{output}/", *packages]
 
 
 @contextmanager

@@ -4,14 +4,16 @@ from pathlib import Path
 import pytest
 
 from cluster import builds
-from cluster.builds import ALL, KUBERNETES, SCHEDULER_PLUGINS, Module
+from cluster.builds import ALL, KUBERNETES, Module
 from cluster.unavailable import UnavailableError
 
 FAKE_GO = """\
 #!/bin/sh
 echo "$@" >> "$GO_CALLS"
 while [ "$1" != -o ]; do shift; done
-echo program > "$2"
+output=$2
+shift 2
+for package; do echo program > "$output$(basename "$package")"; done
 test ! -e "$GO_CALLS.fail"
 """
 
@@ -34,6 +36,23 @@ def test_a_program_is_built_once(go_calls: Path) -> None:
     assert builds.build(KUBERNETES, ["kubectl"]) == first
     assert (first / "kubectl").read_text() == "program\n"
     assert go_calls.read_text().count("k8s.io/kubernetes/cmd/kubectl") == 1
+
+
+def test_what_is_asked_for_together_is_built_together_and_the_rest_later(go_calls: Path) -> None:
+    builds.build(KUBERNETES, ["kubectl"])
+    folder = builds.build(KUBERNETES, ["kubectl", "jobset", "scheduler-plugins"])
+    assert sorted(path.name for path in folder.iterdir()) == [
+        *("jobset", "kubectl", "scheduler-plugins"),
+    ]
+    assert [call.count("sigs.k8s.io") for call in go_calls.read_text().splitlines()] == [0, 2]
+    assert not list(folder.parent.glob("partial-*"))
+
+
+def test_a_program_that_another_run_builds_does_not_hold_up_the_others(go_calls: Path) -> None:
+    folder = builds.build(KUBERNETES, ["kubectl"])
+    with builds.locked(folder.with_name("kubelet.lock")):
+        assert builds.build(KUBERNETES, ["kubectl", "jobset"]) == folder
+    assert (folder / "jobset").exists()
 
 
 def test_what_an_interrupted_build_left_is_not_used(go_calls: Path) -> None:
@@ -60,7 +79,7 @@ def test_without_go_what_is_built_already_is_used(
 def test_the_module_files_pin_every_program(module: Module) -> None:
     text = (module.folder / "go.mod").read_text()
     for package in module.packages.values():
-        assert package in text
+        assert package in text or (module.folder / package / "main.go").exists()
     assert f"{module.versioned_by} {module.version()} h1:" in (module.folder / "go.sum").read_text()
 
 
@@ -72,14 +91,13 @@ def test_the_staging_modules_have_the_version_of_kubernetes() -> None:
     assert set(replaced.values()) == {version}
 
 
-def test_a_scheduler_says_which_kubernetes_it_is_made_for() -> None:
-    assert SCHEDULER_PLUGINS.version() == "v0.34.7"
-    command = builds.compile_command(SCHEDULER_PLUGINS, "scheduler-plugins", Path("out"))
-    assert "gitVersion=v1.34.7" in " ".join(command)
-    assert "gitMajor=1" in " ".join(command)
-
-
 def test_programs_say_which_version_they_are() -> None:
-    command = builds.compile_command(KUBERNETES, "kubectl", Path("out"))
+    command = builds.compile_command(KUBERNETES, ["kubectl", "jobset"], Path("out"))
     assert "gitVersion=v1.35.4" in " ".join(command)
-    assert command[-3:] == ["-o", "out", "k8s.io/kubernetes/cmd/kubectl"]
+    assert command[-4:] == ["-o", "out/", "k8s.io/kubernetes/cmd/kubectl", "sigs.k8s.io/jobset"]
+
+
+@pytest.mark.parametrize("module", ALL, ids=lambda m: m.name)
+def test_no_two_programs_of_a_module_are_written_to_the_same_file(module: Module) -> None:
+    files = [package.rpartition("/")[2] for package in module.packages.values()]
+    assert len(set(files)) == len(files)

@@ -83,6 +83,11 @@ class ControlPlane(Access):
         etcd_program()
 
     @classmethod
+    def all_programs(cls) -> tuple[str, ...]:
+        """Those of Kubernetes, and others."""
+        return cls.programs
+
+    @classmethod
     def build(cls) -> Path:
         """Build what is missing; gives the folder with Kubernetes' programs."""
         return programs_folder(cls.programs)

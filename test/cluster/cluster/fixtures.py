@@ -6,13 +6,15 @@ reason of the skip, so that no cluster test is left out unseen.
 
 import os
 import uuid
+from collections import defaultdict
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final, NoReturn
 
 import pytest
 
-from cluster.access import Access, ExistingCluster
+from cluster.access import REPOSITORY, Access, ExistingCluster
 from cluster.control_plane import ControlPlane
 from cluster.kueue import require_kueue, start_kueue
 from cluster.kwok import KwokCluster
@@ -20,6 +22,9 @@ from cluster.node import NodeCluster
 from cluster.scheduler_plugins import require_gang_scheduler, start_gang_scheduler
 from cluster.unavailable import UnavailableError
 
+NODE_TESTS: Final = REPOSITORY / "test" / "kubernetes" / "node"
+SHARED: Final = ("kwok_cluster", "kueue")
+"""Fixtures that take long to start and are used by several files."""
 IN_CI: Final = os.environ.get("CI") == "true"
 ON_EXISTING: Final = os.environ.get("TRAINWAY_TEST_CLUSTER") == "existing"
 
@@ -141,7 +146,17 @@ def pytest_runtest_makereport(
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All tests of the API server go to one worker, which has the one cluster of the run."""
+    """Say which tests go to one worker: each worker has clusters of its own.
+
+    All tests of the API server are one group, so that a run has one such cluster. Those with nodes
+    are a group for each file, or for all files that start the same part of a cluster.
+    """
+    fixtures: defaultdict[Path, set[str]] = defaultdict(set)
+    for item in items:
+        fixtures[item.path].update(getattr(item, "fixturenames", ()))
     for item in items:
         if "api_cluster" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.xdist_group("api-cluster"))
+        elif NODE_TESTS in item.path.parents:
+            shared = (name for name in SHARED if name in fixtures[item.path])
+            item.add_marker(pytest.mark.xdist_group(next(shared, item.path.stem)))

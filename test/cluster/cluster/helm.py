@@ -24,7 +24,7 @@ class Helm:
     """helm with settings of its own; with a cluster it acts there as administrator."""
 
     def __init__(self, folder: Path, cluster: Access | None = None) -> None:
-        self.program = builds.build(builds.HELM, ["helm"]) / "helm"
+        self.program = builds.build(builds.KUBERNETES, ["helm"]) / "helm"
         self.folder = folder
         self.cluster = cluster
 

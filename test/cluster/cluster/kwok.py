@@ -47,6 +47,11 @@ class KwokCluster(ControlPlane):
         self.nodes = nodes
 
     @classmethod
+    def all_programs(cls) -> tuple[str, ...]:
+        """KWOK too."""
+        return (*cls.programs, "kwok")
+
+    @classmethod
     def build(cls) -> Path:
         """Build what is missing, KWOK too; gives the folder with Kubernetes' programs."""
         builds.build(builds.KWOK, ["kwok"])

@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -67,8 +68,9 @@ def delete_network(bridge: str, folder: Path) -> None:
     """Remove the bridge and what the plugins noted about pods whose state is in the folder."""
     ip("link", "delete", bridge)
     for path in RESULTS.glob("*"):
-        if f"{folder}/" in path.read_text(errors="replace"):
-            path.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):  # that of another cluster may go meanwhile
+            if f"{folder}/" in path.read_text(errors="replace"):
+                path.unlink()
 
 
 def ip(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -55,7 +55,10 @@ def new_folder() -> Path:
 def records() -> Iterator[Record]:
     """All clusters of this machine."""
     for path in sorted(Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{FILE}")):
-        content = json.loads(path.read_text())
+        try:
+            content = json.loads(path.read_text())
+        except FileNotFoundError:
+            continue  # its owner has just removed it
         content["folder"] = path.parent
         content["owner"] = Identity(**content["owner"])
         content["processes"] = [Identity(**each) for each in content["processes"]]

@@ -24,8 +24,8 @@ PERMIT_SECONDS: Final = 10
 
 def start_gang_scheduler(cluster: ControlPlane) -> list[Process]:
     """Install the CRDs and run scheduler and controller."""
-    programs = builds.build(builds.SCHEDULER_PLUGINS, [SCHEDULER, CONTROLLER])
-    source = builds.source_folder(builds.SCHEDULER_PLUGINS, MODULE)
+    programs = builds.build(builds.KUBERNETES, [SCHEDULER, CONTROLLER])
+    source = builds.source_folder(builds.KUBERNETES, MODULE)
     cluster.install_crds(source / "config" / "crd" / "bases")
     path = cluster.folder / "gang-scheduler.json"
     path.write_text(json.dumps(scheduler_configuration(str(cluster.kubeconfig))))

@@ -8,6 +8,7 @@ import logging
 import os
 import shutil
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -65,8 +66,9 @@ def unlink_shim_sockets(folder: Path) -> None:
 def unlink_container_logs(folder: Path) -> None:
     if CONTAINER_LOGS.is_dir():
         for path in CONTAINER_LOGS.iterdir():
-            if path.is_symlink() and str(path.readlink()).startswith(f"{folder}/"):
-                path.unlink()
+            with suppress(FileNotFoundError):  # that of another cluster may go meanwhile
+                if path.is_symlink() and str(path.readlink()).startswith(f"{folder}/"):
+                    path.unlink()
 
 
 def unmount(folder: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from cluster.access import Access
 from cluster.processes import wait_until
+from upstream_crds import permissive_crd
 
 from trainway.kube.resources import (
     COSCHEDULING_POD_GROUPS,
@@ -20,8 +21,6 @@ from trainway.kube.resources import (
 from trainway.operator.config import OperatorConfig
 from trainway.operator.mpijobs.testing import mpijob
 from trainway.operator.mpijobs.testing_cluster import Stage, stage
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -43,35 +42,8 @@ def _kinds(api_cluster: Access) -> None:
     api_cluster.install_jobset_crds()
     api_cluster.install_our_crds()
     for case in CASES:
-        api_cluster.apply(pod_group_crd(case.resource))
+        api_cluster.apply(permissive_crd(case.resource))
         assert wait_until(partial(api_cluster.serves, case.resource.path()), 30)
-
-
-def pod_group_crd(resource: Resource) -> Json:
-    """A kind of that name which takes anything; the schedulers' own are not at hand."""
-    anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {
-            "name": f"{resource.plural}.{resource.group}",
-            "annotations": {"api-approved.kubernetes.io": "unapproved, for tests"},
-        },
-        "spec": {
-            "group": resource.group,
-            "names": {"kind": resource.kind, "plural": resource.plural},
-            "scope": "Namespaced",
-            "versions": [
-                {
-                    "name": resource.version,
-                    "served": True,
-                    "storage": True,
-                    "subresources": {"status": {}},
-                    "schema": {"openAPIV3Schema": anything},
-                }
-            ],
-        },
-    }
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.scheduler)

@@ -129,6 +129,7 @@ def test_d16_a_pod_group_follows_while_the_job_is_inactive(world: World) -> None
     async def story(operator: Operator) -> None:
         name = runtime["metadata"]["name"]
         await operator.create(trainjob(name, spec={"suspend": True}, numNodes=3))
+        await operator.has_conditions("t", ("Suspended", "True", "Suspended"))
         group = await operator.found(COSCHEDULING_POD_GROUPS, "t")
         assert group["spec"] == {
             "minMember": 3,

@@ -120,6 +120,24 @@ def test_a_function_that_fails_fails_as_it_does_here(client: Client, on: str) ->
     assert "node-0 ended with status 1" in str(there)
 
 
+def ranked() -> list[str]:
+    import os  # noqa: PLC0415 - in the job
+
+    rank, size = os.environ["OMPI_COMM_WORLD_RANK"], os.environ["OMPI_COMM_WORLD_SIZE"]
+    print(f"rank {rank} of {size} on {socket.gethostname()}", flush=True)  # noqa: T201 - the log
+    return [rank, size]
+
+
+def test_mpi_starts_a_function_on_every_node(client: Client, on: str) -> None:
+    job = client.run(ranked, nodes=2, runtime="deepspeed-distributed", on=on)
+
+    assert job.result(timeout=PATIENCE_S) == ["0", "2"]
+    assert sorted(line.text for line in job.logs() if line.text.startswith("rank ")) == [
+        f"rank 0 of 2 on {job.name}-launcher-0-0",
+        f"rank 1 of 2 on {job.name}-node-0-0",
+    ]
+
+
 def test_a_value_that_cannot_travel_is_one_clear_error(client: Client, on: str) -> None:
     job = client.run(locked, on=on)
     with pytest.raises(TrainwayError, match="the function returned a lock, which cannot be sent"):

@@ -33,7 +33,7 @@ def test_jobs_outlive_it(
     gate = tmp_path / "gate"
     gate.mkdir()
     gate.chmod(0o777)
-    names = ("ends", "is-cancelled")
+    names = ("ends", "is-cancelled", "is-forgotten")
     jobs = [ShellJobSet(name, GATED, gate=gate).submit(home, namespace, tmp_path) for name in names]
     for job in jobs:
         comes_to(home, job, "Running")
@@ -43,6 +43,9 @@ def test_jobs_outlive_it(
     node_cluster.kill_api_server()
     try:
         home.run("run", "-d", str(file), "--on", on, code=1)
+        home.run("jobs", "delete", jobs[2], code=1)
+        assert home.phase(jobs[2]) == "Running"
+        forgotten = home.start("jobs", "delete", "--force", jobs[2]).communicate()[0]
         cancelling = home.start("jobs", "cancel", jobs[1])
         comes_to(home, jobs[1], "Stopping")
         kill(home.server_pid())
@@ -58,6 +61,11 @@ def test_jobs_outlive_it(
     assert home.phase(jobs[1]) in ("Cancelled", "Succeeded")
     late = home.submit(str(file), "--on", on)
     home.run("jobs", "wait", late)
-    for job in (*jobs, late):
+    for job in (*jobs[:2], late):
         home.run("jobs", "delete", job)
+    home.run("jobs", "show", jobs[2], code=3)
+    left = node_cluster.get("jobsets", "-n", namespace)["items"]
+    assert [item["metadata"]["name"] for item in left] == ["is-forgotten"]
+    _, _, advice = forgotten.partition(" kubectl ")
+    node_cluster.kubectl(*advice.split())
     assert node_cluster.get("jobsets", "-n", namespace)["items"] == []

@@ -307,22 +307,17 @@ def test_the_kinds_stay_unless_one_wants_them_gone(helm: Helm) -> None:
 
 def test_the_schema_knows_every_field_of_the_configuration_file() -> None:
     schema = json.loads((CHART / "values.schema.json").read_text())
-    known = json_fields(schema["properties"]["config"])
-    ours = schema_fields(SCHEMA) - {"apiVersion", "kind", "leaderElection.resourceNamespace"}
+    known = fields(schema["properties"]["config"])
+    ours = fields(SCHEMA) - {"apiVersion", "kind", "leaderElection.resourceNamespace"}
     assert known == ours
 
 
-def json_fields(schema: Json, path: str = "") -> set[str]:
+def fields(schema: Json | Schema, path: str = "") -> set[str]:
+    """The paths of all fields that a JSON schema, or one of ours, knows."""
+    properties = schema.get("properties", {}) if isinstance(schema, dict) else schema.properties
     names = set()
-    for name, part in schema.get("properties", {}).items():
-        names |= {f"{path}{name}"} | json_fields(part, f"{path}{name}.")
-    return names
-
-
-def schema_fields(schema: Schema, path: str = "") -> set[str]:
-    names = set()
-    for name, part in schema.properties.items():
-        names |= {f"{path}{name}"} | schema_fields(part, f"{path}{name}.")
+    for name, part in properties.items():
+        names |= {f"{path}{name}"} | fields(part, f"{path}{name}.")
     return names
 
 

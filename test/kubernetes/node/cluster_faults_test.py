@@ -7,6 +7,7 @@ through a proxy.
 
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from subprocess import Popen
 from typing import Any
@@ -213,42 +214,57 @@ def jobset_is_done(scene: Scene, namespace: str, name: str) -> bool:
 def test_an_evicted_pod_restarts_its_gang(
     scene: Scene, place: str, home: Installation, tmp_path: Path
 ) -> None:
-    operator = scene.operator
-    mine = ShellJobSet("mine", SECOND, pods=2, max_restarts=1).submit(home, place, tmp_path)
-    operator.create(place, job("gang", GATE, "again", nodes=2), job("last", GATE))
-    operator.wait_running(place, 5)
-    first = pods_of(scene, place, "gang")
+    gangs = running_gangs(scene, place, home, tmp_path)
     for name in ("gang", "last", "mine"):
         evict(scene.cluster, place, pods_of(scene, place, name)[0])
-    failed = operator.wait_condition("trainjob", place, "last", "Failed")
-    assert failed["reason"] == "FailedJobs"
-    operator.wait(
-        place,
-        lambda: not uids(first) & uids(pods_of(scene, place, "gang")),
-        "both pods of the gang are replaced",
-    )
-    operator.wait(place, lambda: runs(scene, place, "gang", 2), "the gang runs again")
-    open_gates(scene, place, pods_of(scene, place, "gang"))
-    operator.wait_condition("trainjob", place, "gang", "Complete")
-    assert restarts(scene, place, "gang") == 1
-    assert_restarted(home, mine)
+    gangs.wait_last_failed()
+    gangs.wait_restarted_and_done()
 
 
-def assert_restarted(home: Installation, job: str) -> None:
-    """It was started once more, and has succeeded."""
-    home.run("jobs", "wait", job)
-    status = home.job(job)["status"]
-    assert (status["phase"], status["restarts"]) == ("Succeeded", 1)
+@dataclass(frozen=True)
+class Gangs:
+    """Pods to be taken away: `gang` and `mine` may restart once, `last` may not."""
+
+    scene: Scene
+    place: str
+    home: Installation
+    mine: str
+    """The id of the one that came through our backend."""
+    first: list[Json]
+    """The pods of `gang` before anything has happened."""
+
+    def wait_last_failed(self) -> None:
+        failed = self.scene.operator.wait_condition("trainjob", self.place, "last", "Failed")
+        assert failed["reason"] == "FailedJobs"
+
+    def wait_restarted_and_done(self) -> None:
+        scene, place, operator = self.scene, self.place, self.scene.operator
+        operator.wait(
+            place,
+            lambda: not uids(self.first) & uids(pods_of(scene, place, "gang")),
+            "both pods of the gang are replaced",
+        )
+        operator.wait(place, lambda: runs(scene, place, "gang", 2), "the gang runs again")
+        open_gates(scene, place, pods_of(scene, place, "gang"))
+        operator.wait_condition("trainjob", place, "gang", "Complete")
+        assert restarts(scene, place, "gang") == 1
+        self.home.run("jobs", "wait", self.mine)
+        status = self.home.job(self.mine)["status"]
+        assert (status["phase"], status["restarts"]) == ("Succeeded", 1)
+
+
+def running_gangs(scene: Scene, place: str, home: Installation, folder: Path) -> Gangs:
+    mine = ShellJobSet("mine", SECOND, pods=2, max_restarts=1).submit(home, place, folder)
+    scene.operator.create(place, job("gang", GATE, "again", nodes=2), job("last", GATE))
+    scene.operator.wait_running(place, 5)
+    return Gangs(scene, place, home, mine, pods_of(scene, place, "gang"))
 
 
 def test_a_lost_node_takes_its_pods_along(
     scene: Scene, place: str, home: Installation, tmp_path: Path
 ) -> None:
     operator, cluster = scene.operator, scene.cluster
-    mine = ShellJobSet("mine", SECOND, pods=2, max_restarts=1).submit(home, place, tmp_path)
-    operator.create(place, job("gang", GATE, "again", nodes=2), job("last", GATE))
-    operator.wait_running(place, 5)
-    first = pods_of(scene, place, "gang")
+    gangs = running_gangs(scene, place, home, tmp_path)
     with bystander(cluster):
         with kubelet_stopped(cluster):
             operator.wait(place, lambda: not operator.pods(place), "all pods are to go")
@@ -257,20 +273,10 @@ def test_a_lost_node_takes_its_pods_along(
                 assert not has_ended(operator.job("trainjob", place, name))
             # As someone does who knows that the machine is gone.
             cluster.kubectl("delete", "pods", "--all", "-n", place, "--force", "--grace-period=0")
-            failed = operator.wait_condition("trainjob", place, "last", "Failed")
-            assert failed["reason"] == "FailedJobs"
+            gangs.wait_last_failed()
             assert not has_ended(operator.job("trainjob", place, "gang"))
         operator.wait(place, lambda: ready(cluster, NODE) == "True", "the node is back")
-        operator.wait(
-            place,
-            lambda: not uids(first) & uids(pods_of(scene, place, "gang")),
-            "both pods of the gang are replaced",
-        )
-        operator.wait(place, lambda: runs(scene, place, "gang", 2), "the gang runs again")
-        open_gates(scene, place, pods_of(scene, place, "gang"))
-        operator.wait_condition("trainjob", place, "gang", "Complete")
-    assert restarts(scene, place, "gang") == 1
-    assert_restarted(home, mine)
+        gangs.wait_restarted_and_done()
 
 
 def has_ended(job: Json | None) -> bool:

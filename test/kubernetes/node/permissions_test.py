@@ -23,9 +23,10 @@ from cluster.helm import NAMESPACE
 from cluster.images import BUSYBOX
 from cluster.processes import wait_until
 from node_operator import shell_runtime, trainjob
+from upstream_crds import permissive_crd
 
 from trainway.kube.certificates import CA_CERTIFICATE
-from trainway.kube.resources import COSCHEDULING_POD_GROUPS, VOLCANO_POD_GROUPS, Resource
+from trainway.kube.resources import COSCHEDULING_POD_GROUPS, VOLCANO_POD_GROUPS
 from trainway.operator import manifests
 from trainway.operator.runtimes import FINALIZER
 from trainway.operator.tokens import audience
@@ -53,7 +54,7 @@ def release(folder: Path) -> Iterator[Release]:
     flags = [*audit_log.flags(folder, [ACCOUNT]), f"--enable-admission-plugins={PLUGINS}"]
     with release_cluster(folder, flags) as found:
         found.cluster.kubectl("create", "namespace", SPACE)
-        found.cluster.apply(*map(pod_group_crd, (COSCHEDULING_POD_GROUPS, VOLCANO_POD_GROUPS)))
+        found.cluster.apply(*map(permissive_crd, (COSCHEDULING_POD_GROUPS, VOLCANO_POD_GROUPS)))
         yield found
 
 
@@ -141,30 +142,6 @@ def wait_for_use(folder: Path, cluster: Access, granted: set[Right]) -> None:
 
 
 # What there is
-
-
-def pod_group_crd(resource: Resource) -> Json:
-    anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    version = {"name": resource.version, "served": True, "storage": True}
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {
-            "name": f"{resource.plural}.{resource.group}",
-            "annotations": {"api-approved.kubernetes.io": "unapproved, for tests"},
-        },
-        "spec": {
-            "group": resource.group,
-            "names": {
-                "kind": resource.kind,
-                "listKind": f"{resource.kind}List",
-                "plural": resource.plural,
-                "singular": resource.kind.lower(),
-            },
-            "scope": "Namespaced",
-            "versions": [{**version, "schema": {"openAPIV3Schema": anything}}],
-        },
-    }
 
 
 def surroundings() -> list[Json]:

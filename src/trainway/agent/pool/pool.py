@@ -16,6 +16,7 @@ from trainway.agent.pool.clusters import Clusters
 from trainway.agent.pool.gang import Gang
 from trainway.agent.pool.guarded_loop import GuardedLoop
 from trainway.agent.pool.hosts import Hosts, HostsListener
+from trainway.agent.pool.job_order import order_at, order_of
 from trainway.agent.pool.lease import UP
 from trainway.agent.pool.ledger import Ledger
 from trainway.agent.pool.scheduler import Scheduler
@@ -140,8 +141,8 @@ class Pool(HostsListener):
         return list(self._gangs.values())
 
     def next_order(self) -> int:
-        """The number of whoever comes next."""
-        self._state.order += 1
+        """The number of whoever comes next; it can be compared with those that ids give."""
+        self._state.order = max(self._state.order + 1, order_at(self.clock.now()))
         return self._state.order
 
     def remember(self, record: Json) -> None:
@@ -241,7 +242,8 @@ class Pool(HostsListener):
         if str(data["id"]) in self._gangs:
             directory.close()
             return
-        gang = Gang(self, directory, data, self.next_order())
+        order = order_of(str(data["id"]))
+        gang = Gang(self, directory, data, self.next_order() if order is None else order)
         if gang.ended:
             gang.close()
             return

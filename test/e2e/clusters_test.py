@@ -1,0 +1,275 @@
+"""Clusters of this machine, with the installed command and real processes."""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gate import Gate, Visitor, opened
+from installation import Installation, all_pids, installed, is_alive, kill, processes_of
+
+MACHINE = {"cpu": "2", "memory": "8Gi", "gpus": 1}
+TASK = """
+name: greeting
+num_nodes: 2
+resources: {cpus: 0.5}
+envs: {WORD: hello}
+setup: echo setup of $SKYPILOT_SETUP_NODE_RANK
+run: echo $WORD from $SKYPILOT_NODE_RANK of $SKYPILOT_NUM_NODES
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Installation]:
+    variables = {"TRAINWAY_LOCAL_CAPACITY": json.dumps(MACHINE)}
+    with installed(tmp_path, variables) as installation:
+        yield installation
+        installation.run("down", "--all", "--yes")
+    for pid in agents(tmp_path):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)
+
+
+@pytest.fixture
+def gate() -> Iterator[Gate]:
+    with opened() as gate:
+        yield gate
+
+
+def agents(home: Path) -> list[int]:
+    """The agents of pools and hosts that belong to a home directory."""
+    folder = os.fsencode(home / "pools")
+    found = []
+    for pid in all_pids():
+        with contextlib.suppress(OSError):
+            if folder in command_line(pid):
+                found.append(pid)
+    return found
+
+
+def command_line(pid: int) -> bytes:
+    return Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+def launch(home: Installation, gate: Gate, *options: str, name: str = "first") -> Visitor:
+    """A cluster whose first job is at the gate."""
+    home.run("launch", "-y", "-d", "-c", "dev", *options, "--", *gate.command(name))
+    return gate.next()
+
+
+def execute(home: Installation, gate: Gate, name: str, *options: str) -> int:
+    """Put a job into the queue; its number."""
+    words = home.run("exec", "-d", *options, "dev", "--", *gate.command(name)).split()
+    assert words[0] == "dev"
+    return int(words[1])
+
+
+def states(home: Installation) -> dict[str, str]:
+    items = home.json("status")["items"]
+    return {item["metadata"]["name"]: item["status"]["phase"] for item in items}
+
+
+def queue(home: Installation, *options: str) -> dict[int, str]:
+    """The phases of the cluster's jobs by number."""
+    items = home.json("queue", "dev", *options)["items"]
+    return {item["number"]: item["job"]["status"]["phase"] for item in items}
+
+
+def job_id(visitor: Visitor) -> str:
+    return visitor.env["TRAINWAY_JOB_ID"]
+
+
+def await_states(home: Path, wanted: dict[str, str]) -> None:
+    """Listen to the agent of the pool, without any server, until its clusters are in the states."""
+    with socket.socket(socket.AF_UNIX) as client, contextlib.ExitStack() as stack:
+        folder = os.open(home / "pools" / "local-clusters", os.O_PATH)
+        stack.callback(os.close, folder)
+        client.settimeout(60)
+        client.connect(f"/proc/self/fd/{folder}/agent.sock")
+        client.sendall(b'{"op": "clusters"}\n')
+        for line in client.makefile():
+            told: dict[str, Any] = json.loads(line)
+            if {item["name"]: item["state"] for item in told["clusters"]} == wanted:
+                return
+    raise AssertionError("the agent has gone")
+
+
+def test_a_task_is_launched_and_executed(home: Installation, tmp_path: Path) -> None:
+    file = tmp_path / "task.yaml"
+    file.write_text(TASK)
+    said = home.run("launch", "-y", "-c", "dev", str(file))
+    lines = {line.partition("| ")[2] for line in said.splitlines()}
+    assert lines == {f"setup of {rank}" for rank in (0, 1)} | {
+        f"hello from {rank} of 2" for rank in (0, 1)
+    }
+    said = home.run("exec", "dev", str(file), "--env", "WORD=again")
+    assert {line.partition("| ")[2] for line in said.splitlines()} == {
+        f"again from {rank} of 2" for rank in (0, 1)
+    }
+    assert home.run("logs", "dev", "2") == said
+    assert home.run("logs", "dev", "--status") == "Job 2: SUCCEEDED\n"
+    header, *rows = home.run("queue", "dev").splitlines()
+    assert header.split() == [
+        *("ID", "NAME", "SUBMITTED", "STARTED", "DURATION", "RESOURCES", "STATUS", "LOG"),
+    ]
+    assert [row.split()[:2] for row in rows] == [["2", "greeting"], ["1", "greeting"]]
+    header, row = home.run("status").splitlines()
+    assert header.split() == ["NAME", "INFRA", "RESOURCES", "STATUS", "AUTOSTOP", "LAUNCHED"]
+    assert row.split()[:5] == ["dev", "local", "2x(cpus=500m)", "UP", "-"]
+    (newest, _) = home.json("jobs", "list")["items"]
+    assert newest["spec"]["backend"] == "cluster/dev"
+
+
+@pytest.mark.parametrize(("script", "code"), [("true", 0), ("exit 7", 100)])
+def test_the_exit_code_tells_how_the_job_ended(home: Installation, script: str, code: int) -> None:
+    home.run("launch", "-y", "-c", "dev", "true")
+    home.run("exec", "dev", script, code=code)
+    home.run("logs", "dev", "2", code=code)
+    home.run("logs", "dev", "2", "--status", code=1 if code else 0)
+
+
+def test_jobs_run_in_their_order_as_many_as_fit(home: Installation, gate: Gate) -> None:
+    first = launch(home, gate, "--cpus", "1")
+    assert json.loads(first.env["SKYPILOT_CLUSTER_INFO"])["cluster_name"] == "dev"
+    assert first.env["SKYPILOT_TASK_ID"].endswith(f"_dev_{job_id(first)}")
+    numbers = [execute(home, gate, name, "--cpus", "1") for name in ("second", "third")]
+    numbers.append(execute(home, gate, "small", "--cpus", "0.5"))
+    assert numbers == [2, 3, 4]
+    assert queue(home) == {1: "Running", 2: "Queued", 3: "Queued", 4: "Queued"}
+    home.run("logs", "dev", "2", "--no-follow", code=101)
+    assert gate.nobody_waits()
+    for name in ("second", "third", "small"):
+        first.let_go()
+        first = gate.next()
+        assert first.name == name
+    first.let_go()
+    home.run("logs", "dev", "4")
+    assert set(queue(home).values()) == {"Succeeded"}
+    assert queue(home, "-s") == {}
+
+
+def test_halves_of_a_gpu_share_it(home: Installation, gate: Gate) -> None:
+    first = launch(home, gate, "--gpus", "A100:1")
+    first.let_go()
+    for name in ("a", "b", "c"):
+        execute(home, gate, name, "--gpus", "A100:0.5")
+    halves = [gate.next() for _ in range(2)]
+    assert {visitor.env["CUDA_VISIBLE_DEVICES"] for visitor in (first, *halves)} == {"0"}
+    assert gate.nobody_waits()
+    halves[0].let_go()
+    last = gate.next()
+    for visitor in (halves[1], last):
+        visitor.let_go()
+
+
+def test_jobs_are_cancelled_whether_they_run_or_wait(home: Installation, gate: Gate) -> None:
+    running = launch(home, gate, "--cpus", "1")
+    execute(home, gate, "waiting", "--cpus", "1")
+    execute(home, gate, "last", "--cpus", "1")
+    assert home.run("cancel", "dev", "2", "-y") == "job 2 cancelled\n"
+    assert home.run("cancel", "dev", "-y") == "job 1 cancelled\n", "the newest that runs"
+    assert not is_alive(running.pid)
+    last = gate.next()
+    assert last.name == "last"
+    assert home.run("cancel", "dev", "--all", "-y") == "job 3 cancelled\n"
+    assert not is_alive(last.pid)
+    home.run("logs", "dev", "1", code=103)
+    home.run("cancel", "dev", "9", "-y", code=102)
+
+
+def test_down_with_running_jobs_leaves_no_process(home: Installation, gate: Gate) -> None:
+    home.run(
+        *("launch", "-y", "-d", "-c", "dev", "--cpus", "0.5", "--num-nodes", "2", "--"),
+        *gate.command("stubborn", "ignore-sigterm"),
+    )
+    visitors = [gate.next() for _ in range(2)]
+    execute(home, gate, "waiting", "--cpus", "0.5")
+    last = gate.next() if not gate.nobody_waits() else None
+    home.run("down", "dev", "-y")
+    assert not any(is_alive(visitor.pid) for visitor in visitors)
+    assert last is None or not is_alive(last.pid)
+    assert processes_of(job_id(visitors[0])) == []
+    assert states(home) == {}
+    items = home.json("jobs", "list")["items"]
+    assert [item["status"]["phase"] for item in items] == ["Cancelled", "Cancelled"]
+
+
+def test_a_killed_server_changes_nothing_for_a_cluster(home: Installation, gate: Gate) -> None:
+    first = launch(home, gate, "--cpus", "1")
+    execute(home, gate, "second", "--cpus", "1")
+    kill(home.server_pid())
+    first.let_go()
+    second = gate.next()
+    assert second.name == "second", "the queue goes on without a server"
+    second.let_go()
+    home.run("logs", "dev", "1")
+    assert "second through the gate" in home.run("logs", "dev", "2")
+    assert execute(home, gate, "third") == 3
+    gate.next().let_go()
+    home.run("logs", "dev", "3")
+    assert set(queue(home).values()) == {"Succeeded"}
+
+
+def test_a_killed_agent_is_replaced_and_knows_its_clusters(home: Installation, gate: Gate) -> None:
+    first = launch(home, gate, "--cpus", "1")
+    execute(home, gate, "second", "--cpus", "1")
+    (agent,) = [pid for pid in agents(home.home) if b"\0pool\0" in command_line(pid)]
+    kill(agent)
+    assert is_alive(first.pid)
+    first.let_go()
+    second = gate.next()
+    assert second.name == "second"
+    assert states(home) == {"dev": "UP"}
+    second.let_go()
+    home.run("logs", "dev", "2")
+    assert set(queue(home).values()) == {"Succeeded"}
+
+
+def test_an_idle_cluster_goes_down_without_a_server(home: Installation, gate: Gate) -> None:
+    first = launch(home, gate, "-i", "0", "--down")
+    kill(home.server_pid())
+    assert is_alive(first.pid)
+    first.let_go()
+    await_states(home.home, {})
+    assert states(home) == {}
+    assert home.run("run", "--cpus", "2", "--", "echo", "free").endswith("free\n")
+
+
+def test_a_stopped_cluster_holds_nothing_and_starts_again(home: Installation, gate: Gate) -> None:
+    first = launch(home, gate, "--cpus", "2")
+    waiting = home.submit("--cpus", "2", "--", "true")
+    assert home.phase(waiting) == "Queued"
+    home.run("stop", "dev", "-y")
+    assert not is_alive(first.pid)
+    home.run("jobs", "wait", waiting)
+    home.run("exec", "dev", "true", code=1)
+    assert states(home) == {"dev": "STOPPED"}
+    home.run("start", "dev")
+    home.run("exec", "dev", "true")
+    home.run("autostop", "dev", "-i", "0")
+    await_states(home.home, {"dev": "STOPPED"})
+    home.run("launch", "-y", "-c", "dev", "true")
+
+
+def test_what_is_wrong_is_said_in_a_line(home: Installation) -> None:
+    home.run("launch", "-y", "-c", "dev", "--autostop-typo", "true", code=2)
+    home.run("launch", "-y", "-c", "dev", "--cpus", "64", "true", code=1)
+    home.run("launch", "-y", "-c", "no/name", "true", code=2)
+    home.run("launch", "-y", "-c", "dev", "--infra", "k8s/test", "true", code=2)
+    home.run("launch", "-y", "-c", "dev", "missing.yaml", code=2)
+    home.run("launch", "-y", "-c", "dev", "true")
+    home.run("exec", "dev", "--cpus", "2", "true", code=1)
+    home.run("exec", "dev", "--num-nodes", "2", "true", code=1)
+    for verb in ("stop", "start", "down", "autostop"):
+        home.run(verb, "dex", "-y", code=3)
+        home.run(verb, "-y", code=2)
+    for verb in ("logs", "exec", "queue", "ssh"):
+        home.run(verb, "dex", *(["true"] if verb == "exec" else []), code=3)
+    home.run("down", "dev", code=2)
+    said = home.run("ssh", "dev", "pwd")
+    assert said == f"{home.home / 'clusters' / 'dev'}\n"

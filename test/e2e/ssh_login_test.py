@@ -1,0 +1,113 @@
+"""Ways to a host: an ordinary user, a jump host, and a key that nobody knows."""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from environments import REPOSITORY, unavailable
+from installation import TRAINWAY
+from ssh_pool import ON, SshPool, pool_of, until
+from switch import UnavailableError
+
+from ssh_hosts import ORDINARY, SshHosts
+
+pytestmark = pytest.mark.xdist_group("ssh")
+
+
+@pytest.fixture
+def ordinary(tmp_path: Path) -> Iterator[SshPool]:
+    """A pool of hosts on which the user is not root."""
+    try:
+        hosts = SshHosts(2, ORDINARY)
+    except UnavailableError as error:
+        unavailable(str(error))
+    with hosts, pool_of(hosts, tmp_path / "home") as pool:
+        yield pool
+
+
+def test_an_ordinary_user_has_all_that_jobs_need(ordinary: SshPool) -> None:
+    keys = [host.authorized_keys.read_text() for host in ordinary.hosts.hosts]
+    task = ordinary.home / "task.yaml"
+    (ordinary.home / "project").mkdir()
+    (ordinary.home / "project" / "data").write_text("came along\n")
+    meet = (
+        'id -un; cat data; head=$(echo "$SKYPILOT_NODE_IPS" | head -1); '
+        'python3 -c "import socket, sys; print(socket.gethostbyname(sys.argv[1]))" "$head"; '
+        'uname -n > "$TRAINWAY_OUTPUT_DIR/$SKYPILOT_NODE_RANK"'
+    )
+    task.write_text(f"workdir: {ordinary.home}/project\nnum_nodes: 2\nrun: |\n  {meet}\n")
+
+    printed = ordinary.run("run", str(task), "--on", ON)
+
+    head = ordinary.hosts[0].address
+    words = ("tester", "came along", head)
+    assert sorted(printed.splitlines()) == sorted(
+        f"node-{node} | {word}" for node in range(2) for word in words
+    )
+    status = ordinary.job("task")["status"]
+    assert status["phase"] == "Succeeded"
+    written = {path.name: path.read_text().strip() for path in Path(status["outputDir"]).iterdir()}
+    assert written == {"0": "h0", "1": "h1"}
+    job = ordinary.job("task")["metadata"]["id"]
+    ordinary.run("jobs", "delete", job)
+    until(lambda: ordinary.left_on_hosts(job) == [], "something is left")
+    assert [host.authorized_keys.read_text() for host in ordinary.hosts.hosts] == keys
+
+
+@pytest.fixture
+def behind_a_jump_host(ssh_pool: SshPool) -> Iterator[SshPool]:
+    """A pool of one host that this machine reaches through another one only."""
+    hosts = ssh_pool.hosts
+    hosts.write_config("Host h1", "    ProxyJump h0")
+    ssh_pool.configure([hosts[1]], {})
+    yield ssh_pool
+    hosts.write_config()
+
+
+def test_a_jump_host_is_used_as_ssh_is_told(behind_a_jump_host: SshPool) -> None:
+    jump, host, *_ = behind_a_jump_host.hosts.hosts
+    before = len(host.log)
+
+    printed = behind_a_jump_host.run("run", "--on", ON, "--", "uname", "-n")
+
+    assert printed == f"node-0 | {host.name}\n"
+    assert set(re.findall(r"Accepted publickey for root from (\S+)", host.log[before:])) == {
+        jump.address
+    }
+
+
+@pytest.fixture
+def stranger(ssh_pool: SshPool) -> Iterator[SshPool]:
+    """A pool of one host whose key is not the one that was known."""
+    host = ssh_pool.hosts[0]
+    host.renew_key()
+    host.restart_sshd()
+    ssh_pool.configure([host], {})
+    yield ssh_pool
+    ssh_pool.hosts.trust_keys()
+
+
+def test_a_host_with_another_key_is_refused(stranger: SshPool) -> None:
+    job = stranger.submit_here("--", "true")
+
+    until(lambda: "host key" in stranger.run("jobs", "show", job), "it does not say why it waits")
+    shown = stranger.run("jobs", "show", job)
+    assert "h0" in shown
+    assert "Traceback" not in shown
+    assert stranger.phase(job) in {"Queued", "Pending"}
+    doctor = subprocess.run(
+        [str(TRAINWAY), "doctor"],
+        cwd=REPOSITORY,
+        env=stranger.environ(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert re.search(r"h0.*host key", doctor.stdout), doctor.stdout
+
+    stranger.hosts.trust_keys()
+    stranger.run("jobs", "wait", job)
+    assert stranger.phase(job) == "Succeeded"

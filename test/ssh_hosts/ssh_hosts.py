@@ -1,0 +1,341 @@
+"""Several hosts on this machine that are reached with real SSH, and that can be cut off.
+
+A host is a set of namespaces: network, processes, mounts, hostname. It has its own sshd, host key,
+home directory and `/etc/hosts`, and shares the rest of the file system with this machine, as
+hosts with a common network disk do. README.md has the details.
+"""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Self
+
+from host_init import SEARCH_PATH, SSHD
+from host_processes import HostProcess, processes_beside
+from switch import CLIENT_PORT, Switch, UnavailableError
+
+PATIENCE_S: Final = 20.0
+FIRST_NUMBER: Final = 11
+MOST_HOSTS: Final = 16
+PROGRAMS: Final = {
+    SSHD: "openssh-server",
+    "ssh": "openssh-client",
+    "ssh-keygen": "openssh-client",
+    "ip": "iproute2",
+    "nsenter": "util-linux",
+    "unshare": "util-linux",
+}
+NAMESPACES: Final = ("--net", "--mount", "--uts", "--pid", "--ipc", "--propagation", "private")
+SERVER: Final = """\
+ListenAddress {address}:22
+HostKey {folder}/host_key
+PidFile none
+UsePAM no
+UseDNS no
+PermitRootLogin prohibit-password
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+MaxStartups 100
+MaxSessions 100
+PrintMotd no
+LogLevel VERBOSE
+Subsystem sftp internal-sftp
+"""
+CLIENT: Final = """\
+Host *
+    User {user}
+    IdentityFile {folder}/id_ed25519
+    IdentitiesOnly yes
+    IdentityAgent none
+    UserKnownHostsFile {folder}/known_hosts
+    GlobalKnownHostsFile /dev/null
+"""
+
+
+@dataclass(frozen=True)
+class User:
+    """Who has an account on the hosts."""
+
+    name: str = "root"
+    number: int = 0
+
+
+ORDINARY: Final = User("tester", 64_123)
+"""Somebody who may nothing that others may not."""
+
+
+class Host:
+    """One of them. Made by `SshHosts`, which also ends it."""
+
+    def __init__(self, name: str, folder: Path, switch: Switch, number: int, user: User) -> None:
+        self.name = name
+        self.user = user
+        self.address = switch.address(number)
+        self.folder = folder
+        self.home = folder / "home"
+        self._switch = switch
+        self._number = number
+        self._holder: subprocess.Popen[str] | None = None
+        self._pid = 0
+        (self.home / ".ssh").mkdir(parents=True, mode=0o700)
+        self.home.chmod(0o700)
+        shutil.copy(folder.parent / "id_ed25519.pub", self.authorized_keys)
+        for path in (self.home, self.home / ".ssh", self.authorized_keys):
+            os.chown(path, user.number, user.number)
+        self._write_files()
+        self.renew_key()
+
+    @property
+    def authorized_keys(self) -> Path:
+        """Who may log in."""
+        return self.home / ".ssh" / "authorized_keys"
+
+    @property
+    def log(self) -> str:
+        """What its sshd said."""
+        return (self.folder / "sshd.log").read_text(errors="replace")
+
+    @property
+    def init(self) -> int:
+        """Its first process; 0 while it is off."""
+        return self._pid
+
+    def known_as(self) -> str:
+        """Its line of known_hosts."""
+        kind, key, *_ = (self.folder / "host_key.pub").read_text().split()
+        return f"{self.name},{self.address} {kind} {key}\n"
+
+    def boot(self) -> None:
+        """Start the host."""
+        command = ["unshare", *NAMESPACES, "--fork", "--kill-child", "--mount-proc"]
+        command += ["/usr/bin/env", "-i", f"PATH={SEARCH_PATH}", sys.executable]
+        command += [str(Path(__file__).with_name("host_init.py")), str(self.folder), self.name]
+        self._holder = holder = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        if not holder.stdout or holder.stdout.readline() != "ready\n":
+            raise UnavailableError("namespaces: cannot be made here")
+        children = Path(f"/proc/{holder.pid}/task/{holder.pid}/children").read_text()
+        pid = int(children)
+        self._switch.plug(pid, self.name, self._number)
+        self._pid = pid
+        self.restart_sshd()
+
+    def halt(self) -> None:
+        """Switch it off: nothing on it gets a chance to clear up."""
+        if self._holder is None:
+            return
+        if self._pid:
+            self._switch.remove(self.name)
+        self._holder.kill()
+        self._holder.wait()
+        for stream in (self._holder.stdin, self._holder.stdout):
+            if stream:
+                stream.close()
+        self._holder = None
+        if self._pid:
+            gone = Path(f"/proc/{self._pid}/ns/net")
+            until(lambda: not gone.exists(), f"{self.name} does not end")
+        self._pid = 0
+
+    def restart_sshd(self) -> None:
+        """Start an sshd with the host key of now; sessions of the last one go on."""
+        holder = self._holder
+        assert holder is not None
+        assert holder.stdin is not None
+        size = len(self.log) if (self.folder / "sshd.log").exists() else 0
+        holder.stdin.write("\n")
+        holder.stdin.flush()
+        listening = f"Server listening on {self.address}"
+        until(
+            lambda: (self.folder / "sshd.log").exists() and listening in self.log[size:],
+            f"sshd of {self.name} does not start",
+        )
+
+    def renew_key(self) -> None:
+        """Another host key, for the next sshd."""
+        for suffix in ("", ".pub"):
+            (self.folder / f"host_key{suffix}").unlink(missing_ok=True)
+        generate_key(self.folder / "host_key")
+
+    def run(self, *command: str) -> str:
+        """What a command prints that runs on the host, without SSH."""
+        enter = ["nsenter", "--target", str(self._pid), "--net", "--mount", "--uts", "--pid"]
+        env = {"HOME": str(self.home), "PATH": SEARCH_PATH}
+        done = subprocess.run(
+            [*enter, *command],
+            cwd=self.home,
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+        assert done.returncode == 0, f"{command}: {done.returncode}\n{done.stderr}"
+        return done.stdout
+
+    def processes(self) -> list[HostProcess]:
+        """All that runs on it besides sshd."""
+        found = processes_beside(self._pid) if self._pid else []
+        return [each for each in found if not each.words[0].startswith(("sshd", SSHD))]
+
+    def _write_files(self) -> None:
+        user = self.user
+        others = [
+            line
+            for line in Path("/etc/passwd").read_text().splitlines()
+            if not line.startswith(f"{user.name}:")
+        ]
+        account = f"{user.name}:x:{user.number}:{user.number}::{self.home}:/bin/bash"
+        (self.folder / "passwd").write_text("\n".join([account, *others, ""]))
+        # As Debian does it: the name of the host is an address that no other host can reach.
+        (self.folder / "hosts").write_text(f"127.0.0.1 localhost\n127.0.1.1 {self.name}\n")
+        config = SERVER.format(address=self.address, folder=self.folder)
+        (self.folder / "sshd_config").write_text(config)
+
+
+class SshHosts:
+    """A network of hosts, and what this machine needs to log in on them."""
+
+    def __init__(self, count: int = 4, user: User | None = None) -> None:
+        assert count <= MOST_HOSTS
+        require_programs()
+        self.user = user or User()
+        self.folder = Path(tempfile.mkdtemp(prefix="ssh-"))
+        self.folder.chmod(0o711)
+        self.config = self.folder / "config"
+        self.hosts: list[Host] = []
+        self._switch: Switch | None = None
+        try:
+            self._start(count)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __getitem__(self, index: int) -> Host:
+        return self.hosts[index]
+
+    @property
+    def interface(self) -> str:
+        """What this machine sees of the network."""
+        return self._wire().interface
+
+    def named(self, name: str) -> Host:
+        """The host of that name."""
+        return next(host for host in self.hosts if host.name == name)
+
+    def _start(self, count: int) -> None:
+        generate_key(self.folder / "id_ed25519")
+        switch = self._switch = Switch()
+        for index in range(count):
+            name, number = f"h{index}", FIRST_NUMBER + index
+            folder = self.folder / name
+            folder.mkdir()
+            host = Host(name, folder, switch, number, self.user)
+            self.hosts.append(host)
+            host.boot()
+        self.write_config()
+        self.trust_keys()
+
+    def write_config(self, *lines: str) -> None:
+        """What ssh is told with `-F`, with more lines before all others."""
+        entries = [f"Host {host.name}\n    HostName {host.address}\n" for host in self.hosts]
+        common = CLIENT.format(folder=self.folder, user=self.user.name)
+        self.config.write_text("".join([*(f"{line}\n" for line in lines), *entries, common]))
+
+    def trust_keys(self) -> None:
+        """Know the keys that the hosts have now."""
+        lines = "".join(host.known_as() for host in self.hosts)
+        (self.folder / "known_hosts").write_text(lines)
+
+    def ssh(self, host: Host, *command: str, options: Sequence[str] = ()) -> str:
+        """What a command prints that runs on the host, over SSH."""
+        done = subprocess.run(
+            ["ssh", "-F", str(self.config), "-o", "BatchMode=yes", *options, host.name, *command],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+        assert done.returncode == 0, f"{command}: {done.returncode}\n{done.stderr}"
+        return done.stdout
+
+    def cut(self, host: Host) -> None:
+        """Pull the host's cable: what is sent to it, or by it, is lost."""
+        self._wire().unplug(host.name)
+
+    def heal(self, host: Host) -> None:
+        """Put the cable back."""
+        self._wire().plug_again(host.name)
+
+    def cut_this_machine(self) -> None:
+        """Pull the cable of this machine: the hosts still reach each other."""
+        self._wire().unplug(CLIENT_PORT)
+
+    def heal_this_machine(self) -> None:
+        """Put the cable back."""
+        self._wire().plug_again(CLIENT_PORT)
+
+    def heal_all(self) -> None:
+        """Put all cables back."""
+        self.heal_this_machine()
+        for host in self.hosts:
+            self.heal(host)
+
+    def close(self) -> None:
+        """End everything and leave nothing behind."""
+        for host in self.hosts:
+            host.halt()
+        if self._switch is not None:
+            self._switch.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _wire(self) -> Switch:
+        assert self._switch is not None
+        return self._switch
+
+
+def require_programs() -> None:
+    """See to it that hosts can be made here."""
+    if os.geteuid() != 0:
+        raise UnavailableError("hosts in namespaces: only root can make them")
+    for program, package in PROGRAMS.items():
+        if shutil.which(program) is None:
+            raise UnavailableError(f"{program}: not found; apt-get install {package}")
+
+
+def generate_key(path: Path) -> None:
+    command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", str(path)]
+    subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
+
+
+def banner(address: str, port: int = 22, timeout_s: float = 2.0) -> str:
+    """How the sshd there greets; empty if nobody does."""
+    try:
+        with socket.create_connection((address, port), timeout=timeout_s) as connection:
+            connection.settimeout(timeout_s)
+            return connection.makefile("rb").readline().decode(errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def until(condition: Callable[[], bool], failure: str, patience_s: float = PATIENCE_S) -> None:
+    """Wait for something that nobody reports; fail when it does not come."""
+    deadline = time.monotonic() + patience_s
+    while not condition():
+        assert time.monotonic() < deadline, failure
+        time.sleep(0.02)
