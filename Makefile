@@ -75,6 +75,8 @@ lock: install ## pin the dependencies of development and of the image anew
 bench: install ## print what start-up, compilation and running cost
 	@$(BIN)/python benchmarks/run.py
 	@$(BIN)/python benchmarks/local.py
+	@$(BIN)/python benchmarks/clusters.py
+	@[ "$$(id -u)" -ne 0 ] || $(BIN)/python benchmarks/ssh.py # needs network namespaces
 
 clean: ## remove everything that was built
 	@rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -5,17 +5,15 @@ about each job three times a second; all but one test have it ask the server its
 a command each time would take all of this machine.
 """
 
-import importlib.util
 import subprocess
 import sys
 from argparse import Namespace
 from concurrent.futures import ThreadPoolExecutor
-from types import ModuleType
 from typing import Any, Final
 
 import pytest
-from environments import REPOSITORY
 from installation import TRAINWAY
+from jobset_comparison import CASES, PROGRAM, SETTLE_S, loaded
 from ssh_pool import ON, SshPool
 
 from trainway.sdk.address import Home
@@ -23,11 +21,7 @@ from trainway.sdk.rest import Rest
 
 Json = dict[str, Any]
 
-FOLDER: Final = REPOSITORY.parent / "shared" / "conformance"
-CASES: Final = FOLDER / "jobset"
 AT_ONCE: Final = 8
-SETTLE_S: Final = 5.0
-"""As the comparison has it: what is being stopped still counts, and leaves its last marks."""
 LITERAL: Final = ("gang-of-four", "what-a-container-is-told")
 
 pytestmark = [
@@ -71,7 +65,7 @@ def test_the_comparison_itself_agrees_over_the_command_line(ssh_pool: SshPool) -
     done = subprocess.run(
         [
             sys.executable,
-            str(FOLDER / "compare_jobset.py"),
+            str(PROGRAM),
             *("--cmd", str(TRAINWAY), "--on", ON),
             *(word for name in LITERAL for word in ("--case", name)),
             *("--settle", str(SETTLE_S), str(CASES)),
@@ -84,13 +78,3 @@ def test_the_comparison_itself_agrees_over_the_command_line(ssh_pool: SshPool) -
     )
     assert done.returncode == 0, f"{done.stdout[-6000:]}\n{done.stderr[-2000:]}"
     assert f"{len(LITERAL)}/{len(LITERAL)} passed" in done.stdout
-
-
-def loaded() -> ModuleType:
-    """The comparison."""
-    spec = importlib.util.spec_from_file_location("compare_jobset", FOLDER / "compare_jobset.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module

@@ -12,11 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from trainway.agent.directory import Directory
+    from trainway.agent.event_loop import EventLoop
 
     Report = Callable[[bytes], None]
 
 READY = b"ready"
 DIED = b"the agent died at once: see its log"
+FAILURES = 100
+"""Errors of our own, one right after the other, after which there is no use in going on."""
 
 
 class StartError(Exception):
@@ -77,3 +80,17 @@ def use_log(directory: Directory, name: str = "agent.log") -> None:
     os.dup2(log, 2)
     for fd in (null, log):
         os.close(fd)
+
+
+def keep_turning(loop: EventLoop) -> None:
+    """Run the loop of an agent of many jobs: an error in one of them must not end the others."""
+    failures = 0
+    while not loop.stopped:
+        try:
+            loop.turn()
+            failures = 0
+        except Exception:
+            sys.excepthook(*sys.exc_info())
+            failures += 1
+            if failures >= FAILURES:
+                raise

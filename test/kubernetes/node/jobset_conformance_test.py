@@ -6,7 +6,6 @@ a command each time would slow the pods down. The same cases run as plain Jobs, 
 without JobSet, but for those that plain Jobs cannot do.
 """
 
-import importlib.util
 import subprocess
 import sys
 from argparse import Namespace
@@ -14,25 +13,21 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Final
 
 import pytest
 import yaml
-from cluster.access import REPOSITORY, Access
+from cluster.access import Access
 from cluster.images import BUSYBOX
 from installation import TRAINWAY, Installation, installed
+from jobset_comparison import CASES, PROGRAM, SETTLE_S, loaded
 
 from trainway.sdk.address import Home
 from trainway.sdk.rest import Rest
 
 Json = dict[str, Any]
 
-FOLDER: Final = REPOSITORY.parent / "shared" / "conformance"
-CASES: Final = FOLDER / "jobset"
 AT_ONCE: Final = 6
-SETTLE_S: Final = 5.0
-"""As the comparison has it: what is being stopped still counts, and leaves its last marks."""
 LITERAL: Final = ("single", "what-a-container-is-told")
 
 RESTARTS: Final = "a gang of plain Jobs is not restarted"
@@ -109,7 +104,7 @@ def test_the_comparison_itself_agrees_over_the_command_line(
     done = subprocess.run(
         [
             sys.executable,
-            str(FOLDER / "compare_jobset.py"),
+            str(PROGRAM),
             *("--cmd", str(TRAINWAY), "--on", "k8s/test", "--image", BUSYBOX),
             *(word for name in LITERAL for word in ("--case", name)),
             *("--settle", str(SETTLE_S), str(CASES)),
@@ -121,16 +116,6 @@ def test_the_comparison_itself_agrees_over_the_command_line(
     )
     assert done.returncode == 0, f"{done.stdout[-6000:]}\n{done.stderr[-2000:]}"
     assert f"{len(LITERAL)}/{len(LITERAL)} passed" in done.stdout
-
-
-def loaded() -> ModuleType:
-    """The comparison."""
-    spec = importlib.util.spec_from_file_location("compare_jobset", FOLDER / "compare_jobset.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def job_set(rest: Rest, name: str) -> Json:

@@ -10,11 +10,10 @@ import json
 import os
 import signal
 import socket
-import traceback
 
 from trainway.agent import linux, process_tree
 from trainway.agent.clock import Clock
-from trainway.agent.daemon import READY, StartError, lock, use_log
+from trainway.agent.daemon import READY, StartError, keep_turning, lock, use_log
 from trainway.agent.directory import Directory
 from trainway.agent.event_loop import EventLoop
 from trainway.agent.host import rsh
@@ -42,8 +41,6 @@ IDENTITY = "daemon.json"
 CHECK_SECONDS = 5.0
 SILENCE = 120.0
 """Seconds without a frame after which a client is gone; those that are there send one a second."""
-FAILURES = 100
-"""Errors of our own, one right after the other, after which there is no use in going on."""
 
 
 class HostServer:
@@ -189,19 +186,5 @@ def run(path: str, version: str, idle: float, report: Callable[[bytes], None]) -
     identity: Json = {"pid": os.getpid(), "version": version, "boot_id": process_tree.boot_id()}
     home.replace(IDENTITY, json.dumps(identity).encode())
     report(READY)
-    _turn(loop)
+    keep_turning(loop)
     return 0
-
-
-def _turn(loop: EventLoop) -> None:
-    """Run the loop; an error in what concerns one job must not end all others."""
-    failures = 0
-    while not loop.stopped:
-        try:
-            loop.turn()
-            failures = 0
-        except Exception:
-            os.write(2, traceback.format_exc().encode())
-            failures += 1
-            if failures >= FAILURES:
-                raise

@@ -11,12 +11,11 @@ import json
 import os
 import posixpath
 import signal
-import traceback
 
 from trainway.agent import process_tree
 from trainway.agent.clock import Clock
 from trainway.agent.command import raise_file_limit
-from trainway.agent.daemon import READY, StartError, detached, lock, use_log
+from trainway.agent.daemon import READY, StartError, detached, keep_turning, lock, use_log
 from trainway.agent.directory import Directory
 from trainway.agent.event_loop import EventLoop
 from trainway.agent.pool.link import Archive
@@ -35,8 +34,6 @@ USAGE = "usage: python -m trainway.agent pool [--foreground] [--idle=SECONDS] DI
 EXIT_ERROR, EXIT_USAGE = 1, 2
 IDLE_SECONDS = 60.0
 LOOK_SECONDS = 1.0
-FAILURES = 100
-"""Errors of our own, one right after the other, after which there is no use in going on."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -95,24 +92,10 @@ def _run(path: str, idle_seconds: float, report: Report) -> int:
     _write_identity(directory)
     _Idleness(pool, state, loop, clock, idle_seconds).look()
     report(READY)
-    _turn(loop)
+    keep_turning(loop)
     directory.remove("agent.sock")
     pool.close()
     return 0
-
-
-def _turn(loop: EventLoop) -> None:
-    """Run the loop; an error of our own must not end what still works."""
-    failures = 0
-    while not loop.stopped:
-        try:
-            loop.turn()
-            failures = 0
-        except Exception:
-            os.write(2, traceback.format_exc().encode("utf-8", "replace"))
-            failures += 1
-            if failures >= FAILURES:
-                raise
 
 
 def _write_identity(directory: Directory) -> None:
