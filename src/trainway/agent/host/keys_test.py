@@ -1,4 +1,5 @@
 import os
+import pwd
 import shutil
 import stat
 import subprocess
@@ -216,9 +217,11 @@ def test_a_draft_of_one_that_died_is_no_obstacle(path: Path) -> None:
     assert [item.name for item in path.parent.iterdir()] == ["authorized_keys"]
 
 
-def test_the_file_can_be_elsewhere() -> None:
+def test_the_file_is_where_sshd_looks_whatever_home_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/nowhere")
+    home = pwd.getpwuid(os.getuid()).pw_dir
     assert keys.authorized_keys({"TRAINWAY_AUTHORIZED_KEYS": "/etc/keys/me"}) == "/etc/keys/me"
-    assert keys.authorized_keys({"HOME": "/nowhere"}) == f"{Path.home()}/.ssh/authorized_keys"
+    assert keys.authorized_keys({"HOME": "/nowhere"}) == f"{home}/.ssh/authorized_keys"
 
 
 def test_host_keys_are_read_where_no_server_answers(tmp_path: Path) -> None:
