@@ -37,8 +37,10 @@ class Bench:
     def request(self, name: str = "job", **more: Any) -> Any:
         made = with_webhook_defaults(with_defaults(JOBSET, jobset(name, **more)))
         port = self.backend.network(JobIdentity(name, "default", name)).port
+        # Processes are found by the id of their job, also those of tests that run beside this one.
+        own_id = f"{name}-{os.getpid()}"
         return self.backend.plan(
-            Workload(name, name, "default", made, [], str(self.home), ENVIRON, port)
+            Workload(own_id, name, "default", made, [], str(self.home), ENVIRON, port)
         )
 
     async def submit(self, name: str = "job", **more: Any) -> Handle:
