@@ -93,7 +93,7 @@ class AgentJob:
     def _watch(self, start: int, patience: float) -> Iterator[Json]:
         give_up = time.monotonic() + patience
         buffered = b""
-        with self._connect() as client:
+        with connected(self.path) as client:
             client.sendall(json.dumps({"op": "watch", "from": start}).encode() + b"\n")
             while True:
                 client.settimeout(max(0.001, give_up - time.monotonic()))
@@ -132,21 +132,7 @@ class AgentJob:
 
     def ask(self, operation: str, **fields: Any) -> Json:
         """Send one request and wait for its answer."""
-        with self._connect() as client:
-            client.settimeout(PATIENCE)
-            client.sendall(json.dumps({"op": operation, **fields}).encode() + b"\n")
-            with client.makefile("rb") as answers:
-                answer: Json = json.loads(answers.readline())
-                return answer
-
-    def _connect(self) -> socket.socket:
-        client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        try:
-            client.connect(str(self.path / "agent.sock"))
-        except OSError:
-            client.close()
-            raise
-        return client
+        return asked(self.path, {"op": operation, **fields})
 
     def records(self) -> list[Json]:
         """The journal as it is on disk."""
@@ -206,3 +192,24 @@ def agent_job(spec: Json, **plan: Any) -> Iterator[AgentJob]:
 def environment(**more: str) -> Mapping[str, str]:
     """The base environment of a plan."""
     return {"PATH": os.environ["PATH"], **more}
+
+
+def connected(directory: Path) -> socket.socket:
+    """A connection to the agent of a directory."""
+    client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        client.connect(str(directory / "agent.sock"))
+    except OSError:
+        client.close()
+        raise
+    return client
+
+
+def asked(directory: Path, request: Json) -> Json:
+    """The answer of that agent to one request."""
+    with connected(directory) as client:
+        client.settimeout(PATIENCE)
+        client.sendall(json.dumps(request).encode() + b"\n")
+        with client.makefile("rb") as answers:
+            answer: Json = json.loads(answers.readline())
+            return answer

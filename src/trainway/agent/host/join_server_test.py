@@ -77,7 +77,8 @@ class World:
         self.pods: dict[tuple[str, str], Any] = {}
         found = lambda job, pod: self.pods.get((job, pod))  # noqa: E731 - one line says it
         home = Directory(str(path))
-        self.server = JoinServer(home, self.loop, self.processes, found)  # type: ignore[arg-type]
+        table: Any = self.processes  # a stand-in, of which the server uses one method
+        self.server = JoinServer(home, self.loop, table, found)
         self.clients: list[subprocess.Popen[str]] = []
 
     def add_pod(self) -> None:

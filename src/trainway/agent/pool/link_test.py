@@ -146,8 +146,7 @@ def test_a_host_without_python(tmp_path: Path) -> None:
 def test_no_ssh_here(tmp_path: Path) -> None:
     trial = Trial(tmp_path)
     (trial.bin / "ssh").unlink()
-    trial.env = lambda: {"PATH": str(trial.bin)}  # type: ignore[method-assign]
-    trial.link._env = trial.env
+    trial.link._env = lambda: {"PATH": str(trial.bin)}
     trial.link.open()
     trial.until(lambda: trial.listener.failures)
     assert trial.listener.failures[0].message == "there is no program ssh here"

@@ -18,7 +18,7 @@ from typing import Any
 
 from trainway.agent import process_tree
 from trainway.agent.launch import PACKAGE, host_command
-from trainway.agent.testing import PATIENCE, AgentJob
+from trainway.agent.testing import PATIENCE, AgentJob, asked, connected
 
 Json = dict[str, Any]
 
@@ -119,22 +119,11 @@ class PoolAgent:
 
     def connect(self) -> socket.socket:
         """A connection to the agent."""
-        client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        try:
-            client.connect(str(self.path / "agent.sock"))
-        except OSError:
-            client.close()
-            raise
-        return client
+        return connected(self.path)
 
     def ask(self, operation: str, **fields: Any) -> Json:
         """Send one request and wait for its answer."""
-        with self.connect() as client:
-            client.settimeout(PATIENCE)
-            client.sendall(json.dumps({"op": operation, **fields}).encode() + b"\n")
-            with client.makefile("rb") as answers:
-                answer: Json = json.loads(answers.readline())
-                return answer
+        return asked(self.path, {"op": operation, **fields})
 
     def status(self, host: str) -> Json:
         """What the agent says of one host."""
