@@ -1,6 +1,7 @@
 """A process of a job that writes lines until it is let go: `chatter.py SOCKET NAME`; see gate.py.
 
-The lines are numbered, so that a test sees whether one was lost, doubled or out of order.
+The lines are numbered, so that a test sees whether one was lost, doubled or out of order. It
+writes at least one, however soon it is let go.
 """
 
 import json
@@ -15,12 +16,12 @@ def main(path: str, name: str) -> int:
         gate.connect(path)
         said = {"pid": os.getpid(), "name": name, "env": dict(os.environ)}
         gate.sendall(json.dumps(said).encode() + b"\n")
-        number = 0
-        while not select.select([gate], [], [], 0.002)[0]:
-            print(f"{name} line {number}", flush=True)  # noqa: T201 (this is a job's log)
-            number += 1
+        count = 0
+        while count == 0 or not select.select([gate], [], [], 0.002)[0]:
+            print(f"{name} line {count}", flush=True)  # noqa: T201 (this is a job's log)
+            count += 1
         answer = gate.makefile().readline()
-    print(f"{name} wrote {number} lines", flush=True)  # noqa: T201
+    print(f"{name} wrote {count} lines", flush=True)  # noqa: T201
     return int(answer or 99)
 
 
