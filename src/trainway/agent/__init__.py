@@ -7,7 +7,7 @@ reason its modules keep `typing` behind `TYPE_CHECKING = False` and use plain cl
 From the bottom: `indexes`, `quantity`, `conditions` are values; `job_controller` and
 `jobset_controller` decide, like the controllers of Kubernetes, and do nothing themselves; `pod` and
 `container` are the kubelet; `processes`, `mounts`, `volumes` and `log_writer` touch the machine;
-`supervisor` is one job, wherever its pods run; `journal` is what remains. Three processes are made
+`supervisor` is one job, wherever its pods run; `journal` is what remains. All processes are made
 of these: `local_agent` has one job and its pods; in a pool of hosts, `pool` has the jobs and `host`
-has the pods.
+has the pods; in an allocation of Slurm, `slurm` has a driver for the job and an agent for each pod.
 """

@@ -1,7 +1,7 @@
 """Start the agent of a job: `python -m trainway.agent [OPTIONS] JOBDIR`.
 
 `pool ...` and `host ...` start the agents of many jobs instead: that of a pool of hosts, and that
-of one host in it.
+of one host in it. `slurm ...` are the programs that run on a Slurm cluster.
 
 It detaches itself and returns as soon as the job is under way and can be reached; a lock in the
 job's directory makes sure that there is one agent at most. `--recover` goes on with a job whose
@@ -41,7 +41,11 @@ if TYPE_CHECKING:
 
 USAGE = "usage: python -m trainway.agent [--recover [--cancel]] [--foreground] JOBDIR"
 FLAGS = {"--recover", "--cancel", "--foreground"}
-OTHERS = {"pool": "trainway.agent.pool.main", "host": "trainway.agent.host.entry"}
+OTHERS = {
+    "pool": "trainway.agent.pool.main",
+    "host": "trainway.agent.host.entry",
+    "slurm": "trainway.agent.slurm.entry",
+}
 EXIT_ERROR, EXIT_USAGE = 1, 2
 
 

@@ -65,6 +65,8 @@ class Node:
         self._can_mount: bool | None = None
         self._calls_by_name: bool | None = None
         self._told: set[str] = set()
+        self.hosts_path = HOSTS_FILE
+        """Where the hosts file of the job is, in its directory."""
 
     @property
     def output(self) -> str:
@@ -156,10 +158,10 @@ class Node:
             if self._calls_by_name:
                 own = self.directory.read(HOSTS).decode(errors="replace")
                 text = hosts_file(self.plan, own, self.addresses, self.machines).encode()
-                self.directory.write(HOSTS_FILE, text, READABLE)
+                self.directory.write(self.hosts_path, text, READABLE)
         if not self._calls_by_name:
             return []
-        return [Binding(self.directory.join(HOSTS_FILE), HOSTS, read_only=True)]
+        return [Binding(self.directory.join(self.hosts_path), HOSTS, read_only=True)]
 
     def can_mount(self) -> bool:
         """Whether processes may have mounts of their own; found out when first asked."""

@@ -44,6 +44,33 @@ class PodIdentity:
         self.failures = failures
         """How often a pod of this index failed before."""
 
+    @staticmethod
+    def from_json(plan: Plan, data: Json) -> PodIdentity:
+        """The pod that somebody else wrote down with `to_json`; KeyError: no such role."""
+        roles = {role.name: role for role in plan.roles}
+        return PodIdentity(
+            plan,
+            roles[str(data["role"])],
+            job_index=int(data["job_index"]),
+            slot=int(data["slot"]),
+            uid=str(data["uid"]),
+            attempt=int(data.get("attempt") or 0),
+            job_attempt=int(data.get("job_attempt") or 0),
+            failures=int(data.get("failures") or 0),
+        )
+
+    def to_json(self) -> Json:
+        """What tells it apart from all other pods of its plan."""
+        return {
+            "role": self.role.name,
+            "job_index": self.job_index,
+            "slot": self.slot,
+            "uid": self.uid,
+            "attempt": self.attempt,
+            "job_attempt": self.job_attempt,
+            "failures": self.failures,
+        }
+
     @property
     def key(self) -> str:
         """How the pod is called within its job: `<role>-<job>-<pod>`."""

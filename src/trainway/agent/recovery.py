@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 AGENT_LOST = "AgentLost"
 HOST_LOST = "HostLost"
 FENCED = "Fenced"
-DISRUPTIONS = (AGENT_LOST, HOST_LOST, FENCED)
+ALLOCATION_LOST = "AllocationLost"
+DISRUPTIONS = (AGENT_LOST, HOST_LOST, FENCED, ALLOCATION_LOST)
 """Reasons of pods that ended through no fault of their own."""
 LOST_EXIT_CODE = 137
 PATIENCE = 10.0

@@ -144,17 +144,32 @@ class Pipe:
         self._waiting = self._waiting[count:]
 
 
+class Wires:
+    """Standard input and output, both tied to a socket."""
+
+    def __init__(self, client: socket.socket, loop: EventLoop) -> None:
+        """Either end that is closed stops the loop."""
+        self._loop = loop
+        self._fd = client.fileno()
+        self._inward = Pipe(loop, STDIN, self._fd, loop.stop)
+        self._outward = Pipe(loop, self._fd, STDOUT, loop.stop)
+        for end in (STDIN, STDOUT, self._fd):
+            os.set_blocking(end, False)
+
+    def watch(self) -> None:
+        """See to what can be passed on; to be called before each turn of the loop."""
+        inward, outward = self._inward, self._outward
+        _watch(self._loop, STDIN, inward.readable(), None)
+        _watch(self._loop, STDOUT, None, outward.writable())
+        _watch(self._loop, self._fd, outward.readable(), inward.writable())
+
+
 def _relay(client: socket.socket) -> None:
     """Pass on both directions until one of them ends."""
     loop = EventLoop()
-    fd = client.fileno()
-    inward, outward = Pipe(loop, STDIN, fd, loop.stop), Pipe(loop, fd, STDOUT, loop.stop)
-    for end in (STDIN, STDOUT, fd):
-        os.set_blocking(end, False)
+    wires = Wires(client, loop)
     while not loop.stopped:
-        _watch(loop, STDIN, inward.readable(), None)
-        _watch(loop, STDOUT, None, outward.writable())
-        _watch(loop, fd, outward.readable(), inward.writable())
+        wires.watch()
         loop.turn()
 
 

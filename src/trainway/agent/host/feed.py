@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from trainway.agent.directory import Directory
     from trainway.agent.journal import Journal
+    from trainway.agent.slurm.journal_tail import JournalTail
 
     Json = dict[str, Any]
 
@@ -53,7 +54,7 @@ class Feed:
     def __init__(
         self,
         directory: Directory,
-        journal: Journal,
+        journal: Journal | JournalTail,
         position: Position,
         *,
         is_clear: Callable[[str], bool],

@@ -156,19 +156,10 @@ class HostedJob:
         node = self._prepare(addresses, addresses.get(key, ""))
         node.locate(addresses, machines)
         node.assignments[uid] = Assignment(frame)
-        roles = [role for role in node.plan.roles if role.name == asked["role"]]
-        if not roles:
-            raise RefusedError(f"the job has no role {asked['role']}")
-        identity = PodIdentity(
-            node.plan,
-            roles[0],
-            job_index=int(asked["job_index"]),
-            slot=int(asked["slot"]),
-            uid=uid,
-            attempt=int(asked.get("attempt") or 0),
-            job_attempt=int(asked.get("job_attempt") or 0),
-            failures=int(asked.get("failures") or 0),
-        )
+        try:
+            identity = PodIdentity.from_json(node.plan, asked)
+        except KeyError as error:
+            raise RefusedError(f"the job has no role {asked['role']}") from error
         make_work_directory(node, identity)
         if self._progress is None:
             files = (self._data.get("status") or {}).get("files") or {}

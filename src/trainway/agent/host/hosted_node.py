@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from trainway.agent.directory import Directory
     from trainway.agent.host.machine import Machine
-    from trainway.agent.journal import Journal
+    from trainway.agent.node import Recorder
     from trainway.agent.plan import Plan
     from trainway.agent.pod_identity import PodIdentity
 
@@ -29,7 +29,7 @@ WORK_DIRECTORY = "TRAINWAY_WORK_DIR"
 class TokenJournal:
     """Writes records with the token that their pods were started with."""
 
-    def __init__(self, journal: Journal, token: int) -> None:
+    def __init__(self, journal: Recorder, token: int | str) -> None:
         self._journal = journal
         self._token = token
 
@@ -50,7 +50,12 @@ class HostedNode(Node):
     """A node whose pods have an assignment each, and peers elsewhere."""
 
     def __init__(
-        self, plan: Plan, directory: Directory, machine: Machine, journal: Journal, token: int
+        self,
+        plan: Plan,
+        directory: Directory,
+        machine: Machine,
+        journal: Recorder,
+        token: int | str,
     ) -> None:
         super().__init__(
             plan,

@@ -109,7 +109,7 @@ class Delivery:
         for name in names:
             data = self._blobs.get(name)
             if data is not None:
-                yield from _blob_frames(name, data)
+                yield from blob_frames(name, data)
         yield self._job
         has_files = False
         for fields, data in self._files():
@@ -136,7 +136,8 @@ class Delivery:
         self._channel.when_room(self._host, lambda: self._pump(frames, number))
 
 
-def _blob_frames(name: str, data: bytes) -> Iterator[Json]:
+def blob_frames(name: str, data: bytes) -> Iterator[Json]:
+    """A large value, piece by piece."""
     for start in range(0, len(data), PIECE):
         piece = data[start : start + PIECE]
         last = start + PIECE >= len(data)

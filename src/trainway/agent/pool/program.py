@@ -34,6 +34,7 @@ class Program:
         on_output: Callable[[bytes], None],
         on_end: Callable[[int | None, bytes], None],
         stdin: int | None = None,
+        cwd: str = "/",
     ) -> None:
         """Start it; OSError where that fails. Without `stdin` it is written to with `write`."""
         self._loop = loop
@@ -53,7 +54,7 @@ class Program:
             stderr=subprocess.PIPE,
             bufsize=0,
             env=dict(env),
-            cwd="/",
+            cwd=cwd,
             start_new_session=True,
         )
         self._input = _number(self._process.stdin)

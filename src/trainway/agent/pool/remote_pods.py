@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 class RemotePods(Workplace):
     """All pods of a gang that have not ended."""
 
+    kind = RemotePod
+
     def __init__(self, owner: PodsOwner, loop: EventLoop, journal: Journal, clock: Clock) -> None:
         self._owner = owner
         self._loop = loop
@@ -100,7 +102,7 @@ class RemotePods(Workplace):
                 self._owner.on_pod_over()
             on_change(pod)
 
-        pod = self._pods[identity.uid] = RemotePod(identity, self, changed)
+        pod = self._pods[identity.uid] = self.kind(identity, self, changed)
         return pod
 
     def recover(self, pods: PodRegistry, job: Job, records: Sequence[Json], now: float) -> None:

@@ -48,6 +48,11 @@ def connect_script(host: Json, digest: str) -> str:
     """What the host does to connect us."""
     home = host.get("home")
     where = shell_path(str(home)) if home else '"$HOME/.trainway/host/$(uname -n)"'
+    return agent_script(host, digest, f"host connect --home {where}")
+
+
+def agent_script(host: Json, digest: str, words: str) -> str:
+    """What a host does to become an agent: one that is told so by these words of a shell."""
     python = shell_path(_python(host))
     return "; ".join(
         (
@@ -55,7 +60,7 @@ def connect_script(host: Json, digest: str) -> str:
             f"command -v {python} >/dev/null 2>&1 || exit {NO_PYTHON}",
             f'[ -f "$f" ] || exit {NO_AGENT}',
             f"echo {GREETING}",
-            f'exec {python} "$f" host connect --home {where}',
+            f'exec {python} "$f" {words}',
         )
     )
 

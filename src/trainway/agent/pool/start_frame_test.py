@@ -3,16 +3,15 @@ from typing import Any
 
 import pytest
 
+from trainway.agent.pod_identity import PodIdentity
 from trainway.agent.pool.start_frame import start_frame
 
 
 def frame(**facts: Any) -> Any:
     """The start of the first of two pods on the hosts `a` and `b`, with what these say."""
-    plan = SimpleNamespace(id="job-1", mpi={})
-    coordinates = {"job_index": 0, "slot": 0, "attempt": 0, "job_attempt": 0, "failures": 0}
-    identity = SimpleNamespace(
-        plan=plan, key="w-0-0", role=SimpleNamespace(name="w"), uid="u", **coordinates
-    )
+    plan: Any = SimpleNamespace(id="job-1", mpi={})
+    role: Any = SimpleNamespace(name="w")
+    identity = PodIdentity(plan, role, job_index=0, slot=0, uid="u")
     pod: Any = SimpleNamespace(identity=identity, host="a", place="w-0-0")
     placement: Any = SimpleNamespace(hosts={"w-0-0": "a", "w-0-1": "b"}, devices={})
     hosts: dict[str, Any] = {

@@ -1,0 +1,104 @@
+"""What Slurm gave a job: nodes, and how many tasks there is room for on each. Pure.
+
+A heterogeneous job has several parts with nodes of their own, others have one.
+"""
+
+from __future__ import annotations
+
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    from trainway.agent.plan import Plan
+
+    Json = dict[str, Any]
+
+_REPEATED = re.compile(r"(\d+)(?:\(x(\d+)\))?")
+_FOR_STEPS = re.compile(
+    r"SLURM_(CONF|CLUSTER_NAME|WORKING_CLUSTER|JWT|HET_SIZE|JOBID|NODELIST"
+    r"|(JOB_ID|JOB_NODELIST|JOB_NUM_NODES|JOB_CPUS_PER_NODE|TASKS_PER_NODE)(_HET_GROUP_\d+)?)"
+)
+"""What srun needs to know of the allocation; all else it is told by its arguments."""
+
+
+class AllocationError(Exception):
+    """There is no allocation here. The message is for the user."""
+
+
+class Part:
+    """Nodes that are alike."""
+
+    def __init__(self, nodes: Sequence[str], tasks: Sequence[int]) -> None:
+        self.nodes = list(nodes)
+        self.tasks = list(tasks)
+
+    @property
+    def slots(self) -> list[str]:
+        """The node of each task."""
+        room = zip(self.nodes, self.tasks)  # noqa: B905 - not in Python 3.8
+        return [node for node, count in room for _ in range(count)]
+
+
+def parts(environ: Mapping[str, str], expand: Callable[[str], Sequence[str]]) -> list[Part]:
+    """The parts of the allocation that this process is in; `expand` gives the nodes of a list."""
+    size = environ.get("SLURM_HET_SIZE")
+    endings = [f"_HET_GROUP_{number}" for number in range(int(size))] if size else [""]
+    found = []
+    for ending in endings:
+        listed = environ.get(f"SLURM_JOB_NODELIST{ending}")
+        if not listed:
+            raise AllocationError(f"this is no job of Slurm: SLURM_JOB_NODELIST{ending} is not set")
+        nodes = expand(listed)
+        tasks = counts(environ.get(f"SLURM_TASKS_PER_NODE{ending}", ""))
+        found.append(Part(nodes, tasks if len(tasks) == len(nodes) else [1] * len(nodes)))
+    return found
+
+
+def counts(text: str) -> list[int]:
+    """The numbers in Slurm's short form of them: `2(x3),1`."""
+    found: list[int] = []
+    for word in text.split(",") if text else ():
+        match = _REPEATED.fullmatch(word)
+        if match is None:
+            return []
+        found += [int(match.group(1))] * int(match.group(2) or 1)
+    return found
+
+
+def places(plan: Plan, settings: Json, found: Sequence[Part]) -> dict[str, str]:
+    """The node of each pod that may run at once with others.
+
+    Roles that share a part lie in it one after the other; those that run only when others are over
+    begin again at its start.
+    """
+    taken = [0] * len(found)
+    result: dict[str, str] = {}
+    for role in plan.roles:
+        told: Json = settings.get(role.name) or {}
+        number = min(int(told.get("group") or 0), len(found) - 1)
+        slots = found[number].slots or found[number].nodes
+        pods = role.job.parallelism
+        if role.job.completions is not None:
+            pods = min(pods, role.job.completions)
+        for job in range(role.replicas):
+            for slot in range(pods):
+                if told.get("overlap"):
+                    node = slots[0]
+                else:
+                    node = slots[taken[number] % len(slots)]
+                    taken[number] += 1
+                result[f"{role.name}-{job}-{slot}"] = node
+    return result
+
+
+def step_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment for calls of srun: of Slurm only what tells it which allocation it is."""
+    return {
+        name: value
+        for name, value in environ.items()
+        if _FOR_STEPS.fullmatch(name)
+        or not name.startswith(("SLURM_", "SLURMD_", "SRUN_", "PMI_", "PMIX_"))
+    }

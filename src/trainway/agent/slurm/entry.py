@@ -1,0 +1,39 @@
+"""`slurm ...`: the programs of a Slurm cluster.
+
+slurm relay --home DIR      serve a server over standard input and output, on the login node
+slurm rest URL USER         print the queue as squeue would, asked of slurmrestd
+slurm drive JOBDIR ...      be the batch script of a job
+slurm pod JOBDIR STEP ...   be one task of a step
+slurm rsh JOBDIR ...        reach another pod of the same job, for MPI
+slurm join JOBDIR ...       run a command beside a pod
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+USAGE = "usage: slurm relay|rest|drive|pod|rsh|join ..."
+EXIT_USAGE = 2
+PROGRAMS = {
+    "relay": "relay",
+    "rest": "rest_query",
+    "drive": "drive",
+    "pod": "step_pod",
+    "rsh": "rsh",
+    "join": "join",
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Do what the words say; the exit status."""
+    name, *rest = arguments or [""]
+    if name not in PROGRAMS:
+        os.write(2, USAGE.encode() + b"\n")
+        return EXIT_USAGE
+    status: int = import_module(f"trainway.agent.slurm.{PROGRAMS[name]}").main(rest)
+    return status

@@ -1,0 +1,197 @@
+"""Which attempt of a job counts, and how one that does not finds out.
+
+Slurm may begin a job anew while its first attempt still runs on a node that is cut off. The token
+of an attempt is the number of the Slurm job and how often it was requeued. A driver writes its
+token first; every two seconds it looks whether it still is its own, writes a heartbeat, and only
+then tells its pods to go on. Pods that are not told so for ten seconds kill themselves. A new
+driver waits that long after the last heartbeat of another one, unless that one said that it left.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from contextlib import suppress
+
+from trainway.agent.journal import Journal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
+
+    from trainway.agent.directory import Directory
+
+    Json = dict[str, Any]
+
+TOKEN, HEARTBEAT, LEFT = "token", "heartbeat", "left"
+BEAT_SECONDS = 2.0
+TICK_SECONDS = 1.0
+SILENT_TICKS = 10
+SILENT_BEATS = 30
+LEASE_SECONDS = SILENT_TICKS * TICK_SECONDS + BEAT_SECONDS
+"""After this time without a heartbeat no pod runs any more."""
+
+
+class StaleError(Exception):
+    """A newer attempt of the job has begun."""
+
+
+class Token:
+    """One attempt."""
+
+    def __init__(self, job: int, restarts: int) -> None:
+        self._numbers = (job, restarts)
+
+    @staticmethod
+    def parse(text: str) -> Token:
+        """The token with that text; the lowest one where it is none."""
+        job, _, restarts = text.strip().partition(".")
+        if not job.isdigit() or not restarts.isdigit():
+            return Token(0, 0)
+        return Token(int(job), int(restarts))
+
+    @staticmethod
+    def of(environ: Mapping[str, str]) -> Token:
+        """The token of the Slurm job that this process is in."""
+        restarts = environ.get("SLURM_RESTART_COUNT") or "0"
+        return Token.parse(f"{environ.get('SLURM_JOB_ID', '')}.{restarts}")
+
+    @property
+    def job(self) -> int:
+        """The number of the Slurm job."""
+        return self._numbers[0]
+
+    @property
+    def restarts(self) -> int:
+        """How often Slurm requeued it before this attempt."""
+        return self._numbers[1]
+
+    def __str__(self) -> str:
+        return f"{self.job}.{self.restarts}"
+
+    def __lt__(self, other: Token) -> bool:
+        return self._numbers < other._numbers
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Token) and self._numbers == other._numbers
+
+    def __hash__(self) -> int:
+        return hash(self._numbers)
+
+
+class Tenure:
+    """The time in which a driver may act for its job."""
+
+    def __init__(self, directory: Directory, token: Token) -> None:
+        self.directory = directory
+        self.token = token
+        self._previous = Token(0, 0)
+
+    def claim(self) -> None:
+        """Make this the attempt that counts; StaleError where a newer one does."""
+        self._previous = self._read(TOKEN)
+        self._check(self._previous)
+        self.directory.replace(TOKEN, str(self.token).encode(), durable=True)
+
+    def wait_seconds(self) -> float:
+        """How long something of an earlier attempt may still run.
+
+        The file server's clock tells, which both drivers share.
+        """
+        if self._previous == Token(0, 0) or self._read(LEFT) == self._previous:
+            return 0.0
+        try:
+            last = os.stat(HEARTBEAT, dir_fd=self.directory.fd).st_mtime
+        except FileNotFoundError:
+            return 0.0
+        claimed = os.stat(TOKEN, dir_fd=self.directory.fd).st_mtime
+        return max(0.0, LEASE_SECONDS - (claimed - last))
+
+    def beat(self) -> None:
+        """Say that this driver lives; StaleError where it should not any more."""
+        self._check(self._read(TOKEN))
+        try:
+            self.directory.replace(HEARTBEAT, str(self.token).encode())
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            os.utime(HEARTBEAT, dir_fd=self.directory.fd)  # needs no room
+
+    def check(self) -> None:
+        """StaleError where a newer attempt has begun."""
+        self._check(self._read(TOKEN))
+
+    def leave(self) -> None:
+        """Say that nothing of this attempt runs any more."""
+        self.directory.replace(LEFT, str(self.token).encode(), durable=True)
+
+    def _check(self, found: Token) -> None:
+        if self.token < found:
+            raise StaleError(f"attempt {found} has begun: {self.token} counts no more")
+
+    def _read(self, name: str) -> Token:
+        try:
+            return Token.parse(self.directory.read(name).decode("ascii", "replace"))
+        except FileNotFoundError:
+            return Token(0, 0)
+
+
+class GuardedJournal(Journal):
+    """A journal that only the attempt that counts can write to.
+
+    A driver that was stopped for a while, and goes on, looks before it writes.
+    """
+
+    def __init__(self, directory: Directory, now: Callable[[], float], tenure: Tenure) -> None:
+        super().__init__(directory, now)
+        self._tenure = tenure
+        self._looked_at = now()
+
+    def append(self, type_: str, fields: Json, *, durable: bool = False) -> int:
+        """Add a record; StaleError where a newer attempt has begun."""
+        if self._now() - self._looked_at > 2 * BEAT_SECONDS:
+            with suppress(OSError):  # then this cannot be written either
+                self._tenure.check()
+            self._looked_at = self._now()
+        return super().append(type_, fields, durable=durable)
+
+
+class RollCall:
+    """Which tasks a driver has not heard for too long, though they were asked at every beat.
+
+    Much longer than tasks wait for their driver: one whose file system hangs is not gone.
+    """
+
+    def __init__(self, limit: int = SILENT_BEATS) -> None:
+        self._limit = limit
+        self._silent: dict[str, int] = {}
+
+    def heard(self, uid: str) -> None:
+        """A task said something."""
+        self._silent.pop(uid, None)
+
+    def missed(self, uids: Iterable[str]) -> set[str]:
+        """Those that have been silent too long, of those that run at this beat."""
+        self._silent = {uid: self._silent.get(uid, 0) + 1 for uid in uids}
+        return {uid for uid, beats in self._silent.items() if beats > self._limit}
+
+
+class Pulse:
+    """Whether a driver is heard.
+
+    It counts what this process sees of time: while Slurm has it stopped, none passes.
+    """
+
+    def __init__(self, limit: int = SILENT_TICKS) -> None:
+        self._limit = limit
+        self._silent = 0
+
+    def heard(self) -> None:
+        """The driver said something."""
+        self._silent = 0
+
+    def tick(self) -> bool:
+        """A second has passed; whether the silence has lasted too long."""
+        self._silent += 1
+        return self._silent >= self._limit

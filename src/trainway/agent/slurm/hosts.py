@@ -1,0 +1,83 @@
+"""The nodes of an allocation: their names, and where they are."""
+
+from __future__ import annotations
+
+import re
+import socket
+import subprocess
+
+from trainway.agent.host.facts import addresses as own_addresses
+from trainway.agent.slurm.allocation import AllocationError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    Run = Callable[[Sequence[str]], str]
+
+SECONDS = 60.0
+_ADDRESS = re.compile(r"NodeName=(\S+).*?\bNodeAddr=(\S+)", re.DOTALL)
+_LOOPBACK = ("127.", "::1")
+
+
+def run(environ: Mapping[str, str]) -> Run:
+    """What gives the output of a program of Slurm."""
+
+    def output(argv: Sequence[str]) -> str:
+        try:
+            done = subprocess.run(  # noqa: S603 - a program of Slurm
+                list(argv),
+                env=dict(environ),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=SECONDS,
+                check=False,
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            raise AllocationError(f"{argv[0]}: {error}") from error
+        if done.returncode:
+            said = done.stderr.decode("utf-8", "replace").strip()
+            raise AllocationError(f"{' '.join(argv)}: {said}")
+        return done.stdout.decode("utf-8", "replace")
+
+    return output
+
+
+def hostnames(listed: str, output: Run) -> list[str]:
+    """The nodes in Slurm's short form of a list."""
+    if "[" not in listed:
+        return listed.split(",")
+    return output(("scontrol", "show", "hostnames", listed)).split()
+
+
+def addresses(nodes: Iterable[str], own: str, output: Run) -> dict[str, str]:
+    """Where the nodes reach each other; `own` is the one that this process is on.
+
+    Slurm knows where they are; the name that it has there is looked up here. A node whose own
+    name is a loopback address to itself is reached at another one by others.
+    """
+    wanted = sorted(set(nodes))
+    told = node_addresses(output(("scontrol", "--oneliner", "show", "node", ",".join(wanted))))
+    found = {node: _resolved(told.get(node) or node) for node in wanted}
+    if len(set(found.values())) > 1 and found.get(own, "").startswith(_LOOPBACK):
+        others = own_addresses()
+        found[own] = others[0] if others else found[own]
+    return found
+
+
+def node_addresses(text: str) -> dict[str, str]:
+    """The NodeAddr of each node in what `scontrol show node` prints, a line each."""
+    found = {}
+    for line in text.splitlines():
+        match = _ADDRESS.match(line)
+        if match is not None:
+            found[match.group(1)] = match.group(2)
+    return found
+
+
+def _resolved(name: str) -> str:
+    try:
+        answers = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
+    except OSError:
+        return name
+    return str(sorted(answers, key=lambda item: item[0] != socket.AF_INET)[0][4][0])

@@ -1,0 +1,57 @@
+"""Names and addresses of nodes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import pytest
+
+from trainway.agent.slurm.allocation import AllocationError
+from trainway.agent.slurm.hosts import addresses, hostnames, node_addresses, run
+
+SHOWN = """\
+NodeName=n1 Arch=x86_64 CoresPerSocket=1 NodeAddr=10.0.0.1 NodeHostName=n1 Port=6818
+NodeName=n2 CoresPerSocket=1 NodeAddr=10.0.0.2 NodeHostName=n2 Port=6818
+"""
+
+
+def test_a_list_without_brackets_needs_no_program() -> None:
+    def none(_argv: Sequence[str]) -> str:
+        raise AssertionError
+
+    assert hostnames("a,b", none) == ["a", "b"]
+
+
+def test_other_lists_are_for_scontrol() -> None:
+    asked = []
+
+    def output(argv: Sequence[str]) -> str:
+        asked.append(list(argv))
+        return "n1\nn2\n"
+
+    assert hostnames("n[1-2]", output) == ["n1", "n2"]
+    assert asked == [["scontrol", "show", "hostnames", "n[1-2]"]]
+
+
+def test_addresses_as_slurm_has_them() -> None:
+    assert node_addresses(SHOWN) == {"n1": "10.0.0.1", "n2": "10.0.0.2"}
+    found = addresses(["n1", "n2", "n1"], "n1", lambda _argv: SHOWN)
+    assert found == {"n1": "10.0.0.1", "n2": "10.0.0.2"}
+
+
+def test_a_loopback_address_is_of_no_use_to_other_nodes() -> None:
+    shown = SHOWN.replace("10.0.0.1", "127.0.1.1")
+    found = addresses(["n1", "n2"], "n1", lambda _argv: shown)
+    assert found["n2"] == "10.0.0.2"
+    alone = addresses(["n1"], "n1", lambda _argv: shown)
+    assert alone == {"n1": "127.0.1.1"}
+
+
+def test_a_program_that_fails_says_why() -> None:
+    output = run({})
+    line = [sys.executable, "-c", "import sys; sys.exit('Invalid node')"]
+    with pytest.raises(AllocationError, match="Invalid node"):
+        output(line)
+    with pytest.raises(AllocationError, match="no-such-program"):
+        output(["/no-such-program"])

@@ -1,0 +1,47 @@
+"""What Slurm says about the job of this allocation, when it matters why it is to end."""
+
+from __future__ import annotations
+
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from trainway.agent.slurm.commands import Commands, Result
+
+_FIELD = re.compile(r"(?:^|\s)(\w+)=(\S*)")
+_NEVER = ("", "None", "Unknown", "N/A")
+
+
+class JobFacts:
+    """One look at a job."""
+
+    def __init__(self, text: str) -> None:
+        """The text is what `scontrol --oneliner show job` prints; empty: it could not be asked."""
+        lines = text.splitlines()
+        self._fields = dict(_FIELD.findall(lines[0])) if lines else {}
+
+    @property
+    def is_known(self) -> bool:
+        """Whether Slurm answered."""
+        return "JobState" in self._fields
+
+    @property
+    def is_running(self) -> bool:
+        """Whether its end has not begun."""
+        return self._fields.get("JobState") == "RUNNING"
+
+    @property
+    def is_preempted(self) -> bool:
+        """Whether it has to make room for another one."""
+        return self._fields.get("PreemptTime", "") not in _NEVER
+
+
+def look(commands: Commands, job: int, done: Callable[[JobFacts], None]) -> None:
+    """Ask Slurm about a job."""
+
+    def on_result(result: Result) -> None:
+        done(JobFacts(result.stdout if result.ok else ""))
+
+    commands.run(("scontrol", "--oneliner", "show", "job", str(job)), on_result)

@@ -1,0 +1,148 @@
+"""The directory of one job on the cluster, on a file system that its nodes share.
+
+What is written here is all that a job consists of; the driver writes the rest. `submitting` stands
+from before sbatch is run until its answer is written down, so that a relay that died in between
+is found out, and the job is looked for before it is submitted again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+
+from trainway.agent.directory import Directory
+from trainway.agent.host.blobs import references
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from trainway.agent.host.blobs import Blobs
+
+    Json = dict[str, Any]
+
+JOBS = "jobs"
+AGENTS = "agent"
+PLAN, SCRIPT, AGENT = "plan.json", "script.sbatch", "agent.pyz"
+NUMBER, SUBMITTING = "slurm.json", "submitting"
+WISH, STOPPED, TOKEN = "wish", "stopped", "token"
+RUN, SUSPEND, CANCEL = "run", "suspend", "cancel"
+FOLDERS = ("logs", "output", "volumes", "pods")
+GRACE = 30.0
+_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,127}")
+_TOKEN = re.compile(r"(\d+(_\d+)?)\.\d+\s*$")
+
+
+class JobFilesError(Exception):
+    """A job has no directory, or cannot have one."""
+
+
+class JobFiles:
+    """What lies in the directory of a job."""
+
+    def __init__(self, home: Directory, identity: str, *, make: bool = False) -> None:
+        if not _ID.fullmatch(identity):
+            raise JobFilesError(f"{identity!r} is no id of a job")
+        self.id = identity
+        path = f"{JOBS}/{identity}"
+        if make:
+            home.make(path)
+        try:
+            self.directory = Directory(home.join(path))
+        except FileNotFoundError:
+            raise JobFilesError(f"job {identity} is not on this cluster") from None
+
+    def close(self) -> None:
+        """Let go of it."""
+        self.directory.close()
+
+    def put(self, plan: Json, script: str, blobs: Blobs, agent: str) -> None:
+        """Write all that a job consists of; `agent` is the program that its nodes run."""
+        blobs.keep(references(plan.get("objects") or []), self.directory)
+        for name in FOLDERS:
+            self.directory.make(name)
+        self.directory.replace(PLAN, json.dumps(plan).encode())
+        self.directory.replace(SCRIPT, script.encode())
+        _link(agent, self.directory)
+        self.wish(RUN)
+
+    @property
+    def grace(self) -> float:
+        """How long its pods may take to end."""
+        return float((self._plan().get("slurm") or {}).get("grace", GRACE))
+
+    @property
+    def may_be_requeued(self) -> bool:
+        """Whether Slurm may begin it anew."""
+        return bool((self._plan().get("slurm") or {}).get("requeue", True))
+
+    @property
+    def brings_output(self) -> bool:
+        """Whether what it leaves is wanted where it came from."""
+        return self._plan().get("outputs") != "keep"
+
+    def _plan(self) -> Json:
+        try:
+            plan: Json = json.loads(self.directory.read(PLAN))
+        except (OSError, ValueError):
+            return {}
+        return plan
+
+    @property
+    def number(self) -> str:
+        """The number that Slurm gave it; empty: none, as far as is known."""
+        try:
+            return str(json.loads(self.directory.read(NUMBER))["job"])
+        except (OSError, ValueError, KeyError):
+            pass
+        try:
+            found = _TOKEN.match(self.directory.read(TOKEN).decode("ascii", "replace"))
+        except OSError:
+            return ""
+        return found.group(1) if found else ""
+
+    def set_number(self, number: str) -> None:
+        """Write down which one it is."""
+        self.directory.replace(NUMBER, json.dumps({"job": number}).encode(), durable=True)
+        self.directory.remove(SUBMITTING)
+
+    @property
+    def may_be_submitted(self) -> bool:
+        """Whether sbatch was run and nobody knows what it answered."""
+        return self.has(SUBMITTING)
+
+    def begin_submission(self) -> None:
+        """Note that sbatch is about to be run."""
+        self.directory.replace(SUBMITTING, b"", durable=True)
+
+    def wish(self, word: str) -> None:
+        """Tell the driver what is wanted of it."""
+        self.directory.replace(WISH, word.encode())
+        self.directory.remove(STOPPED)
+
+    @property
+    def wished(self) -> str:
+        """What is wanted of it."""
+        try:
+            return self.directory.read(WISH).decode("ascii", "replace").strip()
+        except OSError:
+            return ""
+
+    def has(self, name: str) -> bool:
+        """Whether a file is there."""
+        try:
+            os.stat(name, dir_fd=self.directory.fd)
+        except OSError:
+            return False
+        return True
+
+
+def _link(agent: str, directory: Directory) -> None:
+    """Have a job keep the program that it began with."""
+    directory.remove(AGENT)
+    try:
+        os.link(agent, AGENT, dst_dir_fd=directory.fd)
+    except OSError:  # a file system without links
+        with open(agent, "rb") as file:
+            directory.write(AGENT, file.read())

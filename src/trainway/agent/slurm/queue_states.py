@@ -1,0 +1,147 @@
+"""What squeue says, as plain data. Pure.
+
+One question is about all jobs of the user. A job of several components (`123+0`, `123+1`) is one
+job here; the tasks of an array (`123_4`) are jobs of their own.
+"""
+
+from __future__ import annotations
+
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+SEPARATOR = "\x1f"
+FORMAT = SEPARATOR.join(("%i", "%T", "%r", "%P", "%Q", "%N", "%k"))
+"""Job, state, reason, partition, priority, nodes; the comment last, since it may be anything."""
+FIELDS = 7
+COMMENT = "trainway:"
+FINAL = frozenset(
+    {
+        "BOOT_FAIL",
+        "CANCELLED",
+        "COMPLETED",
+        "DEADLINE",
+        "FAILED",
+        "NODE_FAIL",
+        "OUT_OF_MEMORY",
+        "PREEMPTED",
+        "REVOKED",
+        "TIMEOUT",
+    }
+)
+UNSURE = frozenset({"BOOT_FAIL", "NODE_FAIL", "PREEMPTED", "REVOKED"})
+"""Ends that Slurm may follow up by a requeue."""
+WAITING = frozenset(
+    {"PENDING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT"}
+)
+HELD = frozenset({"JobHeldUser", "job_requeued_in_held_state"})
+_ID = re.compile(r"(?P<job>\d+(_\d+)?)(\+(?P<component>\d+))?$")
+
+
+class QueueState:
+    """One job, as squeue shows it."""
+
+    def __init__(
+        self,
+        job: str,
+        state: str,
+        *,
+        reason: str = "",
+        partition: str = "",
+        priority: int = 0,
+        nodes: str = "",
+        comment: str = "",
+    ) -> None:
+        self.job = job
+        self.state = state
+        self.reason = reason
+        self.partition = partition
+        self.priority = priority
+        self.nodes = nodes
+        self.comment = comment
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it has ended."""
+        return self.state in FINAL
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it has no nodes."""
+        return self.state in WAITING
+
+    @property
+    def is_held(self) -> bool:
+        """Whether its user wants it to wait."""
+        return self.is_waiting and self.reason.replace(" ", "_") in HELD
+
+    @property
+    def owner(self) -> str:
+        """The id of our job, as its comment says; empty: it is none of ours."""
+        word = self.comment.split(" ", 1)[0]
+        return word[len(COMMENT) :] if word.startswith(COMMENT) else ""
+
+
+def query(user: str) -> list[str]:
+    """The words that ask for all jobs of a user, also those that ended a while ago."""
+    words = ["squeue", "--noheader", "--array", "--states=all"]
+    return [*words, f"--user={user}", f"--format={FORMAT}"]
+
+
+def parse(text: str) -> dict[str, QueueState]:
+    """All jobs by their number."""
+    jobs: dict[str, QueueState] = {}
+    components: dict[str, int] = {}
+    for line in text.splitlines():
+        fields = line.split(SEPARATOR, FIELDS - 1)
+        found = _ID.match(fields[0].strip())
+        if len(fields) != FIELDS or found is None:
+            continue
+        job, component = found["job"], int(found["component"] or 0)
+        state = _state(job, fields)
+        known = jobs.get(job)
+        if known is None or _speaks(state, component, known, components[job]):
+            jobs[job], components[job] = state, component
+    return jobs
+
+
+def _state(job: str, fields: list[str]) -> QueueState:
+    _, state, reason, partition, priority, nodes, comment = fields
+    return QueueState(
+        job,
+        state.strip(),
+        reason="" if reason in ("None", "(null)") else reason,
+        partition=partition,
+        priority=int(priority) if priority.strip().isdigit() else 0,
+        nodes=nodes,
+        comment="" if comment == "(null)" else comment,
+    )
+
+
+def _speaks(state: QueueState, component: int, known: QueueState, of: int) -> bool:
+    """Whether a component tells more of its job than another: that it lives, or is the first."""
+    if state.is_final != known.is_final:
+        return known.is_final
+    return component < of
+
+
+def owners(states: Mapping[str, QueueState]) -> dict[str, str]:
+    """The numbers of our jobs, by our ids; of two, the one that lives, then the later one."""
+    found: dict[str, str] = {}
+    for state in sorted(states.values(), key=lambda item: (not item.is_final, _order(item.job))):
+        if state.owner:
+            found[state.owner] = state.job
+    return found
+
+
+def positions(states: Iterable[QueueState]) -> dict[str, int]:
+    """The places of jobs that wait, from 1 on, in the order in which Slurm looks at them."""
+    waiting = [state for state in states if state.is_waiting and not state.is_held]
+    waiting.sort(key=lambda state: (-state.priority, _order(state.job)))
+    return {state.job: place for place, state in enumerate(waiting, start=1)}
+
+
+def _order(job: str) -> list[int]:
+    return [int(part) for part in job.split("_")]
