@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from trainway.api.manifest import parse_manifests
 from trainway.api.task.shape import Record, check
+from trainway.backends.slurm import clusters
 from trainway.backends.ssh import pools
 from trainway.errors import InvalidError, ManifestError, UnreadableError
 from trainway.schema.field import FieldError
@@ -16,7 +17,7 @@ from trainway.schema.field import FieldError
 Json = dict[str, Any]
 
 FILE: Final = "config.yaml"
-_SHAPE: Final = Record({"pools": pools.SHAPE})
+_SHAPE: Final = Record({"pools": pools.SHAPE, "clusters": clusters.SHAPE})
 
 
 def read(home: Path) -> Json:
@@ -46,4 +47,7 @@ def read(home: Path) -> Json:
 def errors(data: Json) -> list[FieldError]:
     """Everything that is wrong with the settings."""
     found = list(check(_SHAPE, data, ()))
-    return found or list(pools.errors(data.get("pools") or {}, ("pools",)))
+    return found or [
+        *pools.errors(data.get("pools") or {}, ("pools",)),
+        *clusters.errors(data.get("clusters") or {}, ("clusters",)),
+    ]

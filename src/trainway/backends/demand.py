@@ -82,6 +82,16 @@ def demand_of(spec: dict[str, Any]) -> Demand:
     )
 
 
+def roles_together(spec: dict[str, Any]) -> list[list[str]]:
+    """The sets of roles that may run at the same time: of none does another wait for the end."""
+    return [[role.name for role in group] for group in _running_together(list(_roles(spec)))]
+
+
+def pods_at_once(job: ReplicatedJob) -> int:
+    """How many pods of one Job of a role run at the same time."""
+    return _pods_at_once(job.job_spec)
+
+
 def _roles(spec: dict[str, Any]) -> Iterator[_Role]:
     earlier: dict[str, frozenset[str]] = {}
     for job in replicated_jobs(spec):

@@ -1,5 +1,6 @@
 """Hides the values of Secrets wherever objects are shown, and those that nobody would look at."""
 
+import re
 from typing import Any, Final
 
 Json = dict[str, Any]
@@ -7,6 +8,12 @@ Json = dict[str, Any]
 MASK: Final = "***"
 _LONGEST: Final = 65_536
 """Characters of a ConfigMap that are shown: jobs are shown whenever they change."""
+_CONFIDENTIAL: Final = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|KEY", re.IGNORECASE)
+
+
+def is_confidential(variable: str) -> bool:
+    """Whether a variable of that name may have a value that nobody should see."""
+    return _CONFIDENTIAL.search(variable) is not None
 
 
 def masked_object(obj: Json) -> Json:

@@ -1,9 +1,10 @@
 """Finds backends by name, and imports one only when it is used.
 
-Ours are in a table. Some of them are families: `k8s/CONTEXT/NAMESPACE` and `ssh/POOL` are a backend
-for each place, and the same place of another kubeconfig is another backend. Another package adds
-one through the entry-point group `trainway.backends`, whose entries are classes that take
-`BackendSettings`. One that cannot be loaded is reported by `trainway doctor` and hurts nobody else.
+Ours are in a table. Some of them are families: `k8s/CONTEXT/NAMESPACE`, `ssh/POOL` and
+`slurm/CLUSTER/PARTITION` are a backend for each place, and the same place of another kubeconfig is
+another backend. Another package adds one through the entry-point group `trainway.backends`, whose
+entries are classes that take `BackendSettings`. One that cannot be loaded is reported by `trainway
+doctor` and hurts nobody else.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,9 +24,10 @@ BUILTIN: Final[Mapping[str, str]] = {
     "local": "trainway.backends.local.backend:LocalBackend",
     "k8s": "trainway.backends.kubernetes.backend:KubernetesBackend",
     "ssh": "trainway.backends.ssh.backend:SshBackend",
+    "slurm": "trainway.backends.slurm.backend:SlurmBackend",
     "cluster": "trainway.backends.cluster.backend:ClusterBackend",
 }
-FAMILIES: Final = frozenset({"k8s", "ssh", "cluster"})
+FAMILIES: Final = frozenset({"k8s", "ssh", "slurm", "cluster"})
 """Backends whose name goes on with a place."""
 _CLUSTERS: Final = "k8s"
 """The family whose places depend on the kubeconfig."""
@@ -84,8 +86,9 @@ class Registry:
 
     def keepers(self) -> list[str]:
         """The backends that may have jobs in the home directory which the store has lost."""
-        has_pools = (self._settings.home / "pools").is_dir()
-        return ["local", *(["ssh"] if has_pools else [])]
+        folders = {"ssh": "pools", "slurm": "slurm"}
+        used = [name for name, folder in folders.items() if (self._settings.home / folder).is_dir()]
+        return ["local", *used]
 
     def infras(self, kubeconfig: Iterable[str] = ()) -> list[str]:
         """Every place where a job can run, each under its own name; a family once for each."""

@@ -76,10 +76,11 @@ def join(process: int, job: str, words: Sequence[str]) -> None:
 def log_in(
     program: Sequence[str], before: str, options: Sequence[str], words: Sequence[str]
 ) -> None:
-    """Replace this process by ssh, which runs a command beside a process of a host."""
-    terminal = ["-t"] if "--tty" in options else ["-T"]
-    quiet = [] if "--stdin" in options else ["-n"]
-    command = [program[0], *terminal, *quiet, *program[1:], f"{before} {shlex.join(words)}"]
+    """Replace this process by ssh, or a shell, which runs a command beside a process of a host."""
+    flags = ["-t"] if "--tty" in options else ["-T"]
+    flags += [] if "--stdin" in options else ["-n"]
+    told = flags if program[0] == "ssh" else []
+    command = [program[0], *told, *program[1:], f"{before} {shlex.join(words)}"]
     sys.stdout.flush()
     sys.stderr.flush()
     try:

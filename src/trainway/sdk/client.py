@@ -9,6 +9,7 @@ from trainway.sdk.address import Address
 from trainway.sdk.job import Job
 from trainway.sdk.manifests import Resources, Wishes
 from trainway.sdk.rest import Json, Rest, Submission
+from trainway.sdk.slurm_options import Value, with_options
 from trainway.sdk.submitter import job_options
 from trainway.sdk.targets import (
     MANIFESTS,
@@ -63,6 +64,7 @@ class Client:
         oversubscribe: bool = False,
         image: str | None = None,
         containers: bool = False,
+        slurm: Mapping[str, Value] | None = None,
     ) -> Job:
         """Submit a function, a script, a manifest or objects, and give the job.
 
@@ -72,7 +74,8 @@ class Client:
         installed for this job alone, before the function is called. With `image` it runs in
         containers of that image, by podman or docker; with `containers`, in those it names itself.
         `on` names another place, such as `k8s/CONTEXT` or `ssh/POOL`: a function or script travels
-        there with the modules beside it, and what a function returns comes back.
+        there with the modules beside it, and what a function returns comes back. `slurm` has
+        options of sbatch, for `slurm/CLUSTER`: `slurm={"qos": "high", "exclusive": True}`.
         """
         resources = Resources(_amount(cpus), _amount(memory), _amount(gpus))
         wishes = Wishes(
@@ -87,7 +90,7 @@ class Client:
             on,
             containers,
         )
-        objects = _objects(target, wishes, args, kwargs, packages)
+        objects = with_options(_objects(target, wishes, args, kwargs, packages), slurm or {}, on)
         if wishes.travels:
             _tell_what_stays(objects, to_hosts=not wishes.is_in_pods)
         options: Json = {

@@ -23,7 +23,7 @@ JOBSET_API: Final = "jobset.x-k8s.io/v1alpha2"
 TORCH_RUNTIME: Final = "torch-distributed"
 GPU: Final = "nvidia.com/gpu"
 LOCAL: Final = "local"
-HOSTS: Final = ("ssh", "cluster")
+HOSTS: Final = ("ssh", "slurm", "cluster")
 """The families of backends that run jobs as processes of other machines."""
 JOB_KINDS: Final = ("TrainJob", "MPIJob", "JobSet")
 INITIALIZERS: Final = ("dataset-initializer", "model-initializer")

@@ -16,6 +16,7 @@ Json = dict[str, Any]
 
 ABANDONED: Final = "Abandoned"
 """The reason of a job that was forgotten while its cluster did not answer."""
+_SCRIPT: Final = "#!"
 _UNHURRIED_S: Final = 3600.0
 """Ending a job takes as long as its processes' grace periods."""
 
@@ -78,10 +79,15 @@ class Rest:
         return answer["job"], [str(line) for line in answer.get("warnings") or ()]
 
     def plan(self, submission: Submission) -> tuple[Any, list[str]]:
-        """What a backend would do with a job, as plain data, and what its author should know."""
+        """What a backend would do with a job, and what its author should know.
+
+        It is plain data, or the text of a script.
+        """
         body = {"objects": list(submission.objects), "options": dict(submission.options)}
         answer = self._transport.request("POST", "/plans", body=body)
-        return json.loads(answer["request"]), [str(line) for line in answer.get("warnings") or ()]
+        request = str(answer["request"])
+        data = request if request.startswith(_SCRIPT) else json.loads(request)
+        return data, [str(line) for line in answer.get("warnings") or ()]
 
     def page(
         self,

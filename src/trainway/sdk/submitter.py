@@ -23,8 +23,8 @@ _KEPT: Final = (
     "TRAINWAY_CONTAINER_RUN_FLAGS",
 )
 _CLUSTER: Final = "k8s"
-_HOSTS: Final = "ssh"
-"""Hosts have programs and an environment of their own."""
+_HOSTS: Final = ("ssh", "slurm")
+"""Hosts and nodes have programs and an environment of their own."""
 _DROPPED: Final = ("_", "SHLVL", "PWD", "OLDPWD", "PS1", "COLUMNS", "LINES", "_TRAINWAY_COMPLETE")
 _GANG_NAMES: Final = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "JOB_COMPLETION_INDEX")
 _GANG_PREFIXES: Final = ("PET_", "LOCAL_", "GROUP_", "ROLE_", "TORCHELASTIC_", "OMPI_", "PMIX_")
@@ -40,7 +40,7 @@ def job_options(address: Address, *, prefer_our_python: bool, backend: str | Non
         return {}
     if is_cluster(backend):
         return {"workdir": str(Path.cwd()), "kubeconfig": kubeconfig_files(os.environ)}
-    if (backend or "").split("/")[0] == _HOSTS:
+    if (backend or "").split("/")[0] in _HOSTS:
         lend(Home.of_environment().path, os.environ)
         return {"workdir": str(Path.cwd())}
     environ = job_environment(os.environ, _bin(), prefer_our_python=prefer_our_python)

@@ -137,7 +137,9 @@ class SubmitAnswer(Shown):
 class PlanAnswer(Shown):
     """What would be done for a job."""
 
-    request: str = Field(description="the backend's own request as JSON; values of Secrets hidden")
+    request: str = Field(
+        description="the backend's own request as JSON, or as a script; values of Secrets hidden"
+    )
     warnings: list[str]
 
 

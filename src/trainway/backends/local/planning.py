@@ -5,7 +5,6 @@ the agent on it.
 """
 
 import copy
-import re
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, Final
@@ -14,7 +13,7 @@ from trainway.backends.base import Isolation, Workload, as_json, isolation_of
 from trainway.backends.demand import demand_of
 from trainway.backends.local.containers import TOOLS, Tool
 from trainway.backends.local.network import LOOPBACK
-from trainway.backends.masking import MASK, masked_object
+from trainway.backends.masking import MASK, is_confidential, masked_object
 
 Json = dict[str, Any]
 
@@ -27,8 +26,6 @@ STATUS_VARIABLES: Final = (
     "KUBEFLOW_TRAINER_SERVER_CA_CERT",
     "KUBEFLOW_TRAINER_SERVER_TOKEN",
 )
-
-_CONFIDENTIAL: Final = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|KEY", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -60,7 +57,7 @@ class LocalRequest:
         shown = copy.deepcopy(self.plan)
         shown["objects"] = [masked_object(obj) for obj in shown["objects"]]
         shown["env"] = {
-            name: MASK if _CONFIDENTIAL.search(name) else value
+            name: MASK if is_confidential(name) else value
             for name, value in shown["env"].items()
         }
         return as_json(shown)
@@ -106,8 +103,8 @@ def _containers(workload: Workload, host: Host) -> Json:
 
 
 def workload_of(plan: Json) -> Workload | None:
-    """The workload that a plan was made from; None: it is for the agent of a pool."""
-    if "pool" in plan:
+    """The workload that a plan was made from; None: it is not for this machine."""
+    if "pool" in plan or "slurm" in plan:
         return None
     return Workload(
         id=plan["id"],

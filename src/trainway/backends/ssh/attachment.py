@@ -16,7 +16,7 @@ from trainway.errors import ConflictError
 
 Json = dict[str, Any]
 
-_JOIN: Final = """
+JOIN: Final = """
 import os, sys
 job, pid, words = sys.argv[1], sys.argv[2], sys.argv[3:]
 home = "/proc/" + pid
@@ -64,7 +64,7 @@ def attachment(
     processes = place.pop("processes")
     python = shell_path(host.get("python") or PYTHON)
     remote = {
-        container: f"{python} {shlex.join(['-c', _JOIN, str(handle['id']), str(process)])}"
+        container: f"{python} {shlex.join(['-c', JOIN, str(handle['id']), str(process)])}"
         for container, process in processes.items()
     }
     return {**place, "host": name, "program": _ssh(host), "remote": remote}

@@ -1,5 +1,6 @@
 """`trainway explain`: the objects that would be created."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -7,9 +8,11 @@ import click
 from trainway.cli.compilation import compile_inputs
 from trainway.cli.output import echo, echo_line, to_json_list, to_yaml
 from trainway.cli.reading import chosen, filename_option, files_argument, read_inputs
+from trainway.cli.slurm_option import slurm_option
 from trainway.cli.variables import env_option, overrides, task_options
 from trainway.compiler.inputs import Input
 from trainway.errors import UsageError
+from trainway.sdk.slurm_options import Value, parsed, with_options
 
 Json = dict[str, Any]
 
@@ -40,8 +43,10 @@ Json = dict[str, Any]
     "backend",
     metavar="NAME",
     help="Print what would be sent there instead, such as k8s/CONTEXT/NAMESPACE. It asks the "
-    "backend what it understands, and sends nothing. Values of Secrets are hidden.",
+    "backend what it understands, and sends nothing. Values of Secrets are hidden. Of Slurm it is "
+    "the script, as sbatch takes it.",
 )
+@slurm_option
 def command(
     files: tuple[str, ...],
     filenames: tuple[str, ...],
@@ -59,15 +64,21 @@ def command(
     inputs = read_inputs(chosen(filenames, files), overrides(options))
     if not inputs:
         raise UsageError("it makes a volume", hint="there is nothing in it to run")
+    given = parsed(options["slurm"])
     if backend:
-        objects = _planned(inputs, backend)
+        objects = _planned(inputs, backend, given)
+    elif given:
+        raise UsageError("--slurm is for --on slurm/CLUSTER")
     else:
         objects = compile_inputs(inputs, network=network, redact=redact)
+    if isinstance(objects, str):
+        echo(objects)
+        return
     echo(to_yaml(objects) if output == "yaml" else to_json_list(objects))
 
 
-def _planned(inputs: list[Input], backend: str) -> list[Json]:
-    """The request of a backend, which only the server knows."""
+def _planned(inputs: list[Input], backend: str, slurm: Mapping[str, Value]) -> list[Json] | str:
+    """The request of a backend, which only the server knows; text where it is a script."""
     from trainway.cli.connection import connect  # noqa: PLC0415 - only with a backend
     from trainway.sdk.rest import Submission  # noqa: PLC0415 - see above
     from trainway.sdk.submitter import job_options  # noqa: PLC0415 - see above
@@ -77,8 +88,8 @@ def _planned(inputs: list[Input], backend: str) -> list[Json]:
         **job_options(rest.address, prefer_our_python=False, backend=backend),
         "backend": backend,
     }
-    given = [item.data for item in inputs]
+    given = with_options([item.data for item in inputs], slurm, backend)
     request, warnings = rest.plan(Submission(given, options))
     for warning in warnings:
         echo_line(f"warning: {warning}")
-    return request if isinstance(request, list) else [request]
+    return request if isinstance(request, list | str) else [request]

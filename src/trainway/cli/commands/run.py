@@ -9,10 +9,12 @@ import click
 from trainway.cli.connection import connect
 from trainway.cli.output import echo, echo_line, to_yaml
 from trainway.cli.refusal import RefusedError
+from trainway.cli.slurm_option import slurm_option
 from trainway.cli.variables import env_option, given, task_options
 from trainway.errors import InvalidError, JobFailedError, UsageError
 from trainway.sdk.manifests import Resources, Wishes
 from trainway.sdk.rest import Json, Rest, Submission
+from trainway.sdk.slurm_options import parsed, with_options
 from trainway.sdk.submitter import job_options
 from trainway.sdk.targets import (
     MANIFESTS,
@@ -94,6 +96,7 @@ Exit status: 0 the job succeeded, 4 it failed, 1 an error, 2 wrong usage, 3 some
 @click.option("--restarts", type=click.IntRange(min=0), default=0, help="Restarts after a failure.")
 @click.option("--priority", type=int, default=0, help="Jobs of higher priority start first.")
 @click.option("--on", "backend", metavar="BACKEND", help="Where to run; see trainway doctor.")
+@slurm_option
 @click.option(
     "--oversubscribe", is_flag=True, help="Run it even if it asks for more than there is."
 )
@@ -104,6 +107,7 @@ def command(ctx: click.Context, /, targets: tuple[str, ...], **options: Any) -> 
     """Submit, then show, then end as the job ends."""
     wishes = _wishes(options)
     source, objects = _target(targets, ctx.obj, wishes)
+    objects = with_options(objects, parsed(options["slurm"]), wishes.on)
     if options["dry_run"]:
         echo(to_yaml(_without_secrets(objects)))
         return 0

@@ -1,0 +1,58 @@
+"""What a cluster has for jobs, partition by partition, as its login node says. Pure.
+
+Partitions may have nodes in common, so the whole is what the largest of them has.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from trainway.backends.base import Capacity
+from trainway.backends.pools import Pool
+from trainway.jobset.quantity import Quantity
+
+Json = dict[str, Any]
+
+
+def capacity_of(facts: Mapping[str, Any], partition: str = "") -> Capacity:
+    """The partitions that are up; only the named one where one is."""
+    pools = [
+        _pool(told)
+        for told in facts.get("partitions") or ()
+        if told.get("state") == "up" and partition in ("", told["name"])
+    ]
+    if not pools:
+        return Capacity()
+    largest = max(pools, key=lambda pool: (pool.nodes, pool.cpus))
+    most = max(pools, key=lambda pool: sum(pool.gpus.values()))
+    return Capacity(
+        cpus=largest.cpus,
+        memory=largest.memory,
+        gpus=tuple(
+            f"{most.name}/{kind}/{number}"
+            for kind, count in most.gpus.items()
+            for number in range(count)
+        ),
+        pools=tuple(pools),
+    )
+
+
+def _pool(told: Mapping[str, Any]) -> Pool:
+    return Pool(
+        name=str(told["name"]),
+        nodes=int(told.get("nodes") or 0),
+        cpus=Quantity.parse(int(told.get("cpus") or 0)),
+        free_cpus=Quantity.parse(int(told.get("free_cpus") or 0)),
+        memory=_mebibytes(told.get("memory")),
+        free_memory=_mebibytes(told.get("free_memory")),
+        gpus=_gpus(told.get("gpus")),
+        free_gpus=_gpus(told.get("free_gpus")),
+    )
+
+
+def _mebibytes(number: float | None) -> Quantity:
+    return Quantity.parse(f"{int(number or 0)}Mi")
+
+
+def _gpus(counts: Mapping[str, Any] | None) -> dict[str, int]:
+    """By type; those that have none are called GPU."""
+    return {"GPU" if kind == "gpu" else kind: int(count) for kind, count in (counts or {}).items()}

@@ -1,0 +1,145 @@
+"""What `trainway doctor` says of a cluster, from what its login node reports. Pure."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from trainway.backends.base import Check
+from trainway.backends.slurm.clusters import NONE, Cluster
+
+OLDEST: Final = (20, 11)
+"""The first Slurm whose steps can be told apart from the allocation (`--overlap`, `--exact`)."""
+OLDEST_PYTHON: Final = (3, 8)
+
+
+def checks_of(cluster: Cluster, facts: Mapping[str, Any]) -> list[Check]:
+    """One line for each thing that jobs depend on."""
+    return [
+        _version(facts),
+        _python(cluster, facts),
+        _home(cluster, facts),
+        _partitions(cluster, facts),
+        _gpus(facts),
+        _mpi(facts),
+        _containers(cluster, facts),
+        _accounting(facts),
+        *_rest(cluster, facts),
+    ]
+
+
+def failed(message: str, hint: str) -> list[Check]:
+    """What is said of a cluster that does not answer."""
+    return [Check("login", ok=False, detail=message, fix=hint)]
+
+
+def version_of(text: str) -> tuple[int, ...]:
+    """The numbers of a version: `22.05.8` or `slurm-wlm 22.05.8`."""
+    found = re.search(r"\d+(\.\d+)+", text)
+    return tuple(int(part) for part in found[0].split(".")) if found else ()
+
+
+def _version(facts: Mapping[str, Any]) -> Check:
+    text = str(facts.get("version") or "")
+    version = version_of(text)
+    if not version:
+        fix = "load its module on the login node, or set `env: {PATH: ...}` there"
+        return Check("slurm", ok=False, detail="there are no commands of Slurm", fix=fix)
+    if version < OLDEST:
+        least = ".".join(f"{part:02}" for part in OLDEST)
+        fix = f"steps need --overlap and --exact, which Slurm has from {least} on"
+        return Check("slurm", ok=False, detail=f"version {text}", fix=fix)
+    name = str(facts.get("cluster") or "")
+    return Check("slurm", ok=True, detail=f"version {text}" + (f", cluster {name}" if name else ""))
+
+
+def _python(cluster: Cluster, facts: Mapping[str, Any]) -> Check:
+    version: Sequence[int] = facts.get("python") or ()
+    text = ".".join(map(str, version))
+    least = ".".join(map(str, OLDEST_PYTHON))
+    if tuple(version[:2]) < OLDEST_PYTHON:
+        detail = f"{cluster.python} is {text or 'not there'}"
+        return Check("python", ok=False, detail=detail, fix=f"set `python` to one from {least} on")
+    return Check("python", ok=True, detail=f"{text} on the login node; the nodes need it too")
+
+
+def _home(cluster: Cluster, facts: Mapping[str, Any]) -> Check:
+    place = str(facts.get("home") or cluster.home)
+    if not facts.get("writable", True):
+        fix = "set `home` to a directory that all nodes see and that you may write"
+        return Check("files", ok=False, detail=f"{place} cannot be written", fix=fix)
+    if facts.get("shared") is False:
+        fix = "set `home` to a directory on a file system that all nodes see"
+        return Check("files", ok=False, detail=f"nodes do not see {place}", fix=fix)
+    seen = "a node sees it" if facts.get("shared") else "every node must see it"
+    return Check("files", ok=True, detail=f"jobs are kept in {place}; {seen}")
+
+
+def _partitions(cluster: Cluster, facts: Mapping[str, Any]) -> Check:
+    told = list(facts.get("partitions") or ())
+    names = [str(item["name"]) for item in told]
+    if cluster.partition and cluster.partition not in names:
+        fix = f"name one of {', '.join(names) or 'none'}"
+        detail = f"there is no partition {cluster.partition}"
+        return Check("partitions", ok=False, detail=detail, fix=fix)
+    up = [item for item in told if item.get("state") == "up"]
+    shown = ", ".join(_described(item) for item in told) or "none"
+    if not up:
+        fix = "ask who runs the cluster: jobs wait until a partition is up"
+        return Check("partitions", ok=False, detail=shown, fix=fix)
+    has_default = cluster.partition or any(item.get("default") for item in told)
+    fix = "" if has_default else "name one: --on slurm/CLUSTER/PARTITION, or `partition`"
+    return Check("partitions", ok=True, detail=shown, fix=fix)
+
+
+def _described(told: Mapping[str, Any]) -> str:
+    nodes = int(told.get("nodes") or 0)
+    notes = [f"{nodes} node{'s' * (nodes != 1)}", f"{told.get('cpus', 0)} CPUs"]
+    if told.get("time_limit") not in (None, "", "infinite", "UNLIMITED"):
+        notes.append(f"at most {told['time_limit']}")
+    if told.get("state") != "up":
+        notes.append(str(told.get("state")))
+    mark = "*" if told.get("default") else ""
+    return f"{told['name']}{mark} ({', '.join(notes)})"
+
+
+def _gpus(facts: Mapping[str, Any]) -> Check:
+    counts: dict[str, int] = {}
+    for told in facts.get("partitions") or ():
+        for kind, count in (told.get("gpus") or {}).items():
+            counts[kind] = max(counts.get(kind, 0), int(count))
+    shown = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+    return Check("gpus", ok=True, detail=shown or "no gres of the name gpu")
+
+
+def _mpi(facts: Mapping[str, Any]) -> Check:
+    plugins = [str(name) for name in facts.get("mpi") or () if name != NONE]
+    detail = ", ".join(plugins) or "no plugins of srun; mpirun is started by steps anyway"
+    return Check("mpi", ok=True, detail=detail)
+
+
+def _containers(cluster: Cluster, facts: Mapping[str, Any]) -> Check:
+    found = [str(name) for name in facts.get("containers") or ()]
+    wanted = cluster.containers
+    if wanted not in ("", NONE) and found and wanted not in found:
+        fix = f"found: {', '.join(found)}; mend `containers`"
+        return Check("containers", ok=False, detail=f"{wanted} was not found", fix=fix)
+    if not found:
+        fix = "jobs with --image or --containers need Pyxis or Apptainer"
+        return Check("containers", ok=True, detail="neither Pyxis nor Apptainer", fix=fix)
+    return Check("containers", ok=True, detail=", ".join(found))
+
+
+def _accounting(facts: Mapping[str, Any]) -> Check:
+    kind = str(facts.get("accounting") or NONE)
+    if kind == NONE:
+        fix = "without sacct the end of a job is known from its own files alone"
+        return Check("accounting", ok=True, detail="none", fix=fix)
+    return Check("accounting", ok=True, detail=kind)
+
+
+def _rest(cluster: Cluster, facts: Mapping[str, Any]) -> Iterator[Check]:
+    if cluster.rest:
+        said = str(facts.get("rest") or "it was not asked")
+        ok = said.endswith("ok")
+        fix = "" if ok else "see `rest.url` and `rest.token_file`; commands of Slurm are used"
+        yield Check("slurmrestd", ok=ok, detail=said, fix=fix)

@@ -1,0 +1,138 @@
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from trainway.backends.base import Check
+from trainway.backends.slurm.checks import checks_of
+from trainway.backends.slurm.clusters import Cluster
+
+Json = dict[str, Any]
+
+FACTS: Json = {
+    "version": "22.05.8",
+    "cluster": "test",
+    "python": [3, 11, 2],
+    "home": "/home/me/.trainway/slurm",
+    "writable": True,
+    "partitions": [
+        {"name": "main", "default": True, "state": "up", "nodes": 4, "cpus": 32},
+        {"name": "gpu", "state": "drain", "nodes": 1, "cpus": 8, "time_limit": "1-00:00:00"},
+    ],
+    "mpi": ["none", "pmix"],
+    "containers": ["apptainer"],
+    "accounting": "slurmdbd",
+}
+FACTS["partitions"][1]["gpus"] = {"a100": 2}
+
+
+TEST = Cluster("test")
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    check: str
+    facts: Json = field(default_factory=dict)
+    """What is other than usual."""
+    cluster: Cluster = TEST
+    ok: bool = True
+    detail: str = ""
+    fix: str = ""
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case("version", "slurm", detail="version 22.05.8, cluster test"),
+        Case(
+            "no slurm",
+            "slurm",
+            {"version": ""},
+            ok=False,
+            detail="there are no commands of Slurm",
+            fix="load its module on the login node, or set `env: {PATH: ...}` there",
+        ),
+        Case(
+            "old",
+            "slurm",
+            {"version": "20.02.7"},
+            ok=False,
+            detail="version 20.02.7",
+            fix="steps need --overlap and --exact, which Slurm has from 20.11 on",
+        ),
+        Case("python", "python", detail="3.11.2 on the login node; the nodes need it too"),
+        Case(
+            "old python",
+            "python",
+            {"python": [3, 6, 8]},
+            ok=False,
+            detail="python3 is 3.6.8",
+            fix="set `python` to one from 3.8 on",
+        ),
+        Case(
+            "files",
+            "files",
+            detail="jobs are kept in /home/me/.trainway/slurm; every node must see it",
+        ),
+        Case(
+            "files that were tried",
+            "files",
+            {"shared": False},
+            ok=False,
+            detail="nodes do not see /home/me/.trainway/slurm",
+            fix="set `home` to a directory on a file system that all nodes see",
+        ),
+        Case(
+            "partitions",
+            "partitions",
+            detail="main* (4 nodes, 32 CPUs), gpu (1 node, 8 CPUs, at most 1-00:00:00, drain)",
+        ),
+        Case(
+            "no such partition",
+            "partitions",
+            cluster=Cluster("test", partition="big"),
+            ok=False,
+            detail="there is no partition big",
+            fix="name one of main, gpu",
+        ),
+        Case("gpus", "gpus", detail="2 a100"),
+        Case("mpi", "mpi", detail="pmix"),
+        Case("containers", "containers", detail="apptainer"),
+        Case(
+            "no containers",
+            "containers",
+            {"containers": []},
+            detail="neither Pyxis nor Apptainer",
+            fix="jobs with --image or --containers need Pyxis or Apptainer",
+        ),
+        Case(
+            "another container tool",
+            "containers",
+            cluster=Cluster("test", containers="pyxis"),
+            ok=False,
+            detail="pyxis was not found",
+            fix="found: apptainer; mend `containers`",
+        ),
+        Case(
+            "no accounting",
+            "accounting",
+            {"accounting": "none"},
+            detail="none",
+            fix="without sacct the end of a job is known from its own files alone",
+        ),
+        Case(
+            "slurmrestd",
+            "slurmrestd",
+            {"rest": "401 Unauthorized"},
+            Cluster("test", rest={"url": "http://x"}),
+            ok=False,
+            detail="401 Unauthorized",
+            fix="see `rest.url` and `rest.token_file`; commands of Slurm are used",
+        ),
+    ],
+    ids=lambda case: case.name,
+)
+def test_each_thing_has_a_line(case: Case) -> None:
+    found = {item.name: item for item in checks_of(case.cluster, {**FACTS, **case.facts})}
+    assert found[case.check] == Check(case.check, ok=case.ok, detail=case.detail, fix=case.fix)

@@ -1,0 +1,194 @@
+"""Clusters that Slurm schedules, as `config.yaml` or `~/.slurm/config` describes them. Pure.
+
+Without a login node a cluster is that of this machine: whoever can call `sbatch` here needs to say
+nothing at all.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from trainway.agent.pool.ssh_command import shell_path
+from trainway.api.task.shape import (
+    TEXT,
+    Anything,
+    Either,
+    Items,
+    Number,
+    Record,
+    Table,
+    Text,
+    Word,
+    check,
+    step,
+)
+from trainway.backends.slurm import options
+from trainway.backends.slurm.options import Value
+from trainway.backends.ssh.client_config import words_of
+from trainway.backends.ssh.pools import COPY, KEEP, NAME, PYTHON
+from trainway.schema.field import FieldError, Path, invalid
+
+Json = dict[str, Any]
+
+HOME: Final = "~/.trainway/slurm"
+"""Where jobs are kept on the cluster, on a file system that all nodes see."""
+PYXIS: Final = "pyxis"
+APPTAINER: Final = "apptainer"
+NONE: Final = "none"
+TOOLS: Final = (PYXIS, APPTAINER, NONE)
+
+_VARIABLE: Final = "[A-Za-z_][A-Za-z0-9_]*"
+_ENV: Final = Table(Either((TEXT, Number())), key=_VARIABLE)
+_CLUSTER: Final = Record(
+    {
+        "login": Text(r"[^\s/@-][^\s/]*", "must be the name or address of a host"),
+        "user": Text(r"[^\s@-][^\s@]*", "must be the name of a user"),
+        "port": Number(whole=True, least=1, most=65_535),
+        "identity": Text(r".+", "must be the path of a key"),
+        "options": Items(TEXT),
+        "python": Text(r"\S.*", "must be a program"),
+        "home": Text(r"(~/|/).*", "must be a path that begins with / or ~/"),
+        "partition": Text(r"\S+", "must be the name of a partition"),
+        "account": Text(r"\S+", "must be the name of an account"),
+        "sbatch_options": Table(Anything(), nullable=True, says="an object"),
+        "env": _ENV,
+        "containers": Word(TOOLS, any_case=False),
+        "gpu_types": Table(TEXT),
+        "outputs": Word((COPY, KEEP), any_case=False),
+        "rest": Record({"url": TEXT, "token_file": TEXT}, needs=("url",)),
+    }
+)
+SHAPE: Final = Table(_CLUSTER, key=NAME, nullable=True)
+_HOST: Final = re.compile(NAME)
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """One cluster."""
+
+    name: str
+    login: str = ""
+    """Its login node, as ssh knows it; empty: this machine is one."""
+    port: int = 0
+    identity: str = ""
+    ssh_options: tuple[str, ...] = ()
+    python: str = PYTHON
+    home: str = HOME
+    partition: str = ""
+    options: Mapping[str, Value] = field(default_factory=dict)
+    """Of sbatch, for every job; the account is among them."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    containers: str = ""
+    """What runs images; empty: whatever is found there."""
+    gpu_types: Mapping[str, str] = field(default_factory=dict)
+    """What it calls sorts of GPUs."""
+    outputs: str = COPY
+    rest: Mapping[str, str] = field(default_factory=dict)
+
+    def at(self, partition: str) -> "Cluster":
+        """The same, with another partition where one is named."""
+        return replace(self, partition=partition) if partition else self
+
+    def to_dict(self) -> Json:
+        """As its relay is told of it."""
+        found: Json = {
+            "name": self.name,
+            "login": self.login,
+            "destination": self.login,
+            "port": self.port,
+            "identity": self.identity,
+            "options": list(self.ssh_options),
+            "python": self.python,
+            "home": "" if self.home == HOME else self.home,
+            "env": dict(self.env),
+        }
+        return found | ({"rest": dict(self.rest)} if self.rest else {})
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], partition: str = "") -> "Cluster":
+        """What `to_dict` wrote, for a job whose cluster is configured no more."""
+        return cls(
+            name=str(data["name"]),
+            login=str(data["login"]),
+            port=int(data["port"]),
+            identity=str(data["identity"]),
+            ssh_options=tuple(data["options"]),
+            python=str(data["python"]),
+            home=str(data["home"]) or HOME,
+            partition=partition,
+            env=dict(data["env"]),
+            rest=dict(data.get("rest") or {}),
+        )
+
+    def directory(self, job_id: str) -> str:
+        """Where a job is kept there, in the words of a shell."""
+        return shell_path(f"{self.home.rstrip('/')}/jobs/{job_id}")
+
+    def batch_options(self) -> dict[str, Value]:
+        """What sbatch is told for every job."""
+        chosen: dict[str, Value] = {"partition": self.partition} if self.partition else {}
+        return options.merged(self.options, chosen)
+
+
+def errors(data: Mapping[str, Any], path: Path) -> Iterator[FieldError]:
+    """Everything that is wrong with the section `clusters`."""
+    found = list(check(SHAPE, data, path))
+    yield from found
+    if found:
+        return
+    for name, cluster in data.items():
+        place = (*path, step(name), "sbatch_options")
+        given = (cluster or {}).get("sbatch_options") or {}
+        for text in options.errors(given):
+            key, _, said = text.partition(": ")
+            yield invalid((*place, step(key)), given.get(key), said)
+
+
+def clusters_of(data: Mapping[str, Any], home: str) -> dict[str, Cluster]:
+    """The clusters of a section in which nothing is wrong; `home` is what `~` stands for here."""
+    return {name: _cluster(name, cluster or {}, home) for name, cluster in data.items()}
+
+
+def listed(text: str, file: str) -> dict[str, Cluster]:
+    """The clusters of a file in the form of ssh's: each `Host` is a login node."""
+    found: dict[str, Cluster] = {}
+    for line in text.splitlines():
+        keyword, *names = words_of(line) or [""]
+        if keyword == "host":
+            fitting = [name for name in names if _HOST.fullmatch(name)]
+            found |= {name: Cluster(name, name, ssh_options=("-F", file)) for name in fitting}
+    return found
+
+
+def _cluster(name: str, data: Mapping[str, Any], home: str) -> Cluster:
+    login, user = str(data.get("login") or ""), data.get("user")
+    account = {"account": str(data["account"])} if data.get("account") else {}
+    return Cluster(
+        name=name,
+        login=f"{user}@{login}" if user and login and "@" not in login else login,
+        port=int(data.get("port") or 0),
+        identity=_expanded(data.get("identity") or "", home),
+        ssh_options=_all_expanded(data.get("options") or (), home),
+        python=str(data.get("python") or PYTHON),
+        home=str(data.get("home") or HOME),
+        partition=str(data.get("partition") or ""),
+        options=options.merged(account, options.read(data.get("sbatch_options") or {})),
+        env={key: _text(value) for key, value in (data.get("env") or {}).items()},
+        containers=str(data.get("containers") or ""),
+        gpu_types=dict(data.get("gpu_types") or {}),
+        outputs=str(data.get("outputs") or COPY),
+        rest={key: _expanded(value, home) for key, value in (data.get("rest") or {}).items()},
+    )
+
+
+def _all_expanded(words: Sequence[str], home: str) -> tuple[str, ...]:
+    return tuple(_expanded(word, home) for word in words)
+
+
+def _expanded(path: str, home: str) -> str:
+    return f"{home}{path[1:]}" if path == "~" or path.startswith("~/") else path
+
+
+def _text(value: str | float) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,72 @@
+"""How the pods of a job get into their image: by Pyxis, or by Apptainer. Pure.
+
+The task of a pod as a whole runs in the image, so a pod has one image, and that has a Python.
+"""
+
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from trainway.backends.slurm.clusters import APPTAINER, PYXIS
+from trainway.backends.slurm.layout import shape_of
+from trainway.backends.slurm.script import Within
+from trainway.jobset.model import PodTemplate, replicated_jobs
+
+_JOB_DIR: Final = "$TRAINWAY_JOB_DIR"
+_FILES: Final = ("/", "./", "~/")
+"""What an image begins with that is a file of the cluster."""
+
+
+def errors(jobset: Mapping[str, Any]) -> Iterator[str]:
+    """Which pods have other than one image."""
+    for job in replicated_jobs(jobset["spec"]):
+        found = _images(job.pod)
+        if len(found) > 1:
+            yield (
+                f"role {job.name}: its containers have the images {', '.join(found)}: a pod on "
+                "Slurm runs in one"
+            )
+
+
+def within(jobset: Mapping[str, Any], tool: str) -> dict[str, Within]:
+    """For each role the way into its image."""
+    ways: dict[str, Within] = {}
+    for job in replicated_jobs(jobset["spec"]):
+        image = next(iter(_images(job.pod)), "")
+        if image and tool == PYXIS:
+            ways[job.name] = _by_pyxis(image)
+        elif image and tool == APPTAINER:
+            ways[job.name] = _by_apptainer(image, with_gpus=shape_of(job).gpus > 0)
+    return ways
+
+
+def _by_pyxis(image: str) -> Within:
+    mounts = f'--container-mounts="{_JOB_DIR}:{_JOB_DIR}"'
+    return Within(options=(shlex.quote(f"--container-image={_enroot(image)}"), mounts))
+
+
+def _by_apptainer(image: str, *, with_gpus: bool) -> Within:
+    name = image if _is_file(image) or "://" in image else f"docker://{image}"
+    devices = ("--nv",) if with_gpus else ()
+    return Within(
+        words=("apptainer", "exec", *devices, "--bind", f'"{_JOB_DIR}"', shlex.quote(name))
+    )
+
+
+def _enroot(image: str) -> str:
+    """The image as Enroot writes it: `#` stands between the registry and the rest."""
+    registry, slash, rest = image.removeprefix("docker://").partition("/")
+    is_registry = "." in registry or ":" in registry or registry == "localhost"
+    if _is_file(image) or not slash or not is_registry:
+        return image.removeprefix("docker://")
+    return f"{registry}#{rest}"
+
+
+def _is_file(image: str) -> bool:
+    return image.startswith(_FILES)
+
+
+def _images(pod: PodTemplate) -> list[str]:
+    containers = (*pod.init_containers, *pod.containers)
+    named = (str(container.data.get("image") or "") for container in containers)
+    return list(dict.fromkeys(name for name in named if name))

@@ -1,0 +1,43 @@
+import pytest
+
+from trainway.backends.slurm.images import within
+from trainway.backends.slurm.script import Within
+from trainway.backends.slurm.testing import jobset, role
+
+
+def ways(image: str, tool: str) -> Within:
+    made = jobset(role("node"))
+    pod = made["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    pod["containers"][0]["image"] = image
+    return within(made, tool)["node"]
+
+
+@pytest.mark.parametrize(
+    ("image", "word"),
+    [
+        ("python:3.12", "--container-image=python:3.12"),
+        ("team/tool:1", "--container-image=team/tool:1"),
+        ("nvcr.io/nvidia/pytorch:24.01", "'--container-image=nvcr.io#nvidia/pytorch:24.01'"),
+        ("docker://localhost/x", "'--container-image=localhost#x'"),
+        ("/images/x.sqsh", "--container-image=/images/x.sqsh"),
+        ("a$(b)", "'--container-image=a$(b)'"),
+    ],
+)
+def test_pyxis_has_a_mark_between_registry_and_image(image: str, word: str) -> None:
+    assert ways(image, "pyxis").options[0] == word
+
+
+@pytest.mark.parametrize(
+    ("image", "word"),
+    [
+        ("python:3.12", "docker://python:3.12"),
+        ("oras://x/y", "oras://x/y"),
+        ("/images/my image.sif", "'/images/my image.sif'"),
+    ],
+)
+def test_apptainer_is_told_where_an_image_comes_from(image: str, word: str) -> None:
+    assert ways(image, "apptainer").words[-1] == word
+
+
+def test_without_a_tool_there_is_no_way() -> None:
+    assert within(jobset(role("node")), "none") == {}

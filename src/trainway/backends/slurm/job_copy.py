@@ -1,0 +1,227 @@
+"""What a job on a cluster left so far, copied to where the server keeps jobs.
+
+The journal here has a numbering of its own, since records of the queue stand between those of the
+driver; each of the latter keeps its own number beside it. Files are open only while something
+comes: hundreds of jobs may wait.
+"""
+
+import asyncio
+import json
+import time
+from binascii import Error as Base64Error
+from binascii import a2b_base64
+from collections.abc import AsyncIterator, Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from trainway.agent.directory import Directory
+from trainway.agent.journal import Journal
+from trainway.agent.pool.log_copies import LogCopies, pod_of
+from trainway.agent.pool.output_copies import OutputCopies, RefusedPathError
+from trainway.backends.base import Update
+from trainway.backends.local import journal
+from trainway.backends.slurm import queue_records
+from trainway.backends.slurm.queue_records import SEQ, Entry, JobMemory
+
+Json = dict[str, Any]
+
+HOST: Final = "cluster"
+_CHUNK: Final = 1 << 20
+
+
+class JobCopy:
+    """The local directory of one job."""
+
+    def __init__(self, job_id: str, path: Path, clock: Callable[[], float] = time.time) -> None:
+        self.id = job_id
+        self.memory = JobMemory()
+        self._path = path
+        self._clock = clock
+        self._files: _Files | None = None
+        self._transfers: set[str] = set()
+        self._watchers: set[asyncio.Event] = set()
+        self._failure: Exception | None = None
+        for record in journal.read(self._journal, -1):
+            self.memory.take(record)
+
+    @property
+    def _journal(self) -> Path:
+        return self._path / "journal.jsonl"
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its last record is written."""
+        return self.memory.ended
+
+    @property
+    def is_receiving(self) -> bool:
+        """Whether a part of a file has come, and the rest has not."""
+        return bool(self._transfers)
+
+    def position(self) -> Json:
+        """The fields of a request for all that is missing here."""
+        files = self._opened()
+        return {
+            "after": self.memory.seq,
+            "logs": files.log_offsets(),
+            "outputs": files.outputs.whole(),
+        }
+
+    def release(self) -> None:
+        """Let go of its files; what comes next opens them again."""
+        files, self._files = self._files, None
+        self._transfers.clear()
+        if files is not None:
+            files.close()
+
+    def take(self, frame: Mapping[str, Any]) -> bool:
+        """Write what a frame brings; False where something before it is missing."""
+        if self.is_over:
+            return True
+        match frame.get("event"):
+            case "record":
+                self._record(frame["record"])
+            case "log":
+                file, offset = str(frame.get("file")), int(frame.get("offset") or 0)
+                return not pod_of(file) or self._opened().logs.take(file, offset, _data(frame))
+            case "output":
+                self._output(frame)
+            case "slurm":
+                if frame.get("held") and not self.memory.status:
+                    self.memory.status = self._held_status()
+                self.add(queue_records.entries_of(frame, self.memory, self._clock()))
+        return True
+
+    def _held_status(self) -> Json:
+        try:
+            plan = json.loads((self._path / "plan.json").read_bytes())
+        except (OSError, ValueError):
+            return {}
+        return queue_records.held_status(plan.get("jobset") or {})
+
+    def _record(self, record: Mapping[str, Any]) -> None:
+        seq = int(record.get("seq", -1))
+        if seq > self.memory.seq:
+            fields = {key: record[key] for key in record if key not in ("seq", "type")}
+            self.add([(str(record.get("type")), {**fields, SEQ: seq})])
+
+    def _output(self, frame: Mapping[str, Any]) -> None:
+        path = str(frame.get("path"))
+        if frame.get("last"):
+            self._transfers.discard(path)
+        else:
+            self._transfers.add(path)
+        try:
+            self._opened().outputs.take(HOST, dict(frame), _data(frame))
+        except (OSError, RefusedPathError) as error:
+            self._transfers.discard(path)
+            self.tell("Warning", "OutputNotCopied", f"output is not copied: {error}")
+
+    def tell(self, kind: str, reason: str, message: str, **more: str) -> None:
+        """Write an event."""
+        fields = {"eventType": kind, "reason": reason, "message": message, **more}
+        self.add([("event", fields)])
+
+    def submitted(self, number: str) -> None:
+        """Note the number that Slurm gave the job, once."""
+        if number and number != self.memory.number:
+            self.tell("Normal", "Submitted", f"Slurm job {number}", slurmJob=number)
+
+    def lose(self, message: str) -> None:
+        """End it, since nothing of it is left where it was."""
+        if not self.is_over:
+            frame = {"job": self.memory.number}
+            entries = queue_records.ended("LOST", frame, self.memory, self._clock())
+            type_, fields = entries[-1]
+            self.add([*entries[:-1], (type_, {**fields, "message": message})])
+
+    def add(self, entries: list[Entry]) -> None:
+        """Append records."""
+        if not entries:
+            return
+        book = self._opened().journal
+        for type_, fields in entries:
+            book.append(type_, fields, durable=type_ == "end")
+            self.memory.take({"type": type_, **fields})
+        self.wake()
+
+    def wake(self) -> None:
+        """Have all watchers look."""
+        for watcher in self._watchers:
+            watcher.set()
+
+    def interrupt(self, failure: Exception | None) -> None:
+        """Tell watchers why nothing comes; None: it does again."""
+        self._failure = failure
+        self.wake()
+
+    async def watch(self, after: int) -> AsyncIterator[Update]:
+        """Records after that number, old and new, until the last one; raises why none come."""
+        changed = asyncio.Event()
+        self._watchers.add(changed)
+        offset = 0
+        try:
+            while True:
+                changed.clear()
+                records, offset = _read(self._journal, offset, after)
+                if records:
+                    yield Update(tuple(records))
+                    if records[-1].get("type") == journal.END:
+                        return
+                    continue
+                if self.is_over:
+                    return
+                if self._failure is not None:
+                    raise self._failure
+                await changed.wait()
+        finally:
+            self._watchers.discard(changed)
+
+    def _opened(self) -> "_Files":
+        if self._files is None:
+            self._files = _Files(str(self._path), self._clock)
+        return self._files
+
+
+class _Files:
+    """Its files while they are open."""
+
+    def __init__(self, path: str, clock: Callable[[], float]) -> None:
+        self._directory = Directory(path)
+        for name in ("logs", "output"):
+            self._directory.make(name)
+        self.journal = Journal(self._directory, clock)
+        self.journal.records = []
+        self.logs = LogCopies(self._directory, {})
+        self.outputs = OutputCopies(self._directory)
+
+    def log_offsets(self) -> dict[str, int]:
+        """How much of each log is here."""
+        names = (entry.name for entry in Path(self._directory.join("logs")).iterdir())
+        return self.logs.offsets({pod_of(name) for name in names})
+
+    def close(self) -> None:
+        self.journal.close()
+        self._directory.close()
+
+
+def _data(frame: Mapping[str, Any]) -> bytes:
+    try:
+        return a2b_base64(str(frame.get("data") or ""))
+    except Base64Error:
+        return b""
+
+
+def _read(path: Path, offset: int, after: int) -> tuple[list[Mapping[str, Any]], int]:
+    """Records from a place in the file on, as far as they are whole, and the place behind them."""
+    try:
+        with path.open("rb") as file:
+            file.seek(offset)
+            data = file.read(_CHUNK)
+            while data and b"\n" not in data and (more := file.read(_CHUNK)):
+                data += more
+    except FileNotFoundError:
+        return [], offset
+    end = data.rfind(b"\n") + 1
+    found = filter(None, map(journal.parse, data[:end].splitlines()))
+    return [record for record in found if record["seq"] > after], offset + end

@@ -1,0 +1,209 @@
+"""A workload as the batch script that Slurm gets and the plan that the job's driver reads. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any, Final
+
+from trainway.agent.pool.ssh_command import shell_path
+from trainway.backends.base import Handle, Isolation, Workload, isolation_of
+from trainway.backends.demand import demand_of
+from trainway.backends.local.planning import VERSION, status_path
+from trainway.backends.masking import is_confidential
+from trainway.backends.pod_demand import pod_demands
+from trainway.backends.slurm import images, options, script
+from trainway.backends.slurm.clusters import Cluster
+from trainway.backends.slurm.layout import LAUNCHER, Layout, layout_of
+from trainway.backends.slurm.script import Sheet
+from trainway.jobset.model import replicated_jobs
+
+Json = dict[str, Any]
+
+JOBSET: Final = "JobSet"
+GRACE_S: Final = 30
+"""The grace period of a pod that names none."""
+_SSH_AUTH: Final = "kubernetes.io/ssh-auth"
+_MOST_NICE: Final = 2_147_483_645
+
+
+@dataclass(frozen=True)
+class SlurmRequest:
+    """One batch job."""
+
+    script: str
+    plan: Json
+    directory: PurePath
+    cluster: Cluster
+    tool: str = ""
+
+    @property
+    def handle(self) -> Handle:
+        """How the job is found again, whatever becomes of the configuration."""
+        return {
+            "id": self.plan["id"],
+            "port": self.plan["network"]["port"],
+            "directory": str(self.directory),
+            "site": _site(self.cluster),
+            "cluster": self.cluster.to_dict(),
+            "outputs": self.cluster.outputs,
+            "containers": self.tool,
+            "requeue": self.plan["slurm"]["requeue"],
+        }
+
+    def text(self) -> str:
+        """The script, which holds nothing of Secrets: they stand in the plan."""
+        return self.script
+
+
+def plan(workload: Workload, cluster: Cluster, jobs: PurePath, tool: str = "") -> SlurmRequest:
+    """What is sent for a workload; `tool` is what runs images there."""
+    source = workload.source or workload.jobset
+    said, _ = options.of_job(source, workload.jobset)
+    chosen = options.merged(cluster.batch_options(), said)
+    one_per_node = source.get("kind") != JOBSET
+    layout = layout_of(workload.jobset, one_per_node=one_per_node, gpu_names=cluster.gpu_types)
+    is_contained = isolation_of(workload.jobset) is Isolation.CONTAINER
+    sheet = Sheet(
+        id=workload.id,
+        name=workload.name,
+        directory=cluster.directory(workload.id),
+        layout=layout,
+        options=chosen,
+        env={name: text for name, text in cluster.env.items() if not is_confidential(name)},
+        grace=grace_of(workload.jobset),
+        deadline=deadline_of(workload.jobset, source),
+        nice=min(max(-workload.priority, 0), _MOST_NICE),
+        hold=bool(workload.jobset["spec"].get("suspend")),
+        python=shell_path(cluster.python),
+        images=images.within(workload.jobset, tool) if is_contained else {},
+    )
+    made = _driver_plan(workload, cluster, sheet, tool)
+    return SlurmRequest(script.text(sheet), made, jobs / workload.id, cluster, tool)
+
+
+def grace_of(jobset: Mapping[str, Any]) -> int:
+    """The longest time that a pod has to end."""
+    jobs = replicated_jobs(jobset["spec"])
+    named = [job.pod.spec.get("terminationGracePeriodSeconds") for job in jobs]
+    return max((GRACE_S if seconds is None else int(seconds) for seconds in named), default=GRACE_S)
+
+
+def deadline_of(jobset: Mapping[str, Any], source: Mapping[str, Any]) -> int | None:
+    """After how many seconds it is over at the latest; None: nobody knows.
+
+    TrainJobs and MPIJobs have their own. Else those of the Jobs count, as if they ran one after the
+    other and as often as the JobSet may start again.
+    """
+    own = source.get("spec") or {}
+    if source.get("kind") in ("TrainJob", "MPIJob"):
+        if source["kind"] == "MPIJob":
+            own = own.get("runPolicy") or {}
+        seconds = own.get("activeDeadlineSeconds")
+        return None if seconds is None else int(seconds)
+    spec = jobset["spec"]
+    named = [job.job_spec.get("activeDeadlineSeconds") for job in replicated_jobs(spec)]
+    known = [int(seconds) for seconds in named if seconds is not None]
+    policy = spec.get("failurePolicy") or {}
+    if not known or len(known) < len(named) or policy.get("rules"):
+        return None
+    return sum(known) * (1 + int(policy.get("maxRestarts") or 0))
+
+
+def workload_of(plan: Json) -> Workload | None:
+    """The workload that a plan was made from; None: it is not for Slurm."""
+    if "slurm" not in plan:
+        return None
+    told = plan["slurm"]
+    spec = {**plan["jobset"]["spec"], **({"suspend": True} if told["hold"] else {})}
+    return Workload(
+        id=plan["id"],
+        name=plan["name"],
+        namespace=plan["namespace"],
+        jobset={**plan["jobset"], "spec": spec},
+        objects=plan["objects"],
+        workdir=plan["workdir"],
+        environ={},
+        port=plan["network"]["port"],
+        demand=demand_of(spec),
+        priority=plan["priority"],
+        handle={
+            "site": told["site"],
+            "cluster": told["login"],
+            "outputs": plan["outputs"],
+            "containers": told["containers"],
+            "requeue": told["requeue"],
+        },
+    )
+
+
+def _driver_plan(workload: Workload, cluster: Cluster, sheet: Sheet, tool: str) -> Json:
+    made: Json = {
+        "version": VERSION,
+        "id": workload.id,
+        "name": workload.name,
+        "namespace": workload.namespace,
+        "priority": workload.priority,
+        "demand": pod_demands(workload.jobset),
+        "jobset": _begun(workload.jobset),
+        "objects": workload.objects,
+        "workdir": workload.workdir,
+        "env": {name: text for name, text in cluster.env.items() if is_confidential(name)},
+        "mounts": "namespace",
+        "network": {"port": workload.port},
+        "status": {"path": status_path(workload)},
+        "outputs": cluster.outputs,
+        "slurm": {
+            "cluster": cluster.name,
+            "site": _site(cluster),
+            "login": cluster.to_dict(),
+            "containers": tool,
+            "grace": sheet.grace,
+            "requeue": "no-requeue" not in sheet.options,
+            "hold": sheet.hold,
+            "roles": _roles(sheet.layout),
+        },
+    }
+    keys = _launcher_keys(workload)
+    return made | ({"mpi": {"secret": keys}} if keys else {})
+
+
+def _begun(jobset: Json) -> Json:
+    """The JobSet as the driver gets it: Slurm holds one that is suspended, nobody else."""
+    spec = {name: value for name, value in jobset["spec"].items() if name != "suspend"}
+    return {**jobset, "spec": spec}
+
+
+def _roles(layout: Layout) -> Json:
+    return {
+        step.role: {
+            "group": step.part if layout.is_heterogeneous else None,
+            "nodes": step.pods if layout.one_per_node and not step.sits_beside else None,
+            "overlap": step.sits_beside,
+        }
+        for step in layout.steps
+    }
+
+
+def _launcher_keys(workload: Workload) -> str:
+    """The Secret that a launcher brings; empty where there is no launcher."""
+    roles = [job.name for job in replicated_jobs(workload.jobset["spec"])]
+    named = (
+        str(obj["metadata"]["name"])
+        for obj in workload.objects
+        if obj.get("kind") == "Secret" and obj.get("type") == _SSH_AUTH
+    )
+    return next(named, "") if LAUNCHER in roles else ""
+
+
+def _site(cluster: Cluster) -> str:
+    return f"{cluster.name}/{cluster.partition}" if cluster.partition else cluster.name
+
+
+def remains(handle: Handle) -> str:
+    """What a cluster that does not answer may still have of a job, and how that is removed."""
+    cluster = Cluster.from_dict(handle["cluster"])
+    return (
+        "Slurm may still have it; on the login node: squeue --me -o '%i %k' shows it with "
+        f"trainway:{handle['id']}, scancel ends it, and {cluster.home}/jobs/{handle['id']} is its "
+        "directory"
+    )

@@ -1,0 +1,91 @@
+"""What a job asks for that Slurm cannot honour, said before it is submitted. Pure.
+
+`docs/slurm.md` has the same list.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from trainway.backends.base import Isolation, isolation_of
+from trainway.backends.local import fitness
+from trainway.backends.slurm import images, options
+from trainway.backends.slurm.clusters import NONE
+from trainway.backends.slurm.layout import layout_of
+from trainway.backends.slurm.options import Options
+from trainway.compiler.devices import is_gpu
+from trainway.jobset.model import replicated_jobs
+from trainway.jobset.requests import pod_requests
+
+Json = dict[str, Any]
+
+WHERE: Final = "the nodes"
+MPI: Final = "trainway.dev/slurm-mpi"
+"""On a job: how srun itself would start the ranks of MPI."""
+_COUNTED: Final = ("cpu", "memory", "ephemeral-storage", "pods")
+
+
+def errors(jobset: Json, source: Json, said: Options, tool: str) -> list[str]:
+    """Why the job cannot run; `tool` is what runs images on the cluster."""
+    found = [*_unfit(jobset, tool), *_devices(jobset, said), *_counts(jobset, said)]
+    annotations = (source.get("metadata") or {}).get("annotations") or {}
+    if MPI in annotations:
+        found.append(
+            f"metadata.annotations[{MPI}]: ranks that srun starts come later; mpirun starts them "
+            "through the steps of the allocation"
+        )
+    return found
+
+
+def warnings(jobset: Json) -> list[str]:
+    """What will not be honoured."""
+    if isolation_of(jobset) is not Isolation.CONTAINER:
+        return fitness.warnings(jobset, WHERE)
+    said = fitness.warnings(_as_processes(jobset), WHERE)
+    return [text for text in said if "honoured" in text]
+
+
+def needs_images(jobset: Json, tool: str, cluster: str) -> str:
+    """Why images cannot be had, where the job wants them."""
+    if isolation_of(jobset) is not Isolation.CONTAINER or tool not in ("", NONE):
+        return ""
+    return f"the job runs in an image, and cluster {cluster} has neither Pyxis nor Apptainer"
+
+
+def _unfit(jobset: Json, tool: str) -> Iterator[str]:
+    if isolation_of(jobset) is Isolation.CONTAINER:
+        yield from fitness.errors(jobset, WHERE)
+        yield from images.errors(jobset)
+        text = f"images of {tool}"
+        yield from fitness.errors(_as_processes(jobset), text)
+        return
+    yield from fitness.errors(jobset, WHERE)
+
+
+def _as_processes(jobset: Json) -> Json:
+    """The same without its annotations."""
+    metadata = {**(jobset.get("metadata") or {}), "annotations": {}}
+    return {**jobset, "metadata": metadata}
+
+
+def _devices(jobset: Mapping[str, Any], said: Options) -> Iterator[str]:
+    """Devices of which Slurm has no count under the name that they have in Kubernetes."""
+    if said.keys() & set(options.GPUS):
+        return
+    for job in replicated_jobs(jobset["spec"]):
+        for name in pod_requests(job.pod.spec):
+            if name not in _COUNTED and not is_gpu(name) and not name.startswith("hugepages-"):
+                yield (
+                    f"role {job.name}: resource {name}: Slurm is asked for CPUs, memory and GPUs; "
+                    "what the cluster calls this is said with --slurm gres=NAME:COUNT"
+                )
+
+
+def _counts(jobset: Mapping[str, Any], said: Options) -> Iterator[str]:
+    layout = layout_of(jobset, one_per_node=False)
+    if not layout.parts:
+        yield "there are no pods: Slurm starts no job without a task"
+    if layout.is_heterogeneous and said.keys() & set(options.NODES):
+        yield (
+            "slurm option nodes: its roles ask for different nodes, and are parts of a "
+            "heterogeneous job: each has the nodes that its pods need"
+        )

@@ -1,0 +1,96 @@
+from typing import Any
+
+import pytest
+
+from trainway.backends.slurm.refusals import MPI, errors, needs_images, warnings
+from trainway.backends.slurm.testing import jobset, role
+
+Json = dict[str, Any]
+
+
+def contained(*images: str) -> Json:
+    made = jobset(role("node"))
+    made["metadata"]["annotations"] = {"trainway.dev/isolation": "container"}
+    pod = made["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    pod["containers"] = [
+        {"name": f"c{index}", "image": image, "command": ["true"]}
+        for index, image in enumerate(images)
+    ]
+    return made
+
+
+def test_what_slurm_can_do_is_not_refused() -> None:
+    made = jobset(role("a", cpu="500m", memory="1Gi", **{"nvidia.com/gpu": 1}))
+    assert errors(made, made, {}, "") == []
+    assert errors(contained("a:1", "a:1"), made, {}, "pyxis") == []
+    assert warnings(made) == []
+
+
+@pytest.mark.parametrize(
+    ("made", "said", "tool", "wanted"),
+    [
+        (
+            jobset(role("a", **{"example.com/fpga": 1})),
+            {},
+            "",
+            "role a: resource example.com/fpga: Slurm is asked for CPUs, memory and GPUs; what the",
+        ),
+        (jobset(role("a", replicas=0)), {}, "", "there are no pods"),
+        (jobset(role("a", cpu=1), role("b", cpu=2)), {"nodes": "1"}, "", "slurm option nodes: "),
+        (
+            contained("a:1", "b:1"),
+            {},
+            "pyxis",
+            "role node: its containers have the images a:1, b:1: a pod on Slurm runs in one",
+        ),
+        (contained(""), {}, "pyxis", "image: Required value"),
+    ],
+)
+def test_what_slurm_cannot_do_is(made: Json, said: Json, tool: str, wanted: str) -> None:
+    (found,) = errors(made, made, said, tool)
+    assert wanted in found
+
+
+def test_a_device_may_be_named_as_slurm_does() -> None:
+    made = jobset(role("a", **{"example.com/fpga": 1}))
+    assert errors(made, made, {"gres": "fpga:1"}, "") == []
+
+
+def test_ranks_of_srun_come_later() -> None:
+    made = jobset(role("a"))
+    source = {"metadata": {"annotations": {MPI: "pmix"}}}
+    (found,) = errors(made, source, {}, "")
+    assert "come later" in found
+
+
+def test_commands_are_needed_in_images_too() -> None:
+    made = contained("a:1")
+    pod = made["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    del pod["containers"][0]["command"]
+    (found,) = errors(made, made, {}, "pyxis")
+    assert "command: Required value" in found
+
+
+@pytest.mark.parametrize(
+    ("made", "tool", "is_said"),
+    [
+        (jobset(role("a")), "", False),
+        (contained("a:1"), "pyxis", False),
+        (contained("a:1"), "none", True),
+        (contained("a:1"), "", True),
+    ],
+)
+def test_images_need_something_that_runs_them(made: Json, tool: str, is_said: bool) -> None:
+    said = needs_images(made, tool, "hpc")
+    assert said == (
+        "the job runs in an image, and cluster hpc has neither Pyxis nor Apptainer"
+        if is_said
+        else ""
+    )
+
+
+def test_images_that_are_not_used_are_told() -> None:
+    made = contained("a:1")
+    assert warnings(made) == []
+    made["metadata"]["annotations"] = {}
+    assert warnings(made) == ["runs with the nodes' own programs: the image a:1 is not used"]

@@ -1,0 +1,375 @@
+"""The relay of a cluster, as the server sees it: started when it is needed, then asked.
+
+It is one process for all jobs of a cluster. When it ends, another one is started, and told how much
+of each job is here; all that we ask may be asked twice. Nothing of a job depends on it: while there
+is none, jobs go on, and only their news have to wait.
+"""
+
+import asyncio
+import contextlib
+import json
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from trainway.agent.pool.delivery import Parcel, blob_frames
+from trainway.agent.pool.ssh_failure import Failure
+from trainway.backends.agent_socket import AgentError
+from trainway.backends.base import Update
+from trainway.backends.slurm import relay_process
+from trainway.backends.slurm.job_copy import JobCopy
+from trainway.backends.slurm.relay_process import RelayError, RelayProcess
+from trainway.errors import UnavailableError
+
+Json = dict[str, Any]
+
+PING_S: Final = 10.0
+IDLE_S: Final = 120.0
+"""How long a relay stays that nobody needs."""
+FIRST_PAUSE_S: Final = 1.0
+LONGEST_PAUSE_S: Final = 5.0
+ABSENCE_S: Final = 10.0
+"""How long a cluster may be away before its jobs are told."""
+OPEN_COPIES: Final = 64
+"""So many jobs have their files open at once."""
+_BREATH: Final = 32
+"""After so many frames others have their turn."""
+
+log = logging.getLogger(__name__)
+
+
+class RelayClient:
+    """Asks the relay of one cluster."""
+
+    def __init__(self, cluster: Json, directory: Path, environ: Mapping[str, str]) -> None:
+        self._cluster = cluster
+        self._directory = directory
+        self._environ = dict(environ)
+        self._relay: RelayProcess | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._attempt: asyncio.Future[None] | None = None
+        """Done when the connection under way is made; fails where it cannot be."""
+        self._questions: dict[int, asyncio.Future[Json]] = {}
+        self._count = 0
+        self._copies: dict[str, JobCopy] = {}
+        self._open: OrderedDict[str, None] = OrderedDict()
+        self._tracked: set[str] = set()
+        """Jobs that this relay sends news of."""
+        self._used_at = 0.0
+        self._asked: set[asyncio.Task[object]] = set()
+
+    @property
+    def name(self) -> str:
+        """The cluster's name."""
+        return str(self._cluster["name"])
+
+    # What the backend asks
+
+    async def ask(self, op: str, **fields: Any) -> Json:
+        """Have something done on the login node and wait until it is.
+
+        UnavailableError: nobody answers; AgentError: Slurm refuses, in its own words.
+        """
+        self._used_at = time.monotonic()
+        await self._connected()
+        match op:
+            case "submit":
+                return await self._submit(**fields)
+            case "track":
+                return await self._track(**fields)
+            case "forget":
+                answer = await self._request("forget", **fields)
+                self._drop(str(fields["id"]))
+                return answer
+            case _:
+                return await self._request(op, **fields)
+
+    async def watch(self, job_id: str, journal: Path, after: int) -> AsyncIterator[Update]:
+        """The records of a job after that number, as they come here, until the last one."""
+        copy = self._copies.get(job_id) or self._copy(job_id, journal.parent)
+        try:
+            async for update in copy.watch(after):
+                yield update
+        finally:
+            if copy.is_over:
+                self._close(copy)
+
+    async def close(self) -> None:
+        """End the relay; jobs go on."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        for job_id in list(self._copies):
+            self._drop(job_id)
+
+    async def _submit(self, id: str, directory: str, script: str) -> Json:  # noqa: A002 - as it is called in frames
+        copy = self._copies.get(id) or self._copy(id, Path(directory))
+        if copy.is_over:
+            return {"ok": True, "job": copy.memory.number}
+        parcel = await asyncio.to_thread(_parcel, Path(directory) / "plan.json")
+        if parcel.blobs:
+            await self._deliver(parcel.blobs)
+        fields = {"id": id, "plan": parcel.plan, "script": script, **copy.position()}
+        self._tracked.add(id)
+        try:
+            answer = await self._request("submit", **fields)
+        except AgentError:
+            self._drop(id)
+            raise
+        copy.submitted(str(answer.get("job") or ""))
+        return answer
+
+    async def _deliver(self, blobs: Mapping[str, bytes]) -> None:
+        """Send large values that the cluster does not have."""
+        missing = (await self._request("have", blobs=sorted(blobs)))["missing"]
+        for name in missing:
+            *pieces, last = blob_frames(name, blobs[name])
+            for piece in pieces:
+                await self._send(piece)
+            await self._request(**last)
+
+    async def _track(self, id: str, directory: str) -> Json:  # noqa: A002 - as it is called in frames
+        copy = self._copies.get(id) or self._copy(id, Path(directory))
+        if copy.is_over or id in self._tracked:
+            return {"ok": True, "job": copy.memory.number}
+        return await self._follow(copy)
+
+    async def _follow(self, copy: JobCopy) -> Json:
+        """Have the relay send what is missing of a job; one that is gone there is lost."""
+        self._tracked.add(copy.id)
+        try:
+            answer = await self._request("track", id=copy.id, **copy.position())
+        except AgentError as error:
+            self._tracked.discard(copy.id)
+            if not copy.memory.number:
+                raise
+            copy.lose(error.message)
+            return {"ok": True, "job": copy.memory.number}
+        copy.submitted(str(answer.get("job") or ""))
+        return answer
+
+    # Jobs here
+
+    def _copy(self, job_id: str, directory: Path) -> JobCopy:
+        if not directory.is_dir():
+            raise AgentError(f"job {job_id} has no directory here")
+        copy = self._copies[job_id] = JobCopy(job_id, directory)
+        self._touch(copy)
+        return copy
+
+    def _touch(self, copy: JobCopy) -> None:
+        """A job's files are in use; those of others are closed when there are too many."""
+        self._open[copy.id] = None
+        self._open.move_to_end(copy.id)
+        for job_id in list(self._open)[: max(0, len(self._open) - OPEN_COPIES)]:
+            other = self._copies.get(job_id)
+            if other is None or not other.is_receiving:
+                del self._open[job_id]
+                if other is not None:
+                    other.release()
+
+    def _drop(self, job_id: str) -> None:
+        copy = self._copies.get(job_id)
+        if copy is not None:
+            self._close(copy)
+        self._tracked.discard(job_id)
+
+    def _close(self, copy: JobCopy) -> None:
+        self._copies.pop(copy.id, None)
+        self._open.pop(copy.id, None)
+        copy.release()
+
+    # The connection
+
+    async def _connected(self) -> None:
+        """Wait until there is a relay; why there is none, as an UnavailableError."""
+        if self._task is None or self._task.done():
+            self._attempt = asyncio.get_running_loop().create_future()
+            self._task = asyncio.create_task(self._keep())
+        if self._attempt is not None:
+            try:
+                await asyncio.shield(self._attempt)
+            except RelayError as error:
+                raise self._unavailable(error.failure) from None
+
+    def _unavailable(self, failure: Failure) -> UnavailableError:
+        where = self._cluster.get("login") or "this machine"
+        hint = failure.hint.replace("of the pool", "of the cluster")
+        return UnavailableError(
+            f"cluster {self.name} ({where}): {failure.message}", hint=hint or None
+        )
+
+    async def _keep(self) -> None:
+        """Keep a relay as long as it is needed."""
+        pause, away_since = FIRST_PAUSE_S, time.monotonic()
+        try:
+            while True:
+                try:
+                    failure = await self._serve()
+                except RelayError as error:
+                    failure = error.failure
+                except Exception:
+                    log.exception("cluster %s", self.name)
+                    failure = Failure("an error of our own", "the server's log has it")
+                    await self._end_relay()
+                if self._attempt is not None and self._attempt.done():  # it had answered
+                    pause, away_since = FIRST_PAUSE_S, time.monotonic()
+                if failure is None:
+                    return
+                log.info("cluster %s: %s", self.name, failure)
+                self._end_questions(failure)
+                if time.monotonic() - away_since >= ABSENCE_S:
+                    for copy in self._copies.values():
+                        copy.interrupt(self._unavailable(failure))
+                self._fail_attempt(failure)
+                if not self._is_needed:
+                    return
+                await asyncio.sleep(pause)
+                pause = min(LONGEST_PAUSE_S, pause * 2)
+        finally:
+            await self._end_relay()
+            self._fail_attempt(Failure("its relay was closed"))
+
+    @property
+    def _is_needed(self) -> bool:
+        if any(not copy.is_over for copy in self._copies.values()) or self._questions:
+            return True
+        return time.monotonic() - self._used_at < IDLE_S
+
+    def _fail_attempt(self, failure: Failure) -> None:
+        """Tell those who wait for a connection, and let others wait for the next one."""
+        attempt = self._attempt
+        self._attempt = asyncio.get_running_loop().create_future()
+        if attempt is not None and not attempt.done():
+            attempt.set_exception(RelayError(failure))
+            attempt.exception()  # it may be that nobody waits
+
+    async def _serve(self) -> Failure | None:
+        """Start a relay and take what it says until it ends; None: nobody needs it any more."""
+        if self._attempt is None or self._attempt.done():
+            self._attempt = asyncio.get_running_loop().create_future()
+        self._relay = await relay_process.start(self._cluster, self._directory, self._environ)
+        self._tracked = set()
+        self._spawn(self._begin())
+        pinging = asyncio.create_task(self._ping())
+        count = 0
+        try:
+            async for frame in self._relay.frames():
+                self._take(frame)
+                count += 1
+                if count % _BREATH == 0:
+                    await asyncio.sleep(0)
+        finally:
+            pinging.cancel()
+        was_needed = self._is_needed
+        relay, self._relay = self._relay, None
+        failure = await relay.end()
+        return failure if was_needed else None
+
+    async def _begin(self) -> None:
+        """Say hello, then ask for what is missing of all jobs that are here."""
+        try:
+            await self._request("hello", rest=self._cluster.get("rest") or {})
+        except (AgentError, UnavailableError):
+            return  # it ended, and says why
+        if self._attempt is not None and not self._attempt.done():
+            self._attempt.set_result(None)
+        for copy in list(self._copies.values()):
+            copy.interrupt(None)
+            if not copy.is_over and copy.memory.number and copy.id not in self._tracked:
+                with contextlib.suppress(AgentError, UnavailableError):
+                    await self._follow(copy)
+
+    async def _ping(self) -> None:
+        """Let the relay know that we are there; end one that nobody needs."""
+        while self._is_needed:
+            await asyncio.sleep(PING_S)
+            self._spawn(self._quietly("ping"))
+        if self._relay is not None:
+            await self._relay.end()
+
+    async def _quietly(self, op: str, **fields: Any) -> None:
+        with contextlib.suppress(AgentError, UnavailableError):
+            await self._request(op, **fields)
+
+    def _spawn(self, coroutine: Any) -> None:
+        task = asyncio.create_task(coroutine)
+        self._asked.add(task)
+        task.add_done_callback(self._asked.discard)
+
+    async def _end_relay(self) -> None:
+        relay, self._relay = self._relay, None
+        self._end_questions(Failure("its relay was closed"))
+        if relay is not None:
+            await relay.end()
+
+    def _end_questions(self, failure: Failure) -> None:
+        questions, self._questions = self._questions, {}
+        for question in questions.values():
+            if not question.done():
+                question.set_exception(self._unavailable(failure))
+                question.exception()
+
+    # Frames
+
+    async def _request(self, op: str, **fields: Any) -> Json:
+        """Ask, and wait for the answer."""
+        self._count += 1
+        number = self._count
+        answer = self._questions[number] = asyncio.get_running_loop().create_future()
+        try:
+            await self._send({"op": op, "request": number, **fields})
+            found: Json = await answer
+        finally:
+            self._questions.pop(number, None)
+        if not found.get("ok"):
+            message, hint = str(found.get("error") or "refused"), str(found.get("hint") or "")
+            if found.get("retry"):
+                raise self._unavailable(Failure(message, hint))
+            raise AgentError(message, hint=hint or None)
+        return found
+
+    async def _send(self, frame: Json) -> None:
+        if self._relay is None:
+            raise self._unavailable(Failure("its relay has ended"))
+        try:
+            await self._relay.send(frame)
+        except OSError:
+            raise self._unavailable(Failure("the connection ended")) from None
+
+    def _take(self, frame: Json) -> None:
+        """Take what the relay says."""
+        event = frame.get("event")
+        if event == "answer":
+            question = self._questions.get(int(frame.get("request") or 0))
+            if question is not None and not question.done():
+                question.set_result(frame)
+        elif event == "trouble":
+            if frame.get("error"):
+                log.warning("cluster %s: %s", self.name, frame["error"])
+        elif frame.get("id") in self._copies:
+            copy = self._copies[str(frame["id"])]
+            self._touch(copy)
+            try:
+                is_taken = copy.take(frame)
+            except OSError as error:
+                log.warning("job %s: nothing can be written here: %s", copy.id, error)
+                is_taken = False
+            if not is_taken and self._tracked.issuperset({copy.id}):
+                self._tracked.discard(copy.id)
+                self._spawn(self._follow_later(copy))
+
+    async def _follow_later(self, copy: JobCopy) -> None:
+        """Ask once more for what did not arrive."""
+        await asyncio.sleep(FIRST_PAUSE_S)
+        with contextlib.suppress(AgentError, UnavailableError, OSError):
+            await self._follow(copy)
+
+
+def _parcel(path: Path) -> Parcel:
+    return Parcel(json.loads(path.read_bytes()))

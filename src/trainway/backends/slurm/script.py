@@ -1,0 +1,226 @@
+"""The text of a batch script, as the administrator of a cluster would write it. Pure.
+
+First what Slurm is asked for, then what all processes see, then for each role the call of srun that
+starts its pods, and at last the job's driver, which decides when each of them is made.
+"""
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from trainway.backends.slurm import options as passed
+from trainway.backends.slurm.layout import Layout, Part, Shape, Step
+from trainway.backends.slurm.options import Options
+
+AGENT: Final = "agent.pyz"
+"""The agent in the job's directory: the version that the job was submitted with."""
+OUTPUT: Final = "slurm-%j.out"
+"""What Slurm and the driver themselves have to say, where sbatch is called."""
+_BARE: Final = re.compile(r"[A-Za-z0-9_.,:=@%+/\[\]^~-]*")
+_DAY_MIN: Final = 24 * 60
+_LONGEST_LINE: Final = 100
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """All that a script is made from."""
+
+    id: str
+    name: str
+    directory: str
+    """The job's directory on the cluster, in the words of a shell."""
+    layout: Layout
+    options: Options = field(default_factory=dict)
+    """Passed through; they take the place of what we would say."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    grace: int = 30
+    deadline: int | None = None
+    """Seconds."""
+    nice: int = 0
+    hold: bool = False
+    python: str = "python3"
+    """In the words of a shell."""
+    images: Mapping[str, "Within"] = field(default_factory=dict)
+    """By role, where it runs in an image."""
+
+
+@dataclass(frozen=True)
+class Within:
+    """How the pods of a role get into their image: by options of srun, or by a program.
+
+    They are words of a shell: what has to be quoted is.
+    """
+
+    options: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+
+
+def text(sheet: Sheet) -> str:
+    """The script."""
+    parts = [*_batch_lines(sheet), "", *_exports(sheet), "", *_steps(sheet), "", *_driver(sheet)]
+    return "\n".join(("#!/bin/bash", *parts, ""))
+
+
+def option(name: str, value: str | bool = True) -> str:
+    """An option as a program gets it."""
+    return f"--{name}" if value is True else f"--{name}={value}"
+
+
+def batch_line(word: str) -> str:
+    """An option as sbatch reads it in a script, which is almost as a shell does."""
+    if not _BARE.fullmatch(word):
+        name, _, value = word.partition("=")
+        quoted = value.replace("\\", "\\\\").replace('"', '\\"')
+        return f'#SBATCH {name}="{quoted}"'
+    return f"#SBATCH {word}"
+
+
+def time_limit(seconds: int, grace: int) -> str:
+    """When Slurm is to end a job that nobody else has ended, in whole minutes.
+
+    Its warning may come a minute early, and must not come before the deadline.
+    """
+    minutes = -(-(seconds + grace) // 60) + 1
+    days, rest = divmod(minutes, _DAY_MIN)
+    clock = f"{rest // 60:02}:{rest % 60:02}:00"
+    return f"{days}-{clock}" if days else clock
+
+
+def array_name(role: str) -> str:
+    """What the array of a role is called."""
+    return "step_" + role.replace("-", "_")
+
+
+def _batch_lines(sheet: Sheet) -> Iterator[str]:
+    yield f"# {sheet.name}: job {sheet.id} of Trainway. `trainway jobs show {sheet.id}` follows it."
+    yield from map(batch_line, _job_wide(sheet))
+    for index, part in enumerate(sheet.layout.parts):
+        if index:
+            yield "#SBATCH hetjob"
+        yield from map(batch_line, (*_of_part(sheet, part), *_passed_to_each(sheet)))
+
+
+def _job_wide(sheet: Sheet) -> Iterator[str]:
+    said = sheet.options
+    remark = said.get(passed.COMMENT)
+    yield option("job-name", sheet.name)
+    yield option("comment", f"trainway:{sheet.id}" + (f" {remark}" if remark else ""))
+    yield option("output", OUTPUT)
+    yield option("open-mode", "append")
+    yield option("no-requeue" if "no-requeue" in said else "requeue")
+    yield option("signal", f"B:USR1@{sheet.grace}")
+    if sheet.hold:
+        yield option("hold")
+    if sheet.nice and "nice" not in said:
+        yield option("nice", str(sheet.nice))
+    skipped = (*passed.REQUEUE, passed.COMMENT, *(("hold",) if sheet.hold else ()))
+    for name, value in said.items():
+        if name in passed.JOB_WIDE and name not in skipped:
+            yield option(name, value)
+
+
+def _of_part(sheet: Sheet, part: Part) -> Iterator[str]:
+    said = sheet.options
+    if not said.keys() & set(passed.NODES):
+        yield from _nodes(part.tasks, one_per_node=sheet.layout.one_per_node, spreads=True)
+    yield option("ntasks", str(part.tasks))
+    yield from _resources(sheet, part.shape)
+    if sheet.deadline is not None and "time" not in said:
+        yield option("time", time_limit(sheet.deadline, sheet.grace))
+
+
+def _passed_to_each(sheet: Sheet) -> Iterator[str]:
+    """What is passed through; to each part, since Slurm forgets most of it between them."""
+    for name, value in sheet.options.items():
+        if name not in passed.JOB_WIDE:
+            yield option(name, value)
+
+
+def _nodes(tasks: int, *, one_per_node: bool, spreads: bool = False) -> Iterator[str]:
+    if one_per_node:
+        yield option("nodes", str(tasks))
+        yield option("ntasks-per-node", "1")
+    elif spreads:
+        yield option("nodes", f"1-{tasks}" if tasks > 1 else "1")
+
+
+def _resources(sheet: Sheet, shape: Shape, *, of_step: bool = False) -> Iterator[str]:
+    """What each task asks for; a step says it too, lest it takes all that the job has."""
+    said = sheet.options.keys()
+    if (shape.cpus or of_step) and not said & set(passed.CPUS):
+        yield option("cpus-per-task", str(shape.cpus or 1))
+    if shape.memory and not said & set(passed.MEMORY):
+        yield _memory(shape, one_per_node=sheet.layout.one_per_node)
+    elif of_step:
+        yield option("mem", "0")  # what the job has, and leaves it to other steps too
+    if shape.gpus and not said & set(passed.GPUS):
+        kind = f"{shape.gpu_type}:" if shape.gpu_type else ""
+        if sheet.layout.one_per_node:
+            yield option("gres", f"gpu:{kind}{shape.gpus}")
+        else:
+            yield option("gpus-per-task", f"{kind}{shape.gpus}")
+
+
+def _memory(shape: Shape, *, one_per_node: bool) -> str:
+    if one_per_node:
+        return option("mem", f"{shape.memory}M")
+    return option("mem-per-cpu", f"{-(-shape.memory // (shape.cpus or 1))}M")
+
+
+def _exports(sheet: Sheet) -> Iterator[str]:
+    yield f"export TRAINWAY_JOB_ID={sheet.id}"
+    yield f"export TRAINWAY_JOB_DIR={sheet.directory}"
+    yield f'export TRAINWAY_AGENT="$TRAINWAY_JOB_DIR/{AGENT}"'
+    for name, value in sheet.env.items():
+        yield f"export {name}={shlex.quote(value)}"
+
+
+def _steps(sheet: Sheet) -> Iterator[str]:
+    for step in sheet.layout.steps:
+        within = sheet.images.get(step.role)
+        words = ["srun", *map(shlex.quote, _step_options(sheet, step))]
+        words += within.options if within else ()
+        yield from _array(array_name(step.role), words)
+        if within and within.words:
+            yield from _array(f"{array_name(step.role)}_within", within.words)
+
+
+def _array(name: str, words: Sequence[str]) -> Iterator[str]:
+    """An array of a shell; a word is never broken."""
+    line = f"{name}=("
+    for word in words:
+        if len(line) + len(word) > _LONGEST_LINE:
+            yield line.rstrip()
+            line = "  "
+        line += f"{word} "
+    yield f"{line.rstrip()})"
+
+
+def _step_options(sheet: Sheet, step: Step) -> Iterator[str]:
+    if sheet.layout.is_heterogeneous:
+        yield option("het-group", str(step.part))
+    if step.sits_beside:
+        yield from (option("nodes", "1"), option("ntasks", "1"), option("cpus-per-task", "1"))
+        yield from (option("mem", "0"), option("gres", "none"), option("overlap"))
+    else:
+        if not sheet.options.keys() & set(passed.NODES):
+            yield from _nodes(step.pods, one_per_node=sheet.layout.one_per_node)
+        yield option("ntasks", str(step.pods))
+        yield from _resources(sheet, step.shape, of_step=True)
+        yield option("exact")
+    yield option("kill-on-bad-exit", "0")
+
+
+def _driver(sheet: Sheet) -> Iterator[str]:
+    yield f'exec {sheet.python} "$TRAINWAY_AGENT" slurm drive "$TRAINWAY_JOB_DIR" \\'
+    roles = [_handed_over(step, sheet.images.get(step.role)) for step in sheet.layout.steps]
+    yield from (f"{line} \\" for line in roles[:-1])
+    yield roles[-1]
+
+
+def _handed_over(step: Step, within: Within | None) -> str:
+    name = array_name(step.role)
+    line = f'  --role {step.role} "${{{name}[@]}}"'
+    return f'{line} --within "${{{name}_within[@]}}"' if within and within.words else line

@@ -1,0 +1,208 @@
+"""A server's side of a cluster, and a Slurm that is a few lines long: no job of it runs."""
+
+import asyncio
+import fcntl
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, Self
+
+from trainway.agent.directory import Directory
+from trainway.agent.journal import Journal
+from trainway.backends.slurm.relay_client import RelayClient
+
+Json = dict[str, Any]
+
+PATIENCE_S: Final = 60.0
+LARGE: Final = "x" * 300_000
+PROGRAMS: Final = ("sbatch", "squeue", "sacct", "scancel", "scontrol", "srun")
+_SCRIPT: Final = """\
+#!{python} -IS
+import fcntl, json, os, sys
+here = {here!r}
+program, words = os.path.basename(sys.argv[0]), sys.argv[1:]
+lock = open(here + "/lock", "w")
+fcntl.flock(lock, fcntl.LOCK_EX)
+with open(here + "/state.json") as file:
+    state = json.load(file)
+jobs = state["jobs"]
+with open(here + "/calls", "a") as file:
+    file.write(" ".join([program] + words) + "\\n")
+
+
+def fail(text):
+    sys.stderr.write(text + "\\n")
+    sys.exit(1)
+
+
+if state.get("silent"):
+    fail(program + ": error: Unable to contact slurm controller (connect failure)")
+if program == "sbatch":
+    text = sys.stdin.read() if "--test-only" in words else open(words[-1]).read()
+    options = dict(
+        line[len("#SBATCH --"):].partition("=")[::2]
+        for line in text.splitlines() if line.startswith("#SBATCH --")
+    )
+    if options.get("partition", "main") != "main":
+        fail("sbatch: error: Batch job submission failed: Invalid partition name specified")
+    if "--test-only" not in words:
+        number = str(state["next"])
+        state["next"] += 1
+        reason = "JobHeldUser" if "hold" in options else "Resources"
+        jobs[number] = {{
+            "state": "PENDING", "reason": reason, "comment": options.get("comment", ""),
+            "cwd": os.getcwd(), "queued": True,
+        }}
+        if state.get("dies"):
+            with open(here + "/state.json", "w") as file:
+                json.dump(state, file)
+            fail("sbatch: error: Batch job submission failed: Socket timed out on send/recv")
+        print(number)
+elif program == "squeue":
+    for number, job in jobs.items():
+        if job["queued"]:
+            fields = (number, job["state"], job["reason"], "main", "1", "", job["comment"])
+            print("\\x1f".join(fields))
+elif program == "sacct":
+    for number, job in jobs.items():
+        if state["accounting"] != "none":
+            print("|".join((number, job["state"], job.get("exit", "0:0"))))
+elif program == "scancel":
+    job = jobs.get(words[-1])
+    if job is None or not job["queued"]:
+        fail("scancel: error: Kill job error on job id " + words[-1] + ": Invalid job id specified")
+    if "--signal=TERM" in words:
+        job["asked"] = True
+    else:
+        job["state"] = "CANCELLED"
+elif program == "scontrol" and words == ["show", "config"]:
+    kind = state["accounting"]
+    print("ClusterName             = fake\\nSLURM_VERSION           = 22.05.8")
+    print("AccountingStorageType   = accounting_storage/" + kind)
+elif program == "scontrol" and words[0] in ("hold", "requeuehold", "release"):
+    job = jobs[words[1]]
+    job["state"], job["reason"] = "PENDING", "Priority" if words[0] == "release" else "JobHeldUser"
+with open(here + "/state.json", "w") as file:
+    json.dump(state, file)
+"""
+
+
+class FakeSlurm:
+    """What its programs share, as a test sees it."""
+
+    def __init__(self, directory: Path, accounting: str = "none") -> None:
+        self.directory = directory
+        self.home = directory / "home"
+        (directory / "bin").mkdir(parents=True)
+        script = _SCRIPT.format(python=sys.executable, here=str(directory))
+        for name in PROGRAMS:
+            program = directory / "bin" / name
+            program.write_text(script)
+            program.chmod(0o700)
+        (directory / "calls").touch()
+        (directory / "state.json").write_text(
+            json.dumps({"next": 1, "jobs": {}, "accounting": accounting})
+        )
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """In which its programs are found first."""
+        return {**os.environ, "PATH": f"{self.directory}/bin:{os.environ['PATH']}"}
+
+    @property
+    def cluster(self) -> Json:
+        """As a relay is told of it."""
+        return {"name": "fake", "login": "", "home": str(self.home)}
+
+    @contextmanager
+    def changing(self) -> Iterator[Json]:
+        """All that there is, to be changed."""
+        with (self.directory / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            file = self.directory / "state.json"
+            state = json.loads(file.read_text())
+            yield state
+            file.write_text(json.dumps(state))
+
+    @property
+    def jobs(self) -> dict[str, Json]:
+        """What it knows of all jobs, by number."""
+        with self.changing() as state:
+            found: dict[str, Json] = state["jobs"]
+        return found
+
+    def change(self, number: str, **fields: object) -> None:
+        """Let something happen to a job."""
+        with self.changing() as state:
+            state["jobs"][number].update(fields)
+
+    def calls(self, program: str = "") -> list[str]:
+        """How its programs were called."""
+        lines = (self.directory / "calls").read_text().splitlines()
+        return [line for line in lines if line.startswith(program)]
+
+    def job_directory(self, job_id: str) -> Path:
+        """The directory of a job on the cluster."""
+        return self.home / "jobs" / job_id
+
+
+class RelayServer:
+    """Job directories, and a client."""
+
+    def __init__(self, cluster: Json, environ: Mapping[str, str], home: Path) -> None:
+        self.home = home
+        self.cluster = cluster
+        self.client = RelayClient(cluster, home / "slurm" / cluster["name"], environ)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.client.close()
+
+    def job(self, job_id: str) -> Path:
+        """The directory of a new job."""
+        path = self.home / "jobs" / job_id
+        path.mkdir(parents=True, exist_ok=True)
+        objects = [{"kind": "ConfigMap", "data": {"large": LARGE}}]
+        plan = {"id": job_id, "objects": objects, "slurm": {"grace": 1}}
+        (path / "plan.json").write_text(json.dumps(plan))
+        return path
+
+    async def submit(self, job_id: str, *options: str, script: str = "") -> str:
+        """The number of a job that is handed over."""
+        path = self.job(job_id)
+        lines = ["#!/bin/sh", f"#SBATCH --comment=trainway:{job_id}"]
+        lines += [*(f"#SBATCH --{option}" for option in options), script, ""]
+        fields = {"directory": str(path), "script": "\n".join(lines)}
+        answer = await self.client.ask("submit", id=job_id, **fields)
+        return str(answer["job"])
+
+    async def until(self, job_id: str, found: Callable[[Json], bool]) -> list[Json]:
+        """The records of a job up to one that is looked for."""
+        journal = self.home / "jobs" / job_id / "journal.jsonl"
+        seen: list[Json] = []
+        async with asyncio.timeout(PATIENCE_S):
+            async for update in self.client.watch(job_id, journal, -1):
+                for record in update.records:
+                    seen.append(dict(record))
+                    if found(seen[-1]):
+                        return seen
+        raise AssertionError(seen)
+
+    def job_directory(self, job_id: str) -> Path:
+        """The directory of a job on the cluster."""
+        return Path(self.cluster["home"]) / "jobs" / job_id
+
+    def driver(self, job_id: str) -> Journal:
+        """The journal of a job on the cluster, as its driver writes it."""
+        return Journal(Directory(str(self.job_directory(job_id))), lambda: 0.0)
+
+
+def is_type(type_: str, **fields: object) -> Callable[[Json], bool]:
+    """Tells whether a record is of a type, and has these fields."""
+    wanted = {"type": type_, **fields}
+    return lambda record: all(record.get(key) == value for key, value in wanted.items())

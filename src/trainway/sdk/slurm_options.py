@@ -1,0 +1,61 @@
+"""Options of sbatch that someone gives for one job, as the job carries them: in an annotation.
+
+Slurm judges them, and the server refuses those that are not to be set.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
+from typing import Any, Final
+
+from trainway.errors import UsageError
+from trainway.sdk.manifests import JOB_KINDS
+
+Json = dict[str, Any]
+Value = str | int | float | bool | None
+
+ANNOTATION: Final = "trainway.dev/slurm-options"
+FAMILY: Final = "slurm"
+_TASK: Final = "Task"
+_FLAGS: Final = {"true": True, "false": False}
+
+
+def parsed(texts: Iterable[str]) -> dict[str, Value]:
+    """What `--slurm KEY[=VALUE]` says, several times; without a value it is a switch."""
+    found: dict[str, Value] = {}
+    for text in texts:
+        name, is_given, value = text.partition("=")
+        if not name.strip("- "):
+            raise UsageError(f"--slurm {text}: there is no name", hint="write --slurm qos=high")
+        found[name] = _FLAGS.get(value, value) if is_given else True
+    return found
+
+
+def with_options(
+    objects: Sequence[Json], options: Mapping[str, Value], on: str | None
+) -> list[Json]:
+    """The objects, with the options over those that the job has already."""
+    if not options:
+        return list(objects)
+    if (on or "").partition("/")[0] != FAMILY:
+        raise UsageError(
+            "options of Slurm are for jobs that run there", hint="--on slurm/CLUSTER, with --slurm"
+        )
+    return [
+        _with(obj, options) if obj.get("kind") in (*JOB_KINDS, _TASK) else obj for obj in objects
+    ]
+
+
+def _with(obj: Json, options: Mapping[str, Value]) -> Json:
+    changed = deepcopy(obj)
+    metadata = changed.setdefault("metadata", {})
+    annotations = metadata.get("annotations") or {}
+    try:
+        known = json.loads(annotations.get(ANNOTATION) or "{}")
+    except ValueError:
+        known = None
+    if not isinstance(known, dict):
+        raise UsageError(f"the annotation {ANNOTATION} is no JSON object")
+    text = json.dumps({**known, **options})
+    metadata["annotations"] = {**annotations, ANNOTATION: text}
+    return changed

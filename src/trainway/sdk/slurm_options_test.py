@@ -1,0 +1,61 @@
+import json
+from typing import Any
+
+import pytest
+
+from trainway.errors import UsageError
+from trainway.sdk.slurm_options import ANNOTATION, parsed, with_options
+
+JOB: dict[str, Any] = {"kind": "TrainJob", "metadata": {"name": "a"}}
+
+
+def test_options_are_words_or_switches() -> None:
+    texts = ["qos=high", "exclusive", "constraint=a=b", "requeue=false", "nice=5"]
+    assert parsed(texts) == {
+        "qos": "high",
+        "exclusive": True,
+        "constraint": "a=b",
+        "requeue": False,
+        "nice": "5",
+    }
+
+
+@pytest.mark.parametrize("text", ["=high", "--=x", ""])
+def test_an_option_has_a_name(text: str) -> None:
+    with pytest.raises(UsageError, match="there is no name"):
+        parsed([text])
+
+
+@pytest.mark.parametrize("kind", ["TrainJob", "MPIJob", "JobSet", "Task"])
+def test_the_job_carries_them(kind: str) -> None:
+    job, other = {**JOB, "kind": kind}, {"kind": "ConfigMap"}
+    changed, kept = with_options([job, other], {"qos": "high"}, "slurm/hpc")
+    assert json.loads(changed["metadata"]["annotations"][ANNOTATION]) == {"qos": "high"}
+    assert kept == other
+    assert "annotations" not in job["metadata"]
+
+
+def test_they_count_more_than_those_of_the_job() -> None:
+    said = {ANNOTATION: '{"qos": "low", "account": "lab"}', "other": "kept"}
+    job = {"kind": "JobSet", "metadata": {"annotations": said}}
+    (changed,) = with_options([job], {"qos": "high"}, "slurm")
+    annotations = changed["metadata"]["annotations"]
+    assert json.loads(annotations[ANNOTATION]) == {"qos": "high", "account": "lab"}
+    assert annotations["other"] == "kept"
+
+
+def test_without_options_nothing_changes() -> None:
+    assert with_options([JOB], {}, None) == [JOB]
+
+
+@pytest.mark.parametrize("on", [None, "local", "ssh/lab", "slurmish/x"])
+def test_they_are_for_slurm(on: str | None) -> None:
+    with pytest.raises(UsageError, match="options of Slurm"):
+        with_options([JOB], {"qos": "high"}, on)
+
+
+@pytest.mark.parametrize("text", ["{", "[]"])
+def test_an_annotation_that_is_none_is_said(text: str) -> None:
+    job = {"kind": "JobSet", "metadata": {"annotations": {ANNOTATION: text}}}
+    with pytest.raises(UsageError, match="no JSON object"):
+        with_options([job], {"qos": "high"}, "slurm")
