@@ -1,0 +1,14 @@
+"""What running jobs on Slurm costs: `python benchmarks/slurm.py [NAME...]`.
+
+The measurements are in batch_load.py; as a module it is found only from the repository's root.
+"""
+
+import sys
+
+if __name__ == "__main__":
+    ROOT = __file__.rpartition("/benchmarks/")[0] or "."
+    folders = ("e2e", "ssh_hosts", "slurm_cluster")
+    sys.path[:1] = [ROOT, *(f"{ROOT}/test/{folder}" for folder in folders)]
+    from benchmarks.batch_load import main
+
+    sys.exit(main(sys.argv[1:]))

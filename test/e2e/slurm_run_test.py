@@ -1,0 +1,170 @@
+"""The command line with a cluster of Slurm, as users have it."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from slurm_fixtures import slurm_cluster
+from slurm_site import ON, SlurmSite, site_of, until
+
+import trainway
+from slurm_cluster import SlurmCluster
+
+__all__ = ["slurm_cluster"]
+
+pytestmark = pytest.mark.xdist_group("slurm")
+
+GOLDEN = Path(trainway.__file__).parent / "backends" / "slurm" / "testdata"
+ROLES = """
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: two-roles}
+spec:
+  replicatedJobs:
+  - name: server
+    template: {spec: {template: {spec: {restartPolicy: Never, containers: [
+      {name: main, command: [sh, -c, 'echo server on $SLURMD_NODENAME'],
+       resources: {requests: {cpu: 1, memory: 64Mi}}}]}}}}
+  - name: client
+    template: {spec: {parallelism: 2, completions: 2, completionMode: Indexed, template: {spec: {
+      restartPolicy: Never, containers: [
+      {name: main, command: [sh, -c, 'echo client $JOB_COMPLETION_INDEX gpu $CUDA_VISIBLE_DEVICES'],
+       resources: {requests: {cpu: 2, memory: 128Mi}, limits: {nvidia.com/gpu: 1}}}]}}}}
+"""
+
+
+@pytest.fixture(scope="module")
+def site(
+    slurm_cluster: SlurmCluster, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[SlurmSite]:
+    with site_of(slurm_cluster, tmp_path_factory.mktemp("slurm")) as made:
+        yield made
+
+
+def test_a_command_runs_on_every_node(site: SlurmSite) -> None:
+    printed = site.run("run", "--on", ON, "--nodes", "2", "--name", "hello", "--", "hostname")
+    names = {node.name for node in site.slurm.nodes}
+    assert len(set(printed.split()) & names) >= 1
+    job = site.job("hello")
+    assert job["status"]["phase"] == "Succeeded"
+    assert [node["phase"] for node in job["status"]["nodes"]] == ["Succeeded", "Succeeded"]
+
+
+def test_a_failure_has_the_same_exit_status_as_anywhere(site: SlurmSite) -> None:
+    site.run("run", "--on", ON, "--name", "fails", "--", "sh", "-c", "exit 7", code=4)
+    status = site.job("fails")["status"]
+    assert (status["phase"], status["exitCode"]) == ("Failed", 7)
+
+
+def test_roles_that_differ_are_a_heterogeneous_job(site: SlurmSite, tmp_path: Path) -> None:
+    file = tmp_path / "roles.yaml"
+    file.write_text(ROLES)
+    printed = site.run("run", str(file), "--on", ON)
+    assert "server on" in printed
+    assert re.search(r"client 0 gpu \d$", printed, re.MULTILINE)
+    assert re.search(r"client 1 gpu \d$", printed, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", ["torch-ddp", "mpi", "task"])
+def test_explain_prints_the_golden_script(site: SlurmSite, tmp_path: Path, name: str) -> None:
+    printed = site.run("explain", "--on", ON, "-f", f"examples/{name}.yaml")
+    found = re.search("trainway:(\\S+)", printed)
+    assert found is not None
+    ours = ("#SBATCH --account=lab\n", "#SBATCH --partition=main\n")
+    wanted = (GOLDEN / f"{name}.sbatch").read_text()
+    for line in ours:
+        wanted = wanted.replace(line, "")
+    wanted = re.sub("export PATH=.*\n", "", wanted)
+    wanted = wanted.replace('"$HOME"/.trainway/slurm', str(site.shared))
+    assert re.sub("export PATH=.*\n", "", printed.replace(found[1], "01k9x")) == wanted
+    file = tmp_path / "script"
+    file.write_text(printed)
+    site.slurm.run("sbatch", "--test-only", str(file))
+
+
+def test_options_reach_slurm(site: SlurmSite) -> None:
+    words = ("--slurm", "comment=for the paper", "--slurm", "begin=now+1hour", "--slurm", "nice=7")
+    job = site.submit("--on", ON, *words, "--name", "later", "--", "true")
+    site.wait_for_phase(job, "Queued")
+    until(lambda: site.job(job)["status"]["reason"] == "BeginTime", "Slurm's reason is not shown")
+    number = site.slurm_job(job)
+    told = site.slurm.run("scontrol", "show", "job", str(number))
+    assert f"Comment=trainway:{job} for the paper" in told
+    assert "Nice=7" in told
+    site.run("jobs", "cancel", job)
+    site.wait_for_phase(job, "Cancelled")
+    assert site.slurm.facts(number)["JobState"] == "CANCELLED"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--slurm", "output=x"), "output: cannot be set: every rank has a log of its own"),
+        (("--slurm", "qos"), "qos"),
+        (("--slurm", "partition=nowhere"), "invalid partition"),
+        (("--nodes", "9", "--cpus", "1"), ""),
+        (("--image", "python:3.12"), "neither Pyxis nor Apptainer"),
+    ],
+)
+def test_what_cannot_be_is_refused(site: SlurmSite, words: tuple[str, ...], said: str) -> None:
+    process = site.start("run", "--on", ON, "--detach", *words, "--", "true")
+    printed, _ = process.communicate(timeout=60)
+    if words[0] == "--nodes":  # a JobSet's pods may share nodes
+        assert process.returncode == 0, printed
+        site.run("jobs", "delete", printed.split()[-1])
+        return
+    assert process.returncode not in (0, 4), printed
+    assert said in printed
+    assert "Traceback" not in printed
+
+
+def test_a_suspended_job_frees_its_nodes_and_goes_on(site: SlurmSite, tmp_path: Path) -> None:
+    flag = tmp_path / "go"
+    script = f"echo begun; until [ -e {flag} ]; do sleep 0.1; done; echo done"
+    job = site.submit("--on", ON, "--name", "held", "--", "sh", "-c", script)
+    site.wait_for_phase(job, "Running")
+    site.run("jobs", "suspend", job)
+    site.wait_for_phase(job, "Paused")
+    number = site.slurm_job(job)
+    until(
+        lambda: site.slurm.facts(number)["JobState"] == "PENDING",
+        "Slurm does not hold it",
+    )
+    flag.touch()
+    site.run("jobs", "resume", job)
+    site.wait_for_phase(job, "Succeeded")
+    assert "done" in site.run("jobs", "logs", job)
+
+
+def test_a_command_gets_beside_a_pod(site: SlurmSite, tmp_path: Path) -> None:
+    flag = tmp_path / "go"
+    words = ("sh", "-c", f"until [ -e {flag} ]; do sleep 0.1; done")
+    job = site.submit("--on", ON, "--name", "beside", "--env", "WORD=hello", "--", *words)
+    site.wait_for_phase(job, "Running")
+    printed = site.run("jobs", "exec", job, "--", "sh", "-c", "echo $WORD $SLURMD_NODENAME")
+    flag.touch()
+    word, node = printed.split()
+    assert word == "hello"
+    assert node in {each.name for each in site.slurm.nodes}
+    site.wait_for_phase(job, "Succeeded")
+
+
+def test_a_deleted_job_leaves_nothing(site: SlurmSite) -> None:
+    job = site.submit("--on", ON, "--name", "gone", "--", "sleep", "1000")
+    site.wait_for_phase(job, "Running")
+    assert site.folder(job).is_dir()
+    site.run("jobs", "delete", job)
+    assert not site.folder(job).exists()
+    assert site.slurm.run("squeue", "-h", "-o", "%k") == ""
+
+
+def test_doctor_tells_what_there_is(site: SlurmSite) -> None:
+    printed = site.run("doctor")
+    assert "slurm/test" in printed
+    assert "version 22." in printed
+
+
+def test_explain_takes_options_too(site: SlurmSite) -> None:
+    printed = site.run("explain", "--on", ON, "--slurm", "qos=high", "-f", "examples/task.yaml")
+    assert "#SBATCH --qos=high\n" in printed
