@@ -57,8 +57,7 @@ class LocalRequest:
         shown = copy.deepcopy(self.plan)
         shown["objects"] = [masked_object(obj) for obj in shown["objects"]]
         shown["env"] = {
-            name: MASK if is_confidential(name) else value
-            for name, value in shown["env"].items()
+            name: MASK if is_confidential(name) else value for name, value in shown["env"].items()
         }
         return as_json(shown)
 
