@@ -1,11 +1,8 @@
 """HTTP to the server, over a unix socket or TCP, with streams that survive a broken connection.
 
-http.client does the talking: it comes with Python, and any other client takes longer to import than
-most commands take to run. Where nothing listens, `wake` is asked for an address that answers.
+Where nothing listens, `wake` is asked for an address that answers.
 """
 
-import errno
-import http.client
 import json
 import socket
 import time
@@ -17,6 +14,7 @@ from urllib.parse import quote, urlencode
 from trainway.errors import UnavailableError
 from trainway.sdk.address import Address
 from trainway.sdk.failures import from_response
+from trainway.sdk.http_exchange import BrokenAnswerError, Exchange
 from trainway.sdk.sse import ServerEvent, read_events
 
 BASE_PATH: Final = "/api/v1"
@@ -25,9 +23,7 @@ TIMEOUT_S: Final = 120.0
 Query = Mapping[str, str | int | bool | None]
 
 _NOBODY_LISTENS: Final = (ConnectionRefusedError, FileNotFoundError)
-_BROKEN: Final = (OSError, http.client.HTTPException)
-_LONGEST_UNIX_PATH: Final = 107
-"""A server whose home has a longer path listens elsewhere, and server.json says where."""
+_BROKEN: Final = (OSError, BrokenAnswerError)
 _FIRST_PAUSE_S: Final = 0.02
 _LONGEST_PAUSE_S: Final = 1.0
 _ATTEMPTS: Final = 3
@@ -35,33 +31,6 @@ _ATTEMPTS: Final = 3
 has a key by which the server knows it again."""
 _MOST_FAILURES: Final = 20
 """Attempts to take up a stream again, with nothing received between them: about 15 seconds."""
-
-
-class _Connection(http.client.HTTPConnection):
-    """Keeps its socket in reach, which http.client hands over to the answer."""
-
-    own_socket: socket.socket
-
-    def connect(self) -> None:
-        super().connect()
-        self.own_socket = self.sock
-
-
-class _SecureConnection(_Connection, http.client.HTTPSConnection):
-    pass
-
-
-class _UnixConnection(_Connection):
-    def __init__(self, path: str, timeout: float | None) -> None:
-        super().__init__("localhost", timeout=timeout)
-        self._path = path
-
-    def connect(self) -> None:
-        if len(self._path.encode()) > _LONGEST_UNIX_PATH:
-            raise FileNotFoundError(errno.ENOENT, "the path is too long for a socket")
-        self.sock = self.own_socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(self._path)
 
 
 class StreamControl:
@@ -87,18 +56,16 @@ class StreamControl:
         """Seconds until the deadline; None: no end."""
         return None if self._deadline is None else max(0.001, self._deadline - time.monotonic())
 
-    def reader(
-        self, connection: _Connection, response: http.client.HTTPResponse
-    ) -> Callable[[int], bytes]:
+    def reader(self, exchange: Exchange) -> Callable[[int], bytes]:
         """Reads some bytes of the answer, and none once the stream is over."""
-        self._socket = connection.own_socket
+        self._socket = exchange.socket
 
         def read(size: int) -> bytes:
             if self.is_over():
                 return b""
             if self._deadline is not None:
-                connection.own_socket.settimeout(self.time_left())
-            return response.read1(size)
+                exchange.socket.settimeout(self.time_left())
+            return exchange.read1(size)
 
         return read
 
@@ -186,14 +153,13 @@ class Transport:
         if last_id:
             headers["Last-Event-ID"] = last_id
         timeout = control.time_left()
-        connection, response = self._open("GET", path, query, headers=headers, timeout=timeout)
+        exchange = self._open("GET", path, query, headers=headers, timeout=timeout)
         try:
-            if response.status >= 400:
-                raise from_response(response.status, response.read())
-            yield from read_events(control.reader(connection, response))
+            if exchange.status >= 400:
+                raise from_response(exchange.status, exchange.read())
+            yield from read_events(control.reader(exchange))
         finally:
-            response.close()
-            connection.close()
+            exchange.close()
 
     def _exchange(
         self,
@@ -204,13 +170,11 @@ class Transport:
         headers: Mapping[str, str],
         timeout: float | None,
     ) -> tuple[bytes, int]:
-        connection, response = self._open(
-            method, path, query, body, headers=headers, timeout=timeout
-        )
+        exchange = self._open(method, path, query, body, headers=headers, timeout=timeout)
         try:
-            return response.read(), response.status
+            return exchange.read(), exchange.status
         finally:
-            connection.close()
+            exchange.close()
 
     def _open(
         self,
@@ -221,44 +185,30 @@ class Transport:
         *,
         headers: Mapping[str, str],
         timeout: float | None,
-    ) -> tuple[_Connection, http.client.HTTPResponse]:
+    ) -> Exchange:
         headers = {"Accept": "application/json", **headers}
-        content = None
+        content = b""
         if body is not None:
             content = json.dumps(body).encode()
             headers["Content-Type"] = "application/json"
         if self._address.token:
             headers["Authorization"] = f"Bearer {self._address.token}"
-        connection = self._connected(timeout)
+        exchange = self._connected(timeout)
         try:
-            connection.request(method, _url(path, query), content, headers)
-            return connection, connection.getresponse()
+            exchange.send(method, _url(path, query), headers, content)
         except BaseException:
-            connection.close()
+            exchange.close()
             raise
+        return exchange
 
-    def _connected(self, timeout: float | None) -> _Connection:
-        connection = self._connection(timeout)
+    def _connected(self, timeout: float | None) -> Exchange:
         try:
-            connection.connect()
+            return Exchange(self._address, timeout)
         except _NOBODY_LISTENS:
-            connection.close()
             if self._wake is None:
                 raise
             self._address = self._wake()
-            connection = self._connection(timeout)
-            connection.connect()
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-    def _connection(self, timeout: float | None) -> _Connection:
-        address = self._address
-        if address.socket:
-            return _UnixConnection(address.socket, timeout)
-        kind = _SecureConnection if address.is_tls else _Connection
-        return kind(address.host, address.port, timeout=timeout)
+            return Exchange(self._address, timeout)
 
     def _unavailable(self, cause: Exception | None) -> UnavailableError:
         if isinstance(cause, TimeoutError):
