@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from math import isfinite
 from typing import Any, Final
 
-from trainway.api.yaml_composer import MAX_DEPTH, Document, compose, place
+from trainway.api.document import MAX_DEPTH, Document, place
 from trainway.api.yaml_scalar import integral
 from trainway.errors import ManifestError
 
@@ -25,10 +25,16 @@ def parse_manifests(text: str) -> list[dict[str, Any]]:
     start = len(text) - len(text.lstrip(_SPACE))
     document = _json_document(text, start) if text[start : start + 1] in ("{", "[") else None
     objects: list[dict[str, Any]] = []
-    for value, line, column in [document] if document else compose(text):
+    for value, line, column in [document] if document else _yaml_documents(text):
         if value is not None:
             objects.extend(_flatten(value, "the document", line, column))
     return objects
+
+
+def _yaml_documents(text: str) -> Iterator[Document]:
+    from trainway.api.yaml_composer import compose  # noqa: PLC0415 - slow; JSON does without
+
+    return compose(text)
 
 
 def _flatten(value: Any, what: str, line: int, column: int) -> Iterator[dict[str, Any]]:

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trainway.api import yaml_composer
+from trainway.api.document import MAX_DEPTH
 from trainway.api.manifest import ManifestError, parse_manifests
-from trainway.api.yaml_composer import MAX_DEPTH
 from trainway.api.yaml_scalar import resolve
 
 

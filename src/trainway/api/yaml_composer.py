@@ -16,11 +16,9 @@ from typing import Any, Final
 import yaml
 from yaml import events
 
+from trainway.api.document import MAX_DEPTH, Document, place
 from trainway.api.yaml_scalar import Scalar, resolve
 from trainway.errors import ManifestError
-
-Document = tuple[Any, int, int]
-"""A value, and the line and column where it starts."""
 
 Place = tuple[int, int]
 """Line and column."""
@@ -35,9 +33,6 @@ class Places:
     keys: dict[Steps, Place] = field(default_factory=dict)
     values: dict[Steps, Place] = field(default_factory=dict)
 
-
-MAX_DEPTH: Final = 200
-"""Levels of nesting: far more than any Kubernetes object has, far fewer than Python can follow."""
 
 MAX_EXPANSION: Final = 1_000_000
 """What aliases may add to a text: nodes, and one more for every 64 characters of a string."""
@@ -76,12 +71,6 @@ def compose(
         raise _syntax_error(error) from None
     except (ValueError, OverflowError):  # PyYAML without libyaml, given numbers out of range
         raise ManifestError("a number in an escape or directive is too large", 1, 1) from None
-
-
-def place(text: str, position: int) -> tuple[int, int]:
-    """Line and column of a position in a text."""
-    before = text[:position]
-    return before.count("\n") + 1, position - before.rfind("\n")
 
 
 def _syntax_error(error: yaml.MarkedYAMLError) -> ManifestError:

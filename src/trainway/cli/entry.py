@@ -7,6 +7,8 @@ long as Python needs to start. The stored text is what click would print; a test
 import sys
 
 _HELP = "help.txt"
+_MANY_OBJECTS = 100_000
+"""More than all modules of a command bring: while they are imported there is nothing to collect."""
 
 
 def main() -> int:
@@ -19,6 +21,9 @@ def main() -> int:
                 return _print(_stored_help())
             case ["--version"]:
                 return _print(_version())
+        import gc  # noqa: PLC0415 - what follows needs it, help and version do not
+
+        gc.set_threshold(_MANY_OBJECTS)
         from trainway.cli.app import app  # noqa: PLC0415 - this is the import to put off
 
         app.main(prog_name="trainway")

@@ -7,8 +7,8 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 import click
 
+from trainway.api.document import place
 from trainway.api.manifest import parse_manifests
-from trainway.api.yaml_composer import place
 from trainway.cli.refusal import RefusedError
 from trainway.compiler.inputs import Input
 from trainway.errors import InvalidError, ManifestError, UnreadableError, UsageError

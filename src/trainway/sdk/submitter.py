@@ -5,10 +5,8 @@ machine gets none of it.
 """
 
 import os
-import shutil
 import sys
 from collections.abc import Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -90,12 +88,16 @@ def job_environment(
 
 def has_torch() -> bool:
     """Whether a script finds torch, in the environment on PATH or in our own."""
+    import shutil  # noqa: PLC0415 - slow, and not for manifests
+
     path = job_environment(os.environ, _bin(), prefer_our_python=False)["PATH"]
     return shutil.which("torchrun", path=path) is not None or has_own_torch()
 
 
 def has_own_torch() -> bool:
     """Whether a function finds torch, which it does if its caller can."""
+    from importlib.util import find_spec  # noqa: PLC0415 - as above
+
     return find_spec("torch") is not None
 
 
