@@ -7,18 +7,16 @@ one that was about to start is started, once.
 
 import asyncio
 import logging
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, Final
 
-from trainway.backends.base import Absence, Backend, Capacity, Remote, Request, Workload
+from trainway.backends.base import Absence, Backend, Capacity, Remote, Request
 from trainway.backends.registry import Registry
 from trainway.engine import clusters as clustering
 from trainway.engine.clusters import Clusters
-from trainway.engine.errors import UnfittingJobError
 from trainway.engine.ids import Ids
+from trainway.engine.intake import Intake, elements, prepare
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import (
     BEGIN_SUSPENDED,
@@ -28,17 +26,16 @@ from trainway.engine.live import (
     LiveJob,
     Surroundings,
 )
-from trainway.engine.observation import Observation
 from trainway.engine.phases import ACTIVE, WAITING, Phase
-from trainway.engine.queue import Holding, Waiting, assigned, decide, never_fits, unheld
+from trainway.engine.queue import Holding, Waiting, assigned, decide, unheld
 from trainway.engine.reading import Reading
-from trainway.engine.record import Event, JobRecord, JobSpec, stored
+from trainway.engine.record import Event, JobRecord
 from trainway.engine.retention import Retention
 from trainway.engine.store import Store
 from trainway.engine.strays import strays
-from trainway.engine.submission import Prepared, Submission, parted, suffixed
+from trainway.engine.submission import Submission, suffixed
 from trainway.engine.times import time_text
-from trainway.errors import ConflictError, UnavailableError, UsageError
+from trainway.errors import ConflictError, UnavailableError
 
 Json = dict[str, Any]
 
@@ -49,8 +46,6 @@ LOCAL: Final = "local"
 ABANDONED: Final = "Abandoned"
 """The reason of a job that was forgotten while it could not be reached."""
 FORCE_HINT: Final = "try again later, or forget the job here with: trainway jobs delete --force"
-_KEPT_ENVIRONMENT: Final = ("HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER")
-"""What a job gets of the server's own environment if its submitter gave none."""
 
 
 class Engine:
@@ -68,11 +63,12 @@ class Engine:
         self._ids = Ids(clock)
         self._live: dict[str, LiveJob] = {}
         self._waiting = Waiting()
-        self._around = Surroundings(self._ledger, clock, self._on_phase, _prepare)
+        self._around = Surroundings(self._ledger, clock, self._on_phase, prepare)
         self._retention = Retention(self._ledger, registry, clock)
         self.registry = registry
         self.reading = Reading(self._ledger, registry, self._waiting)
         self.clusters = Clusters(self._around_clusters(), registry.cluster_agents)
+        self._intake = Intake(self._ids, clock, self.clusters.labelled)
 
     def _around_clusters(self) -> clustering.Surroundings:
         return clustering.Surroundings(
@@ -108,7 +104,7 @@ class Engine:
 
     def warm_up(self) -> None:
         """Load what the first job needs. Takes its time: call it in a thread."""
-        import trainway.engine.preparation  # noqa: F401, PLC0415 - see `_compiled`
+        import trainway.engine.preparation  # noqa: F401, PLC0415 - see `intake`
 
         self.registry.get("local").warm_up()
 
@@ -133,47 +129,51 @@ class Engine:
 
     async def submit(self, submission: Submission) -> tuple[Json, list[str]]:
         """Take in a job, once for each key; the job, and what its owner should know."""
-        made = await self._made_before(submission.key)
-        if made is not None:
+        records, warnings = await self._taken([submission], is_array=False)
+        return await self.reading.view(records[0]), warnings
+
+    async def submit_array(self, submission: Submission) -> tuple[list[Json], list[str]]:
+        """Take in the jobs of an array, all or none; the jobs in short, and as above."""
+        records, warnings = await self._taken(elements(submission), is_array=True)
+        return [self.reading.summary(record) for record in records], warnings
+
+    async def _taken(
+        self, submissions: Sequence[Submission], *, is_array: bool
+    ) -> tuple[list[JobRecord], list[str]]:
+        made = await self._made_before(submissions)
+        if made:
             return made, []
-        workdir = _workdir(submission.workdir)
-        backend = self.registry.get(submission.backend, submission.kubeconfig)
-        await backend.look()
-        prepared = await _prepare(submission, backend)
-        if not submission.oversubscribe:
-            self._refuse_unfitting(prepared, backend)
-        environ = dict(submission.environ) or _own_environment(os.environ)
-        spec = JobSpec(prepared.objects, environ, prepared.jobset, prepared.companions)
-        request = backend.plan(self._new_workload(prepared, submission, workdir))
-        await backend.rehearse(request)
-        prepared = await self.clusters.labelled(prepared, backend.name)
-        record = self._new_record(submission, prepared, workdir, backend, request)
-        event = self._event(record, "Created", f"{prepared.kind} {prepared.name} was submitted")
-        if not await self._ledger.call(self._store.add, record, spec, [event]):
+        first = submissions[0]
+        backend = self.registry.get(first.backend, first.kubeconfig)
+        new = await self._intake.take(submissions, backend, is_array=is_array)
+        rows = [(job.record, job.spec, [job.event]) for job in new]
+        if not await self._ledger.call(self._store.add_all, rows):
             # The same request came twice at once, and the other one was faster.
-            backend.release(prepared.port)
-            return await self.submit(submission)
-        live = self._add(record)
-        if prepared.is_suspended:
-            gpus = () if backend.schedules else backend.capacity().gpus
-            live.begin(assigned(prepared.demand, gpus), wanted=BEGIN_SUSPENDED)
-        else:
-            self._schedule()
-        return await self.reading.view(live.record), prepared.warnings
+            for job in new:
+                backend.release(job.prepared.port)
+            return await self._taken(submissions, is_array=is_array)
+        lives = [self._add(job.record) for job in new]
+        for job, live in zip(new, lives, strict=True):
+            if job.prepared.is_suspended:
+                gpus = () if backend.schedules else backend.capacity().gpus
+                live.begin(assigned(job.prepared.demand, gpus), wanted=BEGIN_SUSPENDED)
+        self._schedule()
+        return [live.record for live in lives], new[0].prepared.warnings
 
     async def plan(self, submission: Submission) -> tuple[Request, list[str]]:
         """What would be sent for a submission, and what its owner should know; nothing is."""
         backend = self.registry.get(submission.backend, submission.kubeconfig)
-        await backend.look()
-        prepared = await _prepare(submission, backend)
-        backend.release(prepared.port)
-        workload = self._new_workload(prepared, submission, _workdir(submission.workdir))
-        return backend.plan(workload), prepared.warnings
+        count = submission.num_jobs
+        first = submission if count is None else elements(submission)[0]
+        return await self._intake.plan(first, backend, count)
 
-    async def _made_before(self, key: str) -> Json | None:
-        """The job that the same request has made already."""
-        record = await self._ledger.call(self._store.with_key, key) if key else None
-        return None if record is None else await self.reading.view(record)
+    async def _made_before(self, submissions: Sequence[Submission]) -> list[JobRecord]:
+        """The jobs that the same request has made already."""
+        keys = [submission.key for submission in submissions if submission.key]
+        found = [await self._ledger.call(self._store.with_key, key) for key in keys[:1]]
+        if found and found[0] is not None:
+            found += [await self._ledger.call(self._store.with_key, key) for key in keys[1:]]
+        return [record for record in found if record is not None]
 
     async def rerun(self, ref: str) -> Json:
         """Submit once more what a job was made from."""
@@ -293,65 +293,6 @@ class Engine:
         elif live.record.wanted != CANCEL:
             live.want(CANCEL, event, phase=Phase.STOPPING)
 
-    def _refuse_unfitting(self, prepared: Prepared, backend: Backend) -> None:
-        if backend.schedules:
-            return
-        never = never_fits(prepared.demand, backend.capacity())
-        if never:
-            backend.release(prepared.port)
-            raise UnfittingJobError(
-                f"{prepared.name} can never start: it needs {never}",
-                hint="ask for less, or run it anyway with --oversubscribe",
-            )
-
-    def _new_workload(self, prepared: Prepared, submission: Submission, workdir: str) -> Workload:
-        source, submitted = parted(prepared.objects)
-        return Workload(
-            id=self._ids.new(),
-            name=prepared.name,
-            namespace=prepared.namespace,
-            jobset=prepared.jobset,
-            objects=prepared.companions,
-            workdir=workdir,
-            environ={},
-            port=prepared.port,
-            source=source,
-            submitted=submitted,
-            priority=submission.priority,
-            oversubscribe=submission.oversubscribe,
-        )
-
-    def _new_record(
-        self,
-        submission: Submission,
-        prepared: Prepared,
-        workdir: str,
-        backend: Backend,
-        request: Request,
-    ) -> JobRecord:
-        handle = request.handle
-        columns = {
-            "labels": dict(prepared.labels),
-            "handle": handle,
-            "demand": prepared.demand.to_dict(),
-            "observed": Observation.planned(prepared.jobset["spec"]).to_dict(),
-        }
-        return JobRecord(
-            id=handle["id"],
-            name=prepared.name,
-            namespace=prepared.namespace,
-            kind=prepared.kind,
-            backend=backend.name,
-            priority=submission.priority,
-            oversubscribe=submission.oversubscribe,
-            workdir=workdir,
-            created=time_text(self._clock()),
-            deadline_seconds=None if handle.get("deadline") else prepared.deadline_seconds,
-            ttl_seconds=prepared.ttl_seconds,
-            idempotency_key=submission.key or None,
-            **stored(columns),
-        )
-
     def _add(self, record: JobRecord) -> LiveJob:
         backend = self.registry.of(record.backend, record.handle_data)
         live = LiveJob(record, backend, self._around)
@@ -403,28 +344,3 @@ class Engine:
 
     def _event(self, record: JobRecord, reason: str, message: str) -> Event:
         return Event(time_text(self._clock()), "Normal", reason, message, f"job/{record.name}")
-
-
-async def _prepare(submission: Submission, backend: Backend) -> Prepared:
-    return await asyncio.to_thread(_compiled, submission, backend)
-
-
-def _compiled(submission: Submission, backend: Backend) -> Prepared:
-    # The compiler is imported with the first job: the server starts sooner without it.
-    from trainway.engine.preparation import prepare  # noqa: PLC0415 - see above
-
-    return prepare(submission, backend)
-
-
-def _workdir(path: str) -> str:
-    if not path:
-        return str(Path.home())
-    if not Path(path).is_absolute():
-        raise UsageError(f"not an absolute path: {path}", field="options.workdir")
-    if not Path(path).is_dir():
-        raise UsageError(f"there is no directory {path} here", field="options.workdir")
-    return path
-
-
-def _own_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    return {name: environ[name] for name in _KEPT_ENVIRONMENT if name in environ}

@@ -1,12 +1,13 @@
 import asyncio
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
-from trainway.backends.base import LogQuery
+from trainway.backends.base import ArrayPlace, LogQuery
 from trainway.engine.errors import UnfittingJobError
 from trainway.engine.submission import Submission
-from trainway.engine.testing import NOW, World, jobset, play, told
+from trainway.engine.testing import NOW, Json, World, jobset, play, told
 from trainway.errors import ConflictError, InvalidError, NotFoundError, UsageError
 
 
@@ -235,5 +236,77 @@ def test_progress_of_a_job_that_is_over_is_refused() -> None:
         await world.until("demo", "Succeeded")
         with pytest.raises(ConflictError, match="demo is over"):
             await world.engine.report_progress("demo", {})
+
+    play(scene)
+
+
+def array(count: int, *, key: str = "", name: str = "", **more: Any) -> Submission:
+    """So many jobs of one submission."""
+    return Submission([jobset(**more)], num_jobs=count, key=key, name=name)
+
+
+def names(jobs: list[Json]) -> list[str]:
+    return [job["metadata"]["name"] for job in jobs]
+
+
+def test_several_jobs_of_one_submission() -> None:
+    async def scene(world: World) -> None:
+        jobs, _ = await world.engine.submit_array(array(3))
+        assert names(jobs) == ["demo-0", "demo-1", "demo-2"]
+        first = jobs[0]["metadata"]["id"]
+        for rank, job in enumerate(jobs):
+            begun = await world.begun(job["metadata"]["id"])
+            assert begun.workload.place == ArrayPlace(first, rank, 3)
+            (role,) = begun.workload.jobset["spec"]["replicatedJobs"]
+            (container,) = role["template"]["spec"]["template"]["spec"]["containers"]
+            assert {"name": "TRAINWAY_JOB_RANK", "value": str(rank)} in container["env"]
+            begun.end()
+            await world.until(f"demo-{rank}", "Succeeded")
+        again = await world.engine.rerun("demo-1")
+        begun = await world.begun(again["metadata"]["id"])
+        assert begun.workload.place is None
+        assert begun.workload.name == "demo-1"
+
+    play(scene)
+
+
+def test_several_jobs_are_taken_all_or_none_and_once() -> None:
+    async def scene(world: World) -> None:
+        with pytest.raises(UnfittingJobError, match="demo-0 can never start"):
+            await world.engine.submit_array(array(3, requests={"cpu": "5"}))
+        with pytest.raises(InvalidError):
+            await world.engine.submit_array(array(3, name="Bad_Name"))
+        with pytest.raises(UsageError, match="1001 jobs are too many"):
+            await world.engine.submit_array(array(1001))
+        assert await world.engine.reading.counts() == (0, 0)
+        assert world.backend.ports == set()
+        made = await asyncio.gather(
+            *(world.engine.submit_array(array(3, key="k" * 128)) for _ in range(3))
+        )
+        ids = {tuple(job["metadata"]["id"] for job in jobs) for jobs, _ in made}
+        assert len(ids) == 1
+        assert await world.engine.reading.counts() == (3, 3)
+        assert len(world.backend.ports) == 3
+
+    play(scene)
+
+
+def test_names_of_several_that_are_to_be_generated_begin_alike() -> None:
+    async def scene(world: World) -> None:
+        objects = [jobset()]
+        objects[0]["metadata"] = {"generateName": "fresh-"}
+        jobs, _ = await world.engine.submit_array(Submission(objects, num_jobs=2))
+        first, second = names(jobs)
+        assert first.startswith("fresh-")
+        assert (first[-2:], second) == ("-0", f"{first[:-2]}-1")
+
+    play(scene)
+
+
+def test_the_plan_of_several_is_that_of_the_first() -> None:
+    async def scene(world: World) -> None:
+        await world.engine.plan(array(3))
+        assert world.backend.ports == set()
+        assert await world.engine.reading.counts() == (0, 0)
 
     play(scene)

@@ -53,21 +53,19 @@ class Store:
 
     def add(self, job: JobRecord, spec: JobSpec, events: Sequence[Event] = ()) -> bool:
         """Keep a new job; False if there is one with its key already."""
-        row = {field.name: storable(getattr(job, field.name)) for field in fields(job)}
+        return self.add_all([(job, spec, events)])
+
+    def add_all(self, jobs: Sequence[tuple[JobRecord, JobSpec, Sequence[Event]]]) -> bool:
+        """Keep new jobs, all or none; False if there is one with the key of one of them already."""
         with self._engine.begin() as connection:
-            if job.idempotency_key and _with_key(connection, job.idempotency_key):
+            keys = [job.idempotency_key for job, _, _ in jobs if job.idempotency_key]
+            if any(_with_key(connection, key) for key in keys):
                 return False
-            connection.execute(insert(JOBS).values(row))
-            connection.execute(
-                insert(SPECS).values(
-                    job_id=job.id,
-                    objects=json.dumps(spec.objects),
-                    environ=json.dumps(dict(spec.environ)),
-                    jobset=json.dumps(spec.jobset),
-                    companions=json.dumps(spec.companions),
-                )
-            )
-            _append(connection, job.id, events)
+            for job, spec, events in jobs:
+                row = {field.name: storable(getattr(job, field.name)) for field in fields(job)}
+                connection.execute(insert(JOBS).values(row))
+                connection.execute(insert(SPECS).values(job_id=job.id, **_stored_spec(spec)))
+                _append(connection, job.id, events)
         return True
 
     def with_key(self, key: str) -> JobRecord | None:
@@ -181,6 +179,15 @@ class Store:
 
 def _with_key(connection: Connection, key: str) -> Row[Any] | None:
     return connection.execute(select(*_ALL).where(JOBS.c.idempotency_key == key)).first()
+
+
+def _stored_spec(spec: JobSpec) -> dict[str, str]:
+    return {
+        "objects": json.dumps(spec.objects),
+        "environ": json.dumps(dict(spec.environ)),
+        "jobset": json.dumps(spec.jobset),
+        "companions": json.dumps(spec.companions),
+    }
 
 
 def _append(connection: Connection, job_id: str, events: Sequence[Event]) -> None:

@@ -49,6 +49,15 @@ def test_a_key_belongs_to_one_job(store: Store) -> None:
     assert store.add(replace(job("b"), idempotency_key="k"), SPEC)
 
 
+def test_several_jobs_are_kept_or_none(store: Store) -> None:
+    first, second = (replace(job(name), idempotency_key=name) for name in "ab")
+    assert store.add_all([(first, SPEC, [event("Created")]), (second, SPEC, [event("Created")])])
+    assert store.spec("b") == SPEC
+    assert [e.reason for e in store.events("b")] == ["Created"]
+    assert not store.add_all([(job("c"), SPEC, []), (replace(second, id="d"), SPEC, [])])
+    assert store.ids() == ["a", "b"]
+
+
 def test_a_name_means_the_newest_job_and_an_id_that_job(store: Store) -> None:
     for job_id in ("1", "3", "2"):
         store.add(job(job_id), SPEC)

@@ -12,6 +12,7 @@ from trainway.api.task.task_object import API_VERSION as TASK_VERSION
 from trainway.api.task.task_object import KIND as TASK_KIND
 from trainway.backends.base import Isolation, Workload
 from trainway.backends.demand import Demand
+from trainway.engine.array import place_of
 from trainway.engine.phases import Phase
 from trainway.engine.record import JobRecord, JobSpec, stored
 from trainway.jobset.model import API_VERSION as JOBSET_VERSION
@@ -47,6 +48,8 @@ class Submission:
     """Processes, unless the job's own annotation asks for containers."""
     key: str = ""
     """Who submits twice with the same key gets one job; empty: always a new one."""
+    num_jobs: int | None = None
+    """So many jobs of it, each with a rank; None: one, which has none."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,7 @@ def workload_of(record: JobRecord, spec: JobSpec) -> Workload:
         priority=record.priority,
         oversubscribe=record.oversubscribe,
         handle=record.handle_data,
+        place=place_of(record.label_map),
     )
 
 

@@ -110,6 +110,11 @@ class AsyncClient:
         """Submit a function, a script, a manifest or objects; see `Client.run`."""
         return AsyncJob(await asyncio.to_thread(partial(self._client.run, target, **options)))
 
+    async def run_array(self, target: Any, num_jobs: int, **options: Any) -> list[AsyncJob]:
+        """Submit so many jobs of one thing; see `Client.run_array`."""
+        call = partial(self._client.run_array, target, num_jobs, **options)
+        return [AsyncJob(job) for job in await asyncio.to_thread(call)]
+
     async def job(self, ref: str) -> AsyncJob:
         """The job of that id, or the newest of that name."""
         return AsyncJob(await asyncio.to_thread(self._client.job, ref))

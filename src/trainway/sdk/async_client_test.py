@@ -36,6 +36,8 @@ def test_everything_can_be_awaited(fake: FakeServer) -> None:
         assert await job.result() is None
         assert await job.exception() is None
         assert [item.name for item in await client.jobs()] == ["a"]
+        several = await client.run_array({"kind": "JobSet", "metadata": {"name": "b"}}, 2)
+        assert [item.name for item in several] == ["b-0", "b-1"]
         assert (await client.job("a")).id == job.id
         assert (await client.runtimes(), await client.backends()) == ([], [])
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from trainway.errors import UsageError
 from trainway.sdk.address import Address
 from trainway.sdk.job import Job
-from trainway.sdk.manifests import Resources, Wishes
+from trainway.sdk.manifests import Wishes
 from trainway.sdk.rest import Json, Rest, Submission
+from trainway.sdk.run_options import Amount, RunOptions, amount
 from trainway.sdk.slurm_options import Value, with_options
 from trainway.sdk.submitter import job_options
 from trainway.sdk.targets import (
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from trainway.sdk.clusters import Cluster
 
 Target = Callable[..., Any] | str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]]
-Amount = str | int | float
 
 
 class Client:
@@ -77,34 +77,55 @@ class Client:
         there with the modules beside it, and what a function returns comes back. `slurm` has
         options of sbatch, for `slurm/CLUSTER`: `slurm={"qos": "high", "exclusive": True}`.
         """
-        resources = Resources(_amount(cpus), _amount(memory), _amount(gpus))
-        wishes = Wishes(
-            name,
-            nodes,
-            procs_per_node,
-            resources,
-            dict(env or {}),
-            runtime,
-            image,
-            restarts,
-            on,
-            containers,
+        options = RunOptions(
+            args=args,
+            kwargs=kwargs,
+            nodes=nodes,
+            procs_per_node=procs_per_node,
+            gpus=gpus,
+            cpus=cpus,
+            memory=memory,
+            env=env,
+            packages=packages,
+            name=name,
+            runtime=runtime,
+            priority=priority,
+            restarts=restarts,
+            on=on,
+            oversubscribe=oversubscribe,
+            image=image,
+            containers=containers,
+            slurm=slurm,
         )
-        objects = with_options(_objects(target, wishes, args, kwargs, packages), slurm or {}, on)
-        if wishes.travels:
-            _tell_what_stays(objects, to_hosts=not wishes.is_in_pods)
-        options: Json = {
-            **job_options(self._rest.address, prefer_our_python=True, backend=on),
-            "priority": priority,
-            "oversubscribe": oversubscribe,
-            **wishes.isolation(),
-        }
-        if on is not None:
-            options["backend"] = on
-        data, warnings = self._rest.submit(Submission(objects, options))
+        data, warnings = self._rest.submit(self._submission(target, options))
         for warning in warnings:
             _warn(warning)
         return Job(self._rest, data)
+
+    def run_array(self, target: Target, num_jobs: int, **options: Any) -> list[Job]:
+        """Submit so many jobs of one thing, all or none, and give them by rank.
+
+        `options` are the arguments of `run`. The jobs are called `<name>-0` and so on, and find
+        their rank in TRAINWAY_JOB_RANK. On Slurm they are one array.
+        """
+        submission = self._submission(target, RunOptions(**options))
+        made, warnings = self._rest.submit_array(submission, num_jobs)
+        for warning in warnings:
+            _warn(warning)
+        return [Job(self._rest, data) for data in made]
+
+    def _submission(self, target: Target, options: RunOptions) -> Submission:
+        wishes, on = options.wishes, options.on
+        objects = with_options(_objects(target, wishes, options), options.slurm or {}, on)
+        if wishes.travels:
+            _tell_what_stays(objects, to_hosts=not wishes.is_in_pods)
+        sent: Json = {
+            **job_options(self._rest.address, prefer_our_python=True, backend=on),
+            "priority": options.priority,
+            "oversubscribe": options.oversubscribe,
+            **wishes.isolation(),
+        }
+        return Submission(objects, sent if on is None else {**sent, "backend": on})
 
     def job(self, ref: str) -> Job:
         """The job of that id, or the newest of that name."""
@@ -137,16 +158,18 @@ class Client:
         workdir: str | None = None,
         idle_minutes: int | None = None,
         down: bool = False,
+        slurm: Mapping[str, Value] | None = None,
     ) -> "tuple[Cluster, Job]":
         """Run a task, or a command of a shell, on a cluster, which is made if there is none.
 
         Amounts are for each node and written as in a task: `cpus="4+"`, `memory=16`, `gpus="A100"`.
+        `slurm` are options of sbatch, for a cluster on Slurm.
         """
         from trainway.sdk.cluster_submission import submit, task_of  # noqa: PLC0415 - seldom needed
         from trainway.sdk.cluster_tasks import TaskWishes  # noqa: PLC0415 - as above
         from trainway.sdk.clusters import Cluster  # noqa: PLC0415 - as above
 
-        amounts = (_amount(cpus), _amount(memory), _amount(gpus))
+        amounts = (amount(cpus), amount(memory), amount(gpus))
         task = task_of(target, TaskWishes(name, nodes, *amounts, workdir, dict(env or {})))
         wanted = {
             "name": cluster,
@@ -155,6 +178,7 @@ class Client:
             "resources": task.resources,
             "idle_minutes": idle_minutes,
             "down": down,
+            "slurm": {**task.slurm(infra), **(slurm or {})},
         }
         rest = self._clusters()
         made = rest.launch(wanted)
@@ -191,13 +215,8 @@ class Client:
         return self._rest.backends()
 
 
-def _objects(
-    target: Target,
-    wishes: Wishes,
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any] | None,
-    packages: Sequence[str],
-) -> list[Json]:
+def _objects(target: Target, wishes: Wishes, options: RunOptions) -> list[Json]:
+    args, kwargs, packages = options.args, options.kwargs, options.packages
     if callable(target):
         from trainway.sdk.functions import captured  # noqa: PLC0415 - inspect is slow to import
 
@@ -221,10 +240,6 @@ def _tell_what_stays(objects: Sequence[Json], *, to_hosts: bool) -> None:
     note = staying(objects, to_hosts=to_hosts)
     if note:
         _warn(note)
-
-
-def _amount(value: Amount | None) -> str | None:
-    return None if value is None else str(value)
 
 
 def _warn(message: str) -> None:

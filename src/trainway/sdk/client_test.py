@@ -1,6 +1,8 @@
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import pytest
 import trainway
 from trainway.errors import InvalidError, NotFoundError, UnreadableError, UsageError
 from trainway.sdk import Client, Job, JobFailedError, WaitTimeoutError, submitter
+from trainway.sdk.run_options import RunOptions
 from trainway.sdk.testing import FakeServer, Json
 
 TRAIN = {
@@ -75,6 +78,23 @@ def test_a_function_is_submitted_as_its_source(fake: FakeServer, torch: bool) ->
         (container,) = role["template"]["spec"]["template"]["spec"]["containers"]
         assert container["command"][:2] == ["python", "-c"]
         assert container["env"] == [{"name": "A", "value": "1"}]
+
+
+def test_several_jobs_are_one_request(fake: FakeServer) -> None:
+    jobs = Client().run_array(TRAIN, 3, priority=2)
+    assert [job.name for job in jobs] == ["a-0", "a-1", "a-2"]
+    assert len(fake.requests) == 1
+    objects, options = submitted(fake)
+    assert objects == [TRAIN]
+    assert (options["num_jobs"], options["priority"]) == (3, 2)
+    with pytest.raises(TypeError, match="nothing"):
+        Client().run_array(TRAIN, 3, nothing=1)
+
+
+def test_what_runs_several_times_is_asked_for_as_what_runs_once() -> None:
+    run = {name: item.default for name, item in signature(Client.run).parameters.items()}
+    options = {field.name: field.default for field in fields(RunOptions)}
+    assert {name: run[name] for name in list(run)[2:]} == options
 
 
 @pytest.mark.parametrize("form", [dict, list, "yaml", "json"], ids=str)
@@ -278,7 +298,7 @@ def test_torch_is_looked_for_where_the_job_would_find_it(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(submitter, "_bin", lambda: "/nowhere")
-    monkeypatch.setattr(submitter, "find_spec", lambda _name: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
     assert not submitter.has_torch()
     (tmp_path / "torchrun").touch(0o755)
     assert submitter.has_torch()

@@ -76,6 +76,20 @@ class ClusterTask:
         """What each node is to have, and where."""
         return dict(self._document.get("resources") or {})
 
+    def slurm(self, infra: str) -> Json:
+        """The options of sbatch that its `config` has for a cluster on Slurm, if it is to be there.
+
+        `infra` is where it is to be, if not where the task says.
+        """
+        place = infra or str(self.resources.get("infra") or self.resources.get("cloud") or "")
+        section = (self._document.get("config") or {}).get("slurm") or {}
+        if place.partition("/")[0].lower() != "slurm":
+            return {}
+        has_gpus = self.resources.get("accelerators") or self.resources.get("gpus")
+        partition = {} if has_gpus else {"partition": section.get("cpu_partition")}
+        options = {**(section.get("sbatch_options") or {}), **partition}
+        return {name: value for name, value in options.items() if value is not None}
+
     @property
     def has_files(self) -> bool:
         """Whether files of this machine belong to it, which may have to travel."""

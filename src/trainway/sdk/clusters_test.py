@@ -47,6 +47,21 @@ def test_a_file_is_a_task_with_its_setup_only_at_launch(fake: FakeServer) -> Non
     assert tasks(fake) == [{"setup": "a", "run": "b"}, {"run": "b"}]
 
 
+def test_options_of_slurm_go_to_clusters_there(fake: FakeServer) -> None:
+    config = "config: {slurm: {sbatch_options: {qos: low, time: 5}, cpu_partition: cpus}}\n"
+    Path("task.yaml").write_text(f"run: b\n{config}")
+    client = Client()
+    client.launch(Path("task.yaml"), cluster="a")
+    client.launch(Path("task.yaml"), cluster="b", infra="slurm/hpc", slurm={"qos": "high"})
+    client.launch(Path("task.yaml"), cluster="c", infra="slurm/hpc", gpus=1)
+    launches = [body for _, url, body in fake.requests if url == "/api/v1/clusters"]
+    assert [body["slurm"] for body in launches] == [
+        {},
+        {"qos": "high", "time": 5, "partition": "cpus"},
+        {"qos": "low", "time": 5},
+    ]
+
+
 def test_clusters_are_listed_changed_and_given_back(fake: FakeServer) -> None:
     fake.clusters.add("dev")
     client = Client()

@@ -78,6 +78,18 @@ class Rest:
         answer = self._transport.request("POST", "/jobs", body=body, key=submission.key)
         return answer["job"], [str(line) for line in answer.get("warnings") or ()]
 
+    def submit_array(self, submission: Submission, count: int) -> tuple[list[Json], list[str]]:
+        """Create so many jobs, all or none; the jobs by rank, in short, and as above."""
+        options = {**submission.options, "num_jobs": count}
+        answer = self._transport.request(
+            "POST",
+            "/jobs",
+            body={"objects": list(submission.objects), "options": options},
+            key=submission.key,
+            timeout=_UNHURRIED_S,
+        )
+        return answer["jobs"], [str(line) for line in answer.get("warnings") or ()]
+
     def plan(self, submission: Submission) -> tuple[Any, list[str]]:
         """What a backend would do with a job, and what its author should know.
 
@@ -211,12 +223,15 @@ class Rest:
         runtime: Json = self._transport.request("GET", f"/runtimes/{segment(name)}")
         return runtime
 
-    def backends(self) -> list[Json]:
-        """Where jobs can run, the clusters of our kubeconfig among them: checks and capacity."""
+    def backends(self, *, deep: bool = False) -> list[Json]:
+        """Where jobs can run, the clusters of our kubeconfig among them: checks and capacity.
+
+        `deep`: short jobs may be run to find out.
+        """
         from trainway.sdk.submitter import kubeconfig_files  # noqa: PLC0415 - seldom needed
 
         files = kubeconfig_files(os.environ) if self.address.is_here else []
-        query = {"kubeconfig": os.pathsep.join(files) or None}
+        query = {"kubeconfig": os.pathsep.join(files) or None, "deep": "true" if deep else None}
         items: list[Json] = self._transport.request("GET", "/backends", query=query)["items"]
         return items
 

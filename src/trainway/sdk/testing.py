@@ -225,6 +225,13 @@ class _Handler(BaseHTTPRequestHandler):
             return
         kinds = ("TrainJob", "MPIJob", "JobSet", "Task")
         (made,) = [item for item in objects if item["kind"] in kinds]
+        if options.get("num_jobs"):
+            name = made["metadata"]["name"]
+            jobs = [fake.add_job(f"{name}-{rank}") for rank in range(options["num_jobs"])]
+            self._answer(201, {"job": jobs[0], "jobs": jobs, "warnings": fake.warnings})
+            for each in jobs:
+                fake.on_submit(each)
+            return
         job = fake.job_of(self.headers.get("Idempotency-Key"), made["metadata"]["name"])
         job["spec"] |= {"kind": made["kind"], "objects": objects}
         job["spec"]["backend"] = options.get("backend", "local")

@@ -49,6 +49,11 @@ class SubmitOptions(BaseModel):
         description="what containers are on the local backend: processes, or containers of podman "
         "or docker; the annotation `trainway.dev/isolation` of the object asks for them too",
     )
+    num_jobs: int | None = Field(
+        None,
+        ge=1,
+        description="so many jobs of it, called `<name>-0` and so on, which are told their rank",
+    )
 
 
 class SubmitRequest(BaseModel):
@@ -131,6 +136,7 @@ class SubmitAnswer(Shown):
     """A new job."""
 
     job: Job
+    jobs: list[Job] = Field([], description="all of them, where several were asked for")
     warnings: list[str]
 
 

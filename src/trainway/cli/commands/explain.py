@@ -47,6 +47,11 @@ Json = dict[str, Any]
     "the script, as sbatch takes it.",
 )
 @slurm_option
+@click.option(
+    "--num-jobs",
+    type=click.IntRange(min=1),
+    help="With --on, what would be sent for the first of so many jobs; to Slurm they go as one.",
+)
 def command(
     files: tuple[str, ...],
     filenames: tuple[str, ...],
@@ -64,11 +69,13 @@ def command(
     inputs = read_inputs(chosen(filenames, files), overrides(options))
     if not inputs:
         raise UsageError("it makes a volume", hint="there is nothing in it to run")
-    given = parsed(options["slurm"])
+    given, count = parsed(options["slurm"]), options["num_jobs"]
     if backend:
-        objects = _planned(inputs, backend, given)
+        objects = _planned(inputs, backend, given, count)
     elif given:
         raise UsageError("--slurm is for --on slurm/CLUSTER")
+    elif count:
+        raise UsageError("--num-jobs is for --on")
     else:
         objects = compile_inputs(inputs, network=network, redact=redact)
     if isinstance(objects, str):
@@ -77,7 +84,9 @@ def command(
     echo(to_yaml(objects) if output == "yaml" else to_json_list(objects))
 
 
-def _planned(inputs: list[Input], backend: str, slurm: Mapping[str, Value]) -> list[Json] | str:
+def _planned(
+    inputs: list[Input], backend: str, slurm: Mapping[str, Value], count: int | None
+) -> list[Json] | str:
     """The request of a backend, which only the server knows; text where it is a script."""
     from trainway.cli.connection import connect  # noqa: PLC0415 - only with a backend
     from trainway.sdk.rest import Submission  # noqa: PLC0415 - see above
@@ -87,6 +96,7 @@ def _planned(inputs: list[Input], backend: str, slurm: Mapping[str, Value]) -> l
     options = {
         **job_options(rest.address, prefer_our_python=False, backend=backend),
         "backend": backend,
+        **({"num_jobs": count} if count else {}),
     }
     given = with_options([item.data for item in inputs], slurm, backend)
     request, warnings = rest.plan(Submission(given, options))

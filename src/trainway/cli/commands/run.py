@@ -69,6 +69,7 @@ trainway run -- COMMAND ARGS...    anything else
 
 Options replace what a TrainJob in a file says. Without a terminal the logs go to stdout, and what
 happens to the job to stderr. Ctrl-C asks whether to leave the job alone or to cancel it.
+Of several jobs (--num-jobs) it only tells how they end.
 
 Exit status: 0 the job succeeded, 4 it failed, 1 an error, 2 wrong usage, 3 something was not found.
 """
@@ -100,6 +101,11 @@ Exit status: 0 the job succeeded, 4 it failed, 1 an error, 2 wrong usage, 3 some
 @click.option(
     "--oversubscribe", is_flag=True, help="Run it even if it asks for more than there is."
 )
+@click.option(
+    "--num-jobs",
+    type=click.IntRange(min=1),
+    help="So many jobs of it, NAME-0 and so on, which differ in TRAINWAY_JOB_RANK.",
+)
 @click.option("-d", "--detach", is_flag=True, help="Only submit; print the job's name and id.")
 @click.option("--dry-run", is_flag=True, help="Only print the objects that would be submitted.")
 @click.pass_context
@@ -114,15 +120,15 @@ def command(ctx: click.Context, /, targets: tuple[str, ...], **options: Any) -> 
     if wishes.travels:
         _say_what_travels(objects, to_hosts=not wishes.is_in_pods)
     rest = connect()
-    job = _submit(rest, source, objects, {**options, **wishes.isolation()})
-    metadata = job["metadata"]
+    jobs = _submit(rest, source, objects, {**options, **wishes.isolation()})
     if options["detach"]:
-        echo(f"{metadata['name']} {metadata['id']}\n")
+        for job in jobs:
+            echo(f"{job['metadata']['name']} {job['metadata']['id']}\n")
         return 0
     try:
-        return follow(rest, job)
+        return follow(rest, jobs[0]) if options["num_jobs"] is None else wait(rest, jobs)
     except KeyboardInterrupt:  # before or after anybody could be asked
-        _say_goes_on(job)
+        _say_goes_on(jobs)
         return _INTERRUPTED
 
 
@@ -134,12 +140,23 @@ def follow(rest: Rest, job: Json) -> int:
     following = Following(rest, job, view_for_output())
     outcome = following.run()
     if outcome is Outcome.DETACHED:
-        _say_goes_on(job)
+        _say_goes_on([job])
         return 0
     _say_end(following.job)
     if outcome is Outcome.CANCELLED:
         return _INTERRUPTED
     return 0 if following.job["status"]["phase"] == "Succeeded" else JobFailedError.exit_code
+
+
+def wait(rest: Rest, jobs: list[Json]) -> int:
+    """Tell how each of several jobs ends; the exit status says whether all succeeded."""
+    from trainway.cli.array_following import ended  # noqa: PLC0415 - not for one job
+
+    phases = set()
+    for job in ended(rest, jobs):
+        _say_end(job)
+        phases.add(job["status"]["phase"])
+    return 0 if phases == {"Succeeded"} else JobFailedError.exit_code
 
 
 def _without_secrets(objects: list[Json]) -> list[Json]:
@@ -148,9 +165,13 @@ def _without_secrets(objects: list[Json]) -> list[Json]:
     return without_values(objects)
 
 
-def _say_goes_on(job: Json) -> None:
-    name, id_ = job["metadata"]["name"], job["metadata"]["id"]
-    echo_line(f"{name} goes on; trainway jobs logs -f {id_} shows it again")
+def _say_goes_on(jobs: list[Json]) -> None:
+    name, id_ = jobs[0]["metadata"]["name"], jobs[0]["metadata"]["id"]
+    if len(jobs) > 1:
+        last = jobs[-1]["metadata"]["name"]
+        echo_line(f"{name} to {last} go on; trainway jobs list shows them")
+    else:
+        echo_line(f"{name} goes on; trainway jobs logs -f {id_} shows it again")
 
 
 def _say_end(job: Json) -> None:
@@ -232,7 +253,7 @@ def _priority(objects: list[Json]) -> int:
     return priority_of(objects)
 
 
-def _submit(rest: Rest, source: str, objects: list[Json], options: dict[str, Any]) -> Json:
+def _submit(rest: Rest, source: str, objects: list[Json], options: dict[str, Any]) -> list[Json]:
     sent: Json = {
         **job_options(rest.address, prefer_our_python=False, backend=options.get("backend")),
         "priority": options["priority"] or _priority(objects),
@@ -242,12 +263,17 @@ def _submit(rest: Rest, source: str, objects: list[Json], options: dict[str, Any
         if options.get(name) is not None:
             sent[name] = options[name]
     prefix = f"{source}: " if source else ""
+    submission, count = Submission(objects, sent), options["num_jobs"]
     try:
-        job, warnings = rest.submit(Submission(objects, sent))
+        if count is None:
+            job, warnings = rest.submit(submission)
+            jobs = [job]
+        else:
+            jobs, warnings = rest.submit_array(submission, count)
     except InvalidError as error:
         lines = [f"{prefix}{line}" for line in error.lines]
         hint = [f"hint: {error.hint}"] if error.hint else []
         raise RefusedError([*lines, *hint], error.exit_code) from None
     for warning in warnings:
         echo_line(f"{prefix}warning: {warning}")
-    return job
+    return jobs

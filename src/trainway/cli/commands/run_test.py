@@ -274,3 +274,33 @@ def test_a_job_is_shown_and_its_end_is_ours(
     assert result.exit_code == status
     assert result.stdout == "node-0 | one\nnode-1 | two\n"
     assert result.stderr.endswith(last)
+
+
+def test_several_jobs_are_submitted_and_printed_at_once(fake: FakeServer) -> None:
+    result = invoke("-d", "--num-jobs", "3", "a.yaml")
+    assert (result.exit_code, result.stdout) == (0, "a-0 id0000\na-1 id0001\na-2 id0002\n")
+    objects, options = sent(fake)
+    assert objects == [TRAIN]
+    assert options["num_jobs"] == 3
+
+
+@pytest.mark.parametrize(("last", "code"), [("Succeeded", 0), ("Failed", 4)])
+def test_several_jobs_are_waited_for(fake: FakeServer, last: str, code: int) -> None:
+    def end(job: Json) -> None:
+        is_last = job["metadata"]["name"] == "a-2"
+        fake.update(job, last if is_last else "Succeeded")
+
+    fake.on_submit = end
+    result = invoke("--num-jobs", "3", "a.yaml")
+    assert result.exit_code == code
+    assert result.stdout == ""
+    said = result.stderr.splitlines()
+    assert sorted(said) == ["a-0: Succeeded", "a-1: Succeeded", f"a-2: {last}"]
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "x"])
+def test_a_wrong_number_of_jobs_is_one_error(fake: FakeServer, number: str) -> None:
+    result = invoke("--num-jobs", number, "a.yaml")
+    assert result.exit_code == 2
+    assert "--num-jobs" in result.stderr
+    assert fake.requests == []

@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.responses import JSONResponse, Response
 
-from trainway.backends.base import Backend, Capacity, free_of
+from trainway.backends.base import Backend, Capacity, Probing, free_of
 from trainway.backends.pools import Limit, Pool
 from trainway.errors import NotFoundError, TrainwayError
 from trainway.server import models
@@ -57,14 +57,15 @@ def add_about_routes(app: FastAPI, service: Service) -> None:
         return JSONResponse(await asyncio.to_thread(_runtime, name))
 
     @app.get(f"{BASE_PATH}/backends", tags=["server"], response_model=models.BackendList)
-    async def backends(kubeconfig: str = "") -> Response:
+    async def backends(kubeconfig: str = "", deep: bool = False) -> Response:
         """Every backend: what it has and can do, and what is wrong with it.
 
-        `kubeconfig`: the files of whoever asks, as in KUBECONFIG.
+        `kubeconfig`: the files of whoever asks, as in KUBECONFIG. `deep`: whether short jobs may be
+        run to find out.
         """
         files = [path for path in kubeconfig.split(os.pathsep) if path]
         names = service.engine.registry.infras(files)
-        found = [_backend(service, name, files) for name in names]
+        found = [_backend(service, name, files, deep=deep) for name in names]
         return JSONResponse({"items": await asyncio.gather(*found)})
 
 
@@ -83,10 +84,12 @@ def _runtime(name: str) -> Json:
     return found
 
 
-async def _backend(service: Service, name: str, kubeconfig: list[str]) -> Json:
+async def _backend(service: Service, name: str, kubeconfig: list[str], *, deep: bool) -> Json:
     try:
         backend = service.engine.registry.get(name, kubeconfig)
         await backend.survey()
+        if deep and isinstance(backend, Probing):
+            await backend.probe()
         return await asyncio.to_thread(_found, service, backend)
     except TrainwayError as error:
         check = {"name": "load", "ok": False, "detail": error.message, "fix": error.hint or ""}

@@ -23,7 +23,9 @@ class LaunchRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     name: str = Field("", description="empty: a name is made up")
-    infra: str = Field("", description="`local` or `ssh/POOL`; empty: as the resources say")
+    infra: str = Field(
+        "", description="`local`, `ssh/POOL` or `slurm/CLUSTER`; empty: as the resources say"
+    )
     nodes: int = Field(1, ge=1, le=_MOST_NODES)
     resources: Json = Field(
         {}, description="of each node, as in a task; the first candidate counts"
@@ -32,6 +34,7 @@ class LaunchRequest(BaseModel):
         None, ge=0, lt=_MOST_MINUTES, description="stop after so long without a job"
     )
     down: bool = Field(False, description="go down instead, and be forgotten")
+    slurm: Json = Field({}, description="options of sbatch, for a cluster on Slurm")
     dry_run: bool = Field(False, description="only see whether it could be had")
 
 
@@ -101,7 +104,7 @@ def add_cluster_routes(app: FastAPI, service: Service) -> None:
 
     @app.get(f"{BASE_PATH}/clusters/{{name}}/access", tags=["clusters"])
     async def access(name: str) -> Response:
-        """How a person gets to the first node: a folder and variables here, or words of ssh."""
+        """How a person gets to the first node: a folder and variables here, or words."""
         return JSONResponse(await clusters.access(name))
 
     @app.post(f"{BASE_PATH}/clusters/{{name}}/stop", tags=["clusters"], response_model=Cluster)

@@ -31,9 +31,12 @@ def add_job_routes(app: FastAPI, service: Service) -> None:
         f"{BASE_PATH}/jobs", tags=["jobs"], status_code=201, response_model=models.SubmitAnswer
     )
     async def submit(body: models.SubmitRequest, idempotency_key: IdempotencyKey = "") -> Response:
-        """Submit a job. A request that is repeated with its key makes no second one."""
+        """Submit a job, or several. A request that is repeated with its key makes no more."""
         options = body.options.model_dump()
         submission = Submission(body.objects, **options, key=idempotency_key)
+        if submission.num_jobs is not None:
+            jobs, warnings = await engine.submit_array(submission)
+            return JSONResponse({"job": jobs[0], "jobs": jobs, "warnings": warnings}, 201)
         job, warnings = await engine.submit(submission)
         return JSONResponse({"job": job, "warnings": warnings}, 201)
 

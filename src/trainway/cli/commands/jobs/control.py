@@ -1,6 +1,7 @@
 """The commands that change jobs or wait for them; each takes several."""
 
 import time
+from contextlib import suppress
 
 import click
 
@@ -9,7 +10,7 @@ from trainway.cli.job_options import jobs_argument
 from trainway.cli.job_text import ending
 from trainway.cli.output import echo, echo_line
 from trainway.cli.times import parse_duration
-from trainway.errors import JobFailedError, WaitTimeoutError
+from trainway.errors import ConflictError, JobFailedError, NotFoundError, WaitTimeoutError
 from trainway.sdk.phases import SUCCEEDED
 from trainway.sdk.rest import Json, Rest, is_terminal, phase, remains
 from trainway.sdk.transport import StreamControl
@@ -55,10 +56,14 @@ def resume(refs: tuple[str, ...]) -> None:
 def cancel(refs: tuple[str, ...]) -> None:
     """Stop jobs for good, and wait until no process of theirs is left."""
     rest = connect()
-    for job in [rest.get(ref) for ref in refs]:
-        id_ = job["metadata"]["id"]
-        ended = _ended(rest, rest.act(id_, "cancel"), None)
-        echo(f"{ended['metadata']['name']} {phase(ended).lower()}\n")
+    asked: list[Json] = []
+    try:
+        jobs = [rest.get(ref) for ref in refs]
+        asked.extend(rest.act(job["metadata"]["id"], "cancel") for job in jobs)
+    finally:
+        for job in asked:
+            ended = _ended(rest, job, None)
+            echo(f"{ended['metadata']['name']} {phase(ended).lower()}\n")
 
 
 @click.command("delete")
@@ -71,7 +76,11 @@ def cancel(refs: tuple[str, ...]) -> None:
 def delete(refs: tuple[str, ...], *, force: bool) -> None:
     """Forget jobs with all their files; those that run are cancelled first."""
     rest = connect()
-    for job in [rest.get(ref) for ref in refs]:
+    jobs = [rest.get(ref) for ref in refs]
+    for job in jobs if len(jobs) > 1 else ():  # they end together, and not one after the other
+        with suppress(ConflictError, NotFoundError):  # it has ended meanwhile
+            rest.act(job["metadata"]["id"], "cancel")
+    for job in jobs:
         name = job["metadata"]["name"]
         left = remains(rest.delete(job["metadata"]["id"], force=force))
         echo(f"{name} deleted\n")

@@ -1,0 +1,224 @@
+"""Takes submissions in: what a job is made of is compiled, checked and recorded, and nothing sent.
+
+The jobs of an array come as one submission, and are taken all or none.
+"""
+
+import asyncio
+import hashlib
+import os
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from trainway.backends.base import ArrayPlace, Backend, Request, Workload
+from trainway.engine.array import MOST, placed, ranked
+from trainway.engine.errors import UnfittingJobError
+from trainway.engine.ids import Ids
+from trainway.engine.observation import Observation
+from trainway.engine.queue import never_fits
+from trainway.engine.record import Event, JobRecord, JobSpec, stored
+from trainway.engine.submission import Prepared, Submission, parted, suffixed
+from trainway.engine.times import time_text
+from trainway.errors import UsageError
+
+Json = dict[str, Any]
+
+_KEPT_ENVIRONMENT: Final = ("HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER")
+"""What a job gets of the server's own environment if its submitter gave none."""
+
+
+@dataclass(frozen=True)
+class NewJob:
+    """A job that is to be stored."""
+
+    record: JobRecord
+    spec: JobSpec
+    event: Event
+    prepared: Prepared
+
+
+@dataclass(frozen=True)
+class Intake:
+    """Makes jobs of submissions."""
+
+    ids: Ids
+    clock: Callable[[], datetime]
+    label: Callable[[Prepared, str], Awaitable[Prepared]]
+    """Gives a job the labels that its backend, of that name, wants on it."""
+
+    async def take(
+        self, submissions: Sequence[Submission], backend: Backend, *, is_array: bool
+    ) -> list[NewJob]:
+        """The jobs of one request; its backend has been asked whether it would take them."""
+        workdir = _workdir(submissions[0].workdir)
+        await backend.look()
+        made: list[NewJob] = []
+        ports: list[int] = []
+        array = ""
+        try:
+            for rank, submission in enumerate(submissions):
+                prepared = await prepare(submission, backend)
+                ports.append(prepared.port)
+                _refuse_unfitting(prepared, submission, backend)
+                new = self.ids.new()
+                array = array or new
+                place = ArrayPlace(array, rank, len(submissions)) if is_array else None
+                workload = _workload(new, prepared, submission, workdir, place)
+                request = backend.plan(workload)
+                if rank == 0:
+                    await backend.rehearse(request)
+                labels = placed(prepared.labels, place)
+                prepared = await self.label(replace(prepared, labels=labels), backend.name)
+                made.append(self._job(submission, prepared, workload, backend, request))
+        except BaseException:
+            for port in ports:
+                backend.release(port)
+            raise
+        return made
+
+    async def plan(
+        self, submission: Submission, backend: Backend, count: int | None
+    ) -> tuple[Request, list[str]]:
+        """What would be sent for the first of `count` jobs, and what their owner should know."""
+        workdir = _workdir(submission.workdir)
+        await backend.look()
+        prepared = await prepare(submission, backend)
+        backend.release(prepared.port)
+        new = self.ids.new()
+        place = ArrayPlace(new, 0, count) if count else None
+        workload = _workload(new, prepared, submission, workdir, place)
+        return backend.plan(workload), prepared.warnings
+
+    def _job(
+        self,
+        submission: Submission,
+        prepared: Prepared,
+        workload: Workload,
+        backend: Backend,
+        request: Request,
+    ) -> NewJob:
+        handle = request.handle
+        now = time_text(self.clock())
+        columns = {
+            "labels": dict(prepared.labels),
+            "handle": handle,
+            "demand": prepared.demand.to_dict(),
+            "observed": Observation.planned(prepared.jobset["spec"]).to_dict(),
+        }
+        record = JobRecord(
+            id=handle["id"],
+            name=prepared.name,
+            namespace=prepared.namespace,
+            kind=prepared.kind,
+            backend=backend.name,
+            priority=submission.priority,
+            oversubscribe=submission.oversubscribe,
+            workdir=workload.workdir,
+            created=now,
+            deadline_seconds=None if handle.get("deadline") else prepared.deadline_seconds,
+            ttl_seconds=prepared.ttl_seconds,
+            idempotency_key=submission.key or None,
+            **stored(columns),
+        )
+        environ = dict(submission.environ) or _own_environment(os.environ)
+        spec = JobSpec(prepared.objects, environ, prepared.jobset, prepared.companions)
+        said = f"{prepared.kind} {prepared.name} was submitted"
+        event = Event(now, "Normal", "Created", said, f"job/{record.name}")
+        return NewJob(record, spec, event, prepared)
+
+
+def elements(submission: Submission) -> list[Submission]:
+    """The submissions of the jobs of an array, by rank; each has a key of its own."""
+    count = submission.num_jobs or 1
+    if count > MOST:
+        raise UsageError(
+            f"{count} jobs are too many for one submission, which has {MOST} at most",
+            field="options.num_jobs",
+        )
+    job, _ = parted(submission.objects)
+    metadata = (job or {}).get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    name = submission.name or str(metadata.get("name") or "")
+    if not name and metadata.get("generateName"):
+        name = suffixed(str(metadata["generateName"]))
+    return [
+        replace(
+            submission,
+            objects=ranked(submission.objects, rank, count),
+            name=f"{name}-{rank}" if name else "",
+            key=_key(submission.key, rank),
+            num_jobs=None,
+        )
+        for rank in range(count)
+    ]
+
+
+def _key(key: str, rank: int) -> str:
+    """The first job has the key of the request; the others one that follows from it."""
+    if not key or not rank:
+        return key
+    return f"{hashlib.sha256(key.encode()).hexdigest()}-{rank}"
+
+
+async def prepare(submission: Submission, backend: Backend) -> Prepared:
+    """Compile a submission, in a thread."""
+    return await asyncio.to_thread(_compiled, submission, backend)
+
+
+def _compiled(submission: Submission, backend: Backend) -> Prepared:
+    # The compiler is imported with the first job: the server starts sooner without it.
+    from trainway.engine.preparation import prepare as compiled  # noqa: PLC0415 - see above
+
+    return compiled(submission, backend)
+
+
+def _refuse_unfitting(prepared: Prepared, submission: Submission, backend: Backend) -> None:
+    if submission.oversubscribe or backend.schedules:
+        return
+    never = never_fits(prepared.demand, backend.capacity())
+    if never:
+        raise UnfittingJobError(
+            f"{prepared.name} can never start: it needs {never}",
+            hint="ask for less, or run it anyway with --oversubscribe",
+        )
+
+
+def _workload(
+    job_id: str,
+    prepared: Prepared,
+    submission: Submission,
+    workdir: str,
+    place: ArrayPlace | None,
+) -> Workload:
+    source, submitted = parted(prepared.objects)
+    return Workload(
+        id=job_id,
+        name=prepared.name,
+        namespace=prepared.namespace,
+        jobset=prepared.jobset,
+        objects=prepared.companions,
+        workdir=workdir,
+        environ={},
+        port=prepared.port,
+        source=source,
+        submitted=submitted,
+        priority=submission.priority,
+        oversubscribe=submission.oversubscribe,
+        place=place,
+    )
+
+
+def _workdir(path: str) -> str:
+    if not path:
+        return str(Path.home())
+    if not Path(path).is_absolute():
+        raise UsageError(f"not an absolute path: {path}", field="options.workdir")
+    if not Path(path).is_dir():
+        raise UsageError(f"there is no directory {path} here", field="options.workdir")
+    return path
+
+
+def _own_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    return {name: environ[name] for name in _KEPT_ENVIRONMENT if name in environ}
