@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
+OOM_KILLED = "OOMKilled"
+OUT_OF_MEMORY = "it took more memory than it has"
 INIT, SIDECAR, MAIN = "init", "sidecar", "main"
 LAST_ERRORS = 4096
 REMOVAL_SECONDS = 60.0
@@ -319,6 +321,9 @@ class Container(Listener, Prober):
         self.exit_code = exit_code
         self.finished_at = self._node.now()
         self.reason = "Completed" if exit_code == 0 else "Error"
+        if exit_code and self._node.ran_out_of_memory():
+            self.reason, self.message = OOM_KILLED, OUT_OF_MEMORY
+            self._owner.tell("Warning", OOM_KILLED, f"container {self.name}: {OUT_OF_MEMORY}")
         if why_not_started:
             self.reason, self.message = "StartError", why_not_started
             text = f"Error: failed to start container {self.name}: {self.message}"

@@ -90,6 +90,10 @@ class Node:
         """The devices that are assigned to a pod."""
         return self.plan.devices.get(pod.key) or {}
 
+    def ran_out_of_memory(self) -> bool:
+        """Whether something was killed for want of memory since this was asked last."""
+        return False
+
     @property
     def addresses(self) -> Mapping[str, str]:
         """Where pods are that are not on this machine."""

@@ -64,6 +64,8 @@ class Plan:
         tool: Json = data.get("containers") or {}
         self.container_tool = ContainerTool(tool) if tool else None
         """What runs the containers; None: they are processes."""
+        self.honours = [str(name) for name in data.get("honours") or ()]
+        """Of `image` and `limits` what is seen to by those who start the agent."""
         host: Json = data.get("host") or {}
         self.host_name = str(host.get("name") or "localhost")
         self.host_ip = str(host.get("ip") or "127.0.0.1")

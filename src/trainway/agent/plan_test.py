@@ -57,6 +57,13 @@ def test_what_has_no_effect_is_named() -> None:
     ]
 
 
+def test_what_others_see_to_is_not_named() -> None:
+    data = {"version": 1, "id": "i", "name": "n", "jobset": JOBSET}
+    named = not_honoured(Plan({**data, "honours": ["image", "limits"]}))
+    assert not [text for text in named if text.startswith(("image", "resources.limits"))]
+    assert "securityContext" in named
+
+
 def test_back_off_limit_has_two_defaults() -> None:
     assert JobSpec({}).backoff_limit == 6
     assert JobSpec({"backoffLimitPerIndex": 1}).backoff_limit == MAX_INT32

@@ -26,13 +26,15 @@ _POD_FIELDS = (
 
 _IMAGE = "image (commands run on this machine)"
 _LIMITS = "resources.limits (not enforced)"
+_NAMES = {"image": _IMAGE, "limits": _LIMITS}
 _CONTAINERS_HONOUR = (_IMAGE, _LIMITS, "hostNetwork", "hostIPC")
 
 
 def not_honoured(plan: Plan) -> list[str]:
     """The fields that have no effect here, each named once."""
     found: dict[str, None] = {}
-    honoured = _CONTAINERS_HONOUR if plan.container_tool is not None else ()
+    honoured = [_NAMES[name] for name in plan.honours]
+    honoured += _CONTAINERS_HONOUR if plan.container_tool is not None else ()
     for role in plan.roles:
         for name in _pod_fields(role.pod_spec):
             if name not in honoured:

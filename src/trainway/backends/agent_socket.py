@@ -94,7 +94,8 @@ async def ask(socket: Path, request: Json, whose: str) -> Json:
         raise AgentLostError(f"the agent of {whose} ended before it answered")
     answer: Json = json.loads(answered)
     if not answer.get("ok"):
-        raise AgentError(f"{request['op']}: {answer.get('error', 'refused')}")
+        said = f"{request['op']}: {answer.get('error', 'refused')}"
+        raise AgentError(said, hint=answer.get("hint") or None)
     return answer
 
 

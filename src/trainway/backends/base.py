@@ -69,6 +69,18 @@ class Capacity:
     """The same by sort of node, where the infrastructure has several."""
     limits: tuple[Limit, ...] = ()
     """What may be used of it, where that is less."""
+    whole: Pool | None = None
+    """All pools as one, where they have nodes in common and cannot be added up."""
+
+
+@dataclass(frozen=True)
+class ArrayPlace:
+    """Which one a job is of several that were submitted as one."""
+
+    id: str
+    """That of the first of them."""
+    rank: int
+    count: int
 
 
 @dataclass(frozen=True)
@@ -97,6 +109,8 @@ class Workload:
     """Whether it may start though it asks for more than there is."""
     handle: Handle = field(default_factory=dict)
     """Of an earlier plan, which a later one keeps to; empty: this is the first."""
+    place: ArrayPlace | None = None
+    """Among others, where it was submitted with them as one."""
 
 
 class Request(Protocol):
@@ -328,9 +342,18 @@ class Remote(Protocol):
         ...
 
 
+@runtime_checkable
+class Probing(Protocol):
+    """What a backend implements besides that can try its infrastructure out with a job."""
+
+    async def probe(self) -> None:
+        """Learn more than `survey`, which went before, by a short job. Never raises."""
+        ...
+
+
 def free_of(capacity: Capacity) -> Capacity:
     """What nobody holds, where the capacity is known by sort of node."""
-    pools = capacity.pools
+    pools = (capacity.whole,) if capacity.whole else capacity.pools
     gpus = sum(sum(pool.free_gpus.values()) for pool in pools)
     return Capacity(
         cpus=sum((pool.free_cpus for pool in pools), ZERO),

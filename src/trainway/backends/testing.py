@@ -19,7 +19,7 @@ from trainway.backends.base import (
 )
 from trainway.backends.local.network import LocalNetwork
 from trainway.compiler.network import JobIdentity
-from trainway.errors import TrainwayError, UnavailableError
+from trainway.errors import ConflictError, TrainwayError, UnavailableError
 from trainway.jobset.quantity import Quantity
 
 Json = dict[str, Any]
@@ -98,10 +98,14 @@ class FakeBackend:
         self.deleted: list[str] = []
         self.refuses: str = ""
         """Why no job can be started."""
+        self.hint: str = ""
+        """What is to be done about that."""
         self.away: str = ""
         """Why no job can be started just now."""
         self.mute: str = ""
         """Why no job can be told anything just now."""
+        self.stubborn: str = ""
+        """Why no job does what it is told, unless that is its end."""
         self.unreachable: str = ""
         """Why nothing can be asked."""
         self.can_recover = True
@@ -176,7 +180,7 @@ class FakeBackend:
         if self.away:
             raise UnavailableError(self.away)
         if self.refuses:
-            raise TrainwayError(self.refuses)
+            raise TrainwayError(self.refuses, hint=self.hint or None)
         workload: Workload = request.workload
         job = self.jobs.setdefault(workload.id, FakeJob(workload))
         job.submits += 1
@@ -253,6 +257,8 @@ class FakeBackend:
         job = self.jobs[handle["id"]]
         if self.mute:
             raise UnavailableError(self.mute)
+        if self.stubborn and operation != "cancel":
+            raise ConflictError(self.stubborn)
         if not job.is_alive:
             raise TrainwayError("no agent answers")
         job.asked.append(operation)

@@ -50,7 +50,7 @@ def infra_option(command: Command) -> Command:
         "infra",
         default="",
         metavar="INFRA",
-        help="Where the cluster is to be: local, or ssh/POOL.",
+        help="Where the cluster is to be: local, ssh/POOL or slurm/CLUSTER[/PARTITION].",
     )(command)
 
 

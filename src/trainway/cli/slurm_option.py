@@ -15,6 +15,6 @@ def slurm_option(command: Command) -> Command:
         "slurm",
         metavar="KEY[=VALUE]",
         multiple=True,
-        help="With --on slurm/CLUSTER, any option of sbatch: qos=high, constraint=ib, exclusive."
+        help="On slurm/CLUSTER, any option of sbatch: qos=high, constraint=ib, exclusive."
         " May be given several times.",
     )(command)

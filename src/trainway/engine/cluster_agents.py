@@ -16,7 +16,7 @@ HOST: Final = "this"
 class Agents(Protocol):
     """Those who keep clusters: the pool agents."""
 
-    def infra(self, cloud: str | None, region: str | None) -> str:
+    def infra(self, cloud: str | None, region: str | None, zone: str | None = None) -> str:
         """The full name of an infrastructure; raises why a cluster cannot be there."""
         ...
 
@@ -36,12 +36,12 @@ class Agents(Protocol):
         """The folder of a cluster on this machine."""
         ...
 
-    async def hosts(self, infra: str) -> list[HostAmounts]:
-        """What there is, as far as it is known soon."""
+    async def hosts(self, infra: str) -> list[HostAmounts] | None:
+        """What there is, as far as it is known soon; None: whoever gives nodes judges itself."""
         ...
 
-    async def login(self, infra: str, host: str) -> list[str]:
-        """The words of ssh that lead a person to a host."""
+    async def login(self, infra: str, host: str) -> Json:
+        """What leads a person to a host: `words`, and maybe a `step` to be completed."""
         ...
 
     async def hold(self, infra: str, cluster: Json) -> Json:
@@ -63,7 +63,7 @@ class Agents(Protocol):
 
 def told(record: ClusterRecord) -> Json:
     """A cluster as its agent takes it."""
-    return {
+    data: Json = {
         "name": record.name,
         "id": record.id,
         "nodes": record.nodes,
@@ -71,6 +71,12 @@ def told(record: ClusterRecord) -> Json:
         "autostop": record.autostop_data,
         "given": record.is_local,
     }
+    if record.is_slurm:
+        data["slurm"] = {
+            "options": record.slurm_options,
+            "accelerator": record.shape.accelerator,
+        }
+    return data
 
 
 def columns_of(record: ClusterRecord, told: Json) -> Json:

@@ -176,6 +176,21 @@ def test_what_is_wanted_while_it_is_away_is_done_later() -> None:
     play(scene)
 
 
+def test_a_job_that_cannot_be_suspended_says_why_and_may_be_resumed() -> None:
+    async def scene(world: World) -> None:
+        job_id = await world.submit()
+        (await world.begun(job_id)).run()
+        await world.until(job_id, "Running")
+        world.backend.stubborn = "it is not to be requeued"
+        await world.engine.suspend(job_id)
+        said = "it cannot be told to suspend: it is not to be requeued"
+        shown = await world.until(job_id, lambda job: job["status"]["message"] == said)
+        assert shown["status"]["phase"] == "Running"
+        assert (await world.engine.resume(job_id))["status"]["phase"] == "Running"
+
+    play(scene)
+
+
 @pytest.mark.parametrize("phase", ["Running", "Succeeded"])
 def test_a_job_that_cannot_be_reached_is_forgotten_by_force_only(phase: str) -> None:
     backend = FakeCluster()

@@ -15,6 +15,8 @@ Json = dict[str, Any]
 API_VERSION: Final = "trainway.dev/v1alpha1"
 KIND: Final = "Cluster"
 LOCAL: Final = "local"
+SLURM: Final = "slurm"
+SSH: Final = "ssh"
 CLUSTER_LABEL: Final = "trainway.dev/cluster"
 NUMBER_LABEL: Final = "trainway.dev/cluster-job"
 """On a job of a cluster: its number there."""
@@ -64,6 +66,17 @@ class ClusterRecord:
     def is_local(self) -> bool:
         """Whether it is a share of this machine, which the engine gives out."""
         return self.infra == LOCAL
+
+    @property
+    def is_slurm(self) -> bool:
+        """Whether it holds an allocation of Slurm."""
+        return self.infra.partition("/")[0] == SLURM
+
+    @property
+    def slurm_options(self) -> Json:
+        """The options of sbatch with which it was asked for."""
+        data: Json = json.loads(self.resources).get(SLURM) or {}
+        return data
 
     @property
     def shape(self) -> Shape:

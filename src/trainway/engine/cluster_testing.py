@@ -22,10 +22,12 @@ class FakeAgents:
         self.rooms = [HostAmounts("a1", 4, 8 * 2**30, 2), HostAmounts("a2", 2, 8 * 2**30, 0)]
         self._changed = asyncio.Event()
 
-    def infra(self, cloud: str | None, region: str | None) -> str:
-        """Local, or a pool."""
+    def infra(self, cloud: str | None, region: str | None, zone: str | None = None) -> str:
+        """Local, a pool, or a cluster of Slurm."""
         if cloud in (None, "local"):
             return "local"
+        if cloud == "slurm":
+            return f"slurm/{region or 'hpc'}" + (f"/{zone}" if zone else "")
         if cloud != "ssh":
             raise UsageError(f"clusters on {cloud} come later")
         return f"ssh/{region or 'lab'}"
@@ -46,13 +48,13 @@ class FakeAgents:
         """A path with nothing there."""
         return f"/clusters/{name}"
 
-    async def hosts(self, infra: str) -> list[HostAmounts]:
-        """What the test says."""
-        return self.rooms if infra else []
+    async def hosts(self, infra: str) -> list[HostAmounts] | None:
+        """What the test says; Slurm says nothing."""
+        return None if infra.startswith("slurm/") else self.rooms
 
-    async def login(self, infra: str, host: str) -> list[str]:
+    async def login(self, infra: str, host: str) -> Json:
         """Words."""
-        return ["ssh", f"{host}.{infra}"]
+        return {"words": ["ssh", f"{host}.{infra}"]}
 
     async def hold(self, infra: str, cluster: Json) -> Json:
         """Keep it; elsewhere it gets its nodes at once."""

@@ -35,6 +35,8 @@ from trainway.engine.cluster_request import (
     canonical,
     check_autostop,
     infra_of,
+    is_ssh,
+    stored,
 )
 from trainway.engine.cluster_shape import Shape
 from trainway.engine.errors import UnfittingJobError
@@ -147,6 +149,7 @@ class Clusters:
         name = check_name(request.name) if request.name else generated_name(self._records)
         autostop = autostop_of(request, wanted)
         check_autostop(infra, autostop)
+        resources = json.dumps(stored(wanted, infra, request.slurm))
         await self._refuse_unfitting(name, infra, wanted.shape)
         record = ClusterRecord(
             name=name,
@@ -154,7 +157,7 @@ class Clusters:
             infra=infra,
             pool=self._agents.pool(infra),
             nodes=request.nodes,
-            resources=json.dumps(wanted.shape.to_dict()),
+            resources=resources,
             autostop=json.dumps(autostop) if autostop else "",
             launched=time_text(self._around.clock()),
         )
@@ -215,7 +218,7 @@ class Clusters:
             )
         node = record.placed_data[0]
         if not record.is_local:
-            return {"words": await self._agents.login(record.infra, str(node["host"]))}
+            return await self._agents.login(record.infra, str(node["host"]))
         gpus = ",".join(node.get("gpus") or ())
         variables = {"TRAINWAY_CLUSTER": name} | ({"CUDA_VISIBLE_DEVICES": gpus} if gpus else {})
         return {"directory": self._agents.directory(name), "variables": variables}
@@ -223,7 +226,7 @@ class Clusters:
     async def stop(self, name: str) -> Json:
         """Let go of its nodes and keep the cluster; its jobs end."""
         record = self.record(name)
-        if not record.is_local:
+        if is_ssh(record.infra):
             raise ConflictError(
                 f"cluster {name} cannot be stopped: its hosts are not ours to switch off, and a "
                 "stopped cluster would hold nothing of them",
@@ -269,7 +272,7 @@ class Clusters:
         jobs = self._end_jobs(record)
         try:
             if record.held:
-                await self._agents.ask(record.pool, "release", name, stop=False)
+                await self._agents.ask(record.pool, "release", name, stop=False, purge=purge)
             await _ended(jobs)
         except NotFoundError:
             log.info("cluster %s was gone already", name)
@@ -298,7 +301,8 @@ class Clusters:
             why = never_fits(shape.demand(), self._around.capacity())
             why = f"it needs {why}" if why else ""
         else:
-            why = cluster_shape.never_fits(shape, await self._agents.hosts(infra))
+            hosts = await self._agents.hosts(infra)
+            why = "" if hosts is None else cluster_shape.never_fits(shape, hosts)
         if why:
             raise UnfittingJobError(
                 f"cluster {name} can never be had: {why}", hint="ask for less, or for fewer nodes"

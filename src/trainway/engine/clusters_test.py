@@ -309,6 +309,7 @@ class Refused:
         Refused(Launch("9dev"), UsageError, "cannot be called '9dev'"),
         Refused(Launch("a/b"), UsageError, "cannot be called"),
         Refused(Launch("dev", "k8s"), UsageError, "come later"),
+        Refused(Launch("dev", slurm={"qos": "high"}), UsageError, "options of Slurm"),
         Refused(Launch("dev", "nowhere"), UsageError, "there is no cloud 'nowhere'"),
     ],
 )  # fmt: skip
@@ -351,6 +352,27 @@ def test_hosts_of_others_are_not_stopped() -> None:
         view = await world.clusters.autostop("dev", 5, down=True)
         assert view["spec"]["autostop"] == {"idleMinutes": 5, "down": True}
         assert (await world.clusters.access("dev")) == {"words": ["ssh", "a1.ssh/lab"]}
+
+    play(scene)
+
+
+def test_an_allocation_of_slurm_is_asked_for_with_its_options_stopped_and_started() -> None:
+    async def scene(world: ClusterWorld) -> None:
+        wanted = Launch("dev", "slurm/hpc/gpu", 2, {"accelerators": "A100:2"}, slurm={"time": 60})
+        view = await world.clusters.launch(wanted)
+        assert view["spec"]["infra"] == "slurm/hpc/gpu"
+        told = {"options": {"time": 60}, "accelerator": "A100:2"}
+        assert world.agents.clusters["dev"]["slurm"] == told
+        assert "slurm" not in view["spec"]["resources"]
+        message = "its allocation ended"
+        world.agents.say("dev", state="STOPPED", nodes=[], message=message)
+        await world.until_phase("STOPPED")
+        assert (await world.clusters.get("dev"))["status"]["message"] == message
+        view = await world.clusters.restart("dev")
+        assert (view["status"]["phase"], view["status"]["message"]) == ("INIT", "")
+        await world.clusters.autostop("dev", 5)
+        view = await world.clusters.stop("dev")
+        assert view["status"]["phase"] == "STOPPED"
 
     play(scene)
 

@@ -20,7 +20,7 @@ from trainway.engine.queue import Gang, Holding
 from trainway.engine.record import Event, JobRecord, JobSpec
 from trainway.engine.submission import Prepared, Submission, workload_of
 from trainway.engine.times import time_text
-from trainway.errors import NotFoundError, TrainwayError, UnavailableError
+from trainway.errors import ConflictError, NotFoundError, TrainwayError, UnavailableError
 from trainway.jobset.status import find_condition, moment
 
 log = logging.getLogger(__name__)
@@ -154,12 +154,12 @@ class LiveJob:
                 await self._watch()
             except UnavailableError as error:
                 log.info("job %s: trying again in %.1f s: %s", self.id, pause, error)
-                self.change(reason="Unavailable", message=error.message)
+                self.change(reason="Unavailable", message=_sentence(error))
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, _LONGEST_ABSENCE_S)
                 written = asyncio.sleep(0)
             except TrainwayError as error:
-                self._fail(self._failure, error.message)
+                self._fail(self._failure, _sentence(error))
             except Exception:
                 log.exception("job %s: trying again in %.1f s", self.id, pause)
                 await asyncio.sleep(pause)
@@ -330,7 +330,9 @@ class LiveJob:
             except TrainwayError as error:
                 log.info("job %s: %s is not done yet: %s", self.id, wanted, error)
                 if self.backend.schedules:
-                    self.change(message=f"it cannot be told to {wanted}: {error.message}")
+                    is_refused = isinstance(error, ConflictError) and wanted not in _ENDING
+                    said = {"message": f"it cannot be told to {wanted}: {_sentence(error)}"}
+                    self.change(**said, **({"wanted": ""} if is_refused else {}))
             return
 
     async def _tell(self, wanted: str) -> None:
@@ -379,6 +381,11 @@ class LiveJob:
     def _close(self) -> None:
         self.over.set()
         self._clear_deadline()
+
+
+def _sentence(error: TrainwayError) -> str:
+    """What is wrong and what to do about it, in the one line that a job has for them."""
+    return f"{error.message} ({error.hint})" if error.hint else error.message
 
 
 def _why(observed: Observation, phase: Phase) -> dict[str, str]:

@@ -55,6 +55,10 @@ class Reading:
         objects = await self._ledger.call(self._store.objects, [record.id])
         return job_view(record, objects.get(record.id, []), self._waiting.position(record.id))
 
+    def summary(self, record: JobRecord) -> Json:
+        """A job as it is shown among others."""
+        return job_view(record, None, self._waiting.position(record.id))
+
     async def page(
         self,
         limit: int,

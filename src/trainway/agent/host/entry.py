@@ -1,6 +1,7 @@
 """`host ...`: the ways to start or reach the host agent.
 
 host connect --home DIR [--idle SECONDS]    relay to the daemon of DIR, started if need be
+host attach --home DIR                      the same, where others start it
 host daemon --home DIR [--idle SECONDS]     be that daemon, in the foreground
 host join DIR JOB                           run a command in a pod, for the holder of a key
 host rsh DIR ...                            reach another pod of the same job
@@ -15,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-USAGE = "usage: host connect|daemon --home DIR [--idle SECONDS] | host join|rsh DIR ..."
+USAGE = "usage: host connect|attach|daemon --home DIR [--idle SECONDS] | host join|rsh DIR ..."
 EXIT_ERROR, EXIT_USAGE = 1, 2
 IDLE = 600.0
 
@@ -27,7 +28,7 @@ def main(arguments: Sequence[str]) -> int:
         status: int = import_module(f"trainway.agent.host.{name}").main(rest)
         return status
     options = _options(rest)
-    if name not in ("connect", "daemon") or options is None:
+    if name not in ("connect", "attach", "daemon") or options is None:
         os.write(2, USAGE.encode() + b"\n")
         return EXIT_USAGE
     home, idle = options
@@ -37,7 +38,10 @@ def main(arguments: Sequence[str]) -> int:
         return int(run(home, version, idle, lambda text: os.write(1, text + b"\n")))
     module = import_module("trainway.agent.host.connect")
     try:
-        module.connect(home, idle)
+        if name == "attach":
+            module.attach(home)
+        else:
+            module.connect(home, idle)
     except (OSError, module.ConnectError) as error:
         os.write(2, f"the host agent cannot be reached: {error}\n".encode())
         return EXIT_ERROR

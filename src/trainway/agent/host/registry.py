@@ -45,12 +45,15 @@ def agent_command() -> list[str]:
 class JobRegistry:
     """Finds, makes and removes jobs."""
 
-    def __init__(self, machine: Machine, blobs: Blobs) -> None:
+    def __init__(self, machine: Machine, blobs: Blobs, *, with_ssh: bool = True) -> None:
+        """Without SSH, pods of other hosts come here in another way, and no key lets them in."""
         self._machine = machine
         self._blobs = blobs
         self._jobs: dict[str, HostedJob] = {}
         self._access: dict[str, JobAccess] = {}
-        self._keys = AuthorizedKeys(authorized_keys(os.environ), os.uname().nodename)
+        self._keys: AuthorizedKeys | None = None
+        if with_ssh:
+            self._keys = AuthorizedKeys(authorized_keys(os.environ), os.uname().nodename)
         self._held: dict[str, list[Callable[[], None]]] = {}
         self.on_job: Callable[[HostedJob], None] = lambda _job: None
         """Called with each job that is there from now on."""
@@ -86,7 +89,8 @@ class JobRegistry:
             except (KeysError, OSError) as error:
                 job.warn("NoAccess", str(error))
         try:
-            self._keys.keep_only(set(self._jobs))
+            if self._keys is not None:
+                self._keys.keep_only(set(self._jobs))
         except KeysError as error:
             os.write(2, f"{error}\n".encode())
 

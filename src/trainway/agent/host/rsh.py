@@ -4,8 +4,8 @@
 
 POD is any of the names of a pod of the same job. On this host the command joins it directly, else
 over SSH with the job's own key, to a host whose key the pool knows; nothing of the user's SSH
-configuration has a part in it. Options that a launcher gives to `ssh` are understood and, but for
-two, mean nothing here.
+configuration has a part in it. Nodes of Slurm are reached by a step of the same allocation instead.
+Options that a launcher gives to `ssh` are understood and, but for two, mean nothing here.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from __future__ import annotations
 import json
 import os
 import shlex
+from importlib import import_module
 
 from trainway.agent.directory import Directory
 from trainway.agent.host.access import KEY, KNOWN_HOSTS, PEERS, alias
-from trainway.agent.host.join import POD_WORD, Session, attach
+from trainway.agent.host.join import COMMAND_VARIABLE, POD_WORD, Session, attach
 from trainway.agent.process_tree import JOB_MARK
 
 TYPE_CHECKING = False
@@ -103,6 +104,12 @@ def ssh_command(call: Call, pod: str, peer: Json, directory: str) -> list[str]:
     return [*line, f"{POD_WORD}{pod} {call.command}"]
 
 
+def step_command(join: Json, job: str) -> list[str]:
+    """The call of srun that joins a pod on another node; the command is in its environment."""
+    agent = import_module("trainway.agent.host.registry").agent_command()
+    return [*join["step"], *agent, "host", "join", str(join["home"]), job]
+
+
 def _quoted(path: str) -> str:
     """A path in the words of an option, where spaces and per cent signs have a meaning."""
     escaped = path.replace("%", "%%")
@@ -136,9 +143,15 @@ def main(arguments: Sequence[str]) -> int:
         return EXIT_ERROR
     if peer.get("host") == found["here"]:
         return attach(home, Session(job, pod, call.command))
-    line = ssh_command(call, pod, peer, directory)
+    environ = dict(os.environ)
+    if peer.get("join"):
+        line = step_command(peer["join"], job)
+        environ = import_module("trainway.agent.slurm.allocation").step_environment(environ)
+        environ[COMMAND_VARIABLE] = f"{POD_WORD}{pod} {call.command}"
+    else:
+        line = ssh_command(call, pod, peer, directory)
     try:
-        os.execvp(line[0], line)  # noqa: S606 - the host's own ssh, wherever it is
+        os.execvpe(line[0], line, environ)  # noqa: S606 - the host's own, wherever it is
     except OSError as error:
         os.write(2, f"{NAME}: {line[0]}: {error.strerror}\n".encode())
         return EXIT_ERROR

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from trainway.agent.host import rsh
-from trainway.agent.host.rsh import Call, RshError, find_pod, ssh_command
+from trainway.agent.host.rsh import Call, RshError, find_pod, ssh_command, step_command
 
 
 @dataclass(frozen=True)
@@ -113,3 +113,9 @@ def test_a_job_of_one_host_has_nobody_to_call(
     monkeypatch.setenv("TRAINWAY_JOB_ID", "job-1")
     assert rsh.main([str(tmp_path), "w", "true"]) == 255
     assert capfd.readouterr().err.startswith("trainway-rsh: job 'job-1' has no other hosts")
+
+
+def test_a_node_of_slurm_is_reached_by_a_step() -> None:
+    line = step_command({"step": ["srun", "--jobid=7"], "home": "/nodes/n1"}, "job-1")
+    assert line[:2] == ["srun", "--jobid=7"]
+    assert line[-4:] == ["host", "join", "/nodes/n1", "job-1"]

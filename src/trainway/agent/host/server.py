@@ -46,7 +46,14 @@ SILENCE = 120.0
 class HostServer:
     """Listens for clients, and ends when nobody needs it."""
 
-    def __init__(self, home: Directory, loop: EventLoop, version: str, idle: float) -> None:
+    def __init__(
+        self,
+        home: Directory,
+        loop: EventLoop,
+        version: str,
+        idle: float,
+        own: Json | None = None,
+    ) -> None:
         self._home = home
         self._loop = loop
         self._idle = idle
@@ -55,8 +62,8 @@ class HostServer:
         machine = Machine(home, loop, ProcessTable(loop), clock, environment)
         blobs = Blobs(home)
         self._clock = clock
-        self._registry = JobRegistry(machine, blobs)
-        here = {"home": home.path, "version": version, "mounts": machine.can_mount}
+        self._registry = JobRegistry(machine, blobs, with_ssh=own is None)
+        here = {"home": home.path, "version": version, "mounts": machine.can_mount, **(own or {})}
         self._operations = Operations(machine, self._registry, blobs, {**facts(), **here})
         self._joins = JoinServer(home, loop, machine.processes, self._registry.pod)
         self._operations.on_pod = self._on_pod
@@ -162,8 +169,17 @@ class HostServer:
             self._loop.stop()
 
 
-def run(path: str, version: str, idle: float, report: Callable[[bytes], None]) -> int:
-    """Be the daemon of a home directory; the exit status."""
+def run(
+    path: str,
+    version: str,
+    idle: float,
+    report: Callable[[bytes], None],
+    own: Json | None = None,
+) -> int:
+    """Be the daemon of a home directory; the exit status.
+
+    `own` is what is known of a host that nobody reaches by SSH.
+    """
     try:
         os.makedirs(path, 0o700, exist_ok=True)
         home = Directory(path)
@@ -182,7 +198,7 @@ def run(path: str, version: str, idle: float, report: Callable[[bytes], None]) -
     python, _, _, archive = agent_command()
     rsh.install(path, python, archive)
     loop = EventLoop()
-    HostServer(home, loop, version, idle)
+    HostServer(home, loop, version, idle, own)
     identity: Json = {"pid": os.getpid(), "version": version, "boot_id": process_tree.boot_id()}
     home.replace(IDENTITY, json.dumps(identity).encode())
     report(READY)

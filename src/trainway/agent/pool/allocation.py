@@ -37,10 +37,12 @@ class Allocation:
         """Of each node."""
         self.autostop: Autostop | None = autostop.read(data.get("autostop"))
         self.state = str(data.get("state") or INIT)
-        self.message = ""
+        self.message = str(data.get("message") or "")
         self.had_job = bool(data.get("hadJob"))
-        self.is_given = bool(data.get("given"))
-        """Whether others decide on its nodes: those who share the host with its jobs."""
+        self.slurm: Json = data.get("slurm") or {}
+        """What is known of its job, where it holds an allocation of Slurm; see `slurm/hold.py`."""
+        self.is_given = bool(data.get("given") or self.slurm)
+        """Whether others decide on its nodes: those who share the host with its jobs, or Slurm."""
         self.releasing = False
         self.idle_since: float | None = data.get("idleSince")
         given = data.get("placement")
@@ -87,6 +89,14 @@ class Allocation:
         """The pool has not; that is why."""
         self.on_wait(self, message)
 
+    def refuse(self, message: str) -> None:
+        """The hosts do not have so much; they may have more one day."""
+        self.on_wait(self, message)
+
+    def fail(self, message: str) -> None:
+        """Something went wrong here: it waits, and says so."""
+        self.on_wait(self, message)
+
     def rooms(self) -> list[Room]:
         """Its nodes, with nothing on them."""
         if self.placement is None:
@@ -113,7 +123,9 @@ class Allocation:
             **self.amounts,
             "autostop": None if self.autostop is None else self.autostop.to_json(),
             "given": self.is_given,
+            "slurm": self.slurm,
             "state": self.state,
+            "message": self.message,
             "hadJob": self.had_job,
             "idleSince": self.idle_since,
             "placement": None if self.placement is None else self.placement.to_json(),

@@ -5,8 +5,11 @@ in which they came, as many at once as fit on its nodes; the first that does not
 behind it. A job that would not fit on the empty cluster holds back nobody.
 
     {"op": "allocate", "cluster": {"name", "id", "nodes", "cpus", "memory", "gpus", "autostop",
-                                   "given"}}      answered at once; the nodes may come later
-    {"op": "release", "cluster": NAME, "stop": bool}    answered when none of its jobs runs any more
+                                   "given", "slurm"?}}
+                                  answered at once, or when Slurm has it; the nodes may come later
+    {"op": "release", "cluster": NAME, "stop": bool, "purge"?: bool}
+                                  answered when none of its jobs runs any more, or with why not;
+                                  with `purge` it is given back as soon as that is possible
     {"op": "start", "cluster": NAME, "placement"?}      with it, these are its nodes
     {"op": "autostop", "cluster": NAME, "minutes": number or null, "down": bool}
     {"op": "clusters"}                                  all of them, now and after every change
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from trainway.agent.event_loop import Timer
+    from trainway.agent.slurm.hold import Holder
 
     Json = dict[str, Any]
     Answer = Callable[[Json], object]
@@ -42,6 +46,9 @@ if TYPE_CHECKING:
 OPERATIONS = ("allocate", "release", "start", "autostop", "clusters")
 QUEUED = "Queued"
 WAITS = "waits for its turn"
+STOP, DOWN = "stop", "down"
+AGAIN_SECONDS = 60.0
+"""When an idle cluster that could not be given back is tried again."""
 
 
 class Clusters:
@@ -54,6 +61,16 @@ class Clusters:
         """The nodes of each running job."""
         self._timers: dict[str, Timer] = {}
         self._watchers: list[Answer] = []
+        self._made_holder: Holder | None = None
+
+    @property
+    def _holder(self) -> Holder:
+        """Made when there is a cluster on Slurm: most pools have none."""
+        if self._made_holder is None:
+            from trainway.agent.slurm.hold import Holder  # noqa: PLC0415 - as was said
+
+            self._made_holder = Holder(self._pool, self)
+        return self._made_holder
 
     def restore(self, record: Json) -> None:
         """Take up what an earlier agent remembered."""
@@ -67,13 +84,25 @@ class Clusters:
         self._add(found)
 
     def _add(self, allocation: Allocation) -> None:
-        allocation.on_place, allocation.on_wait = self._placed, self._wait
+        allocation.on_place, allocation.on_wait = self.placed, self.wait
         self._clusters[allocation.name] = allocation
 
     def begin(self) -> None:
         """Go on where an earlier agent left off, once all is restored."""
         for allocation in list(self._clusters.values()):
+            ending = allocation.slurm.get("ending")
+            if ending == DOWN:
+                self._insist(allocation)
+            elif ending:
+                self._release(allocation, stop=True, answer=lambda _answer: None)
+            elif allocation.slurm and allocation.is_held:
+                self._holder.go_on(allocation)
             self._look(allocation)
+
+    def close(self) -> None:
+        """Leave them all as they are."""
+        if self._made_holder is not None:
+            self._made_holder.close()
 
     @property
     def busy(self) -> bool:
@@ -102,7 +131,8 @@ class Clusters:
             if allocation is None:
                 answer({"ok": False, "code": "not_found", "error": f"there is no cluster {name}"})
             elif operation == "release":
-                self._release(allocation, stop=bool(request.get("stop")), answer=answer)
+                stop, insist = bool(request.get("stop")), bool(request.get("purge"))
+                self._release(allocation, stop=stop, answer=answer, insist=insist)
             elif operation == "start":
                 self._start(allocation, request, answer)
             else:
@@ -114,7 +144,9 @@ class Clusters:
     def _allocate(self, data: Json, answer: Answer) -> None:
         known = self._clusters.get(str(data["name"]))
         if known is not None and known.uid != str(data.get("id") or ""):
-            answer({"ok": False, "error": f"there is a cluster {known.name} already"})
+            is_going = "ending" in known.slurm
+            why = f", which is yet to be given back: {known.message}" if is_going else " already"
+            answer({"ok": False, "error": f"there is a cluster {known.name}{why}"})
             return
         if known is None:
             known = Allocation(data, self._pool.next_order())
@@ -123,10 +155,21 @@ class Clusters:
             self._changed(known)
             self._look(known)
             self._pool.schedule()
+            if known.slurm:
+                self._holder.begin(known, lambda told: self._on_asked(known, told, answer))
+                return
         answer(self._answer(known))
 
+    def _on_asked(self, allocation: Allocation, told: Json, answer: Answer) -> None:
+        """Slurm has the job of a new cluster, or does not want it: then there is no cluster."""
+        if told["ok"]:
+            answer(self._answer(allocation))
+        else:
+            self._forget(allocation)
+            answer(told)
+
     def _start(self, allocation: Allocation, request: Json, answer: Answer) -> None:
-        if allocation.state in (STOPPED, INIT):
+        if allocation.state == STOPPED or (allocation.state == INIT and not allocation.slurm):
             given = request.get("placement")
             allocation.placement = Placement.from_json(given) if given else None
             allocation.state = UP if given else INIT
@@ -136,20 +179,46 @@ class Clusters:
             self._changed(allocation)
             self._look(allocation)
             self._pool.schedule()
+            if allocation.slurm:
+                self._holder.begin(
+                    allocation,
+                    lambda told: answer(self._answer(allocation) if told["ok"] else told),
+                )
+                return
         answer(self._answer(allocation))
 
-    def _placed(self, allocation: Allocation, placement: Placement) -> None:
-        """The pool has found the nodes of a cluster."""
+    def placed(self, allocation: Allocation, placement: Placement) -> None:
+        """The nodes of a cluster are found."""
         allocation.placement, allocation.state, allocation.message = placement, UP, ""
         self._changed(allocation)
         self._look(allocation)
         self._pool.schedule()
 
-    def _wait(self, allocation: Allocation, message: str) -> None:
-        """The pool has not: that is why."""
+    def wait(self, allocation: Allocation, message: str) -> None:
+        """They are not: that is why."""
         if allocation.message != message:
             allocation.message = message
             self._tell()
+            self._pool.schedule()
+
+    def note(self, allocation: Allocation) -> None:
+        """Something has become known of the job of a cluster on Slurm."""
+        self._changed(allocation)
+
+    def lost(self, allocation: Allocation, message: str) -> None:
+        """A cluster on Slurm has no allocation any more: its jobs end, and it has stopped."""
+        for gang in self._jobs(allocation):
+            if gang.placement is not None:
+                self._pool.guarded(gang, gang.lose, message)
+        self._stop(allocation)
+        allocation.message = message
+        self._changed(allocation)
+        self._pool.schedule()
+
+    def look(self) -> None:
+        """See whether the nodes of clusters on Slurm are there."""
+        if self._made_holder is not None:
+            self._made_holder.look()
 
     def schedule(self, gangs: Iterable[Any]) -> None:
         """Give places to jobs of clusters, in order; the gangs are those that want one."""
@@ -230,25 +299,37 @@ class Clusters:
         since, had_job = allocation.idle_since, allocation.had_job
         left = allocation.autostop.seconds_left(since, now, had_job=had_job)
         if left > 0:
-            self._timers[allocation.name] = self._pool.loop.call_later(
-                left, lambda: self._look(allocation)
-            )
+            self._later(allocation, left, lambda: self._look(allocation))
             return
         allocation.state = AUTOSTOPPING
         self._tell()
         self._release(allocation, stop=not allocation.autostop.down, answer=lambda _answer: None)
 
-    def _release(self, allocation: Allocation, *, stop: bool, answer: Answer) -> None:
-        """End its jobs, then let go of its nodes."""
+    def _release(
+        self, allocation: Allocation, *, stop: bool, answer: Answer, insist: bool = False
+    ) -> None:
+        """End its jobs, then let go of its nodes, or `insist` that this happens later."""
         allocation.releasing = True
+        if allocation.slurm:
+            allocation.slurm["ending"] = STOP if stop else DOWN
+            self._changed(allocation)
         left = self._jobs(allocation)
         count = [len(left)]
 
         def done(_answer: Json) -> None:
             count[0] -= 1
             if count[0] == 0:
+                if allocation.slurm:
+                    self._holder.end(allocation, on_end)
+                else:
+                    on_end({"ok": True})
+
+        def on_end(told: Json) -> None:
+            if told["ok"]:
                 self._released(allocation, stop=stop)
-                answer({"ok": True})
+            else:
+                self._kept(allocation, str(told["error"]), insist=insist)
+            answer(told)
 
         if not left:
             count[0] = 1
@@ -256,9 +337,37 @@ class Clusters:
         for gang in left:
             gang.handle({"op": "cancel", "grace": 0}, done)
 
+    def _kept(self, allocation: Allocation, why: str, *, insist: bool) -> None:
+        """Its nodes cannot be given back now."""
+        if insist:
+            self._later(allocation, AGAIN_SECONDS, lambda: self._insist(allocation))
+        else:
+            allocation.releasing = False
+            allocation.slurm.pop("ending", None)
+            if allocation.state == AUTOSTOPPING:
+                allocation.state = UP
+                self._later(allocation, AGAIN_SECONDS, lambda: self._look(allocation))
+        allocation.message = why
+        self._changed(allocation)
+
+    def _insist(self, allocation: Allocation) -> None:
+        self._release(allocation, stop=False, answer=lambda _answer: None, insist=True)
+
+    def _later(self, allocation: Allocation, seconds: float, call: Callable[[], object]) -> None:
+        self._timers[allocation.name] = self._pool.loop.call_later(seconds, call)
+
     def _released(self, allocation: Allocation, *, stop: bool) -> None:
         if self._clusters.get(allocation.name) is not allocation:
             return
+        self._stop(allocation)
+        if stop:
+            allocation.message = ""
+            self._changed(allocation)
+        else:
+            self._forget(allocation)
+        self._pool.schedule()
+
+    def _stop(self, allocation: Allocation) -> None:
         allocation.releasing = False
         allocation.placement = None
         allocation.idle_since = None
@@ -266,14 +375,12 @@ class Clusters:
         timer = self._timers.pop(allocation.name, None)
         if timer is not None:
             timer.cancel()
-        if stop:
-            self._changed(allocation)
-        else:
-            del self._clusters[allocation.name]
-            data = {"name": allocation.name, "id": allocation.uid}
-            self._pool.remember({"type": "cluster", "gone": True, "cluster": data})
-            self._tell()
-        self._pool.schedule()
+
+    def _forget(self, allocation: Allocation) -> None:
+        self._clusters.pop(allocation.name, None)
+        data = {"name": allocation.name, "id": allocation.uid}
+        self._pool.remember({"type": "cluster", "gone": True, "cluster": data})
+        self._tell()
 
     def _changed(self, allocation: Allocation) -> None:
         self._pool.remember({"type": "cluster", "cluster": allocation.to_json()})

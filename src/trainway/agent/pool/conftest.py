@@ -29,6 +29,7 @@ class ScriptedHost:
         self.address = f"10.0.0.{ord(name)}"
         self.port = 22
         self.env = {"HOST": name}
+        self.join: Json = {}
         self.facts: Json = {"jobs": {}, "user": "me", "host_keys": [f"key-{name}"]}
         self.frames: list[Json] = []
         self.seq = -1

@@ -122,6 +122,13 @@ class Gang:
         self._started = True
         self._supervisor.refuse("DoesNotFit", message)
 
+    def lose(self, message: str) -> None:
+        """End it, since its hosts are gone and there are no others."""
+        self._started = True
+        self._supervisor.refuse(HOST_LOST, message)
+        for name in sorted(self._hosts()):
+            self._lose_pods(name, message)
+
     def place(self, placement: Placement) -> None:
         """Run there: the resources are its own from now on."""
         self.placement, self._leaving = placement, False

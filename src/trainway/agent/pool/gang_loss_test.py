@@ -222,3 +222,15 @@ def test_errors_of_a_host_are_told(world: GangWorld) -> None:
     world.record("b", "node-0-1", "Failed", deleted=True)
     assert world.over()
     assert not world.end["succeeded"]
+
+
+def test_a_gang_whose_hosts_are_all_gone_has_failed(world: GangWorld) -> None:
+    world.place()
+    world.run_both()
+    world.gang.lose("its allocation ended")
+    world.settle()
+    assert world.over()
+    assert (world.end["reason"], world.end["message"]) == ("HostLost", "its allocation ended")
+    assert {record["reason"] for record in world.records("pod") if record["phase"] == "Failed"} == {
+        "HostLost"
+    }

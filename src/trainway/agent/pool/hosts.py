@@ -102,9 +102,15 @@ class Host(LinkListener):
         return {str(key): str(value) for key, value in (self.settings.get("env") or {}).items()}
 
     @property
+    def join(self) -> Json:
+        """How pods elsewhere get to those on it, where that is not by SSH."""
+        found: Json = self.settings.get("join") or {}
+        return found
+
+    @property
     def address(self) -> str:
         """Where other hosts reach it: as configured if it has that address, else as found."""
-        given = str(self.settings.get("address") or "")
+        given = str(self.settings.get("address") or self.facts.get("address") or "")
         if given and self.settings.get("command"):
             return given
         own = [str(item) for item in self.facts.get("addresses") or []]
@@ -272,7 +278,8 @@ class Hosts:
             if known is not None:
                 known.retired = False
                 continue
-            host = Host(item, self, self._leases.add(name, self.now()))
+            lease = self._leases.add(name, self.now(), lasting=bool(item.get("lasting")))
+            host = Host(item, self, lease)
             self._hosts[name] = host
             host.link.open()
         self._hosts = {

@@ -28,8 +28,10 @@ LATE_SECONDS = 2.0
 class HostLease:
     """What we know of one host's life."""
 
-    def __init__(self, now: float) -> None:
+    def __init__(self, now: float, *, lasting: bool = False) -> None:
         self.state = CONNECTING
+        self.lasting = lasting
+        """Whether it is never taken for lost, since somebody else says so."""
         self.heard_at = now
         self.sent_at = now
         """When we last said something that the host may have got."""
@@ -65,9 +67,9 @@ class Leases:
         self._checked_at = now
         self._quorum_since: float | None = None
 
-    def add(self, name: str, now: float) -> HostLease:
+    def add(self, name: str, now: float, *, lasting: bool = False) -> HostLease:
         """Begin with a host; one that is known is kept."""
-        return self._hosts.setdefault(name, HostLease(now))
+        return self._hosts.setdefault(name, HostLease(now, lasting=lasting))
 
     def remove(self, name: str) -> None:
         """A host is no longer one of the pool's."""
@@ -99,7 +101,8 @@ class Leases:
         if now - self._quorum_since < QUORUM_SECONDS:
             return changes
         for name, lease in self._hosts.items():
-            if lease.state == SILENT and now - lease.sent_at >= LOST_SECONDS:
+            is_late = lease.state == SILENT and now - lease.sent_at >= LOST_SECONDS
+            if is_late and not lease.lasting:
                 lease.state = LOST
                 changes.append((name, LOST))
         return changes

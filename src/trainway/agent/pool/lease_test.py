@@ -132,3 +132,16 @@ def test_a_known_host_keeps_its_lease() -> None:
     assert leases.votes == 2
     leases.remove("a")
     assert leases.votes == 1
+
+
+def test_a_host_that_others_watch_over_is_never_lost() -> None:
+    leases = Leases(0.0)
+    for name in ("a", "b", "c"):
+        leases.add(name, 0.0, lasting=name == "c")
+    changes = []
+    for second in range(40):
+        for name in ("a", "b"):
+            leases.add(name, 0.0).heard(float(second))
+        changes += leases.check(float(second))
+    assert ("c", SILENT) in changes
+    assert ("c", LOST) not in changes

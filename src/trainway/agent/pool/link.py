@@ -85,11 +85,14 @@ class Link:
         """Connect now."""
         self._received.clear()
         digest = "" if self._host.get("command") else self._archive().digest
-        arguments = connect_arguments(self._host, digest)
-        self._start(arguments, self._on_output, self._on_end, CONNECT_SECONDS)
+        self._start(self.arguments(digest), self._on_output, self._on_end, CONNECT_SECONDS)
         if self._program is not None and self._host.get("command"):
             # Nothing lies between us and this one, so it need not greet.
             self._on_greeting()
+
+    def arguments(self, digest: str) -> list[str]:
+        """The program that connects."""
+        return connect_arguments(self._host, digest)
 
     def _start(
         self,

@@ -52,7 +52,8 @@ class Pool(HostsListener):
         self._gangs: dict[str, Gang] = {}
         self._ledger = Ledger()
         self._is_scheduled = False
-        self._hosts = Hosts(loop, self, state.owner, archive, self._env, log=self.log)
+        self.archive = archive
+        self._hosts = Hosts(loop, self, state.owner, archive, self.environ, log=self.log)
         self._scheduler = Scheduler(self, self._hosts, self._ledger)
         self.clusters = Clusters(self)
 
@@ -96,6 +97,7 @@ class Pool(HostsListener):
     def close(self) -> None:
         """Leave; what runs on the hosts runs on."""
         self._hosts.close()
+        self.clusters.close()
         for gang in self._gangs.values():
             self.guarded(gang, gang.close)
 
@@ -103,7 +105,8 @@ class Pool(HostsListener):
         """Write a line into the agent's log."""
         os.write(2, f"{rfc3339(self.clock.now())} {text}\n".encode("utf-8", "replace"))
 
-    def _env(self) -> Mapping[str, str]:
+    def environ(self) -> Mapping[str, str]:
+        """The variables of programs that lead to hosts."""
         return {**os.environ, **self._environ}
 
     # For jobs and clusters.
@@ -204,6 +207,7 @@ class Pool(HostsListener):
 
     def _schedule(self) -> None:
         self._is_scheduled = False
+        self.clusters.look()
         gangs = [gang for gang in self._gangs.values() if gang.wants_place]
         self._scheduler.turn(
             [gang for gang in gangs if not gang.queue], self.clusters.allocations()
@@ -228,6 +232,10 @@ class Pool(HostsListener):
     def configure(self, hosts: list[Json], environ: Mapping[str, str]) -> None:
         """Have these hosts from now on, and reach them with these variables."""
         self._environ = dict(environ)
+        self.have_hosts(hosts)
+
+    def have_hosts(self, hosts: list[Json]) -> None:
+        """Have these hosts from now on."""
         if hosts != self._state.hosts:
             self._state.append({"type": "hosts", "hosts": hosts})
         self._hosts.configure(hosts, self._hosts_in_use())

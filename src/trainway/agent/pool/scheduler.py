@@ -93,4 +93,7 @@ class Scheduler:
             status.update(message=host.failure.message, hint=host.failure.hint)
         if host.retired:
             status.update(retired=True)
+        for name in ("program", "step", "python"):
+            if host.settings.get("step"):
+                status[name] = host.settings[name]
         return status

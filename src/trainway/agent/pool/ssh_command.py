@@ -87,6 +87,8 @@ def copy_script(host: Json, digest: str, size: int) -> str:
 
 def login(host: Json) -> str:
     """What a person would type to get there."""
+    if host.get("by_hand"):
+        return str(host["by_hand"])
     words = ["ssh", *(str(option) for option in host.get("options") or [])]
     words += [*_port(host), str(host.get("destination") or host["name"])]
     return " ".join(shlex.quote(word) for word in words)
@@ -116,3 +118,9 @@ def shell_path(text: str) -> str:
     if text.startswith("~/"):
         return f'"$HOME"/{shlex.quote(text[2:])}'
     return shlex.quote(text)
+
+
+def in_sh(script: str) -> str:
+    """The words of any shell that run a script in `sh`; what follows them is the command."""
+    quoted = shlex.quote(f'{script} "$@"')
+    return f"exec sh -c {quoted} sh"

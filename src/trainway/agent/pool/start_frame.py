@@ -61,6 +61,8 @@ def _address(host: HostFacts | None) -> str:
 def _peer(name: str, host: HostFacts | None) -> Json:
     if host is None:
         return {"host": name}
+    if host.join:
+        return {"host": name, "address": host.address, "join": host.join}
     return {
         "host": name,
         "address": host.address,

@@ -36,6 +36,10 @@ if TYPE_CHECKING:
         def env(self) -> Mapping[str, str]:
             """Variables that all pods on it get."""
 
+        @property
+        def join(self) -> Json:
+            """How pods elsewhere get to those on it, where that is not by SSH."""
+
     class Channel(Protocol):
         """The way to the hosts."""
 

@@ -1,12 +1,13 @@
 """What a cluster remembers of jobs that left its queue: in a database, a text file, or not. Pure.
 
-How it is, is in the controller's configuration. The database may lag behind the queue, and the text
-file has a line for each time that a job was requeued; the last line counts.
+How it is, is in the controller's configuration. The database may lag behind the queue. The text
+file has a line for each time that a job was requeued, of which the last counts. It knows no arrays:
+each of their jobs is there under its bare number.
 """
 
 from __future__ import annotations
 
-from trainway.agent.slurm.queue_states import COMMENT, FINAL
+from trainway.agent.slurm.queue_states import FINAL, owner_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,11 +78,13 @@ def comment_query(user: str) -> list[str]:
     return [*words, "--starttime=now-7days", "--format=JobID,Comment"]
 
 
-def find(text: str, identity: str) -> str:
-    """The number of our job of that id; empty: it is not there."""
-    found = ""
+def owners(text: str) -> dict[str, str]:
+    """The numbers of our jobs, by owner; of two, the later one."""
+    found: dict[str, str] = {}
     for line in text.splitlines():
         job, _, comment = line.partition("|")
-        if comment.split(" ", 1)[0] == f"{COMMENT}{identity}":
-            found = job.partition("+")[0]
+        number = job.partition("+")[0]
+        owner = owner_of(number, comment)
+        if owner:
+            found[owner] = number
     return found

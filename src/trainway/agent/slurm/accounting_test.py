@@ -75,8 +75,6 @@ def test_how_jobs_ended(case: Case) -> None:
     assert found(case.text) == case.ended
 
 
-def test_a_job_is_found_by_its_comment() -> None:
-    text = "11|trainway:other\n12|trainway:mine words\n9+0|trainway:het\n13|\n"
-    assert accounting.find(text, "mine") == "12"
-    assert accounting.find(text, "het") == "9"
-    assert accounting.find(text, "min") == ""
+def test_jobs_are_found_by_their_comments() -> None:
+    text = "11|trainway:other\n12|trainway:mine words\n9+0|trainway:het\n13|\n7_3|trainway:many\n"
+    assert accounting.owners(text) == {"other": "11", "mine": "12", "het": "9", "many_3": "7_3"}

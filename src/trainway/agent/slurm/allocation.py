@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _REPEATED = re.compile(r"(\d+)(?:\(x(\d+)\))?")
 _FOR_STEPS = re.compile(
-    r"SLURM_(CONF|CLUSTER_NAME|WORKING_CLUSTER|JWT|HET_SIZE|JOBID|NODELIST"
+    r"SLURM_(CONF|CLUSTER_NAME|WORKING_CLUSTER|JWT|HET_SIZE|JOBID|NODELIST|ARRAY_\w+"
     r"|(JOB_ID|JOB_NODELIST|JOB_NUM_NODES|JOB_CPUS_PER_NODE|TASKS_PER_NODE)(_HET_GROUP_\d+)?)"
 )
 """What srun needs to know of the allocation; all else it is told by its arguments."""

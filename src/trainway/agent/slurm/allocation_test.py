@@ -141,6 +141,7 @@ def test_srun_is_told_of_the_allocation_and_nothing_else() -> None:
         "SLURM_JOB_ID": "7",
         "SLURM_JOB_ID_HET_GROUP_1": "8",
         "SLURM_JOB_NODELIST": "a",
+        "SLURM_ARRAY_TASK_ID": "3",
         "SLURM_NTASKS": "4",
         "SLURM_MEM_PER_CPU": "100",
         "SLURM_CPUS_PER_TASK": "2",

@@ -1,6 +1,6 @@
 """What a cluster is like, from what scontrol and srun print. Pure.
 
-Nodes of several partitions count in each of them.
+Nodes of several partitions count in each of them, and once in the whole.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from trainway.agent.slurm import accounting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
     Json = dict[str, Any]
@@ -38,11 +38,14 @@ def facts(answers: Mapping[str, str]) -> Json:
     """All that is known, from the answers to `QUESTIONS`."""
     configuration = accounting.settings(answers.get("config", ""))
     version = _VERSION.search(configuration.get("SLURM_VERSION", ""))
+    nodes = answers.get("nodes", "")
+    found = partitions(answers.get("partitions", ""), nodes)
     return {
         "version": version.group(1) if version else "",
         "cluster": configuration.get("ClusterName", ""),
         "accounting": accounting.kind_of(configuration),
-        "partitions": partitions(answers.get("partitions", ""), answers.get("nodes", "")),
+        "partitions": found,
+        "whole": whole(found, nodes),
         "mpi": mpi_plugins(answers.get("mpi", "")),
         "pyxis": "--container-image" in answers.get("options", ""),
     }
@@ -58,6 +61,16 @@ def partitions(text: str, nodes: str) -> list[Json]:
             if name in by_name and is_usable(node.get("State", "")):
                 _add(by_name[name], node)
     return found
+
+
+def whole(found: Iterable[Json], nodes: str) -> Json:
+    """What all partitions have that are up, and what of it is free; each node counts once."""
+    up = {partition["name"] for partition in found if partition["state"] == "up"}
+    total = _partition({})
+    for node in map(_pairs, nodes.splitlines()):
+        if is_usable(node.get("State", "")) and up & set(node.get("Partitions", "").split(",")):
+            _add(total, node)
+    return total
 
 
 def is_usable(state: str) -> bool:

@@ -2,7 +2,14 @@ from dataclasses import dataclass
 
 import pytest
 
-from trainway.agent.slurm.cluster_facts import facts, gpus, is_usable, mpi_plugins, partitions
+from trainway.agent.slurm.cluster_facts import (
+    facts,
+    gpus,
+    is_usable,
+    mpi_plugins,
+    partitions,
+    whole,
+)
 
 PARTITIONS = """\
 PartitionName=main AllowGroups=ALL Default=YES MaxTime=UNLIMITED State=UP TotalCPUs=16
@@ -26,6 +33,14 @@ def test_partitions_with_what_is_free() -> None:
     assert main["largest"] == {"cpus": 8, "memory": 16000, "gpus": 2}
     assert (big["default"], big["state"], big["time_limit"]) == (False, "down", "1-00:00:00")
     assert big["nodes"] == 1
+
+
+def test_a_node_of_two_partitions_counts_once() -> None:
+    both = PARTITIONS.replace("State=DOWN", "State=UP")
+    found = whole(partitions(both, NODES), NODES)
+    assert (found["nodes"], found["cpus"], found["free_cpus"]) == (2, 16, 14)
+    assert (found["gpus"], found["free_gpus"]) == ({"a100": 2}, {"a100": 1})
+    assert whole([], NODES)["nodes"] == 0
 
 
 @dataclass(frozen=True)

@@ -114,7 +114,7 @@ class ClusterQueue:
         self.states = queue_states.parse(text)
         missing = self._compare()
         if missing and self.accounting != accounting.NONE:
-            words = accounting.query(self.accounting, [job.number for job in missing])
+            words = accounting.query(self.accounting, [self._booked(job) for job in missing])
             self._commands.run(words, lambda books: self._on_books(books, missing, waiters))
             return True
         self._judge(missing, {})
@@ -168,15 +168,23 @@ class ClusterQueue:
         finally:
             self._finish(waiters, answered=True)
 
+    def _booked(self, job: FollowedJob) -> str:
+        """The number under which the books have a job."""
+        if self.accounting != accounting.TEXT or job.state is None:
+            return job.number
+        return job.state.bare
+
     def _judge(self, missing: list[FollowedJob], ended: dict[str, accounting.Ended]) -> None:
         """Find out what became of jobs that are not in the queue."""
         now = self._now()
         for job in missing:
-            found = ended.get(job.number)
+            found = ended.get(self._booked(job))
             if found is not None:
                 fields = {"state": found.state, "exit": found.exit_code, "by": found.by}
             elif job.journal.ended:
                 fields = {"state": "COMPLETED"}
+            elif job.state is not None and job.state.is_undivided and job.journal.last < 0:
+                fields = {"state": "CANCELLED"}
             else:
                 self._changed = True
                 if job.missing_since is None:

@@ -32,6 +32,7 @@ class Cluster:
         self.queue = ClusterQueue(around, around, around, lambda: self.now, self._all)
         self.queue.on_news = lambda job, fields: self.news.append((job.number, fields))
         self.queue.on_end = self._on_end
+        self.bare: Callable[[str], str] = bare
         self.queue.on_trouble = lambda failure: self.troubles.append(str(failure or ""))
 
     def _all(self) -> list[Any]:
@@ -48,7 +49,7 @@ class Cluster:
     def ask(self, done: Callable[[Result], None]) -> None:
         self.asked.append("squeue")
         text = "".join(
-            SEPARATOR.join((number, state, reason, "main", "1", "", "")) + "\n"
+            SEPARATOR.join((number, self.bare(number), state, reason, "main", "1", "", "")) + "\n"
             for number, (state, reason) in self.lines.items()
         )
         if self.is_silent:
@@ -68,6 +69,12 @@ class Cluster:
         timer.run()
 
 
+def bare(number: str) -> str:
+    """The number that a job of an array has for itself."""
+    array, _, rank = number.partition("_")
+    return str(int(array) + int(rank or 0))
+
+
 def played(number: str) -> Any:
     return SimpleNamespace(
         number=number,
@@ -76,7 +83,7 @@ def played(number: str) -> Any:
         is_over=False,
         missing_since=None,
         doubted="",
-        journal=SimpleNamespace(ended=False),
+        journal=SimpleNamespace(ended=False, last=-1),
     )
 
 
@@ -147,6 +154,44 @@ def test_jobs_that_left_the_queue_are_looked_up_with_one_more_question(cluster: 
     assert "--jobs=1,2" in cluster.asked[asked:][1]
     assert len(cluster.asked) == asked + 2
     assert cluster.ends == [("1", "TIMEOUT")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "asked", "books"),
+    [
+        (accounting.DATABASE, "--jobs=7", "7_2|TIMEOUT|0:0\n7_[3-4]|PENDING|0:0\n"),
+        (accounting.TEXT, "--jobs=9", "9|TIMEOUT\n"),
+    ],
+)
+def test_a_job_of_an_array_has_a_bare_number_in_a_text_file(
+    kind: str, asked: str, books: str
+) -> None:
+    cluster = Cluster("7_2", "7_3")
+    cluster.queue.accounting = kind
+    cluster.queue.poke()
+    cluster.round()
+    del cluster.lines["7_2"]
+    cluster.books = books
+    cluster.round()
+    assert asked in cluster.asked[-1].split()
+    assert cluster.ends == [("7_2", "TIMEOUT")]
+
+
+def test_a_job_of_an_array_that_never_began_is_gone_when_it_is_cancelled() -> None:
+    cluster = Cluster("7_0", "7_2", "7_3")
+    cluster.queue.poke()
+    cluster.round()
+    cluster.jobs["7_0"].journal.last = 3
+    cluster.lines = {"7_3": cluster.lines["7_3"]}
+    cluster.round()
+    assert cluster.ends == []  # both had begun, as their numbers and journals say
+    cluster = Cluster("7_0", "7_1")
+    cluster.bare = lambda _number: "7"
+    cluster.queue.poke()
+    cluster.round()
+    del cluster.lines["7_1"]
+    cluster.round()
+    assert cluster.ends == [("7_1", "CANCELLED")]
 
 
 def test_a_job_that_nobody_knows_is_lost_after_a_while(cluster: Cluster) -> None:

@@ -50,7 +50,8 @@ class Commands:
 
     def __init__(self, loop: EventLoop, env: Mapping[str, str]) -> None:
         self._loop = loop
-        self._env = dict(env)
+        self.env = dict(env)
+        """What they are started with."""
         self._waiting: deque[Callable[[], None]] = deque()
         self._running = 0
         self.count = 0
@@ -68,7 +69,7 @@ class Commands:
     ) -> None:
         """Run a program as soon as there is room, and say how it ended."""
         self._waiting.append(
-            lambda: self._start(list(argv), done, cwd, stdin, seconds, {**self._env, **(env or {})})
+            lambda: self._start(list(argv), done, cwd, stdin, seconds, {**self.env, **(env or {})})
         )
         self._next()
 

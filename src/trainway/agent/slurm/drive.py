@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from importlib import import_module
 
 from trainway.agent.clock import Clock
 from trainway.agent.directory import Directory
@@ -20,9 +21,10 @@ from trainway.agent.slurm.allocation import AllocationError, parts, places, step
 from trainway.agent.slurm.commands import Commands, clean_environment
 from trainway.agent.slurm.driver import Driver
 from trainway.agent.slurm.fencing import GuardedJournal, StaleError, Tenure, Token
-from trainway.agent.slurm.peers import write_peers
-from trainway.agent.slurm.rsh import NODE_VARIABLE, agent_program
-from trainway.agent.slurm.srun import ScriptError, lines
+from trainway.agent.slurm.job_files import TAKEN
+from trainway.agent.slurm.job_place import opened
+from trainway.agent.slurm.peers import peers_of, write_peers
+from trainway.agent.slurm.srun import NODE_VARIABLE, ScriptError, agent_program, lines
 from trainway.agent.slurm.step_pods import Ground
 
 TYPE_CHECKING = False
@@ -44,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
         return EXIT_USAGE
     path, *words = arguments
     try:
-        return drive(Directory(os.path.abspath(path)), words, os.environ)
+        return drive(opened(os.path.abspath(path)), words, os.environ)
     except StaleError as error:
         os.write(2, f"{error}\n".encode())
         return EXIT_STALE
@@ -66,7 +68,7 @@ def drive(directory: Directory, words: Sequence[str], environ: Mapping[str, str]
     for name in FOLDERS:
         directory.make(name)
     ground = survey(plan, settings, words, environ)
-    _write_peers(directory, plan, settings, ground)
+    write_peers(directory, ground.peers)
     _wait(tenure)
     clock = Clock()
     journal = GuardedJournal(directory, clock.now, tenure)
@@ -82,11 +84,19 @@ def drive(directory: Directory, words: Sequence[str], environ: Mapping[str, str]
         loop.run()
     except StaleError:
         driver.give_way()
+        if ground.is_apart:
+            _remove(directory)  # nobody will ask for it
         raise
     except Exception as error:
         driver.fail(f"the driver failed: {error!r}")
         raise
+    if ground.is_apart and os.path.exists(directory.join(TAKEN)):
+        _remove(directory)
     return driver.status
+
+
+def _remove(directory: Directory) -> None:
+    import_module("trainway.agent.slurm.parcel").remove(directory.path)
 
 
 def survey(plan: Plan, settings: Json, words: Sequence[str], environ: Mapping[str, str]) -> Ground:
@@ -102,18 +112,23 @@ def survey(plan: Plan, settings: Json, words: Sequence[str], environ: Mapping[st
         agent_program(),
     )
     ground.requeues = bool(settings.get("requeue", True))
+    ground.own = environ.get(NODE_VARIABLE, "")
+    if "SLURM_HET_SIZE" in environ:
+        ground.groups = {node: group for group, part in enumerate(found) for node in part.nodes}
+    ground.peers = _peers(plan, ground)
+    ground.is_apart = not settings.get("shared", True)
+    if ground.is_apart:
+        standing = import_module("trainway.agent.slurm.standing")
+        ground.silence = standing.limit_of(output(("scontrol", "show", "config")))
     return ground
 
 
-def _write_peers(directory: Directory, plan: Plan, settings: Json, ground: Ground) -> None:
-    roles: Json = settings.get("roles") or {}
-    is_divided = "SLURM_HET_SIZE" in ground.environ
+def _peers(plan: Plan, ground: Ground) -> Json:
     pods: dict[str, Json] = {}
     for key, node in ground.places.items():
-        told: Json = roles.get(key.rsplit("-", 2)[0]) or {}
-        group = int(told.get("group") or 0) if is_divided else None
-        pods[key] = {"host": node, "address": ground.addresses.get(node, ""), "group": group}
-    write_peers(directory, plan.name, pods, ground.environ)
+        address, group = ground.addresses.get(node, ""), ground.groups.get(node)
+        pods[key] = {"host": node, "address": address, "group": group}
+    return peers_of(plan.name, pods, ground.environ)
 
 
 def _wait(tenure: Tenure) -> None:

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import os
 import signal
+from importlib import import_module
 
 from trainway.agent import process_tree
 from trainway.agent.pod_status import TERMINAL
 from trainway.agent.pool.inquiry import Inquiry
 from trainway.agent.pool.remote_pod import is_disrupted
 from trainway.agent.recovery import ALLOCATION_LOST, HOST_LOST
-from trainway.agent.slurm.fencing import BEAT_SECONDS, RollCall
+from trainway.agent.slurm.departure import Departure
+from trainway.agent.slurm.fencing import BEAT_SECONDS, FENCE, RollCall
 from trainway.agent.slurm.job_facts import look
+from trainway.agent.slurm.job_files import DRIVER
 from trainway.agent.slurm.step_failure import SILENT, StepFailure
-from trainway.agent.slurm.step_pod import FENCE
 from trainway.agent.slurm.step_pods import StepPods
 from trainway.agent.supervisor import Supervisor
 
@@ -34,9 +36,11 @@ if TYPE_CHECKING:
     from trainway.agent.plan import Plan
     from trainway.agent.pool.remote_pod import RemotePod
     from trainway.agent.recovery import Remembered
-    from trainway.agent.slurm.commands import Commands, Result
+    from trainway.agent.slurm.commands import Commands
     from trainway.agent.slurm.fencing import Tenure, Token
     from trainway.agent.slurm.job_facts import JobFacts
+    from trainway.agent.slurm.outposts import Outposts
+    from trainway.agent.slurm.standing import Standing
     from trainway.agent.slurm.step_pods import Ground
 
     Json = dict[str, Any]
@@ -45,11 +49,9 @@ WISH, STOPPED = "wish", "stopped"
 CANCEL, SUSPEND = "cancel", "suspend"
 EXIT_FAILED = 1
 FLUSH_SECONDS = 1.0
-LOOK_SECONDS = 1.0
-PATIENCE = 60
-"""How many looks at a job that runs on although its steps were told to end."""
 LAST_SECONDS = 5.0
 TIME_LIMIT = "TimeLimit"
+UNHEARD = "neither Slurm nor the login node is heard any more"
 
 
 class Driver:
@@ -76,14 +78,32 @@ class Driver:
         self._supervisor = Supervisor(plan, loop, journal, clock, self._pods, self._over)
         self._inquiry = Inquiry(self._pods.ask)
         self._roll_call = RollCall()
+        self._standing: Standing | None = None
+        self._outposts: Outposts | None = None
+        if ground.is_apart:
+            self._go_apart(tenure, ground, loop, commands)
+        self._departure = Departure(
+            tenure, loop, commands, self._outposts, lambda: self._supervisor.suspended
+        )
+        self._drained: set[str] = set()
+        """Pods whose end counts when all is here that they left."""
         self._leaving = ""
         """Why nothing more is started here."""
         self._wants_requeue = False
         self._is_cancelled = False
-        self._is_staying = False
         self._is_stale = False
         self._is_finishing = False
         self.status = EXIT_FAILED
+
+    def _go_apart(
+        self, tenure: Tenure, ground: Ground, loop: EventLoop, commands: Commands
+    ) -> None:
+        """Do what a shared file system would have done."""
+        standing = import_module("trainway.agent.slurm.standing")
+        self._standing = standing.Standing(tenure, commands, ground.silence)
+        outposts = import_module("trainway.agent.slurm.outposts")
+        self._outposts = outposts.Outposts(tenure.directory, ground, loop)
+        self._pods.on_start = self._outposts.reach
 
     @property
     def token(self) -> Token:
@@ -93,11 +113,16 @@ class Driver:
     def start(self, remembered: Remembered | None) -> None:
         """Begin, or go on with what an earlier attempt left."""
         self._directory.remove(STOPPED)
+        if self._outposts is not None:
+            self._directory.replace(DRIVER, str(os.getpid()).encode())
         self._beat()
         event = "started" if remembered is None else "recovered"
         identity = {"pid": os.getpid(), "boot_id": process_tree.boot_id()}
         self._journal.append("agent", {"event": event, **identity, "token": str(self.token)})
         placement: Json = {"token": str(self.token), "hosts": dict(self._ground.places)}
+        placement["job"] = self._ground.environ.get("SLURM_JOB_ID", "")
+        if self._ground.groups:
+            placement["groups"] = dict(self._ground.groups)
         self._journal.append("placement", placement, durable=True)
         self._loop.on_signal(signal.SIGTERM, self._on_term)
         self._loop.on_signal(signal.SIGINT, self._on_term)
@@ -136,6 +161,9 @@ class Driver:
             # The pods will end if this lasts, and a newer attempt waits until then.
             os.write(2, f"no heartbeat: {error}\n".encode())
             return
+        if self._standing is not None and not self._standing.check():
+            self._wants_requeue = True
+            self._leave(UNHEARD)
         self._pods.order({"op": "ping"})
         self._pods.end_late_steps()
         running = [pod for pod in self._pods.sent() if pod.seen and not self.has_ended(pod)]
@@ -148,7 +176,7 @@ class Driver:
         """Slurm or the relay asks for the end."""
         wish = self._wish()
         if self._supervisor.ended:
-            self._loop.stop()
+            self._departure.hurry()
         elif wish == CANCEL:
             self._is_cancelled = True
             self._supervisor.cancel()
@@ -175,11 +203,11 @@ class Driver:
 
     def _check_suspended(self) -> None:
         """Say that it is stopped, so that the relay may put the job on hold."""
-        if self._is_staying or self._supervisor.finished:
+        if self._departure.is_under_way or self._supervisor.finished:
             return
         if self._supervisor.suspended and not self._supervisor.live_pods() and self._pods.is_quiet:
             self._directory.replace(STOPPED, str(self.token).encode(), durable=True)
-            self._stay()
+            self._departure.stay()
 
     def _leave(self, why: str) -> None:
         """Stop all pods and start none: the next attempt goes on."""
@@ -205,9 +233,7 @@ class Driver:
             self._supervisor.handle({"op": "status"}, self._take_status)
             self._finish()
         else:
-            if self._wants_requeue:
-                self._command("scontrol", "requeue", str(self.token.job))
-            self._stay()
+            self._departure.stay(wants_requeue=self._wants_requeue)
 
     def _take_status(self, answer: Json) -> None:
         completed = answer["jobset"].get("terminalState") == "Completed"
@@ -222,44 +248,7 @@ class Driver:
             self._go()
 
     def _go(self) -> None:
-        if self._is_staying:
-            return
-        self._tenure.leave()
-        if self._is_cancelled:
-            # So that Slurm's own records say CANCELLED.
-            self._is_staying = True
-            self._command("scancel", str(self.token.job))
-            self._loop.call_later(LAST_SECONDS, self._loop.stop)
-        else:
-            self._loop.stop()
-
-    def _stay(self) -> None:
-        """Wait for Slurm to end this process: a job whose script ends by itself is over for it."""
-        if not self._is_staying:
-            self._is_staying = True
-            self._tenure.leave()
-            self._look(PATIENCE)
-
-    def _look(self, looks: int) -> None:
-        def on_facts(facts: JobFacts) -> None:
-            if facts.is_known and not facts.is_running:
-                self._loop.stop()
-                return
-            waits = facts.is_preempted or not facts.is_known or self._supervisor.suspended
-            if not waits and not looks:
-                self._loop.stop()  # somebody ended the steps, and not the job
-                return
-            left = looks if waits else looks - 1
-            self._loop.call_later(LOOK_SECONDS, lambda: self._look(left))
-
-        look(self._commands, self.token.job, on_facts)
-
-    def _command(self, *argv: str) -> None:
-        def on_result(result: Result) -> None:
-            if not result.ok:
-                os.write(2, f"{' '.join(argv)}: {result.stderr}\n".encode())
-
-        self._commands.run(argv, on_result)
+        self._departure.go(is_cancelled=self._is_cancelled)
 
     def fail(self, message: str) -> None:
         """Give up after an error of our own."""
@@ -283,9 +272,7 @@ class Driver:
         type_, uid = record.get("type"), pod.identity.uid
         self._roll_call.heard(uid)
         if type_ == "pod":
-            if record.get("phase") in TERMINAL:
-                self._inquiry.answered(uid)
-            self._on_pod(pod, record)
+            self._on_pod_record(pod, record)
         elif type_ == "echo":
             self._inquiry.answered(uid)
         elif type_ == "place":
@@ -299,6 +286,24 @@ class Driver:
             fields = {key: value for key, value in record.items() if key not in kept}
             self._journal.append(type_, fields)
         self._release()
+
+    def _on_pod_record(self, pod: RemotePod, record: Json) -> None:
+        if record.get("phase") not in TERMINAL:
+            self._on_pod(pod, record)
+            return
+        self._inquiry.answered(pod.identity.uid)
+        if self._outposts is None:
+            self._on_pod(pod, record)
+            return
+        self._drained.add(pod.identity.uid)
+        self._outposts.drain(pod.host, lambda: self._on_drained(pod, record))
+
+    def _on_drained(self, pod: RemotePod, record: Json) -> None:
+        """All that a pod left is here."""
+        self._drained.discard(pod.identity.uid)
+        if not self._is_stale:
+            self._on_pod(pod, record)
+            self._release()
 
     def _on_pod(self, pod: RemotePod, record: Json) -> None:
         if self.has_ended(pod):
@@ -335,7 +340,8 @@ class Driver:
 
     def has_ended(self, pod: RemotePod) -> bool:
         """Whether the end of a pod is known, even if it does not count yet."""
-        return pod.terminal or self._inquiry.holds_pod(pod.identity.uid)
+        uid = pod.identity.uid
+        return pod.terminal or uid in self._drained or self._inquiry.holds_pod(uid)
 
     def on_vanished(self, pods: Sequence[RemotePod], errors: str) -> None:
         """A step ended, and nobody knows how these pods did."""

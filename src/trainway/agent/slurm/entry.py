@@ -3,9 +3,12 @@
 slurm relay --home DIR      serve a server over standard input and output, on the login node
 slurm rest URL USER         print the queue as squeue would, asked of slurmrestd
 slurm drive JOBDIR ...      be the batch script of a job
-slurm pod JOBDIR STEP ...   be one task of a step
+slurm pod JOBDIR            be one task of a step
+slurm pack JOBDIR PARCEL    make one file of a job, for nodes that do not see it
+slurm feed JOBDIR           send what a job writes on such a node
 slurm rsh JOBDIR ...        reach another pod of the same job, for MPI
 slurm join JOBDIR ...       run a command beside a pod
+slurm host FOLDER           be the host agent of a node that a cluster holds
 """
 
 from __future__ import annotations
@@ -17,15 +20,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-USAGE = "usage: slurm relay|rest|drive|pod|rsh|join ..."
+USAGE = "usage: slurm relay|rest|drive|pod|pack|feed|rsh|join|host ..."
 EXIT_USAGE = 2
 PROGRAMS = {
     "relay": "relay",
     "rest": "rest_query",
     "drive": "drive",
     "pod": "step_pod",
+    "pack": "parcel",
+    "feed": "feed",
     "rsh": "rsh",
     "join": "join",
+    "host": "hold_host",
 }
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from contextlib import suppress
 
 from trainway.agent.journal import Journal
@@ -25,12 +26,15 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 TOKEN, HEARTBEAT, LEFT = "token", "heartbeat", "left"
+INTERRUPT, FENCE = "interrupt", "fence"
+"""How a pod is stopped that did nothing wrong: with its grace period, or at once."""
 BEAT_SECONDS = 2.0
 TICK_SECONDS = 1.0
 SILENT_TICKS = 10
 SILENT_BEATS = 30
 LEASE_SECONDS = SILENT_TICKS * TICK_SECONDS + BEAT_SECONDS
 """After this time without a heartbeat no pod runs any more."""
+_TOKEN = re.compile(r"\s*(?P<job>\d+(_\d+)?)\.(?P<restarts>\d+)\s*$", re.ASCII)
 
 
 class StaleError(Exception):
@@ -40,32 +44,29 @@ class StaleError(Exception):
 class Token:
     """One attempt."""
 
-    def __init__(self, job: int, restarts: int) -> None:
-        self._numbers = (job, restarts)
+    def __init__(self, job: str = "", restarts: int = 0) -> None:
+        self.job = job
+        """The number of the Slurm job: `123`, or `123_4` of an array. Empty: there is none yet."""
+        self.restarts = restarts
+        """How often Slurm requeued it before this attempt."""
+        self._numbers = (*(int(part) for part in job.split("_") if part), restarts)
 
     @staticmethod
     def parse(text: str) -> Token:
         """The token with that text; the lowest one where it is none."""
-        job, _, restarts = text.strip().partition(".")
-        if not job.isdigit() or not restarts.isdigit():
-            return Token(0, 0)
-        return Token(int(job), int(restarts))
+        found = _TOKEN.match(text)
+        return Token(found.group("job"), int(found.group("restarts"))) if found else Token()
 
     @staticmethod
     def of(environ: Mapping[str, str]) -> Token:
-        """The token of the Slurm job that this process is in."""
-        restarts = environ.get("SLURM_RESTART_COUNT") or "0"
-        return Token.parse(f"{environ.get('SLURM_JOB_ID', '')}.{restarts}")
+        """The token of the Slurm job that this process is in.
 
-    @property
-    def job(self) -> int:
-        """The number of the Slurm job."""
-        return self._numbers[0]
-
-    @property
-    def restarts(self) -> int:
-        """How often Slurm requeued it before this attempt."""
-        return self._numbers[1]
+        One task of an array has the number of the whole array as its own, so that is never used.
+        """
+        job, array = environ.get("SLURM_JOB_ID", ""), environ.get("SLURM_ARRAY_JOB_ID")
+        if array:
+            job = f"{array}_{environ.get('SLURM_ARRAY_TASK_ID', '')}"
+        return Token.parse(f"{job}.{environ.get('SLURM_RESTART_COUNT') or '0'}")
 
     def __str__(self) -> str:
         return f"{self.job}.{self.restarts}"
@@ -86,7 +87,7 @@ class Tenure:
     def __init__(self, directory: Directory, token: Token) -> None:
         self.directory = directory
         self.token = token
-        self._previous = Token(0, 0)
+        self._previous = Token()
 
     def claim(self) -> None:
         """Make this the attempt that counts; StaleError where a newer one does."""
@@ -99,7 +100,7 @@ class Tenure:
 
         The file server's clock tells, which both drivers share.
         """
-        if self._previous == Token(0, 0) or self._read(LEFT) == self._previous:
+        if self._previous == Token() or self._read(LEFT) == self._previous:
             return 0.0
         try:
             last = os.stat(HEARTBEAT, dir_fd=self.directory.fd).st_mtime
@@ -122,6 +123,10 @@ class Tenure:
         """StaleError where a newer attempt has begun."""
         self._check(self._read(TOKEN))
 
+    def compare(self, restarts: int) -> None:
+        """StaleError where Slurm has requeued the job more often than it had for this attempt."""
+        self._check(Token(self.token.job, restarts))
+
     def leave(self) -> None:
         """Say that nothing of this attempt runs any more."""
         self.directory.replace(LEFT, str(self.token).encode(), durable=True)
@@ -134,7 +139,7 @@ class Tenure:
         try:
             return Token.parse(self.directory.read(name).decode("ascii", "replace"))
         except FileNotFoundError:
-            return Token(0, 0)
+            return Token()
 
 
 class GuardedJournal(Journal):
@@ -190,6 +195,11 @@ class Pulse:
     def heard(self) -> None:
         """The driver said something."""
         self._silent = 0
+
+    @property
+    def silence(self) -> int:
+        """For how many seconds nothing was heard."""
+        return self._silent
 
     def tick(self) -> bool:
         """A second has passed; whether the silence has lasted too long."""

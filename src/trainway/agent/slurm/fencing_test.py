@@ -31,7 +31,15 @@ def test_tokens_are_in_the_order_of_attempts() -> None:
 def test_the_token_of_an_allocation() -> None:
     assert str(Token.of({"SLURM_JOB_ID": "7"})) == "7.0"
     assert str(Token.of({"SLURM_JOB_ID": "7", "SLURM_RESTART_COUNT": "3"})) == "7.3"
-    assert Token.of({}).job == 0
+    assert Token.of({}).job == ""
+
+
+def test_the_token_of_a_job_of_an_array() -> None:
+    environ = {"SLURM_JOB_ID": "7", "SLURM_ARRAY_JOB_ID": "7", "SLURM_ARRAY_TASK_ID": "4"}
+    token = Token.of(environ)
+    assert (str(token), token.job) == ("7_4.0", "7_4")
+    assert token < Token.parse("7_4.1") < Token.parse("8_4.0")
+    assert Token.parse("no token") < token
 
 
 def tenure(path: Path, text: str) -> Tenure:

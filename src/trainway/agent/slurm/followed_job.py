@@ -10,6 +10,7 @@ import os
 
 from trainway.agent.host.feed import Feed
 from trainway.agent.host.log_tail import FOLDER as LOGS
+from trainway.agent.slurm.end_reasons import UNDELIVERED
 from trainway.agent.slurm.journal_tail import JournalTail
 
 TYPE_CHECKING = False
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from trainway.agent.host.feed import Position
+    from trainway.agent.slurm.courier import Courier
     from trainway.agent.slurm.job_files import JobFiles
     from trainway.agent.slurm.queue_states import QueueState
 
@@ -34,6 +36,8 @@ OUTPUT_SHARE = 20.0
 """Looking for output takes no more than this part of the time."""
 SETTLE_SECONDS = 3.0
 """How long a shared file system may take to show what a job wrote last."""
+NO_FILES = "66:0"
+"""The exit status of a batch script that waited for the job's files in vain."""
 ENDED_SECONDS = {"COMPLETED": 30.0, "FAILED": 5.0}
 """The same where the driver most likely wrote how the job ended."""
 
@@ -55,6 +59,8 @@ class FollowedJob:
         self._is_silent = is_silent
         self.files = files
         self.number = number
+        self.courier: Courier | None = None
+        """What carries its files, where its nodes do not see them."""
         self.state: QueueState | None = None
         """What squeue said last; None: nothing yet."""
         self.seen_at = 0.0
@@ -150,9 +156,12 @@ class FollowedJob:
         if self.is_over:
             return
         self._has_run = final.get("state") != "CANCELLED" or not self.is_waiting
+        if self.courier is not None and (self.courier.failure or final.get("exit") == NO_FILES):
+            reason = self.courier.failure or "nobody sent them"
+            final = {**final, "state": UNDELIVERED, "reason": reason}
         self.final, self._final_at = final, self._now()
         self.journal.look()
-        self._look_at_the_rest()
+        self.look_at_the_rest()
         self.hurry()
 
     def _is_settled(self, now: float) -> bool:
@@ -186,13 +195,13 @@ class FollowedJob:
         frame = self._feed.next()
         if frame is not None and "seq" in frame and frame.get("type") == "end":
             self._last_record = frame
-            self._look_at_the_rest()
+            self.look_at_the_rest()
             frame = self._feed.next()
         if frame is None:
             frame, self._last_record = self._last_record, None
         return frame
 
-    def _look_at_the_rest(self) -> None:
+    def look_at_the_rest(self) -> None:
         """See what nobody writes to any more."""
         try:
             self._feed.logs.lag(os.listdir(self.files.directory.join(LOGS)))
@@ -203,6 +212,8 @@ class FollowedJob:
 
     def close(self) -> None:
         """Let go of its files."""
+        if self.courier is not None:
+            self.courier.close()
         self._feed.close()
         self.files.close()
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 import socket
 import subprocess
+from importlib import import_module
 
-from trainway.agent.host.facts import addresses as own_addresses
 from trainway.agent.slurm.allocation import AllocationError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     Run = Callable[[Sequence[str]], str]
 
 SECONDS = 60.0
 _ADDRESS = re.compile(r"NodeName=(\S+).*?\bNodeAddr=(\S+)", re.DOTALL)
+_NUMBERED = re.compile(r"([^][,]+)\[([0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*)\]", re.ASCII)
 _LOOPBACK = ("127.", "::1")
 
 
@@ -47,7 +48,18 @@ def hostnames(listed: str, output: Run) -> list[str]:
     """The nodes in Slurm's short form of a list."""
     if "[" not in listed:
         return listed.split(",")
+    found = _NUMBERED.fullmatch(listed)
+    if found is not None:  # as on most clusters: no program needs to be asked
+        return [f"{found.group(1)}{number}" for number in _numbers(found.group(2))]
     return output(("scontrol", "show", "hostnames", listed)).split()
+
+
+def _numbers(text: str) -> Iterator[str]:
+    """The numbers in `0-2,5`, as long as they are written."""
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        for number in range(int(first), int(last or first) + 1):
+            yield str(number).zfill(len(first))
 
 
 def addresses(nodes: Iterable[str], own: str, output: Run) -> dict[str, str]:
@@ -60,7 +72,7 @@ def addresses(nodes: Iterable[str], own: str, output: Run) -> dict[str, str]:
     told = node_addresses(output(("scontrol", "--oneliner", "show", "node", ",".join(wanted))))
     found = {node: _resolved(told.get(node) or node) for node in wanted}
     if len(set(found.values())) > 1 and found.get(own, "").startswith(_LOOPBACK):
-        others = own_addresses()
+        others = import_module("trainway.agent.host.facts").addresses()
         found[own] = others[0] if others else found[own]
     return found
 

@@ -16,11 +16,20 @@ NodeName=n2 CoresPerSocket=1 NodeAddr=10.0.0.2 NodeHostName=n2 Port=6818
 """
 
 
-def test_a_list_without_brackets_needs_no_program() -> None:
+@pytest.mark.parametrize(
+    ("listed", "wanted"),
+    [
+        ("a,b", ["a", "b"]),
+        ("n[1-2]", ["n1", "n2"]),
+        ("gpu-[0,3,9-11]", ["gpu-0", "gpu-3", "gpu-9", "gpu-10", "gpu-11"]),
+        ("n[008-010]", ["n008", "n009", "n010"]),
+    ],
+)
+def test_simple_lists_need_no_program(listed: str, wanted: list[str]) -> None:
     def none(_argv: Sequence[str]) -> str:
         raise AssertionError
 
-    assert hostnames("a,b", none) == ["a", "b"]
+    assert hostnames(listed, none) == wanted
 
 
 def test_other_lists_are_for_scontrol() -> None:
@@ -28,10 +37,10 @@ def test_other_lists_are_for_scontrol() -> None:
 
     def output(argv: Sequence[str]) -> str:
         asked.append(list(argv))
-        return "n1\nn2\n"
+        return "n1\nn2\nm1\n"
 
-    assert hostnames("n[1-2]", output) == ["n1", "n2"]
-    assert asked == [["scontrol", "show", "hostnames", "n[1-2]"]]
+    assert hostnames("n[1-2],m1", output) == ["n1", "n2", "m1"]
+    assert asked == [["scontrol", "show", "hostnames", "n[1-2],m1"]]
 
 
 def test_addresses_as_slurm_has_them() -> None:

@@ -108,6 +108,9 @@ class JobEnds:
             self._finish(job, wish)
         elif step != WAIT:
             wish.took(step, now)
+            if step == ASK and job.courier is not None:
+                job.courier.ask_to_stop(wish.kind)
+                return
             self._commands.run(
                 words(step, job.number), lambda result: self._on_step(job, step, result)
             )

@@ -20,7 +20,27 @@ class JobFacts:
     def __init__(self, text: str) -> None:
         """The text is what `scontrol --oneliner show job` prints; empty: it could not be asked."""
         lines = text.splitlines()
-        self._fields = dict(_FIELD.findall(lines[0])) if lines else {}
+        self._fields: dict[str, str] = dict(_FIELD.findall(lines[0])) if lines else {}
+
+    @property
+    def number(self) -> str:
+        """What this part of it is called."""
+        return self._fields.get("JobId", "")
+
+    @property
+    def restarts(self) -> int:
+        """How often it was requeued."""
+        return int(self._fields.get("Restarts") or 0)
+
+    @property
+    def is_divided(self) -> bool:
+        """Whether it has parts with nodes of their own, of which this is the first."""
+        return "HetJobId" in self._fields
+
+    @property
+    def batch_host(self) -> str:
+        """The node of its batch script; empty while it has none."""
+        return self._fields.get("BatchHost", "")
 
     @property
     def is_known(self) -> bool:
@@ -38,10 +58,10 @@ class JobFacts:
         return self._fields.get("PreemptTime", "") not in _NEVER
 
 
-def look(commands: Commands, job: int, done: Callable[[JobFacts], None]) -> None:
+def look(commands: Commands, job: str, done: Callable[[JobFacts], None]) -> None:
     """Ask Slurm about a job."""
 
     def on_result(result: Result) -> None:
         done(JobFacts(result.stdout if result.ok else ""))
 
-    commands.run(("scontrol", "--oneliner", "show", "job", str(job)), on_result)
+    commands.run(("scontrol", "--oneliner", "show", "job", job), on_result)

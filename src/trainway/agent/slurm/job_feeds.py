@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 TICK = 0.05
 """Looks that are due within this time are made together."""
-SHORTEST, LONGEST = 0.25, 2.0
+SHORTEST, LONGEST = 0.1, 2.0
 """Between two looks at a job that is silent."""
 JOBS_A_SECOND = 200
 """The more jobs there are, the less often each is looked at."""
@@ -35,6 +35,8 @@ class JobFeeds:
         self.jobs: dict[str, FollowedJob] = {}
         self.on_grown: Callable[[FollowedJob], None] = lambda _job: None
         """Called with each job whose files changed."""
+        self.gone: set[str] = set()
+        """Jobs that are out of the queue for good."""
         self._ready: dict[str, None] = {}
         """Jobs that may have something to send, in the order of their turns."""
         self._timer: Timer | None = None
@@ -42,6 +44,7 @@ class JobFeeds:
     def add(self, job: FollowedJob) -> None:
         """Follow a job, in the place of what was said of it before."""
         self.drop(job.id)
+        self.gone.discard(job.id)
         self.jobs[job.id] = job
         self.wake(job)
 
@@ -97,5 +100,6 @@ class JobFeeds:
             self._connection.stream(frame)
             if job.is_told:
                 self.drop(identity)
+                self.gone.add(identity)
             else:
                 self._ready[identity] = None

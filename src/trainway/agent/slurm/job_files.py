@@ -10,9 +10,11 @@ from __future__ import annotations
 import json
 import os
 import re
+from contextlib import suppress
 
 from trainway.agent.directory import Directory
 from trainway.agent.host.blobs import references
+from trainway.agent.slurm.arrays import ArrayPlace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,15 +29,23 @@ AGENTS = "agent"
 PLAN, SCRIPT, AGENT = "plan.json", "script.sbatch", "agent.pyz"
 NUMBER, SUBMITTING = "slurm.json", "submitting"
 WISH, STOPPED, TOKEN = "wish", "stopped", "token"
+DRIVER, HEARD, TAKEN = "driver", "heard", "taken"
+"""On nodes that do not see this: the number of the driver's process; written whenever the relay was
+heard; written when it has everything."""
 RUN, SUSPEND, CANCEL = "run", "suspend", "cancel"
 FOLDERS = ("logs", "output", "volumes", "pods")
 GRACE = 30.0
+SCRATCH = "/tmp"  # noqa: S108 - on nodes, with a name that nobody else can take
 _ID = re.compile(r"[A-Za-z0-9][\w.-]{0,127}")
 _TOKEN = re.compile(r"(\d+(_\d+)?)\.\d+\s*$")
 
 
 class JobFilesError(Exception):
     """A job has no directory, or cannot have one."""
+
+
+class MissingJobError(JobFilesError):
+    """There is no directory of the job."""
 
 
 class JobFiles:
@@ -45,13 +55,14 @@ class JobFiles:
         if not _ID.fullmatch(identity):
             raise JobFilesError(f"{identity!r} is no id of a job")
         self.id = identity
+        self._home = home
         path = f"{JOBS}/{identity}"
         if make:
             home.make(path)
         try:
             self.directory = Directory(home.join(path))
         except FileNotFoundError:
-            raise JobFilesError(f"job {identity} is not on this cluster") from None
+            raise MissingJobError(f"job {identity} is not on this cluster") from None
 
     def close(self) -> None:
         """Let go of it."""
@@ -65,7 +76,45 @@ class JobFiles:
         self.directory.replace(PLAN, json.dumps(plan).encode())
         self.directory.replace(SCRIPT, script.encode())
         _link(agent, self.directory)
+        self._join_array()
         self.wish(RUN)
+
+    @property
+    def place(self) -> ArrayPlace | None:
+        """Its place in an array; None: it is in none."""
+        told = (self._plan().get("slurm") or {}).get("array")
+        if not told:
+            return None
+        place = ArrayPlace(told)
+        if not _ID.fullmatch(place.id):
+            raise JobFilesError(f"{place.id!r} is no id of an array")
+        return place
+
+    def array_path(self, place: ArrayPlace) -> str:
+        """The directory of its array, in which its own is found under its rank."""
+        return self._home.join(place.folder)
+
+    def _join_array(self) -> None:
+        place = self.place
+        if place is not None:
+            self._home.make(place.folder)
+            link = f"{place.folder}/{place.rank}"
+            self._home.remove(link)
+            os.symlink(f"../../{JOBS}/{self.id}", link, dir_fd=self._home.fd)
+
+    def leave_array(self) -> None:
+        """Be found in its array no more; the last one takes the array's directory along."""
+        place = self.place
+        if place is not None:
+            with suppress(OSError):  # others are there, or it is gone
+                self._home.remove(f"{place.folder}/{place.rank}")
+                os.rmdir(place.folder, dir_fd=self._home.fd)
+
+    @property
+    def owner(self) -> str:
+        """By what its comment and its number together say whose it is."""
+        place = self.place
+        return self.id if place is None else place.owner
 
     @property
     def grace(self) -> float:
@@ -76,6 +125,22 @@ class JobFiles:
     def may_be_requeued(self) -> bool:
         """Whether Slurm may begin it anew."""
         return bool((self._plan().get("slurm") or {}).get("requeue", True))
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether its nodes see this directory."""
+        return bool((self._plan().get("slurm") or {}).get("shared", True))
+
+    @property
+    def scratch(self) -> str:
+        """Where its nodes keep its files, if they do not."""
+        return str((self._plan().get("slurm") or {}).get("scratch") or SCRATCH)
+
+    @property
+    def python(self) -> str:
+        """The Python of the nodes."""
+        login: Json = (self._plan().get("slurm") or {}).get("login") or {}
+        return os.path.expanduser(str(login.get("python") or "python3"))
 
     @property
     def brings_output(self) -> bool:

@@ -63,6 +63,43 @@ def test_the_token_of_a_driver_tells_the_number_too(files: JobFiles) -> None:
     assert files.number == "4711"
 
 
+@pytest.fixture
+def members(home: Directory) -> list[JobFiles]:
+    """The jobs of an array."""
+    found = [JobFiles(home, f"job-{rank}", make=True) for rank in range(2)]
+    for rank, files in enumerate(found):
+        plan = {"slurm": {"array": {"id": "job-0", "rank": rank, "count": 2}}}
+        files.put(plan, "#!/bin/sh\n", Blobs(home), home.join("agent.pyz"))
+    return found
+
+
+def test_a_job_of_an_array_is_found_under_its_rank(
+    home: Directory, members: list[JobFiles]
+) -> None:
+    for rank, files in enumerate(members):
+        path = Path(home.path, "arrays", "job-0", str(rank))
+        assert path.samefile(files.directory.path)
+        assert files.owner == f"job-0_{rank}"
+        files.directory.write("token", b"12_1.0")
+        assert files.number == "12_1"
+
+
+def test_an_array_goes_with_the_last_of_its_jobs(home: Directory, members: list[JobFiles]) -> None:
+    array = Path(home.path, "arrays", "job-0")
+    members[0].leave_array()
+    assert os.listdir(array) == ["1"]
+    members[1].leave_array()
+    assert not array.exists()
+    members[1].leave_array()
+
+
+def test_an_array_leads_nowhere_else(home: Directory) -> None:
+    files = JobFiles(home, "job-1", make=True)
+    plan = {"slurm": {"array": {"id": "../jobs", "rank": 0, "count": 1}}}
+    with pytest.raises(JobFilesError):
+        files.put(plan, "", Blobs(home), home.join("agent.pyz"))
+
+
 def test_a_new_wish_makes_an_old_answer_void(files: JobFiles) -> None:
     files.directory.write("stopped", b"1.0")
     files.wish("suspend")

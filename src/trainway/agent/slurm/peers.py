@@ -22,13 +22,15 @@ if TYPE_CHECKING:
 PEERS = "peers.json"
 
 
-def write_peers(
-    directory: Directory, jobset: str, pods: Mapping[str, Json], environ: Mapping[str, str]
-) -> None:
-    """Put down where the pods are: `host`, `address` and `group` of each, by their keys."""
+def peers_of(jobset: str, pods: Mapping[str, Json], environ: Mapping[str, str]) -> Json:
+    """Where the pods are: `host`, `address` and `group` of each, by their keys."""
     slurm = {name: value for name, value in environ.items() if name.startswith("SLURM_")}
-    data = {"jobset": jobset, "pods": dict(pods), "environment": slurm}
-    directory.replace(PEERS, json.dumps(data).encode())
+    return {"jobset": jobset, "pods": dict(pods), "environment": slurm}
+
+
+def write_peers(directory: Directory, peers: Json) -> None:
+    """Put that down."""
+    directory.replace(PEERS, json.dumps(peers).encode())
 
 
 def read_peers(directory: Directory) -> Json:

@@ -1,4 +1,4 @@
-"""How the queue is asked for: of squeue, or of slurmrestd where that is wanted.
+"""How the queue is asked for: of squeue, or of slurmrestd where that is wanted and tells enough.
 
 slurmrestd wants a token: one from a file, or one of our own, which Slurm gives out for a while.
 """
@@ -9,7 +9,7 @@ import time
 
 from trainway.agent.host.registry import agent_command
 from trainway.agent.slurm import queue_states
-from trainway.agent.slurm.rest_query import VERSION
+from trainway.agent.slurm.rest_query import EXIT_UNTOLD, VERSION
 from trainway.agent.slurm.slurm_failure import explain
 
 TYPE_CHECKING = False
@@ -46,9 +46,16 @@ class QueueQuery:
         if self._rest:
             self._renew()
         if self._rest and self._token:
-            self._ask_rest(done)
+            self._ask_rest(
+                lambda result: (
+                    self._ask_squeue(done) if result.status == EXIT_UNTOLD else done(result)
+                )
+            )
         else:
-            self._commands.run(queue_states.query(self._user), done)
+            self._ask_squeue(done)
+
+    def _ask_squeue(self, done: Callable[[Result], None]) -> None:
+        self._commands.run(queue_states.query(self._user), done)
 
     def _ask_rest(self, done: Callable[[Result], None]) -> None:
         rest = self._rest

@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 SEPARATOR = "\x1f"
-FORMAT = SEPARATOR.join(("%i", "%T", "%r", "%P", "%Q", "%N", "%k"))
-"""Job, state, reason, partition, priority, nodes; the comment last, since it may be anything."""
-FIELDS = 7
+FORMAT = SEPARATOR.join(("%i", "%A", "%T", "%r", "%P", "%Q", "%N", "%k"))
+"""Job, its bare number, state, reason, partition, priority, nodes; then the comment, which may be
+anything."""
+FIELDS = 8
 COMMENT = "trainway:"
 FINAL = frozenset(
     {
@@ -43,11 +44,12 @@ _ID = re.compile(r"(?P<job>\d+(_\d+)?)(\+(?P<component>\d+))?$")
 class QueueState:
     """One job, as squeue shows it."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one for each field
         self,
         job: str,
         state: str,
         *,
+        bare: str = "",
         reason: str = "",
         partition: str = "",
         priority: int = 0,
@@ -56,6 +58,8 @@ class QueueState:
     ) -> None:
         self.job = job
         self.state = state
+        self.bare = bare or job
+        """What programs know it by that know no arrays, once it runs."""
         self.reason = reason
         self.partition = partition
         self.priority = priority
@@ -78,10 +82,24 @@ class QueueState:
         return self.is_waiting and self.reason.replace(" ", "_") in HELD
 
     @property
+    def is_undivided(self) -> bool:
+        """Whether it waits as a part of its array, which leaves no trace when it is cancelled."""
+        array, is_in_array, _ = self.job.partition("_")
+        return self.is_waiting and bool(is_in_array) and self.bare == array
+
+    @property
     def owner(self) -> str:
-        """The id of our job, as its comment says; empty: it is none of ours."""
-        word = self.comment.split(" ", 1)[0]
-        return word[len(COMMENT) :] if word.startswith(COMMENT) else ""
+        """Which job of ours it is, as its comment says; empty: it is none."""
+        return owner_of(self.job, self.comment)
+
+
+def owner_of(job: str, comment: str) -> str:
+    """Which job of ours has that number and comment: its id, or `<array>_<rank>`; empty: none."""
+    word = comment.split(" ", 1)[0]
+    if not word.startswith(COMMENT):
+        return ""
+    _, is_in_array, rank = job.partition("_")
+    return word[len(COMMENT) :] + (f"_{rank}" if is_in_array else "")
 
 
 def query(user: str) -> list[str]:
@@ -108,10 +126,11 @@ def parse(text: str) -> dict[str, QueueState]:
 
 
 def _state(job: str, fields: list[str]) -> QueueState:
-    _, state, reason, partition, priority, nodes, comment = fields
+    _, bare, state, reason, partition, priority, nodes, comment = fields
     return QueueState(
         job,
         state.strip(),
+        bare=bare.strip(),
         reason="" if reason in ("None", "(null)") else reason,
         partition=partition,
         priority=int(priority) if priority.strip().isdigit() else 0,
@@ -128,7 +147,7 @@ def _speaks(state: QueueState, component: int, known: QueueState, of: int) -> bo
 
 
 def owners(states: Mapping[str, QueueState]) -> dict[str, str]:
-    """The numbers of our jobs, by our ids; of two, the one that lives, then the later one."""
+    """The numbers of our jobs, by owner; of two, the one that lives, then the later one."""
     found: dict[str, str] = {}
     for state in sorted(states.values(), key=lambda item: (not item.is_final, _order(item.job))):
         if state.owner:

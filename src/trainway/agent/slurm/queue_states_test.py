@@ -12,8 +12,8 @@ from trainway.agent.slurm.queue_states import (
 )
 
 
-def line(*fields: str) -> str:
-    return SEPARATOR.join(fields) + "\n"
+def line(job: str, *fields: str) -> str:
+    return SEPARATOR.join((job, "1", *fields)) + "\n"
 
 
 PENDING = line("12", "PENDING", "Resources", "main", "100", "", "trainway:a1")
@@ -74,6 +74,13 @@ def test_tasks_of_an_array_are_jobs_of_their_own() -> None:
         "7_12", "PENDING", "Priority", "main", "1", "", ""
     )
     assert sorted(parse(text)) == ["7_0", "7_12"]
+
+
+def test_the_jobs_of_an_array_share_a_comment_and_have_their_rank() -> None:
+    text = line("7_0", "RUNNING", "", "main", "1", "n0", "trainway:x words") + line(
+        "7_12", "PENDING", "Priority", "main", "1", "", "trainway:x words"
+    )
+    assert owners(parse(text + PENDING)) == {"x_0": "7_0", "x_12": "7_12", "a1": "12"}
 
 
 @dataclass(frozen=True)

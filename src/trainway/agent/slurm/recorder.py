@@ -2,20 +2,22 @@
 
 Each record is a line in a file of the pod's own, for a driver that comes when this one is gone, and
 the same line on standard output, which srun carries to the driver at once: on a shared file system
-it could take seconds until another node sees a file grow.
+it could take seconds until another node sees a file grow. Of several tasks srun mixes lines that
+are longer than 1024 bytes, so that those go in parts.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from binascii import a2b_base64, b2a_base64
 
 from trainway.agent.clock import rfc3339
 from trainway.agent.pod_status import TERMINAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from trainway.agent.directory import Directory
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 FOLDER = "pods"
+LONGEST, PART = 1000, 600
+"""Bytes of a line that srun keeps whole, and of what one part brings."""
 
 
 def path_of(uid: str) -> str:
@@ -45,6 +49,36 @@ def last_record(directory: Directory, uid: str) -> Json | None:
         if isinstance(record, dict) and record.get("type") == "pod":
             return record if record.get("phase") in TERMINAL else None
     return None
+
+
+def parts_of(line: bytes, uid: str) -> Iterator[bytes]:
+    """A line as it is sent: one that is too long in several, each a line of its own."""
+    if len(line) <= LONGEST:
+        yield line
+        return
+    for start in range(0, len(line), PART):
+        text = b2a_base64(line[start : start + PART], newline=False).decode()
+        part = {"uid": uid, "part": text, "last": start + PART >= len(line)}
+        yield json.dumps(part).encode() + b"\n"
+
+
+class Parts:
+    """Puts together what came in parts."""
+
+    def __init__(self) -> None:
+        self._parts: dict[str, bytes] = {}
+
+    def whole(self, record: Json) -> Json | None:
+        """The record that this is, or that it completes; None where something is to come."""
+        if "part" not in record:
+            return record
+        uid = str(record["uid"])
+        data = self._parts.pop(uid, b"") + a2b_base64(record["part"])
+        if not record["last"]:
+            self._parts[uid] = data
+            return None
+        found: Json = json.loads(data)
+        return found
 
 
 class Recorder:
@@ -102,7 +136,7 @@ class Recorder:
 
     def _send(self, line: bytes) -> None:
         if self._output >= 0:
-            self._unsent += line
+            self._unsent += b"".join(parts_of(line, self._uid))
             self._flush()
 
     def _flush(self) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from itertools import zip_longest
 from pathlib import Path
 
+import pytest
+
 from trainway.agent.directory import Directory
-from trainway.agent.slurm.recorder import last_record, path_of
+from trainway.agent.slurm.recorder import Parts, last_record, parts_of, path_of
 
 
 def write(path: Path, *lines: str) -> Directory:
@@ -36,3 +39,18 @@ def test_a_line_that_was_cut_off(tmp_path: Path) -> None:
 
 def test_a_pod_that_never_was(tmp_path: Path) -> None:
     assert last_record(Directory(str(tmp_path)), "u") is None
+
+
+@pytest.mark.parametrize("length", [10, 1200, 100_000])
+def test_a_record_is_put_together_from_what_was_sent(length: int) -> None:
+    sent = {"uid": "u", "type": "event", "message": 'ä"' * (length // 2)}
+    others = list(parts_of(b'{"uid":"v","message":"' + b"v" * 5000 + b'"}\n', "v"))
+    lines = list(parts_of(json.dumps(sent).encode() + b"\n", "u"))
+    assert all(len(line) <= 1024 for line in lines)
+    parts = Parts()
+    found = []
+    for line in [line for pair in zip_longest(lines, others) for line in pair if line]:
+        whole = parts.whole(json.loads(line))
+        found += [whole] if whole is not None else []
+    assert sent in found
+    assert sorted(record["uid"] for record in found) == ["u", "v"]

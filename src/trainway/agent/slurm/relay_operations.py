@@ -18,10 +18,11 @@ from trainway.agent.host.blobs import BlobError, references
 from trainway.agent.host.feed import Position
 from trainway.agent.slurm import accounting, cluster_facts, job_files
 from trainway.agent.slurm.cluster_queue import ClusterQueue
+from trainway.agent.slurm.courier import Couriers
 from trainway.agent.slurm.followed_job import FollowedJob
 from trainway.agent.slurm.job_ends import JobEnds
 from trainway.agent.slurm.job_feeds import JobFeeds
-from trainway.agent.slurm.job_files import JobFiles, JobFilesError
+from trainway.agent.slurm.job_files import JobFiles, JobFilesError, MissingJobError
 from trainway.agent.slurm.queue_query import QueueQuery
 from trainway.agent.slurm.slurm_failure import UNKNOWN, explain, fields_of
 from trainway.agent.slurm.submission import TEST, Submission
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     Answer = Callable[[Json], None]
 
 ERRORS = (JobFilesError, BlobError, KeyError, TypeError, ValueError, OSError)
-CONTAINER_TOOLS = ("enroot", "apptainer", "singularity")
+CONTAINER_TOOLS = ("apptainer", "singularity")
 
 
 class RelayOperations:
@@ -73,7 +74,8 @@ class RelayOperations:
             self._now,
             lambda: list(self._feeds.jobs.values()),
         )
-        self._submission = Submission(self._commands, self._queue, self._user)
+        self._submission = Submission(self._loop, self._commands, self._queue, self._user)
+        self._couriers = Couriers(self._loop, self._now, self._commands.env, self._feeds.wake)
         self._ends = JobEnds(self._loop, self._now, self._commands, self._queue)
         self._queue.on_news = self._on_news
         self._queue.on_end = self._on_end
@@ -114,6 +116,9 @@ class RelayOperations:
         self._feeds.wake(job)
 
     def _on_round(self) -> None:
+        for job in list(self._feeds.jobs.values()):
+            if job.courier is not None:
+                job.courier.look()
         self._ends.step()
 
     def _on_grown(self, job: FollowedJob) -> None:
@@ -183,11 +188,10 @@ class RelayOperations:
     def _facts(self, answers: dict[str, str], rest: str) -> Json:
         facts = cluster_facts.facts(answers)
         tools = [tool for tool in CONTAINER_TOOLS if shutil.which(tool)]
-        tools = ["apptainer" if tool == "singularity" else tool for tool in tools]
         containers = (["pyxis"] if facts.pop("pyxis") else []) + tools
         self._queue.accounting = facts["accounting"]
         here: Json = {
-            "containers": list(dict.fromkeys(containers)),
+            "containers": containers,
             "rest": rest,
             "home": self._home.path,
             "writable": os.access(self._home.path, os.W_OK),
@@ -274,6 +278,7 @@ class RelayOperations:
             job.state, job.seen_at = known.state, known.seen_at
             if known.is_over:
                 job.end(known.final)
+        self._couriers.serve(job, known)
         self._feeds.add(job)
         self._ends.replaced(job)
         self._queue.poke()
@@ -331,6 +336,9 @@ class RelayOperations:
     def _op_forget(self, frame: Json, answer: Answer) -> None:
         """End a job if need be, and remove its directory."""
         identity = str(frame["id"])
+        if identity in self._feeds.gone:
+            self._remove(identity, answer)
+            return
         try:
             job = self._job(frame)
         except JobFilesError:
@@ -351,9 +359,15 @@ class RelayOperations:
 
     def _remove(self, identity: str, answer: Answer) -> None:
         self._feeds.drop(identity)
-        path = self._home.join(job_files.JOBS, identity)
-        if "/" in identity or identity in ("", ".", ".."):
-            raise JobFilesError(f"{identity!r} is no id of a job")
+        self._feeds.gone.discard(identity)
+        try:
+            files = JobFiles(self._home, identity)
+        except MissingJobError:
+            answer({"ok": True})
+            return
+        files.leave_array()
+        path = files.directory.path
+        files.close()
         self._commands.run(["rm", "-rf", "--", path], lambda _result: answer({"ok": True}))
 
 

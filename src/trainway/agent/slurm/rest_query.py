@@ -9,10 +9,11 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import re
 import socket
 import urllib.parse
 
-from trainway.agent.slurm.queue_states import SEPARATOR
+from trainway.agent.slurm.queue_states import COMMENT, SEPARATOR
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,15 +25,20 @@ if TYPE_CHECKING:
 VERSION = "v0.0.38"
 SECONDS = 20.0
 USAGE = "usage: slurm rest URL USER [VERSION]"
-EXIT_ERROR, EXIT_USAGE = 1, 2
+EXIT_ERROR, EXIT_USAGE, EXIT_UNTOLD = 1, 2, 3
 OK, FORBIDDEN = 200, (401, 403)
 NOT_SET = (None, "", 0)
+RANKS = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*$")
 TRANSIENT = ("COMPLETING", "REQUEUE_HOLD", "REQUEUED", "SPECIAL_EXIT")
 """Where a job has several states at once, these say most."""
 
 
 class RestError(Exception):
     """slurmrestd does not tell."""
+
+
+class UntoldError(Exception):
+    """It tells too little: squeue knows more."""
 
 
 class UnixConnection(http.client.HTTPConnection):
@@ -60,7 +66,11 @@ def main(arguments: Sequence[str]) -> int:
     except (OSError, http.client.HTTPException, ValueError, RestError) as error:
         os.write(2, f"slurmrestd at {url}: {error}\n".encode())
         return EXIT_ERROR
-    text = "".join(f"{line}\n" for line in lines(answer, user))
+    try:
+        text = "".join(f"{line}\n" for line in lines(answer, user))
+    except UntoldError as error:
+        os.write(2, f"slurmrestd at {url}: {error}\n".encode())
+        return EXIT_UNTOLD
     with os.fdopen(1, "w", encoding="utf-8", errors="replace", closefd=False) as file:
         file.write(text)
     return 0
@@ -106,23 +116,40 @@ def _reasons(data: bytes) -> str:
 
 def lines(answer: Json, user: str) -> list[str]:
     """The jobs of a user, in the form in which squeue is asked to print them."""
-    return [_line(job) for job in answer.get("jobs") or [] if _is_of(job, user)]
+    found = [job for job in answer.get("jobs") or [] if _is_of(job, user)]
+    return [_line(job, number) for job in found for number in _numbers(job)]
 
 
 def _is_of(job: Json, user: str) -> bool:
     return user in (str(job.get("user_name") or ""), str(job.get("user_id", "")))
 
 
-def _line(job: Json) -> str:
-    number = str(_number(job.get("job_id")))
+def _numbers(job: Json) -> list[str]:
+    """What a job is called, or all jobs of an array that wait and are told as one."""
     array, task = _number(job.get("array_job_id")), job.get("array_task_id")
     het, offset = _number(job.get("het_job_id")), _number(job.get("het_job_offset"))
     if array and _is_set(task):
-        number = f"{array}_{_number(task)}"
-    elif het:
-        number = f"{het}+{offset}"
+        return [f"{array}_{_number(task)}"]
+    if array and job.get("array_task_string"):
+        return [f"{array}_{rank}" for rank in _ranks(job)]
+    return [f"{het}+{offset}" if het else str(_number(job.get("job_id")))]
+
+
+def _ranks(job: Json) -> list[int]:
+    """Those of the jobs of an array; its end is left out where there are many."""
+    text = str(job["array_task_string"]).partition("%")[0]
+    if RANKS.match(text):
+        runs = [part.split("-") for part in text.split(",")]
+        return [rank for run in runs for rank in range(int(run[0]), int(run[-1]) + 1)]
+    if str(job.get("comment") or "").startswith(COMMENT):
+        raise UntoldError(f"the jobs of an array are not told in full: {text}")
+    return []
+
+
+def _line(job: Json, number: str) -> str:
     fields = (
         number,
+        str(_number(job.get("job_id"))),
         _state(job.get("job_state")),
         str(job.get("state_reason") or ""),
         str(job.get("partition") or ""),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from trainway.agent.slurm.queue_states import parse
-from trainway.agent.slurm.rest_query import lines, main
+from trainway.agent.slurm.rest_query import UntoldError, lines, main
 
 Json = dict[str, Any]
 
@@ -56,11 +56,25 @@ def test_arrays_and_components_have_their_numbers() -> None:
     component = {**OLD, "het_job_id": 9, "het_job_offset": 1}
     completing = {**OLD, "job_state": ["COMPLETED", "COMPLETING"]}
     found = parse("\n".join(lines({"jobs": [array, component, completing]}, "me")))
+    assert found["7_0"].bare == "12"
     assert {job: state.state for job, state in found.items()} == {
         "7_0": "PENDING",
         "9": "PENDING",
         "12": "COMPLETING",
     }
+
+
+def waiting(ranks: str, **fields: Any) -> list[str]:
+    """The numbers of an array that is told as one job."""
+    job = {**OLD, "array_job_id": 7, "array_task_string": ranks, **fields}
+    return list(parse("\n".join(lines({"jobs": [job]}, "me"))))
+
+
+def test_jobs_of_an_array_that_wait_are_told_as_one() -> None:
+    assert waiting("0-2,5%4") == ["7_0", "7_1", "7_2", "7_5"]
+    with pytest.raises(UntoldError):
+        waiting("0,2,4,...")
+    assert waiting("0,2,4,...", comment="of somebody") == []
 
 
 class Handler(BaseHTTPRequestHandler):

@@ -10,20 +10,18 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 
 from trainway.agent.directory import Directory
 from trainway.agent.host.rsh import EXECUTABLE, EXIT_ERROR, Call, RshError, find_pod
 from trainway.agent.slurm.join import join
 from trainway.agent.slurm.peers import read_peers
-from trainway.agent.slurm.srun import join_command
+from trainway.agent.slurm.srun import NODE_VARIABLE, agent_program, join_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 NAME = "trainway-srun"
-NODE_VARIABLE = "SLURMD_NODENAME"
 
 
 def install(home: Directory, program: Sequence[str], job_directory: str) -> None:
@@ -32,14 +30,6 @@ def install(home: Directory, program: Sequence[str], job_directory: str) -> None
     text = "#!/bin/sh\nexec " + " ".join(shlex.quote(word) for word in words) + ' "$@"\n'
     home.make("bin")
     home.write(f"bin/{NAME}", text.encode("utf-8", "surrogateescape"), EXECUTABLE)
-
-
-def agent_program() -> list[str]:
-    """The words that run this agent once more, on any node."""
-    agent = os.environ.get("TRAINWAY_AGENT") or os.path.abspath(sys.argv[0])
-    if agent.endswith("/__main__.py"):
-        agent = os.path.dirname(agent)
-    return [sys.executable, "-I", "-S", agent]
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -124,5 +124,9 @@ _HINTS = (
         r"configuration source|slurm\.conf",
         "Slurm is there but not set up: set `env: {{SLURM_CONF: ...}}` of the cluster",
     ),
+    (
+        r"invalid job array specification",
+        "the cluster takes fewer jobs at once (MaxArraySize): give a smaller --num-jobs",
+    ),
     (r"license", "scontrol show licenses lists them"),
 )

@@ -1,4 +1,4 @@
-"""The calls of srun that start pods, from the words of the batch script. Pure.
+"""The calls of srun that start pods, from the words of the batch script.
 
 The script says for each role how its pods are started. A step adds what only the driver knows: how
 many tasks there are this time, on which nodes, and that a pod which takes the place of another one
@@ -7,7 +7,9 @@ shares what that one's step still holds.
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +20,8 @@ _GPUS = re.compile(r"--gpus-per-task=((?:[^:]+:)?)(\d+)")
 ALWAYS = ("--mpi=none", "--wait=0")
 """A task is a pod and no rank, and may end long before others."""
 _MEMORY = ("--mem=", "--mem-per-cpu=", "--mem-per-gpu=")
+_IMAGE = "--container-image="
+NODE_VARIABLE = "SLURMD_NODENAME"
 HOSTFILE = "SLURM_HOSTFILE"
 """The variable that says which task is on which node."""
 
@@ -34,6 +38,11 @@ class Line:
         """srun and its options."""
         self.within = list(within)
         """A program that runs the pod's agent in an image."""
+
+    @property
+    def is_contained(self) -> bool:
+        """Whether its pods run in an image, with programs of that."""
+        return bool(self.within) or any(word.startswith(_IMAGE) for word in self.words)
 
     @property
     def gpus(self) -> int:
@@ -70,6 +79,14 @@ def lines(arguments: Sequence[str]) -> dict[str, Line]:
             raise ScriptError(f"role {name} has no call of srun")
         found[name] = Line(words[:cut], words[cut + 1 :])
     return found
+
+
+def agent_program() -> list[str]:
+    """The words that run this agent once more, on any node."""
+    agent = os.environ.get("TRAINWAY_AGENT") or os.path.abspath(sys.argv[0])
+    if agent.endswith("/__main__.py"):
+        agent = os.path.dirname(agent)
+    return [sys.executable, "-I", "-S", agent]
 
 
 class Call:

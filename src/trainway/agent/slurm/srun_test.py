@@ -8,7 +8,7 @@ import pytest
 
 from trainway.agent.slurm.srun import Call, Line, ScriptError, command, join_command, lines
 
-POD = ["python3", "agent.pyz", "slurm", "pod", "/jobs/j", "7.0-1"]
+POD = ["python3", "agent.pyz", "slurm", "pod", "/jobs/j"]
 NODE = ["srun", "--ntasks=4", "--gpus-per-task=a100:2", "--mem-per-cpu=512M", "--exact"]
 
 
@@ -133,3 +133,15 @@ def test_lines_of_a_script() -> None:
 def test_lines_that_make_no_sense(words: list[str]) -> None:
     with pytest.raises(ScriptError):
         lines(words)
+
+
+@pytest.mark.parametrize(
+    ("words", "is_contained"),
+    [
+        (["srun", "--ntasks=2"], False),
+        (["srun", "--container-image=python:3.12"], True),
+        (["srun", "--within", "apptainer", "exec", "x.sif"], True),
+    ],
+)
+def test_pods_in_images_use_the_python_of_the_image(words: list[str], is_contained: bool) -> None:
+    assert lines(["--role", "node", *words])["node"].is_contained is is_contained

@@ -6,6 +6,7 @@ import json
 import os
 
 from trainway.agent.pool.program import Program
+from trainway.agent.slurm.recorder import Parts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class Step:
         self._on_record = on_record
         self._on_end = on_end
         self._received = b""
+        self._parts = Parts()
         self._program: Program | None = None
         self.delay = 0
         """How many beats ago the last of its pods ended."""
@@ -52,9 +54,12 @@ class Step:
         """Whether all of its pods have ended, so that it is about to end itself."""
         return all(pod.terminal for pod in self.pods)
 
-    def start(self, loop: EventLoop, argv: Sequence[str], env: Mapping[str, str]) -> None:
-        """Start it; OSError where there is no srun."""
+    def start(
+        self, loop: EventLoop, argv: Sequence[str], env: Mapping[str, str], frame: Json
+    ) -> None:
+        """Start it, and tell its tasks what they are; OSError where there is no srun."""
         self._program = Program(loop, argv, env=env, on_output=self._take, on_end=self._end)
+        self.order(frame)
 
     def order(self, order: Json) -> None:
         """Tell its tasks something; those whose `uid` it does not have ignore it."""
@@ -70,12 +75,12 @@ class Step:
         *lines, self._received = (self._received + data).split(b"\n")
         for line in lines:
             try:
-                record = json.loads(line)
-                pod = self._by_uid.get(record["uid"])
+                record = self._parts.whole(json.loads(line))
+                pod = self._by_uid.get(record["uid"]) if record is not None else None
             except (ValueError, KeyError, TypeError):
                 os.write(2, line + b"\n")  # something of the cluster's own, a greeting say
                 continue
-            if pod is not None:
+            if pod is not None and record is not None:
                 self._on_record(pod, record)
 
     def _end(self, _status: int | None, errors: bytes) -> None:

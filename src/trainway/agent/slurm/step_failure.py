@@ -39,7 +39,8 @@ class StepFailure:
     def why_not_started(self, node: str, path: str) -> str:
         """Why a pod never began, on that node, for a job in that directory."""
         if self._has(NOT_SHARED):
-            return f"node {node} does not see {path}: all nodes have to share its file system"
+            why = "all nodes have to share its file system, or the cluster needs `shared: false`"
+            return f"node {node} does not see {path}: {why}"
         return self.message or "srun could not start the pod"
 
     def _has(self, words: Sequence[str]) -> bool:

@@ -45,5 +45,6 @@ def test_why_a_pod_never_began() -> None:
     assert StepFailure("one\ntwo\n\n").why_not_started("n1", "/j") == "two"
     said = "/usr/bin/python3: can't open file '/j/agent.pyz': [Errno 2]\nsrun: error: n1: Exited"
     missing = StepFailure(said)
-    wanted = "node n1 does not see /j: all nodes have to share its file system"
+    wanted = "node n1 does not see /j: all nodes have to share its file system, or the cluster "
+    wanted += "needs `shared: false`"
     assert missing.why_not_started("n1", "/j") == wanted

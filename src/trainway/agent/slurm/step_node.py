@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from trainway.agent.host.hosted_node import HostedNode
+from trainway.agent.slurm.memory_limit import MemoryLimit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ _OF_SLURM = re.compile(r"(SLURM|SLURMD|SRUN|SBATCH|PMI|PMI2|PMIX)_.*")
 KEPT = frozenset(
     (
         "SLURMD_NODENAME",
+        "SLURM_ARRAY_JOB_ID",
+        "SLURM_ARRAY_TASK_COUNT",
+        "SLURM_ARRAY_TASK_ID",
         "SLURM_CLUSTER_NAME",
         "SLURM_CONF",
         "SLURM_JOB_ACCOUNT",
@@ -66,6 +70,11 @@ class StepNode(HostedNode):
         super().__init__(plan, directory, machine, journal, token)
         self._programs = machine.home.join("bin")
         self.hosts_path = f"volumes/hosts.{uid}"
+        self._memory = MemoryLimit()
+
+    def ran_out_of_memory(self) -> bool:
+        """As Slurm's control group of the task says."""
+        return self._memory.was_exceeded()
 
     def environment(self, pod: PodIdentity) -> Mapping[str, str]:
         """As on any host, with our own programs first whatever the job says of PATH."""

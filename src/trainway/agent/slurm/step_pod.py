@@ -1,9 +1,9 @@
-"""`slurm pod JOBDIR STEP`: be one task of a step, which is one pod of the job.
+"""`slurm pod JOBDIR`: be one task of a step, which is one pod of the job.
 
-The step's file has the pods in the order of its tasks. Orders of the driver come over standard
-input, one JSON object a line: `ping`, `echo`, and `stop` with `how` (delete, kill, interrupt,
-fence). A pod whose driver is not heard any more kills itself; one that Slurm asks to end, before a
-preemption say, ends with its grace period and tells the driver first.
+The driver speaks over standard input, one JSON object a line. First it says what the step is, with
+the pods in the order of its tasks; then come orders: `ping`, `echo`, and `stop` with `how` (delete,
+kill, interrupt, fence). A pod whose driver is not heard any more kills itself; one that Slurm asks
+to end, before a preemption say, ends with its grace period and tells the driver first.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import signal
-import tempfile
+from importlib import import_module
 
 from trainway.agent import linux, process_tree
 from trainway.agent.clock import Clock
@@ -28,9 +28,12 @@ from trainway.agent.pod_identity import PodIdentity
 from trainway.agent.processes import ProcessTable
 from trainway.agent.recovery import ALLOCATION_LOST, FENCED
 from trainway.agent.slurm import rsh
-from trainway.agent.slurm.fencing import TICK_SECONDS, Pulse
-from trainway.agent.slurm.peers import write_home
+from trainway.agent.slurm.fencing import FENCE, INTERRUPT, TICK_SECONDS, Pulse
+from trainway.agent.slurm.job_files import PLAN, SCRATCH
+from trainway.agent.slurm.job_place import opened
+from trainway.agent.slurm.peers import write_home, write_peers
 from trainway.agent.slurm.recorder import Recorder
+from trainway.agent.slurm.srun import agent_program
 from trainway.agent.slurm.step_node import StepNode, pod_environment
 
 TYPE_CHECKING = False
@@ -40,7 +43,6 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
-INTERRUPT, FENCE = "interrupt", "fence"
 READ_SIZE = 1 << 16
 EXIT_FAILED = 1
 DEVICES = ("CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK")
@@ -53,24 +55,40 @@ ASKED = "Slurm takes the allocation away"
 
 def main(arguments: Sequence[str]) -> int:
     """Be the task; its exit status is that of the pod."""
-    path, step = arguments
+    (path,) = arguments
     try:
-        directory = Directory(path)
-        frame: Json = json.loads(directory.read(f"steps/{step}.json"))
+        directory = opened(path)
+        plan: Json = json.loads(directory.read(PLAN))
     except FileNotFoundError as error:
         os.write(2, f"this node does not see the job's directory: {error.filename}\n".encode())
         return EXIT_FAILED
+    orders = Orders()
+    frame = orders.first()
+    if not frame:
+        os.write(2, f"{GONE}\n".encode())
+        return EXIT_FAILED
+    if frame["peers"]:  # nobody else could put them here
+        write_peers(directory, frame["peers"])
+        import_module("trainway.agent.slurm.parcel").hold(directory)
     os.umask(0o022)
     try:
         linux.become_subreaper()
     except linux.SystemCallError as error:
         os.write(2, f"orphans cannot be adopted here: {error}\n".encode())
-    home = tempfile.mkdtemp(prefix="trainway-", dir=os.environ.get("SLURM_TMPDIR") or None)
+    home = _new_home(os.environ)
     try:
-        task = StepTask(directory, Directory(home), frame, os.environ)
-        return task.run()
+        task = StepTask(directory, Directory(home), plan, frame, os.environ)
+        return task.run(orders)
     finally:
         remove_trees([home])
+
+
+def _new_home(environ: Mapping[str, str]) -> str:
+    """A directory of the task's own; `tempfile` would take longer to import than all else here."""
+    folder = environ.get("SLURM_TMPDIR") or environ.get("TMPDIR") or SCRATCH
+    path = f"{folder}/trainway-{os.urandom(8).hex()}"
+    os.mkdir(path, 0o700)
+    return path
 
 
 def exit_status(pod: Pod) -> int:
@@ -81,11 +99,48 @@ def exit_status(pod: Pod) -> int:
     return codes[0] if codes else EXIT_FAILED
 
 
+class Orders:
+    """What the driver says."""
+
+    def __init__(self) -> None:
+        self._received = b""
+
+    def first(self) -> Json:
+        """What this is a task of; empty where there is nobody to say so."""
+        while b"\n" not in self._received:
+            data = os.read(0, READ_SIZE)
+            if not data:
+                return {}
+            self._received += data
+        os.set_blocking(0, False)
+        line, _, self._received = self._received.partition(b"\n")
+        frame: Json = json.loads(line)
+        return frame
+
+    def read(self) -> list[Json] | None:
+        """The orders that have come; None: there will be no more."""
+        try:
+            data = os.read(0, READ_SIZE)
+        except BlockingIOError:
+            return []
+        except OSError:
+            data = b""
+        if not data:
+            return None
+        *lines, self._received = (self._received + data).split(b"\n")
+        return [json.loads(line) for line in lines]
+
+
 class StepTask:
     """A pod, and its agent's way to the driver."""
 
     def __init__(
-        self, directory: Directory, home: Directory, frame: Json, environ: Mapping[str, str]
+        self,
+        directory: Directory,
+        home: Directory,
+        data: Json,
+        frame: Json,
+        environ: Mapping[str, str],
     ) -> None:
         told: Json = frame["pods"][int(environ.get("SLURM_PROCID") or 0)]
         self._loop = EventLoop()
@@ -95,7 +150,6 @@ class StepTask:
         processes = ProcessTable(self._loop)
         base = base_environment(pod_environment(environ), home.join("bin"))
         self._machine = Machine(home, self._loop, processes, clock, base)
-        data: Json = json.loads(directory.read("plan.json"))
         addresses: dict[str, str] = frame["addresses"]
         plan = hosted_plan(data, directory, self._machine, addresses, addresses.get(key, ""))
         token = str(frame["token"])
@@ -106,17 +160,16 @@ class StepTask:
         make_work_directory(self._node, identity)
         files = (data.get("status") or {}).get("files") or {}
         self._progress = Progress(home, self._node, files, self._on_progress)
-        rsh.install(home, rsh.agent_program(), directory.path)
+        rsh.install(home, agent_program(), directory.path)
         self._pod = Pod(identity, self._node, self._on_pod)
         self._joins = JoinServer(home, self._loop, processes, self._find)
         write_home(directory, key, home.path)
         self._devices = {name: environ[name] for name in DEVICES if name in environ}
         self._pulse = Pulse()
-        self._received = b""
         self._is_ending = False
         self._warn_of_names = plan.names_replaced
 
-    def run(self) -> int:
+    def run(self, orders: Orders) -> int:
         """Run the pod to its end; the exit status."""
         self._recorder.say("place", devices=self._devices)
         if self._warn_of_names:
@@ -124,8 +177,7 @@ class StepTask:
             self._node.tell_once("Warning", "NamesReplaced", message)
         for number in (signal.SIGTERM, signal.SIGINT):
             self._loop.on_signal(number, self._on_signal)
-        os.set_blocking(0, False)
-        self._loop.watch(0, on_readable=self._on_order)
+        self._loop.watch(0, on_readable=lambda: self._on_order(orders.read()))
         self._loop.call_later(TICK_SECONDS, self._tick)
         try:
             self._pod.start()
@@ -152,21 +204,13 @@ class StepTask:
             self._pod.interrupt(ALLOCATION_LOST)
             self._pod.message = message
 
-    def _on_order(self) -> None:
-        try:
-            data = os.read(0, READ_SIZE)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
-        if not data:
+    def _on_order(self, orders: list[Json] | None) -> None:
+        if orders is None:
             self._loop.forget(0)
             self._pod.fence(FENCED, GONE)
             return
         self._pulse.heard()
-        *lines, self._received = (self._received + data).split(b"\n")
-        for line in lines:
-            order: Json = json.loads(line)
+        for order in orders:
             if order.get("uid") in (None, self._pod.identity.uid):
                 self._obey(order)
 

@@ -7,20 +7,18 @@ ended, it is waited for first: then its resources are free.
 
 from __future__ import annotations
 
-import json
-
 from trainway.agent.pool.remote_pod import RemotePod, is_disrupted
 from trainway.agent.pool.remote_pods import RemotePods
 from trainway.agent.recovery import ALLOCATION_LOST
+from trainway.agent.slurm.fencing import INTERRUPT
 from trainway.agent.slurm.recorder import last_record
 from trainway.agent.slurm.srun import HOSTFILE, Call, command
 from trainway.agent.slurm.step import FOLDER, Step
-from trainway.agent.slurm.step_pod import INTERRUPT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from abc import abstractmethod
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, Protocol
 
     from trainway.agent.clock import Clock
@@ -99,6 +97,16 @@ class Ground:
         """The words that run an agent."""
         self.requeues = True
         """Slurm may begin the job anew."""
+        self.own = ""
+        """The node of the driver."""
+        self.groups: dict[str, int] = {}
+        """Which part of the job nodes are in, where it has several."""
+        self.peers: Json = {}
+        """What pods have to know to reach each other."""
+        self.is_apart = False
+        """Its nodes share no files."""
+        self.silence = 0.0
+        """How long Slurm waits for a node."""
 
     def pod_addresses(self) -> dict[str, str]:
         """Where each pod is."""
@@ -129,6 +137,8 @@ class StepPods(RemotePods):
         self._devices: dict[str, Json] = {}
         """Which devices the place of a pod has, as Slurm chose them."""
         self._is_scheduled = False
+        self.on_start: Callable[[str], None] = lambda _node: None
+        """Called with the node of each pod that is started."""
         self.inherited: list[RemotePod] = []
         """Pods that an earlier attempt left."""
         directory.make(FOLDER)
@@ -212,23 +222,25 @@ class StepPods(RemotePods):
         gpus = line.gpus * self._neighbours(pods[0]) if shares else 0
         call = Call(_label(pods), nodes, shares=shares, gpus=gpus)
         frame = self._frame(pods, shares=bool(gpus))
-        self._directory.replace(f"{FOLDER}/{name}.json", json.dumps(frame).encode())
         environ = dict(self._ground.environ)
         if len(pods) > 1:
             hostfile = f"{FOLDER}/{name}.hosts"
             self._directory.write(hostfile, "".join(f"{node}\n" for node in nodes).encode())
             environ[HOSTFILE] = self._directory.join(hostfile)
-        agent = ["python3", *self._ground.agent[1:]] if line.within else self._ground.agent
-        program = [*agent, "slurm", "pod", self._directory.path, name]
+        agent = ["python3", *self._ground.agent[1:]] if line.is_contained else self._ground.agent
+        program = [*agent, "slurm", "pod", self._directory.path]
         step = Step(pods, shares=shares, on_record=self._driver.on_record, on_end=self._on_end)
         self._steps.append(step)
         try:
-            step.start(self._turns, command(line, call, program), environ)
+            step.start(self._turns, command(line, call, program), environ, frame)
         except OSError as error:
             self._on_end(step, f"srun: {error.strerror}")
+            return
+        for node in dict.fromkeys(nodes):
+            self.on_start(node)
 
     def _frame(self, pods: Iterable[RemotePod], *, shares: bool) -> Json:
-        """The step's file: what its tasks are told."""
+        """What the tasks of a step are told first."""
         return {
             "token": str(self._driver.token),
             "addresses": {
@@ -236,6 +248,7 @@ class StepPods(RemotePods):
                 **{pod.identity.key: self._ground.addresses.get(pod.host, "") for pod in pods},
             },
             "machines": dict(self._ground.addresses),
+            "peers": self._ground.peers if self._ground.is_apart else {},
             "pods": [
                 {
                     "key": pod.identity.key,

@@ -1,3 +1,4 @@
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -5,6 +6,7 @@ from typing import Any
 import pytest
 
 from trainway.agent.directory import Directory
+from trainway.agent.event_loop import Timer
 from trainway.agent.slurm import accounting
 from trainway.agent.slurm.commands import Result
 from trainway.agent.slurm.job_files import JobFiles
@@ -22,8 +24,15 @@ class Slurm:
         self.sbatch = Result(["sbatch"], 0, b"12\n", b"")
         self.books = ""
         self.calls: list[str] = []
+        self.words: list[str] = []
+        """The last call in full."""
         self.waiting: list[Callable[[], None]] = []
         """What sbatch has yet to answer."""
+        self.timers: list[Callable[[], object]] = []
+
+    def call_later(self, _delay: float, callback: Callable[[], object]) -> Timer:
+        self.timers.append(callback)
+        return Timer(0.0, callback)
 
     def when_asked(self, callback: Callable[[bool], None]) -> None:
         self.calls.append("squeue")
@@ -31,6 +40,7 @@ class Slurm:
 
     def run(self, argv: Sequence[str], done: Callable[[Result], None], **_more: object) -> None:
         self.calls.append(argv[0])
+        self.words = list(argv)
         if argv[0] == "sacct":
             done(Result(list(argv), 0, self.books.encode(), b""))
         else:
@@ -57,7 +67,7 @@ class Asker:
 
     def __init__(self, slurm: Slurm) -> None:
         around: Any = slurm
-        self._submission = Submission(around, around, "me")
+        self._submission = Submission(around, around, around, "me")
         self.answers: list[tuple[str, str]] = []
 
     def submit(self, files: JobFiles) -> None:
@@ -156,3 +166,74 @@ def test_nothing_is_submitted_while_slurm_cannot_be_asked(
     assert slurm.calls == ["squeue"]
     assert "not known whether it has the job" in asker.answers[0][1]
     assert files.may_be_submitted
+
+
+@pytest.fixture
+def members(tmp_path: Path) -> list[JobFiles]:
+    """The jobs of an array."""
+    home = Directory(str(tmp_path))
+    found = [JobFiles(home, f"job-{rank}", make=True) for rank in range(3)]
+    for rank, files in enumerate(found):
+        plan = {"slurm": {"array": {"id": "job-0", "rank": rank, "count": 3}}}
+        files.directory.write("plan.json", json.dumps(plan).encode())
+    return found
+
+
+def test_the_jobs_of_an_array_are_one_call(
+    slurm: Slurm, members: list[JobFiles], asker: Asker
+) -> None:
+    for files in members:
+        assert slurm.calls == []
+        asker.submit(files)
+    assert slurm.words == ["sbatch", "--parsable", "--array=0-2", "2/script.sbatch"]
+    slurm.answer()
+    assert slurm.calls == ["sbatch"]
+    assert asker.answers == [("12_0", ""), ("12_1", ""), ("12_2", "")]
+    assert [files.number for files in members] == ["12_0", "12_1", "12_2"]
+
+
+def test_a_refused_array_is_refused_for_each(
+    slurm: Slurm, members: list[JobFiles], asker: Asker
+) -> None:
+    said = b"sbatch: error: Batch job submission failed: Invalid job array specification\n"
+    slurm.sbatch = Result(["sbatch"], 1, b"", said)
+    for files in members:
+        asker.submit(files)
+    slurm.answer()
+    assert len(asker.answers) == 3
+    assert all("smaller --num-jobs" in text for _, text in asker.answers)
+    assert not any(files.may_be_submitted for files in members)
+
+
+def test_of_an_array_that_may_be_there_each_job_is_looked_for_with_one_question(
+    slurm: Slurm, members: list[JobFiles], asker: Asker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for files in members:
+        files.begin_submission()
+    waiting: list[Callable[[bool], None]] = []
+    monkeypatch.setattr(slurm, "when_asked", waiting.append)
+    slurm.accounting, slurm.books = accounting.DATABASE, "9_1|trainway:job-0\n"
+    slurm.states = {"9_0": QueueState("9_0", "PENDING", comment="trainway:job-0")}
+    for files in members:
+        asker.submit(files)
+    (callback,) = waiting
+    callback(True)
+    assert asker.answers == [("9_0", ""), ("9_1", "")]
+    (go,) = slurm.timers
+    go()
+    assert slurm.words[2:] == ["--array=2", "2/script.sbatch"]
+    slurm.answer()
+    assert slurm.calls == ["sacct", "sbatch"]
+    assert asker.answers[2:] == [("12_2", "")]
+
+
+def test_what_cannot_be_written_is_not_waited_for(
+    slurm: Slurm, files: JobFiles, asker: Asker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full() -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files, "begin_submission", full)
+    asker.submit(files)
+    assert slurm.calls == []
+    assert "No space left on device" in asker.answers[0][1]

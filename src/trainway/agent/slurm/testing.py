@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from trainway.agent import process_tree
-from trainway.agent.launch import PACKAGE
+from trainway.agent.launch import PACKAGE, write_zip
+from trainway.agent.slurm.parcel import pack
 
 Json = dict[str, Any]
 
@@ -39,14 +40,18 @@ if "SLURM_HOSTFILE" in os.environ:
     nodes = open(os.environ["SLURM_HOSTFILE"]).read().split()
 else:
     nodes = [given["--nodelist"]]
+def there(text, node):
+    return text.replace(folder + "/a/", folder + "/" + node + "/")
 tasks = []
 for rank, node in enumerate(nodes):
-    env = {**os.environ, "SLURM_PROCID": str(rank), "SLURMD_NODENAME": node, "SLURM_NTASKS": "9"}
+    env = {name: there(text, node) for name, text in os.environ.items()}
+    env = {**env, "SLURM_PROCID": str(rank), "SLURMD_NODENAME": node, "SLURM_NTASKS": "9"}
     gpus = given.get("--gpus-per-task") or given.get("--gres", "none").rpartition(":")[2]
     if gpus != "none":
         count = int(gpus)
         env["CUDA_VISIBLE_DEVICES"] = ",".join(str(rank * count + gpu) for gpu in range(count))
-    tasks.append(subprocess.Popen(words, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+    call = [there(word, node) for word in words]
+    tasks.append(subprocess.Popen(call, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
 lock = threading.Lock()
 def give():
     while True:
@@ -83,6 +88,8 @@ name, words = os.path.basename(sys.argv[0]), sys.argv[1:]
 if "node" in words:
     for node in words[-1].split(","):
         print(f"NodeName={node} NodeAddr=127.0.0.1 Port=1")
+elif "config" in words:
+    print("SlurmctldTimeout        = 120 sec\\nSlurmdTimeout           = 300 sec")
 elif "job" in words:
     with open(folder + "/looks", "a") as file:
         file.write(".")
@@ -123,6 +130,7 @@ class SlurmJob:
             (programs / name).write_text(f"#!{sys.executable} -IS\n{text}")
             (programs / name).chmod(0o755)
         self.line = list(LINE)
+        self.agent = str(PACKAGE)
         self.nodes = "a,b"
         self.tasks = "1(x2)"
         self.drivers: list[subprocess.Popen[bytes]] = []
@@ -134,7 +142,7 @@ class SlurmJob:
             "PATH": f"{self._folder}/bin:{os.environ['PATH']}",
             "HOME": str(self._folder),
             "FAKE_SLURM": str(self._folder),
-            "TRAINWAY_AGENT": str(PACKAGE),
+            "TRAINWAY_AGENT": self.agent,
             "SLURM_JOB_ID": "7",
             "SLURM_JOB_NODELIST": self.nodes,
             "SLURM_TASKS_PER_NODE": self.tasks,
@@ -144,7 +152,7 @@ class SlurmJob:
             environ["SLURM_RESTART_COUNT"] = str(restarts)
         with (self._folder / f"slurm-7.{restarts}.out").open("ab") as output:
             driver = subprocess.Popen(  # noqa: S603 - our own program
-                [sys.executable, "-IS", str(PACKAGE), "slurm", "drive", str(self.path), *words],
+                [sys.executable, "-IS", self.agent, "slurm", "drive", str(self.path), *words],
                 env=environ,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
@@ -253,11 +261,39 @@ class SlurmJob:
         process_tree.signal_all(self.processes())
 
 
+class ScatteredJob(SlurmJob):
+    """The same on nodes that share no files: each has a folder, with what sbcast brought there."""
+
+    def __init__(self, folder: Path, spec: Json) -> None:
+        super().__init__(folder, spec, slurm={"roles": {}, "requeue": True, "shared": False})
+        write_zip(self.path / "agent.pyz")
+        for node in ("a", "b"):
+            (folder / node).mkdir()
+            pack(str(self.path), str(folder / node / "trainway-7.0.x.pyz"))
+        self.path = folder / "a" / "trainway-7.0"
+        self.agent = f"{self.path}.x.pyz"
+
+    def left(self) -> list[str]:
+        """What is on the nodes."""
+        return sorted(path.name for node in "ab" for path in (self._folder / node).iterdir())
+
+
 @contextlib.contextmanager
 def slurm_job(spec: Json, **plan: Any) -> Iterator[SlurmJob]:
     """A job that was never run, cleaned up at the end."""
     with tempfile.TemporaryDirectory(prefix="slurm-", ignore_cleanup_errors=True) as folder:
         job = SlurmJob(Path(folder), spec, **plan)
+        try:
+            yield job
+        finally:
+            job.close()
+
+
+@contextlib.contextmanager
+def scattered_job(spec: Json) -> Iterator[ScatteredJob]:
+    """One that shares no files."""
+    with tempfile.TemporaryDirectory(prefix="slurm-", ignore_cleanup_errors=True) as folder:
+        job = ScatteredJob(Path(folder), spec)
         try:
             yield job
         finally:

@@ -91,11 +91,11 @@ class Wish:
 
 
 def words(step: str, number: str) -> list[str]:
-    """The program that takes a step."""
+    """The program that takes a step; what somebody with more rights holds, its user cannot."""
     return {
         ASK: ["scancel", "--batch", "--signal=TERM", number],
         END: ["scancel", "--full", number],
-        HOLD: ["scontrol", "hold", number],
+        HOLD: ["scontrol", "uhold", number],
         REQUEUE: ["scontrol", "requeuehold", number],
         RELEASE: ["scontrol", "release", number],
     }[step]

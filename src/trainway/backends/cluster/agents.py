@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from trainway.agent.pool.ssh_command import login
+from trainway.backends.agent_socket import AgentError
 from trainway.backends.cluster.host_amounts import HostAmounts
-from trainway.backends.cluster.sites import ClusterSites
+from trainway.backends.cluster.sites import SLURM, ClusterSites
+from trainway.backends.slurm import holding
 from trainway.backends.ssh.pool_agent import PoolAgent
-from trainway.errors import NotFoundError, TrainwayError
+from trainway.errors import InvalidError, NotFoundError, TrainwayError
 
 Json = dict[str, Any]
 
@@ -28,9 +30,9 @@ class ClusterAgents:
         self._sites = ClusterSites(home)
         self._agents: dict[str, PoolAgent] = {}
 
-    def infra(self, cloud: str | None, region: str | None) -> str:
+    def infra(self, cloud: str | None, region: str | None, zone: str | None = None) -> str:
         """The full name of an infrastructure; raises why a cluster cannot be there."""
-        return self._sites.infra(cloud, region)
+        return self._sites.infra(cloud, region, zone)
 
     def pool(self, infra: str) -> str:
         """The name of the agent that keeps clusters there."""
@@ -48,8 +50,10 @@ class ClusterAgents:
         """The folder of a cluster on this machine."""
         return str(self._sites.kept.directory(name))
 
-    async def hosts(self, infra: str) -> list[HostAmounts]:
-        """What the hosts have; none where one of them has not said so yet."""
+    async def hosts(self, infra: str) -> list[HostAmounts] | None:
+        """What the hosts have; empty where one has not said so yet. None: Slurm judges itself."""
+        if _is_slurm(infra):
+            return None
         agent = await self._configured(infra)
         found: list[Json] = []
         with contextlib.suppress(TimeoutError):
@@ -66,23 +70,43 @@ class ClusterAgents:
             for host in found
         ]
 
-    async def login(self, infra: str, host: str) -> list[str]:
-        """The words of ssh that lead a person to a host."""
-        hosts = await asyncio.to_thread(self._sites.pool_hosts, infra)
+    async def login(self, infra: str, host: str) -> Json:
+        """What leads a person to a host: words of ssh, or a step of Slurm to be completed."""
+        if _is_slurm(infra):
+            hosts = (await self._agent(self._sites.pool(infra)).ask("status"))["hosts"]
+        else:
+            hosts = await asyncio.to_thread(self._sites.pool_hosts, infra)
         found = next((item for item in hosts if item["name"] == host), None)
         if found is None:
             raise NotFoundError(f"host {host} is no longer one of {infra}")
-        return shlex.split(login(found))
+        if found.get("step"):
+            return {"words": found["program"], "step": found["step"]}
+        return {"words": shlex.split(login(found))}
 
     async def hold(self, infra: str, cluster: Json) -> Json:
         """Have a cluster kept."""
+        if _is_slurm(infra):
+            cluster = {**cluster, "slurm": self._held(infra, cluster)}
         agent = await self._configured(infra)
-        return await agent.ask("allocate", cluster=cluster)
+        return await _asked(agent, "allocate", cluster=cluster)
+
+    def _held(self, infra: str, cluster: Json) -> Json:
+        """What its agent must know of a cluster on Slurm."""
+        options = cluster["slurm"]["options"]
+        errors = holding.errors(options)
+        if errors:
+            raise InvalidError([f"slurm: {text}" for text in errors])
+        amounts = {name: cluster[name] for name in ("id", "name", "nodes", "cpus", "memory")}
+        accelerator = str(cluster["slurm"]["accelerator"])
+        wanted = holding.Wanted(
+            **amounts, gpus=cluster["gpus"], accelerator=accelerator, options=options
+        )
+        return holding.held(wanted, self._sites.slurm_cluster(infra))
 
     async def ask(self, pool: str, operation: str, name: str, **more: object) -> Json:
         """Have something done with a cluster; NotFoundError: the agent has none of that name."""
         try:
-            return await self._agent(pool).ask(operation, cluster=name, **more)
+            return await _asked(self._agent(pool), operation, cluster=name, **more)
         except TrainwayError as error:
             if "there is no cluster" in error.message:
                 raise NotFoundError(f"there is no cluster {name!r}") from None
@@ -109,6 +133,19 @@ class ClusterAgents:
         if pool not in self._agents:
             self._agents[pool] = PoolAgent(self._home / "pools" / pool)
         return self._agents[pool]
+
+
+async def _asked(agent: PoolAgent, operation: str, **more: object) -> Json:
+    """What an agent says; what it refuses it says in words of its own."""
+    try:
+        return await agent.ask(operation, **more)
+    except AgentError as error:
+        said = error.message.removeprefix(f"{operation}: ")
+        raise AgentError(said, hint=error.hint) from None
+
+
+def _is_slurm(infra: str) -> bool:
+    return infra.partition("/")[0] == SLURM
 
 
 def _count(host: Json) -> float:

@@ -73,6 +73,14 @@ class ClusterBackend(PoolBackend):
         demand = cluster_demand(request.plan["demand"], workload.source or {}, found)
         return replace(request, plan={**request.plan, "demand": demand})
 
+    async def _ways(self) -> list[Json]:
+        """On Slurm its agent knows them: they are steps of the job that the cluster is."""
+        found = self._kept()
+        if not found.is_slurm:
+            return await super()._ways()
+        hosts: list[Json] = (await self.agent(found.pool).ask("status"))["hosts"]
+        return hosts
+
     def _kept(self) -> Kept:
         return self._clusters.kept.find(self._target)
 

@@ -1,5 +1,5 @@
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -157,7 +157,33 @@ def test_where_clusters_can_be(
     assert sites.pool(infra) == (LOCAL_POOL if infra == "local" else "lab")
 
 
-@pytest.mark.parametrize("cloud", ["kubernetes", "slurm", "aws"])
+CLUSTERS = "clusters: {hpc: {login: login, outputs: keep}, apart: {login: login, shared: false}}"
+
+
+@pytest.mark.parametrize(
+    ("region", "zone", "infra"),
+    [("hpc", None, "slurm/hpc"), ("hpc", "gpu", "slurm/hpc/gpu")],
+)
+def test_clusters_can_be_on_slurm(
+    tmp_path: Path, region: str, zone: str | None, infra: str
+) -> None:
+    (tmp_path / "config.yaml").write_text(CLUSTERS)
+    sites = ClusterSites(tmp_path)
+    assert sites.infra("slurm", region, zone) == infra
+    assert sites.pool(infra) == "slurm+hpc"
+    assert sites.slurm_cluster(infra).partition == (zone or "")
+    assert sites.pool_hosts(infra) == [], "Slurm says which they are"
+    write(tmp_path, replace(kept(infra), pool="slurm+hpc"))
+    assert sites.find("dev").outputs == "keep"
+
+
+def test_a_cluster_without_a_shared_file_system_cannot_be_held(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text(CLUSTERS)
+    with pytest.raises(UsageError, match="a file system that all its nodes see"):
+        ClusterSites(tmp_path).infra("slurm", "apart")
+
+
+@pytest.mark.parametrize("cloud", ["kubernetes", "aws"])
 def test_where_they_come_later(tmp_path: Path, cloud: str) -> None:
     with pytest.raises(UsageError, match=f"clusters on {cloud} come later"):
         ClusterSites(tmp_path).infra(cloud, None)

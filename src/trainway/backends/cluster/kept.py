@@ -37,6 +37,11 @@ class Kept:
         """Whether it is a share of this machine."""
         return self.infra == "local"
 
+    @property
+    def is_slurm(self) -> bool:
+        """Whether it holds an allocation of Slurm."""
+        return self.infra.startswith("slurm/")
+
 
 class KeptClusters:
     """The clusters below a home directory."""

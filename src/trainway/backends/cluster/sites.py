@@ -9,6 +9,8 @@ from trainway.backends.base import Capacity
 from trainway.backends.cluster.kept import Kept, KeptClusters
 from trainway.backends.local.capacity import Machine
 from trainway.backends.local.network import LOOPBACK
+from trainway.backends.slurm.clusters import Cluster
+from trainway.backends.slurm.sites import ConfiguredClusters
 from trainway.backends.ssh.sites import ConfiguredPools, Site
 from trainway.errors import UsageError
 
@@ -16,11 +18,13 @@ Json = dict[str, Any]
 
 LOCAL: Final = "local"
 SSH: Final = "ssh"
+SLURM: Final = "slurm"
 LOCAL_POOL: Final = "local-clusters"
 """The pool of the clusters of this machine; a pool of hosts cannot be called so."""
+SLURM_POOLS: Final = "slurm+"
+"""What the names of pools begin with whose hosts are nodes of Slurm; those of others cannot."""
 HOST: Final = "this"
 _AGENT: Final = Path(trainway.__file__).parent / "agent"
-_LATER: Final = ("kubernetes", "slurm")
 
 
 class ClusterSites:
@@ -47,35 +51,50 @@ class ClusterSites:
         return self.pool_hosts(self.kept.find(target).infra)
 
     def pool_hosts(self, infra: str) -> list[Json]:
-        """The hosts of an infrastructure, as a pool agent is told of them."""
-        if infra == LOCAL:
+        """The hosts of an infrastructure, as a pool agent is told of them; Slurm says it itself."""
+        family, _, target = infra.partition("/")
+        if family == LOCAL:
             return [local_host(self._home, self._machine.capacity())]
-        return ConfiguredPools(self._home).hosts(infra.partition("/")[2])
+        return [] if family == SLURM else ConfiguredPools(self._home).hosts(target)
 
-    def infra(self, cloud: str | None, region: str | None) -> str:
+    def infra(self, cloud: str | None, region: str | None, zone: str | None = None) -> str:
         """The full name of an infrastructure on which clusters can be."""
         if cloud in (None, LOCAL):
             return LOCAL
-        if cloud in _LATER:
+        if cloud == SSH:
+            return f"{SSH}/{ConfiguredPools(self._home).find(region or '').pool}"
+        if cloud != SLURM:
             raise UsageError(
-                f"clusters on {cloud} come later; they can be on this machine and on SSH hosts",
-                hint="--infra local or --infra ssh/POOL; single jobs run with trainway run --on",
+                f"clusters on {cloud} come later; they can be on this machine, on SSH hosts and on "
+                "Slurm",
+                hint="--infra local, ssh/POOL or slurm/CLUSTER; single jobs run with trainway run",
             )
-        if cloud != SSH:
+        found = self.slurm_cluster(f"{SLURM}/{region or ''}" + (f"/{zone}" if zone else ""))
+        if not found.shared:
             raise UsageError(
-                f"clusters on {cloud} come later", hint="--infra local or --infra ssh/POOL"
+                f"clusters on {SLURM}/{found.name} need a file system that all its nodes see",
+                hint="single jobs do not: trainway run --on",
             )
-        return f"{SSH}/{ConfiguredPools(self._home).find(region or '').pool}"
+        return f"{SLURM}/{found.name}" + (f"/{zone}" if zone else "")
+
+    def slurm_cluster(self, infra: str) -> Cluster:
+        """The cluster of Slurm that an infrastructure is, with its partition."""
+        return ConfiguredClusters(self._home).find(infra.partition("/")[2])
 
     def pool(self, infra: str) -> str:
         """The agent that keeps the clusters of an infrastructure."""
-        if infra == LOCAL:
+        family, _, target = infra.partition("/")
+        if family == LOCAL:
             return LOCAL_POOL
-        return ConfiguredPools(self._home).find(infra.partition("/")[2]).pool
+        if family == SLURM:
+            return f"{SLURM_POOLS}{target.partition('/')[0]}"
+        return ConfiguredPools(self._home).find(target).pool
 
     def _outputs(self, found: Kept) -> str:
         if found.is_local:
             return "copy"
+        if found.is_slurm:
+            return self.slurm_cluster(found.infra).outputs
         return ConfiguredPools(self._home).find(found.infra.partition("/")[2]).outputs
 
 

@@ -5,7 +5,7 @@ of this machine. In containers they must have an image instead. The rest is told
 warning.
 """
 
-from collections.abc import Iterator, Sized
+from collections.abc import Iterator, Sequence, Sized
 from typing import Any, Final
 
 from trainway.agent.plan import VERSION, Plan
@@ -37,12 +37,12 @@ def errors(jobset: Json, where: str = HERE) -> list[str]:
     ]
 
 
-def warnings(jobset: Json, where: str = HERE) -> list[str]:
-    """What will not be honoured: at most one line."""
+def warnings(jobset: Json, where: str = HERE, honours: Sequence[str] = ()) -> list[str]:
+    """What will not be honoured: at most one line; `honours` as in a plan of the agent."""
     if _is_contained(jobset):
         text = _fields(jobset, {"tool": "podman"})
         return [f"runs in containers of this machine: {text}"] if text else []
-    said = [_images(jobset["spec"]), _fields(jobset)]
+    said = [_images(jobset["spec"]), _fields(jobset, honours=honours)]
     text = "; ".join(part for part in said if part)
     whose = f"{where}'" if where.endswith("s") else f"{where}'s"
     return [f"runs with {whose} own programs: {text}"] if text else []
@@ -60,9 +60,9 @@ def _images(spec: Json) -> str:
     return f"the image{'s' * (len(images) > 1)} {', '.join(images)} {_be(images)} not used"
 
 
-def _fields(jobset: Json, containers: Json | None = None) -> str:
+def _fields(jobset: Json, containers: Json | None = None, honours: Sequence[str] = ()) -> str:
     data = {"version": VERSION, "id": "", "name": "", "jobset": jobset, "containers": containers}
-    plan = Plan(data)
+    plan = Plan({**data, "honours": honours})
     found = [name for name in not_honoured(plan) if not name.startswith("image ")]
     return f"{', '.join(found)} {_be(found)} not honoured" if found else ""
 

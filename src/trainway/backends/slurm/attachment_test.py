@@ -1,4 +1,6 @@
 import shlex
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,7 +10,13 @@ from trainway.backends.slurm.clusters import Cluster
 from trainway.errors import ConflictError
 
 RECORDS: list[dict[str, Any]] = [
-    {"type": "placement", "token": "17.0", "hosts": {"node-0-0": "n1", "node-0-1": "n2"}},
+    {
+        "type": "placement",
+        "token": "12_5.0",
+        "job": "17",
+        "hosts": {"node-0-0": "n1", "node-0-1": "n2"},
+        "groups": {"n2": 1},
+    },
     {"type": "pod", "pod": "node-0-0", "containers": [{"name": "main", "pid": 7}]},
     {"type": "pod", "pod": "node-0-1", "containers": [{"name": "main", "pid": 8}]},
 ]
@@ -23,16 +31,38 @@ def test_a_step_leads_beside_the_pod() -> None:
     assert place["host"] == "n2"
     assert place["program"] == ["ssh", "-p", "2222", "me@hpc"]
     assert "processes" not in place
-    words = shlex.split(place["remote"]["main"])
+    *shell, script, name = shlex.split(place["remote"]["main"])
+    assert (shell, name) == (["exec", "sh", "-c"], "sh")
+    words = shlex.split(script)
     assert words[:2] == ["exec", "srun"]
-    assert {"--overlap", "--jobid=17", "--nodelist=n2"} < set(words)
-    assert words[-2:] == ["abc", "8"]
+    assert {"--overlap", "--jobid=17", "--nodelist=n2", "--het-group=1"} < set(words)
+    assert words[-3:] == ["abc", "8", "$@"]
+
+
+def test_the_step_finds_slurm_where_the_cluster_has_it() -> None:
+    env = {"PATH": "/opt/slurm/bin:/bin", "HF_TOKEN": "hush"}
+    (remote,) = attachment(handle(Cluster("hpc", "hpc", env=env)), RECORDS)["remote"].values()
+    assert shlex.split(remote)[3].startswith("export PATH=/opt/slurm/bin:/bin; exec srun ")
+    assert "hush" not in remote
+
+
+def test_the_command_comes_after_it_whatever_it_says(tmp_path: Path) -> None:
+    srun = tmp_path / "srun"
+    srun.write_text("#!/bin/sh\nwhile [ $# -gt 2 ]; do shift; done\nprintf '%s|' \"$@\"\n")
+    srun.chmod(0o700)
+    cluster = Cluster("here", env={"PATH": f"{tmp_path}:/usr/bin:/bin"})
+    place = attachment(handle(cluster), RECORDS)
+    words = ["echo", "a  b $HOME 'c'"]
+    line = f"{place['remote']['main']} {shlex.join(words)}"
+    done = subprocess.run([*place["program"], line], capture_output=True, text=True, check=True)
+    assert done.stdout == "".join(f"{word}|" for word in words)
 
 
 def test_a_login_node_needs_no_ssh() -> None:
     place = attachment(handle(Cluster("here")), RECORDS)
     assert place["program"] == ["sh", "-c"]
     assert "--nodelist=n1" in place["remote"]["main"]
+    assert "--het-group" not in place["remote"]["main"]
 
 
 def test_a_pod_without_a_node_cannot_be_reached() -> None:

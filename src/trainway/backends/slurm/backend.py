@@ -13,6 +13,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, Final
 
 from trainway.backends.agent_socket import AgentError
@@ -36,10 +37,10 @@ from trainway.backends.local.ports import Ports
 from trainway.backends.local.strays import read_strays
 from trainway.backends.logs.cursor import Cursor
 from trainway.backends.logs.stream import stream_logs
-from trainway.backends.slurm import checks, options, planning, refusals
+from trainway.backends.slurm import checks, options, planning, probing, refusals
 from trainway.backends.slurm.attachment import attachment
 from trainway.backends.slurm.capacity import capacity_of
-from trainway.backends.slurm.clusters import NONE, Cluster
+from trainway.backends.slurm.clusters import NONE, PYXIS, Cluster
 from trainway.backends.slurm.network import FIRST_PORT, LAST_PORT, SlurmNetwork
 from trainway.backends.slurm.planning import SlurmRequest
 from trainway.backends.slurm.relay_client import RelayClient
@@ -51,8 +52,11 @@ from trainway.errors import ConflictError, TrainwayError, UnavailableError
 Json = dict[str, Any]
 
 SCRIPT: Final = "script.sbatch"
-_FACTS_LAST_S: Final = 60.0
+_FACTS_LAST_S: Final = 600.0
+"""What a cluster has changes rarely; what is free is for Slurm to know."""
 _IMAGES_HINT: Final = "leave out --image and --containers; the nodes' own programs are used"
+_PORTS: Final = Ports(FIRST_PORT, LAST_PORT)
+"""Of all backends of the family, since partitions may have nodes in common."""
 _NO_IMAGES: Final = "the cluster has neither Pyxis nor Apptainer"
 
 log = logging.getLogger(__name__)
@@ -76,10 +80,12 @@ class SlurmBackend:
         self._sites = sites or ConfiguredClusters(settings.home)
         self._relays = relays or relays_of(settings.home)
         self._clock = clock
-        self._ports = ports or Ports(FIRST_PORT, LAST_PORT)
+        self._ports = ports or _PORTS
         self._writing = threading.Lock()
         self._facts: Json = {}
         self._looked = -_FACTS_LAST_S
+        self._known: Cluster | None = None
+        """The cluster as it was configured when it was looked at."""
         self._failed: list[Check] = []
 
     @property
@@ -95,9 +101,9 @@ class SlurmBackend:
             return [FAMILY]
 
     async def look(self) -> None:
-        """See whether there is such a cluster, and what it has; that is known for a minute."""
+        """See whether there is such a cluster, and what it has; that is known for a while."""
         cluster = self._sites.find(self._target)
-        if time.monotonic() - self._looked > _FACTS_LAST_S:
+        if cluster != self._known or time.monotonic() - self._looked > _FACTS_LAST_S:
             await self._learn(cluster)
 
     async def survey(self) -> None:
@@ -107,6 +113,19 @@ class SlurmBackend:
         except TrainwayError as error:
             self._facts, self._failed = {}, checks.failed(error.message, error.hint or "")
 
+    async def probe(self) -> None:
+        """Run a short job, which looks at what a node sees; nothing where the survey failed."""
+        if not self._facts:
+            return
+        cluster = self._sites.find(self._target)
+        argv = probing.command(cluster, str(self._facts["home"]), f"doctor-{token_hex(4)}")
+        try:
+            answer = await self._relays.of(cluster.to_dict()).ask("command", argv=argv)
+        except TrainwayError as error:
+            self._facts[probing.NODE] = probing.failed(error.message, error.hint or "")
+        else:
+            self._facts[probing.NODE] = probing.found(answer)
+
     async def close(self) -> None:
         """End the relays; jobs run on."""
         await self._relays.close()
@@ -114,7 +133,7 @@ class SlurmBackend:
     def capabilities(self) -> Mapping[Feature, str]:
         """GPUs and images where the cluster has them."""
         no_gpus = "" if self.capacity().gpus else "no partition has GPUs"
-        no_images = "" if self._facts.get("containers") else _NO_IMAGES
+        no_images = _NO_IMAGES if self._tool() in ("", NONE) else ""
         return dict.fromkeys(Feature, "") | {Feature.GPUS: no_gpus, Feature.IMAGES: no_images}
 
     def check(self) -> list[Check]:
@@ -159,7 +178,7 @@ class SlurmBackend:
             raise UnavailableError(missing, hint=_IMAGES_HINT)
         said, wrong = options.of_job(source, jobset)
         chosen = options.merged(cluster.batch_options(), said)
-        errors = [*wrong, *refusals.errors(jobset, source, chosen, tool)]
+        errors = [*wrong, *refusals.errors(jobset, source, chosen, tool, shared=cluster.shared)]
         return errors, refusals.warnings(jobset)
 
     def plan(self, workload: Workload) -> SlurmRequest:
@@ -234,11 +253,10 @@ class SlurmBackend:
 
     async def suspend(self, handle: Handle) -> None:
         """Stop the pods; Slurm holds the job."""
-        if not handle.get("requeue", True):
-            raise ConflictError(
-                "Slurm may not put it back into the queue (no-requeue), so it cannot be suspended"
-            )
-        await self._relay(handle).ask("suspend", id=handle["id"])
+        try:
+            await self._relay(handle).ask("suspend", id=handle["id"])
+        except AgentError as error:
+            raise ConflictError(error.message, hint=error.hint) from error
 
     async def resume(self, handle: Handle) -> None:
         """Let Slurm start it again."""
@@ -271,8 +289,11 @@ class SlurmBackend:
         await asyncio.to_thread(shutil.rmtree, _job(handle).path, ignore_errors=True)
 
     async def _learn(self, cluster: Cluster) -> None:
-        self._facts = await self._relays.of(cluster.to_dict()).ask("facts")
-        self._looked, self._failed = time.monotonic(), []
+        described = cluster.to_dict()
+        relay = self._relays.of(described)
+        relay.describe(described)
+        self._facts = await relay.ask("facts")
+        self._looked, self._known, self._failed = time.monotonic(), cluster, []
 
     def _cluster(self, known: Handle) -> Cluster:
         """The cluster as it is configured; else as it was when the job was submitted."""
@@ -285,12 +306,16 @@ class SlurmBackend:
             return Cluster.from_dict(known["cluster"], partition)
 
     def _tool(self) -> str:
-        """What runs images."""
+        """What runs images.
+
+        What was configured counts, since nodes may have programs that the login node has not; but
+        srun is the same on both.
+        """
         wanted = self._sites.find(self._target).containers
         found = [str(name) for name in self._facts.get("containers") or ()]
-        if wanted in ("", *found):
-            return wanted or next(iter(found), "")
-        return NONE if wanted == NONE or self._facts else wanted
+        if wanted == PYXIS and self._facts and PYXIS not in found:
+            return NONE
+        return wanted or next(iter(found), "")
 
     def _relay(self, handle: Handle) -> RelayClient:
         return self._relays.of(handle["cluster"])

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from trainway.backends.base import BackendSettings, Remote, Update
+from trainway.backends.agent_socket import AgentError
+from trainway.backends.base import BackendSettings, Feature, Probing, Remote, Update
 from trainway.backends.slurm.backend import Relays, SlurmBackend
 from trainway.backends.slurm.sites import ConfiguredClusters
 from trainway.backends.slurm.testing import FakeRelay, jobset, role, workload
@@ -19,12 +20,14 @@ FACTS: Json = {
     "version": "22.05.8",
     "python": [3, 11],
     "partitions": [{"name": "main", "state": "up", "nodes": 4, "cpus": 32, "gpus": {"gpu": 2}}],
+    "whole": {"nodes": 4, "cpus": 32, "gpus": {"gpu": 2}},
     "containers": ["apptainer"],
+    "home": "/home/me/.trainway/slurm",
 }
 
 
 def facts(operation: str, _fields: Mapping[str, Any]) -> Json:
-    return FACTS if operation == "facts" else {}
+    return dict(FACTS) if operation == "facts" else {}
 
 
 def unreachable(*_: Any) -> Json:
@@ -105,13 +108,14 @@ def test_a_job_outlives_its_configuration(setup: Setup) -> None:
     assert setup.clusters[0]["login"] == "hpc"
 
 
-def test_a_job_that_may_not_be_requeued_cannot_be_suspended(setup: Setup) -> None:
-    made = jobset(role("node"))
-    made["metadata"]["annotations"] = {"trainway.dev/slurm-options": '{"no-requeue": true}'}
-    handle = setup.backend.plan(workload(made)).handle
-    with pytest.raises(ConflictError, match="no-requeue"):
-        asyncio.run(setup.backend.suspend(handle))
-    assert setup.asked == []
+def test_what_slurm_does_not_suspend_is_not_asked_for_again(tmp_path: Path) -> None:
+    def answer(*_: Any) -> Json:
+        raise AgentError("the job is not to be requeued", hint="no-requeue")
+
+    setup = Setup(tmp_path, answer=answer)
+    with pytest.raises(ConflictError, match="not to be requeued") as caught:
+        asyncio.run(setup.backend.suspend(setup.backend.plan(JOB).handle))
+    assert caught.value.hint == "no-requeue"
 
 
 def test_records_are_watched_as_the_relay_brings_them(setup: Setup) -> None:
@@ -157,15 +161,47 @@ def test_a_login_node_that_is_away_is_said(tmp_path: Path) -> None:
     assert (check.ok, check.fix) == (False, "try ssh hpc")
 
 
+def test_a_relay_is_told_what_is_configured_now(setup: Setup) -> None:
+    asyncio.run(setup.backend.look())
+    text = "clusters: {hpc: {login: hpc, env: {PATH: /opt/slurm/bin}}}\n"
+    (setup.home / "config.yaml").write_text(text)
+    asyncio.run(setup.backend.survey())
+    assert [cluster["env"] for cluster in setup.relay.described] == [{}, {"PATH": "/opt/slurm/bin"}]
+    assert len(setup.clusters) == 1
+
+
 def test_what_a_cluster_has_is_known_for_a_while(setup: Setup) -> None:
     asyncio.run(setup.backend.look())
     asyncio.run(setup.backend.look())
     assert setup.asked == ["facts"]
     asyncio.run(setup.backend.survey())
     assert setup.asked == ["facts", "facts"]
-    assert setup.backend.capacity().gpus == ("main/GPU/0", "main/GPU/1")
+    assert setup.backend.capacity().gpus == ("GPU/0", "GPU/1")
     assert all(check.ok for check in setup.backend.check())
     assert not any(setup.backend.capabilities().values())
+
+
+def test_a_short_job_tells_what_a_node_sees(tmp_path: Path) -> None:
+    def answer(operation: str, _fields: Mapping[str, Any]) -> Json:
+        if operation == "command":
+            return {"status": 0, "stdout": "node=n1\nwritable=yes\npython=3.11.2\n", "stderr": ""}
+        return dict(FACTS)
+
+    setup = Setup(tmp_path, answer=answer)
+    assert isinstance(setup.backend, Probing)
+    asyncio.run(setup.backend.survey())
+    asyncio.run(setup.backend.probe())
+    failed = [check for check in setup.backend.check() if not check.ok]
+    assert [check.detail for check in failed] == ["node n1 does not see /home/me/.trainway/slurm"]
+    asyncio.run(setup.backend.survey())
+    assert all(check.ok for check in setup.backend.check())
+
+
+def test_a_short_job_is_not_tried_where_nobody_answers(tmp_path: Path) -> None:
+    setup = Setup(tmp_path, answer=unreachable)
+    asyncio.run(setup.backend.survey())
+    asyncio.run(setup.backend.probe())
+    assert setup.asked == ["facts"]
 
 
 def contained() -> Json:
@@ -183,6 +219,23 @@ def test_images_need_a_cluster_that_has_them(setup: Setup) -> None:
     asyncio.run(setup.backend.look())
     assert setup.backend.problems(made, made) == ([], [])
     assert "apptainer exec" in setup.backend.plan(workload(made)).script
+
+
+@pytest.mark.parametrize(
+    ("tool", "word"), [("singularity", "singularity exec"), ("pyxis", ""), ("none", "")]
+)
+def test_a_tool_that_is_configured_is_used(setup: Setup, tool: str, word: str) -> None:
+    text = f"clusters: {{hpc: {{login: hpc, containers: {tool}}}}}\n"
+    (setup.home / "config.yaml").write_text(text)
+    asyncio.run(setup.backend.look())
+    made = contained()
+    assert bool(setup.backend.capabilities()[Feature.IMAGES]) is not bool(word)
+    if word:
+        assert setup.backend.problems(made, made) == ([], [])
+        assert word in setup.backend.plan(workload(made)).script
+    else:
+        with pytest.raises(UnavailableError, match="neither Pyxis nor Apptainer"):
+            setup.backend.problems(made, made)
 
 
 def test_options_that_are_ours_are_refused(setup: Setup) -> None:

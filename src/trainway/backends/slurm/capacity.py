@@ -1,6 +1,6 @@
 """What a cluster has for jobs, partition by partition, as its login node says. Pure.
 
-Partitions may have nodes in common, so the whole is what the largest of them has.
+Partitions may have nodes in common, so they cannot be added up: the whole is told as well.
 """
 
 from collections.abc import Mapping
@@ -22,17 +22,15 @@ def capacity_of(facts: Mapping[str, Any], partition: str = "") -> Capacity:
     ]
     if not pools:
         return Capacity()
-    largest = max(pools, key=lambda pool: (pool.nodes, pool.cpus))
-    most = max(pools, key=lambda pool: sum(pool.gpus.values()))
+    whole = pools[0] if partition else _pool({"name": "", **facts["whole"]})
     return Capacity(
-        cpus=largest.cpus,
-        memory=largest.memory,
+        cpus=whole.cpus,
+        memory=whole.memory,
         gpus=tuple(
-            f"{most.name}/{kind}/{number}"
-            for kind, count in most.gpus.items()
-            for number in range(count)
+            f"{kind}/{number}" for kind, count in whole.gpus.items() for number in range(count)
         ),
         pools=tuple(pools),
+        whole=whole,
     )
 
 

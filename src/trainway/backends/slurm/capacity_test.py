@@ -1,3 +1,4 @@
+from trainway.backends.base import free_of
 from trainway.backends.slurm.capacity import capacity_of
 from trainway.jobset.quantity import Quantity
 
@@ -21,15 +22,25 @@ FACTS = {
             "free_gpus": {"a100": 1},
         },
         {"name": "old", "state": "down", "nodes": 9, "cpus": 99},
-    ]
+    ],
+    "whole": {
+        "nodes": 5,
+        "cpus": 40,
+        "free_cpus": 21,
+        "memory": 80_000,
+        "gpus": {"a100": 2, "gpu": 1},
+        "free_gpus": {"a100": 1},
+    },
 }
 
 
 def test_partitions_are_not_added_up() -> None:
     found = capacity_of(FACTS)
-    assert found.cpus == Quantity.parse(32)
-    assert found.memory == Quantity.parse("64000Mi")
-    assert found.gpus == ("gpu/a100/0", "gpu/a100/1", "gpu/GPU/0")
+    assert found.cpus == Quantity.parse(40)
+    assert found.memory == Quantity.parse("80000Mi")
+    assert found.gpus == ("a100/0", "a100/1", "GPU/0")
+    free = free_of(found)
+    assert (free.cpus, len(free.gpus)) == (Quantity.parse(21), 1)
     main, gpu = found.pools
     assert (main.name, main.nodes, main.free_cpus) == ("main", 4, Quantity.parse(20))
     assert main.free_memory == Quantity.parse("1000Mi")
@@ -37,6 +48,8 @@ def test_partitions_are_not_added_up() -> None:
 
 
 def test_one_partition_may_be_meant() -> None:
-    assert [pool.name for pool in capacity_of(FACTS, "gpu").pools] == ["gpu"]
+    found = capacity_of(FACTS, "gpu")
+    assert [pool.name for pool in found.pools] == ["gpu"]
+    assert found.cpus == Quantity.parse(16)
     assert not capacity_of(FACTS, "old").pools
     assert capacity_of({}).cpus.is_zero

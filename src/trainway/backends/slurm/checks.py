@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from trainway.backends.base import Check
-from trainway.backends.slurm.clusters import NONE, Cluster
+from trainway.backends.slurm.clusters import NONE, PYXIS, Cluster
+from trainway.backends.slurm.probing import NODE
 
 OLDEST: Final = (20, 11)
 """The first Slurm whose steps can be told apart from the allocation (`--overlap`, `--exact`)."""
@@ -24,6 +25,7 @@ def checks_of(cluster: Cluster, facts: Mapping[str, Any]) -> list[Check]:
         _containers(cluster, facts),
         _accounting(facts),
         *_rest(cluster, facts),
+        *_node(facts),
     ]
 
 
@@ -59,19 +61,43 @@ def _python(cluster: Cluster, facts: Mapping[str, Any]) -> Check:
     if tuple(version[:2]) < OLDEST_PYTHON:
         detail = f"{cluster.python} is {text or 'not there'}"
         return Check("python", ok=False, detail=detail, fix=f"set `python` to one from {least} on")
-    return Check("python", ok=True, detail=f"{text} on the login node; the nodes need it too")
+    node = facts.get(NODE) or {}
+    if "python" not in node:
+        return Check("python", ok=True, detail=f"{text} on the login node; the nodes need it too")
+    there = ".".join(map(str, node["python"]))
+    if tuple(node["python"][:2]) < OLDEST_PYTHON:
+        detail = f"{cluster.python} is {there or 'not there'} on node {node['name']}"
+        return Check("python", ok=False, detail=detail, fix=f"set `python` to one from {least} on")
+    return Check("python", ok=True, detail=f"{text} on the login node, {there} on a node")
 
 
 def _home(cluster: Cluster, facts: Mapping[str, Any]) -> Check:
-    place = str(facts.get("home") or cluster.home)
+    place, node = str(facts.get("home") or cluster.home), facts.get(NODE) or {}
     if not facts.get("writable", True):
         fix = "set `home` to a directory that all nodes see and that you may write"
         return Check("files", ok=False, detail=f"{place} cannot be written", fix=fix)
-    if facts.get("shared") is False:
-        fix = "set `home` to a directory on a file system that all nodes see"
-        return Check("files", ok=False, detail=f"nodes do not see {place}", fix=fix)
-    seen = "a node sees it" if facts.get("shared") else "every node must see it"
-    return Check("files", ok=True, detail=f"jobs are kept in {place}; {seen}")
+    if not cluster.shared:
+        fix = "a node sees that: `shared: false` is not needed" if node.get("sees") else ""
+        detail = f"jobs are kept in {place}, and their files travel with them"
+        return Check("files", ok=True, detail=detail, fix=fix)
+    if "sees" not in node:
+        return Check("files", ok=True, detail=f"jobs are kept in {place}; every node must see it")
+    return _seen(place, node)
+
+
+def _seen(place: str, node: Mapping[str, Any]) -> Check:
+    """What a node sees of the directory that all of them should see."""
+    name = node["name"]
+    if not node["sees"]:
+        fix = (
+            "set `home` to a directory on a file system that all nodes see, or `shared: false`: "
+            "then files travel with each job"
+        )
+        return Check("files", ok=False, detail=f"node {name} does not see {place}", fix=fix)
+    if not node["writes"]:
+        fix = "set `home` to a directory that all nodes can write"
+        return Check("files", ok=False, detail=f"node {name} cannot write {place}", fix=fix)
+    return Check("files", ok=True, detail=f"jobs are kept in {place}; node {name} sees it")
 
 
 def _partitions(cluster: Cluster, facts: Mapping[str, Any]) -> Check:
@@ -94,7 +120,7 @@ def _partitions(cluster: Cluster, facts: Mapping[str, Any]) -> Check:
 def _described(told: Mapping[str, Any]) -> str:
     nodes = int(told.get("nodes") or 0)
     notes = [f"{nodes} node{'s' * (nodes != 1)}", f"{told.get('cpus', 0)} CPUs"]
-    if told.get("time_limit") not in (None, "", "infinite", "UNLIMITED"):
+    if told.get("time_limit") not in (None, "", "infinite", "unlimited"):
         notes.append(f"at most {told['time_limit']}")
     if told.get("state") != "up":
         notes.append(str(told.get("state")))
@@ -120,9 +146,12 @@ def _mpi(facts: Mapping[str, Any]) -> Check:
 def _containers(cluster: Cluster, facts: Mapping[str, Any]) -> Check:
     found = [str(name) for name in facts.get("containers") or ()]
     wanted = cluster.containers
-    if wanted not in ("", NONE) and found and wanted not in found:
-        fix = f"found: {', '.join(found)}; mend `containers`"
-        return Check("containers", ok=False, detail=f"{wanted} was not found", fix=fix)
+    if wanted == PYXIS and wanted not in found:
+        fix = f"mend `containers`; found: {', '.join(found) or 'none'}"
+        return Check("containers", ok=False, detail="srun has no --container-image", fix=fix)
+    if wanted not in ("", NONE, *found):
+        detail = f"{wanted}, which the login node does not have"
+        return Check("containers", ok=True, detail=detail, fix="every node must have it")
     if not found:
         fix = "jobs with --image or --containers need Pyxis or Apptainer"
         return Check("containers", ok=True, detail="neither Pyxis nor Apptainer", fix=fix)
@@ -143,3 +172,14 @@ def _rest(cluster: Cluster, facts: Mapping[str, Any]) -> Iterator[Check]:
         ok = said.endswith("ok")
         fix = "" if ok else "see `rest.url` and `rest.token_file`; commands of Slurm are used"
         yield Check("slurmrestd", ok=ok, detail=said, fix=fix)
+
+
+def _node(facts: Mapping[str, Any]) -> Iterator[Check]:
+    """What became of the short job, where there was one."""
+    node = facts.get(NODE)
+    if node is None:
+        return
+    if "problem" in node:
+        yield Check("job", ok=False, detail=node["problem"], fix=node["hint"])
+    else:
+        yield Check("job", ok=True, detail=f"one ran on node {node['name']}")

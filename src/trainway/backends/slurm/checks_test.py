@@ -24,7 +24,7 @@ FACTS: Json = {
     "accounting": "slurmdbd",
 }
 FACTS["partitions"][1]["gpus"] = {"a100": 2}
-
+NODE: Json = {"name": "n1", "sees": True, "writes": True, "python": [3, 9, 18]}
 
 TEST = Cluster("test")
 
@@ -76,12 +76,67 @@ class Case:
             detail="jobs are kept in /home/me/.trainway/slurm; every node must see it",
         ),
         Case(
-            "files that were tried",
+            "files that a node sees",
             "files",
-            {"shared": False},
+            {"node": NODE},
+            detail="jobs are kept in /home/me/.trainway/slurm; node n1 sees it",
+        ),
+        Case(
+            "files that a node does not see",
+            "files",
+            {"node": {**NODE, "sees": False}},
             ok=False,
-            detail="nodes do not see /home/me/.trainway/slurm",
-            fix="set `home` to a directory on a file system that all nodes see",
+            detail="node n1 does not see /home/me/.trainway/slurm",
+            fix=(
+                "set `home` to a directory on a file system that all nodes see, or "
+                "`shared: false`: then files travel with each job"
+            ),
+        ),
+        Case(
+            "files that a node only reads",
+            "files",
+            {"node": {**NODE, "writes": False}},
+            ok=False,
+            detail="node n1 cannot write /home/me/.trainway/slurm",
+            fix="set `home` to a directory that all nodes can write",
+        ),
+        Case(
+            "files that travel",
+            "files",
+            {"node": {**NODE, "sees": False}},
+            Cluster("test", shared=False),
+            detail="jobs are kept in /home/me/.trainway/slurm, and their files travel with them",
+        ),
+        Case(
+            "files that travel in vain",
+            "files",
+            {"node": NODE},
+            Cluster("test", shared=False),
+            detail="jobs are kept in /home/me/.trainway/slurm, and their files travel with them",
+            fix="a node sees that: `shared: false` is not needed",
+        ),
+        Case(
+            "python of a node",
+            "python",
+            {"node": NODE},
+            detail="3.11.2 on the login node, 3.9.18 on a node",
+        ),
+        Case(
+            "no python on a node",
+            "python",
+            {"node": {**NODE, "python": []}},
+            ok=False,
+            detail="python3 is not there on node n1",
+            fix="set `python` to one from 3.8 on",
+        ),
+        Case("a job", "job", {"node": NODE}, detail="one ran on node n1"),
+        Case(
+            "no job",
+            "job",
+            {"node": {"problem": "Requested nodes are busy", "hint": "wait"}},
+            ok=False,
+            detail="Requested nodes are busy",
+            fix="wait",
         ),
         Case(
             "partitions",
@@ -107,12 +162,20 @@ class Case:
             fix="jobs with --image or --containers need Pyxis or Apptainer",
         ),
         Case(
-            "another container tool",
+            "no Pyxis",
             "containers",
             cluster=Cluster("test", containers="pyxis"),
             ok=False,
-            detail="pyxis was not found",
-            fix="found: apptainer; mend `containers`",
+            detail="srun has no --container-image",
+            fix="mend `containers`; found: apptainer",
+        ),
+        Case(
+            "a tool that only nodes have",
+            "containers",
+            {"containers": []},
+            Cluster("test", containers="apptainer"),
+            detail="apptainer, which the login node does not have",
+            fix="every node must have it",
         ),
         Case(
             "no accounting",

@@ -10,10 +10,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from trainway.agent.pool.ssh_command import shell_path
+from trainway.agent.slurm.login import HOME
 from trainway.api.task.shape import (
     TEXT,
     Anything,
     Either,
+    Flag,
     Items,
     Number,
     Record,
@@ -23,6 +25,7 @@ from trainway.api.task.shape import (
     check,
     step,
 )
+from trainway.backends.masking import is_confidential
 from trainway.backends.slurm import options
 from trainway.backends.slurm.options import Value
 from trainway.backends.ssh.client_config import words_of
@@ -31,12 +34,12 @@ from trainway.schema.field import FieldError, Path, invalid
 
 Json = dict[str, Any]
 
-HOME: Final = "~/.trainway/slurm"
-"""Where jobs are kept on the cluster, on a file system that all nodes see."""
 PYXIS: Final = "pyxis"
 APPTAINER: Final = "apptainer"
+SINGULARITY: Final = "singularity"
+"""What Apptainer was called once, and on many clusters still is."""
 NONE: Final = "none"
-TOOLS: Final = (PYXIS, APPTAINER, NONE)
+TOOLS: Final = (PYXIS, APPTAINER, SINGULARITY, NONE)
 
 _VARIABLE: Final = "[A-Za-z_][A-Za-z0-9_]*"
 _ENV: Final = Table(Either((TEXT, Number())), key=_VARIABLE)
@@ -49,6 +52,7 @@ _CLUSTER: Final = Record(
         "options": Items(TEXT),
         "python": Text(r"\S.*", "must be a program"),
         "home": Text(r"(~/|/).*", "must be a path that begins with / or ~/"),
+        "shared": Flag(),
         "partition": Text(r"\S+", "must be the name of a partition"),
         "account": Text(r"\S+", "must be the name of an account"),
         "sbatch_options": Table(Anything(), nullable=True, says="an object"),
@@ -75,6 +79,8 @@ class Cluster:
     ssh_options: tuple[str, ...] = ()
     python: str = PYTHON
     home: str = HOME
+    shared: bool = True
+    """Whether all nodes see what is in `home`."""
     partition: str = ""
     options: Mapping[str, Value] = field(default_factory=dict)
     """Of sbatch, for every job; the account is among them."""
@@ -90,8 +96,15 @@ class Cluster:
         """The same, with another partition where one is named."""
         return replace(self, partition=partition) if partition else self
 
+    def through(self, login: "Cluster | None") -> "Cluster":
+        """The same, reached as that one is, unless it says itself how."""
+        if login is None or self.login:
+            return self
+        options = (*login.ssh_options, *self.ssh_options)
+        return replace(self, login=login.login, ssh_options=options)
+
     def to_dict(self) -> Json:
-        """As its relay is told of it."""
+        """As its relay is told of it, and as the store keeps it: without secrets."""
         found: Json = {
             "name": self.name,
             "login": self.login,
@@ -101,8 +114,10 @@ class Cluster:
             "options": list(self.ssh_options),
             "python": self.python,
             "home": "" if self.home == HOME else self.home,
-            "env": dict(self.env),
+            "env": {name: text for name, text in self.env.items() if not is_confidential(name)},
         }
+        if not self.shared:
+            found["shared"] = False
         return found | ({"rest": dict(self.rest)} if self.rest else {})
 
     @classmethod
@@ -116,6 +131,7 @@ class Cluster:
             ssh_options=tuple(data["options"]),
             python=str(data["python"]),
             home=str(data["home"]) or HOME,
+            shared=bool(data.get("shared", True)),
             partition=partition,
             env=dict(data["env"]),
             rest=dict(data.get("rest") or {}),
@@ -124,6 +140,10 @@ class Cluster:
     def directory(self, job_id: str) -> str:
         """Where a job is kept there, in the words of a shell."""
         return shell_path(f"{self.home.rstrip('/')}/jobs/{job_id}")
+
+    def array_directory(self, array_id: str) -> str:
+        """Where the directories of an array are found under their ranks."""
+        return shell_path(f"{self.home.rstrip('/')}/arrays/{array_id}")
 
     def batch_options(self) -> dict[str, Value]:
         """What sbatch is told for every job."""
@@ -150,7 +170,7 @@ def clusters_of(data: Mapping[str, Any], home: str) -> dict[str, Cluster]:
     return {name: _cluster(name, cluster or {}, home) for name, cluster in data.items()}
 
 
-def listed(text: str, file: str) -> dict[str, Cluster]:
+def login_nodes(text: str, file: str) -> dict[str, Cluster]:
     """The clusters of a file in the form of ssh's: each `Host` is a login node."""
     found: dict[str, Cluster] = {}
     for line in text.splitlines():
@@ -172,6 +192,7 @@ def _cluster(name: str, data: Mapping[str, Any], home: str) -> Cluster:
         ssh_options=_all_expanded(data.get("options") or (), home),
         python=str(data.get("python") or PYTHON),
         home=str(data.get("home") or HOME),
+        shared=bool(data.get("shared", True)),
         partition=str(data.get("partition") or ""),
         options=options.merged(account, options.read(data.get("sbatch_options") or {})),
         env={key: _text(value) for key, value in (data.get("env") or {}).items()},

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from trainway.backends.slurm.clusters import Cluster, clusters_of, errors, listed
+from trainway.backends.slurm.clusters import Cluster, clusters_of, errors, login_nodes
 
 Json = dict[str, Any]
 
@@ -14,6 +14,7 @@ FULL = {
     "options": ["-F", "~/hpc.conf"],
     "python": "/opt/python/bin/python3",
     "home": "/scratch/me/trainway",
+    "shared": False,
     "partition": "gpu",
     "account": "lab",
     "sbatch_options": {"qos": "high", "exclusive": True},
@@ -35,6 +36,7 @@ def test_a_cluster_is_what_was_written() -> None:
         ssh_options=("-F", "/home/me/hpc.conf"),
         python="/opt/python/bin/python3",
         home="/scratch/me/trainway",
+        shared=False,
         partition="gpu",
         options={"account": "lab", "qos": "high", "exclusive": True},
         env={"PATH": "/opt/bin:/bin", "N": "2"},
@@ -61,6 +63,7 @@ def test_a_cluster_may_be_this_machines() -> None:
     [
         ({"hpc": {"loign": "x"}}, 'clusters.hpc.loign: Unknown field: did you mean "login"?'),
         ({"hpc": {"home": "x"}}, "must be a path that begins with / or ~/"),
+        ({"hpc": {"shared": "no"}}, "must be true or false"),
         ({"hpc": {"containers": "docker"}}, 'Unsupported value: "docker"'),
         (
             {"hpc": {"sbatch_options": {"output": "x"}}},
@@ -76,7 +79,7 @@ def test_what_is_wrong_has_its_place(data: Json, said: str) -> None:
 
 def test_login_nodes_may_stand_in_a_file_of_ssh() -> None:
     text = "Host hpc  other\n  HostName login.example.com\n  User me\nHost *\n  Port 22\n"
-    assert listed(text, "/home/me/.slurm/config") == {
+    assert login_nodes(text, "/home/me/.slurm/config") == {
         name: Cluster(name, name, ssh_options=("-F", "/home/me/.slurm/config"))
         for name in ("hpc", "other")
     }
@@ -86,4 +89,9 @@ def test_a_cluster_is_known_again() -> None:
     (cluster,) = clusters_of({"hpc": FULL}, "/home/me").values()
     again = Cluster.from_dict(cluster.to_dict(), "gpu")
     assert again.to_dict() == cluster.to_dict()
-    assert again.partition == "gpu"
+    assert (again.partition, again.shared) == ("gpu", False)
+
+
+def test_what_is_kept_of_a_cluster_has_no_secrets() -> None:
+    cluster = Cluster("hpc", env={"HF_TOKEN": "hush", "PATH": "/bin"})
+    assert cluster.to_dict()["env"] == {"PATH": "/bin"}

@@ -3,24 +3,31 @@
 The task of a pod as a whole runs in the image, so a pod has one image, and that has a Python.
 """
 
-import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from trainway.backends.slurm.clusters import APPTAINER, PYXIS
+from trainway.agent.pool.ssh_command import shell_path
+from trainway.backends.slurm.clusters import APPTAINER, PYXIS, SINGULARITY
 from trainway.backends.slurm.layout import shape_of
 from trainway.backends.slurm.script import Within
 from trainway.jobset.model import PodTemplate, replicated_jobs
 
 _JOB_DIR: Final = "$TRAINWAY_JOB_DIR"
-_FILES: Final = ("/", "./", "~/")
-"""What an image begins with that is a file of the cluster."""
+_FILES: Final = ("/", "~/")
+"""What an image begins with that is a file or folder of the cluster."""
+_NOWHERE: Final = ("./", "../")
 
 
 def errors(jobset: Mapping[str, Any]) -> Iterator[str]:
-    """Which pods have other than one image."""
+    """Which pods have other than one image, or one that nobody can find."""
     for job in replicated_jobs(jobset["spec"]):
         found = _images(job.pod)
+        for image in found:
+            if image.startswith(_NOWHERE):
+                yield (
+                    f"role {job.name}: image {image}: a file of the cluster is named by its whole "
+                    "path, which begins with / or ~/"
+                )
         if len(found) > 1:
             yield (
                 f"role {job.name}: its containers have the images {', '.join(found)}: a pod on "
@@ -35,22 +42,20 @@ def within(jobset: Mapping[str, Any], tool: str) -> dict[str, Within]:
         image = next(iter(_images(job.pod)), "")
         if image and tool == PYXIS:
             ways[job.name] = _by_pyxis(image)
-        elif image and tool == APPTAINER:
-            ways[job.name] = _by_apptainer(image, with_gpus=shape_of(job).gpus > 0)
+        elif image and tool in (APPTAINER, SINGULARITY):
+            ways[job.name] = _by_apptainer(tool, image, with_gpus=shape_of(job).gpus > 0)
     return ways
 
 
 def _by_pyxis(image: str) -> Within:
     mounts = f'--container-mounts="{_JOB_DIR}:{_JOB_DIR}"'
-    return Within(options=(shlex.quote(f"--container-image={_enroot(image)}"), mounts))
+    return Within(options=(f"--container-image={shell_path(_enroot(image))}", mounts))
 
 
-def _by_apptainer(image: str, *, with_gpus: bool) -> Within:
+def _by_apptainer(program: str, image: str, *, with_gpus: bool) -> Within:
     name = image if _is_file(image) or "://" in image else f"docker://{image}"
     devices = ("--nv",) if with_gpus else ()
-    return Within(
-        words=("apptainer", "exec", *devices, "--bind", f'"{_JOB_DIR}"', shlex.quote(name))
-    )
+    return Within(words=(program, "exec", *devices, "--bind", f'"{_JOB_DIR}"', shell_path(name)))
 
 
 def _enroot(image: str) -> str:

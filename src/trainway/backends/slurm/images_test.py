@@ -17,10 +17,11 @@ def ways(image: str, tool: str) -> Within:
     [
         ("python:3.12", "--container-image=python:3.12"),
         ("team/tool:1", "--container-image=team/tool:1"),
-        ("nvcr.io/nvidia/pytorch:24.01", "'--container-image=nvcr.io#nvidia/pytorch:24.01'"),
-        ("docker://localhost/x", "'--container-image=localhost#x'"),
+        ("nvcr.io/nvidia/pytorch:24.01", "--container-image='nvcr.io#nvidia/pytorch:24.01'"),
+        ("docker://localhost/x", "--container-image='localhost#x'"),
         ("/images/x.sqsh", "--container-image=/images/x.sqsh"),
-        ("a$(b)", "'--container-image=a$(b)'"),
+        ("~/x.sqsh", '--container-image="$HOME"/x.sqsh'),
+        ("a$(b)", "--container-image='a$(b)'"),
     ],
 )
 def test_pyxis_has_a_mark_between_registry_and_image(image: str, word: str) -> None:
@@ -33,10 +34,15 @@ def test_pyxis_has_a_mark_between_registry_and_image(image: str, word: str) -> N
         ("python:3.12", "docker://python:3.12"),
         ("oras://x/y", "oras://x/y"),
         ("/images/my image.sif", "'/images/my image.sif'"),
+        ("~/my.sif", '"$HOME"/my.sif'),
     ],
 )
 def test_apptainer_is_told_where_an_image_comes_from(image: str, word: str) -> None:
     assert ways(image, "apptainer").words[-1] == word
+
+
+def test_apptainer_may_have_its_old_name() -> None:
+    assert ways("python:3.12", "singularity").words[:2] == ("singularity", "exec")
 
 
 def test_without_a_tool_there_is_no_way() -> None:

@@ -3,7 +3,7 @@
 Every pod is a task. Roles whose pods ask for the same, and those that only run when another one is
 over, share a part of the allocation; roles that differ and run together are parts of a
 heterogeneous job. The launcher of an MPI job that asks for nothing needs no place of its own: it
-sits beside the first worker.
+sits beside the first worker, unless it runs ranks itself.
 """
 
 import json
@@ -24,8 +24,8 @@ Json = dict[str, Any]
 
 LAUNCHER: Final = "launcher"
 _MIB: Final = 2**20
-_BY_MEMORY: Final = re.compile(r"[0-9]+GB\+?", re.IGNORECASE)
-"""A GPU that is named by its memory alone, for which Slurm has no word."""
+_ANY_GPU: Final = re.compile(r"[0-9]+GB\+?|GPU", re.IGNORECASE)
+"""A GPU of any sort, or one that is named by its memory alone, for which Slurm has no word."""
 
 
 @dataclass(frozen=True, order=True)
@@ -90,13 +90,20 @@ class _Group:
 
 
 def layout_of(
-    jobset: Mapping[str, Any], *, one_per_node: bool, gpu_names: Mapping[str, str] | None = None
+    jobset: Mapping[str, Any],
+    *,
+    one_per_node: bool,
+    gpu_names: Mapping[str, str] | None = None,
+    launcher_works: bool = False,
 ) -> Layout:
-    """Where the pods of a JobSet go; `gpu_names` is what the cluster calls sorts of GPUs."""
+    """Where the pods of a JobSet go.
+
+    `gpu_names` is what the cluster calls sorts of GPUs; `launcher_works`: it runs ranks itself.
+    """
     types = gpu_types(jobset.get("metadata") or {}, gpu_names or {})
     jobs = [job for job in replicated_jobs(jobset["spec"]) if job.replicas and pods_at_once(job)]
     steps = [_step(job, types.get(job.name, "")) for job in jobs]
-    guests = {step.role for step in steps if _is_guest(step, steps)}
+    guests = {step.role for step in steps if not launcher_works and _is_guest(step, steps)}
     settled = [step for step in steps if step.role not in guests]
     together = roles_together(jobset["spec"])
     groups = _groups(settled, together)
@@ -135,11 +142,13 @@ def gpu_types(metadata: Mapping[str, Any], names: Mapping[str, str]) -> dict[str
         }
     except (ValueError, KeyError, TypeError, AttributeError, IndexError):
         return {}  # whoever wrote it, it is not what our compiler writes
-    return {
-        role: names.get(found[0].name, found[0].name.lower())
-        for role, found in named.items()
-        if found and not _BY_MEMORY.fullmatch(found[0].name)
-    }
+    types = {role: gpu_type(found[0].name, names) for role, found in named.items() if found}
+    return {role: name for role, name in types.items() if name}
+
+
+def gpu_type(name: str, names: Mapping[str, str]) -> str:
+    """What the cluster calls a sort of GPU; empty: any will do."""
+    return "" if _ANY_GPU.fullmatch(name) else names.get(name, name.lower())
 
 
 def _step(job: ReplicatedJob, gpu_type: str) -> Step:

@@ -102,6 +102,13 @@ def test_only_the_launcher_takes_nothing() -> None:
     assert [step.sits_beside for step in layout.steps] == [True, False]
 
 
+def test_a_launcher_that_runs_ranks_has_a_place_of_its_own() -> None:
+    roles = [role("launcher"), role("node")]
+    layout = layout_of(jobset(*roles), one_per_node=True, launcher_works=True)
+    assert layout.parts == (Part(2, Shape()),)
+    assert not any(step.sits_beside for step in layout.steps)
+
+
 def named(accelerators: Any) -> Json:
     told = {"node": {"candidates": [{"accelerators": accelerators}]}}
     return {"annotations": {"trainway.dev/candidates": json.dumps(told)}}

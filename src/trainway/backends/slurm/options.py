@@ -36,7 +36,7 @@ JOB_WIDE: Final = frozenset(
 _FILES: Final = "every rank has a log of its own: trainway jobs logs shows them"
 _COUNT: Final = "it follows from the pods of the job"
 OWNED: Final[Mapping[str, str]] = {
-    "array": "submit the job several times instead",
+    "array": "several jobs at once are submitted with --num-jobs N",
     "chdir": "the job starts in the directory from which it was submitted",
     "error": _FILES,
     "hetjob": "roles that ask for different nodes become parts by themselves",

@@ -106,7 +106,10 @@ def test_the_partition_for_cpus_is_for_jobs_without_gpus() -> None:
     ("text", "said"),
     [
         ("{", "must be an object: options of sbatch by their names"),
-        ('{"array": "1-3"}', "array: cannot be set: submit the job several times instead"),
+        (
+            '{"array": "1-3"}',
+            "array: cannot be set: several jobs at once are submitted with --num-jobs N",
+        ),
     ],
 )
 def test_what_is_wrong_has_its_place(text: str, said: str) -> None:

@@ -1,12 +1,13 @@
 """A workload as the batch script that Slurm gets and the plan that the job's driver reads. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import PurePath
 from typing import Any, Final
 
 from trainway.agent.pool.ssh_command import shell_path
-from trainway.backends.base import Handle, Isolation, Workload, isolation_of
+from trainway.agent.slurm.job_files import SCRATCH
+from trainway.backends.base import ArrayPlace, Handle, Isolation, Workload, isolation_of
 from trainway.backends.demand import demand_of
 from trainway.backends.local.planning import VERSION, status_path
 from trainway.backends.masking import is_confidential
@@ -14,7 +15,9 @@ from trainway.backends.pod_demand import pod_demands
 from trainway.backends.slurm import images, options, script
 from trainway.backends.slurm.clusters import Cluster
 from trainway.backends.slurm.layout import LAUNCHER, Layout, layout_of
+from trainway.backends.slurm.refusals import honours
 from trainway.backends.slurm.script import Sheet
+from trainway.compiler.mpi import HOSTFILE_NAME
 from trainway.jobset.model import replicated_jobs
 
 Json = dict[str, Any]
@@ -47,7 +50,7 @@ class SlurmRequest:
             "cluster": self.cluster.to_dict(),
             "outputs": self.cluster.outputs,
             "containers": self.tool,
-            "requeue": self.plan["slurm"]["requeue"],
+            "mark": _mark(self.plan),
         }
 
     def text(self) -> str:
@@ -61,12 +64,16 @@ def plan(workload: Workload, cluster: Cluster, jobs: PurePath, tool: str = "") -
     said, _ = options.of_job(source, workload.jobset)
     chosen = options.merged(cluster.batch_options(), said)
     one_per_node = source.get("kind") != JOBSET
-    layout = layout_of(workload.jobset, one_per_node=one_per_node, gpu_names=cluster.gpu_types)
+    layout = layout_of(
+        workload.jobset,
+        one_per_node=one_per_node,
+        gpu_names=cluster.gpu_types,
+        launcher_works=_launcher_works(workload),
+    )
     is_contained = isolation_of(workload.jobset) is Isolation.CONTAINER
+    place = None if layout.is_heterogeneous else workload.place  # Slurm has no arrays of such jobs
     sheet = Sheet(
-        id=workload.id,
-        name=workload.name,
-        directory=cluster.directory(workload.id),
+        **_identity(workload, cluster, place),
         layout=layout,
         options=chosen,
         env={name: text for name, text in cluster.env.items() if not is_confidential(name)},
@@ -75,10 +82,26 @@ def plan(workload: Workload, cluster: Cluster, jobs: PurePath, tool: str = "") -
         nice=min(max(-workload.priority, 0), _MOST_NICE),
         hold=bool(workload.jobset["spec"].get("suspend")),
         python=shell_path(cluster.python),
+        scratch="" if cluster.shared else SCRATCH,
         images=images.within(workload.jobset, tool) if is_contained else {},
     )
     made = _driver_plan(workload, cluster, sheet, tool)
+    if place is not None:
+        made["slurm"]["array"] = asdict(place)
     return SlurmRequest(script.text(sheet), made, jobs / workload.id, cluster, tool)
+
+
+def _identity(workload: Workload, cluster: Cluster, place: ArrayPlace | None) -> Json:
+    """What is different in the script of each job, and the same in that of all of an array."""
+    if place is None:
+        directory = cluster.directory(workload.id)
+        return {"id": workload.id, "name": workload.name, "directory": directory}
+    return {
+        "id": place.id,
+        "name": workload.name.removesuffix(f"-{place.rank}"),
+        "directory": cluster.array_directory(place.id),
+        "count": place.count,
+    }
 
 
 def grace_of(jobset: Mapping[str, Any]) -> int:
@@ -131,8 +154,8 @@ def workload_of(plan: Json) -> Workload | None:
             "cluster": told["login"],
             "outputs": plan["outputs"],
             "containers": told["containers"],
-            "requeue": told["requeue"],
         },
+        place=ArrayPlace(**told["array"]) if told.get("array") else None,
     )
 
 
@@ -149,6 +172,7 @@ def _driver_plan(workload: Workload, cluster: Cluster, sheet: Sheet, tool: str) 
         "workdir": workload.workdir,
         "env": {name: text for name, text in cluster.env.items() if is_confidential(name)},
         "mounts": "namespace",
+        "honours": honours(workload.jobset),
         "network": {"port": workload.port},
         "status": {"path": status_path(workload)},
         "outputs": cluster.outputs,
@@ -161,6 +185,7 @@ def _driver_plan(workload: Workload, cluster: Cluster, sheet: Sheet, tool: str) 
             "requeue": "no-requeue" not in sheet.options,
             "hold": sheet.hold,
             "roles": _roles(sheet.layout),
+            **({"shared": False, "scratch": sheet.scratch} if sheet.scratch else {}),
         },
     }
     keys = _launcher_keys(workload)
@@ -195,6 +220,24 @@ def _launcher_keys(workload: Workload) -> str:
     return next(named, "") if LAUNCHER in roles else ""
 
 
+def _launcher_works(workload: Workload) -> bool:
+    """Whether the launcher is one of the hosts of its own hostfile."""
+    name = f"{workload.jobset['metadata']['name']}-{LAUNCHER}-0-0"
+    files = (
+        str((obj.get("data") or {}).get(HOSTFILE_NAME) or "")
+        for obj in workload.objects
+        if obj.get("kind") == "ConfigMap"
+    )
+    hosts = (line.partition(".")[0] for text in files for line in text.splitlines())
+    return name in hosts
+
+
+def _mark(plan: Json) -> str:
+    """How the job is known in Slurm's queue: by its comment, and in an array by its rank too."""
+    array = plan["slurm"].get("array")
+    return f"trainway:{array['id']} and _{array['rank']}" if array else f"trainway:{plan['id']}"
+
+
 def _site(cluster: Cluster) -> str:
     return f"{cluster.name}/{cluster.partition}" if cluster.partition else cluster.name
 
@@ -203,7 +246,7 @@ def remains(handle: Handle) -> str:
     """What a cluster that does not answer may still have of a job, and how that is removed."""
     cluster = Cluster.from_dict(handle["cluster"])
     return (
-        "Slurm may still have it; on the login node: squeue --me -o '%i %k' shows it with "
-        f"trainway:{handle['id']}, scancel ends it, and {cluster.home}/jobs/{handle['id']} is its "
+        "Slurm may still have it; on the login node: squeue --me --array -o '%i %k' shows it with "
+        f"{handle['mark']}, scancel ends it, and {cluster.home}/jobs/{handle['id']} is its "
         "directory"
     )

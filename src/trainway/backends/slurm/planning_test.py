@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from trainway.backends.base import Workload
+from trainway.backends.base import ArrayPlace, Workload
 from trainway.backends.slurm.clusters import Cluster
 from trainway.backends.slurm.planning import (
     SlurmRequest,
@@ -16,7 +16,7 @@ from trainway.backends.slurm.planning import (
     remains,
     workload_of,
 )
-from trainway.backends.slurm.testing import example, jobset, role, workload
+from trainway.backends.slurm.testing import JOB_ID, example, jobset, role, workload
 
 Json = dict[str, Any]
 
@@ -43,11 +43,19 @@ def contained() -> Workload:
     return workload(made)
 
 
+def element(rank: int, job: Workload | None = None) -> Workload:
+    """One of three jobs that were submitted as one."""
+    job = job or example("task.yaml")
+    place = ArrayPlace(JOB_ID, rank, 3)
+    return replace(job, id=f"{job.id}{rank}", name=f"{job.name}-{rank}", place=place)
+
+
 @dataclass(frozen=True)
 class Case:
     name: str
     job: Callable[[], Workload]
     tool: str = ""
+    cluster: Cluster = CLUSTER
 
 
 @pytest.mark.parametrize(
@@ -59,12 +67,34 @@ class Case:
         Case("two-roles", two_roles),
         Case("pyxis", contained, "pyxis"),
         Case("apptainer", contained, "apptainer"),
+        Case("array", lambda: element(2)),
+        Case("scattered", lambda: example("mpi.yaml"), cluster=replace(CLUSTER, shared=False)),
     ],
     ids=lambda case: case.name,
 )
 def test_the_script_is_the_golden_one(case: Case) -> None:
     wanted = (TESTDATA / f"{case.name}.sbatch").read_text()
-    assert planned(case.job(), tool=case.tool).text() == wanted
+    assert planned(case.job(), case.cluster, case.tool).text() == wanted
+
+
+def test_the_jobs_of_an_array_share_a_script_and_nothing_else() -> None:
+    first, last = planned(element(0)), planned(element(2))
+    assert first.script == last.script
+    assert last.plan["slurm"]["array"] == {"id": JOB_ID, "rank": 2, "count": 3}
+    assert (last.plan["id"], last.directory.name) == (f"{JOB_ID}2", f"{JOB_ID}2")
+    text = remains(last.handle)
+    assert f"trainway:{JOB_ID} and _2" in text
+    assert f"/jobs/{JOB_ID}2" in text
+    found = workload_of(last.plan)
+    assert found is not None
+    assert found.place == element(2).place
+
+
+def test_heterogeneous_jobs_are_no_array() -> None:
+    request = planned(element(1, two_roles()))
+    assert "array" not in request.plan["slurm"]
+    assert "--array" not in request.script
+    assert f"trainway:{JOB_ID}1" in request.script
 
 
 def test_the_driver_gets_what_the_script_does_not_say() -> None:
@@ -89,10 +119,24 @@ def test_the_driver_gets_what_the_script_does_not_say() -> None:
     assert "mpi" not in made
 
 
+def test_a_job_whose_files_are_sent_says_where_to() -> None:
+    made = planned(two_roles(), replace(CLUSTER, shared=False))
+    assert (made.plan["slurm"]["shared"], made.plan["slurm"]["scratch"]) == (False, "/tmp")
+    assert "jobs/01k9x" not in made.script
+
+
 def test_a_launcher_brings_its_key() -> None:
     made = planned(example("mpi.yaml")).plan
     assert made["mpi"] == {"secret": "allreduce-ssh"}
     assert made["slurm"]["roles"]["launcher"] == {"group": None, "nodes": None, "overlap": True}
+
+
+def test_a_launcher_that_is_one_of_the_nodes_has_one() -> None:
+    request = planned(example("mpi-trainjob.yaml"))
+    assert "#SBATCH --nodes=2\n" in request.text()
+    assert request.plan["slurm"]["roles"]["launcher"] == {
+        "group": None, "nodes": 1, "overlap": False,
+    }  # fmt: skip
 
 
 def test_what_is_shown_has_no_secret_in_it() -> None:
@@ -140,7 +184,7 @@ def test_a_job_is_found_again_without_its_configuration() -> None:
     assert found is not None
     handle = request.handle
     assert found.handle == {
-        name: handle[name] for name in ("site", "cluster", "outputs", "containers", "requeue")
+        name: handle[name] for name in ("site", "cluster", "outputs", "containers")
     }
     assert Cluster.from_dict(handle["cluster"], "main").to_dict() == CLUSTER.to_dict()
     assert replace(found, handle={}, source=found.jobset, demand=two_roles().demand) == two_roles()

@@ -10,6 +10,7 @@ from typing import Any, Final
 from trainway.agent.conditions import condition, is_true, set_condition
 from trainway.agent.pod_status import TERMINAL
 from trainway.agent.recovery import lost
+from trainway.agent.slurm.end_reasons import CANCELLED, details, reason_of
 
 Json = dict[str, Any]
 Entry = tuple[str, Json]
@@ -17,23 +18,8 @@ Entry = tuple[str, Json]
 
 SEQ: Final = "slurmSeq"
 """The number that a record has in the driver's journal."""
-CANCELLED: Final = "Cancelled"
-LOST: Final = "Lost"
 _SUSPENDED: Final = "Suspended"
 _PENDING: Final = "Pending"
-_ENDS: Final = {
-    "BOOT_FAIL": ("BootFail", "a node did not start"),
-    "CANCELLED": (CANCELLED, "the job was cancelled"),
-    "COMPLETED": ("NoResult", "its batch script ended without a result"),
-    "DEADLINE": ("Deadline", "it could not end before its deadline"),
-    "FAILED": ("BatchFailed", "its batch script failed"),
-    "NODE_FAIL": ("NodeFail", "a node failed"),
-    "OUT_OF_MEMORY": ("OutOfMemory", "it took more memory than it had asked for"),
-    "PREEMPTED": ("Preempted", "it was preempted, and is not to be requeued"),
-    "REVOKED": ("Revoked", "another cluster runs it"),
-    "TIMEOUT": ("TimeLimit", "it ran longer than its time limit"),
-    "LOST": (LOST, "Slurm does not know the job any more, and it left no result"),
-}
 
 
 class JobMemory:
@@ -139,21 +125,10 @@ def _with(status: Json, new: Json) -> Json:
 
 def ended(state: str, frame: Mapping[str, Any], memory: JobMemory, now: float) -> list[Entry]:
     """The end of a job whose driver did not write one."""
-    reason, said = _ENDS.get(state, (LOST, f"it left the queue as {state}"))
-    message = said if reason == CANCELLED else f"{said} (Slurm: {_details(state, frame)})"
+    reason, said = reason_of(state)
+    message = said if reason == CANCELLED else f"{said} (Slurm: {details(state, frame)})"
     pods: list[Entry] = [("pod", lost(pod, reason, said)) for pod in memory.live_pods]
     failed = _with(memory.status, condition("Failed", True, reason, message, now))
     end: Json = {"succeeded": False, "reason": reason, "message": message}
     status: Json = {"jobset": {**failed, "terminalState": "Failed"}, "suspend": False}
     return [*pods, ("status", status), ("end", end)]
-
-
-def _details(state: str, frame: Mapping[str, Any]) -> str:
-    words = [f"job {frame['job']}"] if frame.get("job") else []
-    words += [state]
-    code, _, signal = str(frame.get("exit") or "").partition(":")
-    if code not in ("", "0"):
-        words.append(f"exit code {code}")
-    if signal not in ("", "0"):
-        words.append(f"signal {signal}")
-    return ", ".join(words)

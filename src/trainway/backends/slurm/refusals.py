@@ -10,7 +10,7 @@ from trainway.backends.base import Isolation, isolation_of
 from trainway.backends.local import fitness
 from trainway.backends.slurm import images, options
 from trainway.backends.slurm.clusters import NONE
-from trainway.backends.slurm.layout import layout_of
+from trainway.backends.slurm.layout import LAUNCHER, layout_of
 from trainway.backends.slurm.options import Options
 from trainway.compiler.devices import is_gpu
 from trainway.jobset.model import replicated_jobs
@@ -21,12 +21,24 @@ Json = dict[str, Any]
 WHERE: Final = "the nodes"
 MPI: Final = "trainway.dev/slurm-mpi"
 """On a job: how srun itself would start the ranks of MPI."""
+_LAUNCHED: Final = (
+    f"role {LAUNCHER}: mpirun reaches other pods through srun, which its image has to have"
+)
 _COUNTED: Final = ("cpu", "memory", "ephemeral-storage", "pods")
 
 
-def errors(jobset: Json, source: Json, said: Options, tool: str) -> list[str]:
-    """Why the job cannot run; `tool` is what runs images on the cluster."""
+def errors(
+    jobset: Json, source: Json, said: Options, tool: str, *, shared: bool = True
+) -> list[str]:
+    """Why the job cannot run.
+
+    `tool` is what runs images on the cluster; `shared`: all nodes see where jobs are kept.
+    """
     found = [*_unfit(jobset, tool), *_devices(jobset, said), *_counts(jobset, said)]
+    if not shared and isolation_of(jobset) is Isolation.CONTAINER:
+        found.append(
+            "images need a directory that all nodes see, and the cluster has none (shared)"
+        )
     annotations = (source.get("metadata") or {}).get("annotations") or {}
     if MPI in annotations:
         found.append(
@@ -39,9 +51,16 @@ def errors(jobset: Json, source: Json, said: Options, tool: str) -> list[str]:
 def warnings(jobset: Json) -> list[str]:
     """What will not be honoured."""
     if isolation_of(jobset) is not Isolation.CONTAINER:
-        return fitness.warnings(jobset, WHERE)
-    said = fitness.warnings(_as_processes(jobset), WHERE)
-    return [text for text in said if "honoured" in text]
+        return fitness.warnings(jobset, WHERE, honours(jobset))
+    said = fitness.warnings(_as_processes(jobset), WHERE, honours(jobset))
+    roles = [job.name for job in replicated_jobs(jobset["spec"])]
+    needs_srun = [_LAUNCHED] if LAUNCHER in roles and len(roles) > 1 else []
+    return [*needs_srun, *(text for text in said if "honoured" in text)]
+
+
+def honours(jobset: Json) -> list[str]:
+    """What is seen to by Slurm, of that which processes alone do not have."""
+    return ["limits", *(["image"] if isolation_of(jobset) is Isolation.CONTAINER else [])]
 
 
 def needs_images(jobset: Json, tool: str, cluster: str) -> str:

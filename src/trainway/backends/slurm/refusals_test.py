@@ -24,6 +24,9 @@ def test_what_slurm_can_do_is_not_refused() -> None:
     assert errors(made, made, {}, "") == []
     assert errors(contained("a:1", "a:1"), made, {}, "pyxis") == []
     assert warnings(made) == []
+    spec = made["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    spec["containers"][0]["resources"]["limits"] = {"memory": "2Gi"}
+    assert warnings(made) == []
 
 
 @pytest.mark.parametrize(
@@ -44,6 +47,7 @@ def test_what_slurm_can_do_is_not_refused() -> None:
             "role node: its containers have the images a:1, b:1: a pod on Slurm runs in one",
         ),
         (contained(""), {}, "pyxis", "image: Required value"),
+        (contained("./x.sif"), {}, "apptainer", "image ./x.sif: a file of the cluster is named"),
     ],
 )
 def test_what_slurm_cannot_do_is(made: Json, said: Json, tool: str, wanted: str) -> None:
@@ -61,6 +65,14 @@ def test_ranks_of_srun_come_later() -> None:
     source = {"metadata": {"annotations": {MPI: "pmix"}}}
     (found,) = errors(made, source, {}, "")
     assert "come later" in found
+
+
+def test_images_do_not_travel() -> None:
+    made = contained("a:1")
+    (found,) = errors(made, made, {}, "pyxis", shared=False)
+    assert "images need a directory that all nodes see" in found
+    made["metadata"]["annotations"] = {}
+    assert errors(made, made, {}, "pyxis", shared=False) == []
 
 
 def test_commands_are_needed_in_images_too() -> None:
@@ -94,3 +106,10 @@ def test_images_that_are_not_used_are_told() -> None:
     assert warnings(made) == []
     made["metadata"]["annotations"] = {}
     assert warnings(made) == ["runs with the nodes' own programs: the image a:1 is not used"]
+
+
+def test_a_launcher_in_an_image_needs_srun_there() -> None:
+    made = contained("a:1")
+    made["spec"]["replicatedJobs"].append({**made["spec"]["replicatedJobs"][0], "name": "launcher"})
+    (said,) = warnings(made)
+    assert "srun, which its image has to have" in said

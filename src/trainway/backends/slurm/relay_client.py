@@ -59,12 +59,27 @@ class RelayClient:
         self._tracked: set[str] = set()
         """Jobs that this relay sends news of."""
         self._used_at = 0.0
+        self._is_outdated = False
+        """Whether the relay was started for what is not so any more."""
         self._asked: set[asyncio.Task[object]] = set()
 
     @property
     def name(self) -> str:
         """The cluster's name."""
         return str(self._cluster["name"])
+
+    def describe(self, cluster: Json) -> None:
+        """Go on with what is said of the cluster now; a relay that was told otherwise ends."""
+        if cluster == self._cluster:
+            return
+        self._cluster = cluster
+        if self._relay is not None and not self._is_outdated:
+            self._begin_attempt()
+            self._replace(self._relay)
+
+    def _replace(self, relay: RelayProcess) -> None:
+        self._is_outdated = True
+        relay.hang_up()
 
     # What the backend asks
 
@@ -217,6 +232,10 @@ class RelayClient:
                     log.exception("cluster %s", self.name)
                     failure = Failure("an error of our own", "the server's log has it")
                     await self._end_relay()
+                was_outdated, self._is_outdated = self._is_outdated, False
+                if was_outdated and failure is not None:
+                    self._end_questions(failure)
+                    continue
                 if self._attempt is not None and self._attempt.done():  # it had answered
                     pause, away_since = FIRST_PAUSE_S, time.monotonic()
                 if failure is None:
@@ -241,6 +260,11 @@ class RelayClient:
             return True
         return time.monotonic() - self._used_at < IDLE_S
 
+    def _begin_attempt(self) -> None:
+        """Have those who ask from now on wait for a connection."""
+        if self._attempt is None or self._attempt.done():
+            self._attempt = asyncio.get_running_loop().create_future()
+
     def _fail_attempt(self, failure: Failure) -> None:
         """Tell those who wait for a connection, and let others wait for the next one."""
         attempt = self._attempt
@@ -251,10 +275,12 @@ class RelayClient:
 
     async def _serve(self) -> Failure | None:
         """Start a relay and take what it says until it ends; None: nobody needs it any more."""
-        if self._attempt is None or self._attempt.done():
-            self._attempt = asyncio.get_running_loop().create_future()
-        self._relay = await relay_process.start(self._cluster, self._directory, self._environ)
+        self._begin_attempt()
+        cluster = self._cluster
+        self._relay = await relay_process.start(cluster, self._directory, self._environ)
         self._tracked = set()
+        if cluster is not self._cluster:  # it was described anew meanwhile
+            self._replace(self._relay)
         self._spawn(self._begin())
         pinging = asyncio.create_task(self._ping())
         count = 0

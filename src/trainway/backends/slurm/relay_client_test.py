@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -13,32 +12,12 @@ from trainway.backends.slurm.relay_client import RelayClient
 from trainway.backends.slurm.testing_slurm import (
     LARGE,
     PATIENCE_S,
+    FakeServer,
     FakeSlurm,
-    RelayServer,
     is_type,
+    run,
 )
 from trainway.errors import UnavailableError
-
-
-class FakeServer(RelayServer):
-    """A server whose cluster is a fake."""
-
-    def __init__(self, slurm: FakeSlurm, home: Path) -> None:
-        super().__init__(slurm.cluster, slurm.environ, home)
-        self.slurm = slurm
-
-
-def run(
-    tmp_path: Path, act: Callable[[FakeServer], Awaitable[None]], accounting: str = "none"
-) -> None:
-    """Have a server do something."""
-
-    async def acted() -> None:
-        server = FakeServer(FakeSlurm(tmp_path / "slurm", accounting), tmp_path / "home")
-        async with server:
-            await act(server)
-
-    asyncio.run(acted())
 
 
 def test_a_job_is_submitted_once_and_waits_for_slurms_reason(tmp_path: Path) -> None:
@@ -350,5 +329,24 @@ def test_facts_of_a_cluster(tmp_path: Path) -> None:
             state["silent"] = True
         with pytest.raises(UnavailableError, match="Slurm does not answer"):
             await server.client.ask("facts")
+
+    run(tmp_path, act)
+
+
+def test_a_relay_is_replaced_when_its_cluster_is_described_anew(tmp_path: Path) -> None:
+    async def act(server: FakeServer) -> None:
+        question = {"argv": ["sh", "-c", 'echo "$PPID $WORD"']}
+        await server.submit("a")
+        first = (await server.client.ask("command", **question))["stdout"].split()
+        for _ in range(2):
+            server.client.describe({**server.cluster, "env": {"WORD": "new"}})
+            second = (await server.client.ask("command", **question))["stdout"].split()
+        server.client.describe({**server.cluster, "env": {"WORD": "newer"}})
+        third = (await server.client.ask("command", **question))["stdout"].split()
+        assert (first[1:], second[1:], third[1:]) == ([], ["new"], ["newer"])
+        assert len({first[0], second[0], third[0]}) == 3
+        server.slurm.change("1", state="RUNNING", reason="None")
+        server.driver("a").append("end", {"succeeded": True, "reason": "", "message": ""})
+        assert (await server.until("a", is_type("end")))[-1]["succeeded"]
 
     run(tmp_path, act)

@@ -18,17 +18,15 @@ from trainway.agent import launch
 from trainway.agent.pool.ssh_command import (
     GREETING,
     NO_AGENT,
-    agent_script,
     copy_arguments,
-    shell_path,
     ssh_arguments,
 )
 from trainway.agent.pool.ssh_failure import Failure, explain, not_startable
+from trainway.agent.slurm.login import HOME, relay_script
 from trainway.backends.local.jobdir import PRIVATE_DIR
 
 Json = dict[str, Any]
 
-HOME: Final = "~/.trainway/slurm"
 CONNECT_S: Final = 15.0
 COPY_S: Final = 120.0
 LAST_S: Final = 3.0
@@ -87,6 +85,10 @@ class RelayProcess:
             if isinstance(frame, dict):
                 yield frame
 
+    def hang_up(self) -> None:
+        """Say no more, so that it ends."""
+        self._input.close()
+
     @property
     def status(self) -> int | None:
         """How it ended; None: it was killed, or runs."""
@@ -104,7 +106,7 @@ class RelayProcess:
 
     async def _waited(self) -> int | None:
         """The exit status; None: it had to be killed."""
-        self._input.close()
+        self.hang_up()
         try:
             async with asyncio.timeout(LAST_S):
                 status = await self._process.wait()
@@ -138,13 +140,6 @@ async def start(cluster: Json, directory: Path, environ: Mapping[str, str]) -> R
         relay = await _started(words, host, environ)
         await relay.greet()
     return relay
-
-
-def relay_script(host: Json, digest: str, env: Mapping[str, str]) -> str:
-    """What the login node does to become the relay."""
-    home = shell_path(str(host.get("home") or HOME))
-    exports = "".join(f"export {name}={shell_path(value)}; " for name, value in env.items())
-    return exports + agent_script(host, digest, f"slurm relay --home {home}")
 
 
 def _host(cluster: Json) -> Json:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from trainway.agent.slurm.parcel import SENT
 from trainway.backends.slurm import options as passed
 from trainway.backends.slurm.layout import Layout, Part, Shape, Step
 from trainway.backends.slurm.options import Options
@@ -18,9 +19,25 @@ AGENT: Final = "agent.pyz"
 """The agent in the job's directory: the version that the job was submitted with."""
 OUTPUT: Final = "slurm-%j.out"
 """What Slurm and the driver themselves have to say, where sbatch is called."""
+ARRAY_OUTPUT: Final = "%a/slurm-%A_%a.out"
+"""The same where sbatch is called in the directory of an array."""
 _BARE: Final = re.compile(r"[A-Za-z0-9_.,:=@%+/\[\]^~-]*")
 _DAY_MIN: Final = 24 * 60
 _LONGEST_LINE: Final = 100
+_SENT_FILES: Final = """\
+export TRAINWAY_JOB_DIR={scratch}/trainway-$SLURM_JOB_ID.${{SLURM_RESTART_COUNT:-0}}
+
+# The nodes do not see the files of the job: the login node sends them (sbcast) when it has begun.
+for ((looks = 0; looks < 3000; looks++)); do
+  [[ -O $TRAINWAY_JOB_DIR{sent} && -s $TRAINWAY_JOB_DIR{sent} ]] && break
+  sleep 0.2
+done
+if ((looks == 3000)); then
+  echo "the files of the job have not come within 10 minutes: its server has to run" >&2
+  exit 66
+fi
+TRAINWAY_AGENT=$(<"$TRAINWAY_JOB_DIR{sent}")
+export TRAINWAY_AGENT"""
 
 
 @dataclass(frozen=True)
@@ -44,6 +61,11 @@ class Sheet:
     """In the words of a shell."""
     images: Mapping[str, "Within"] = field(default_factory=dict)
     """By role, where it runs in an image."""
+    scratch: str = ""
+    """Where nodes keep the job's files, which are sent to them; empty: nodes see its directory."""
+    count: int = 0
+    """How many jobs the script is for, which differ in what is in their directories; then name, id
+    and directory are those of the array. 0: for one."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +116,11 @@ def array_name(role: str) -> str:
 
 
 def _batch_lines(sheet: Sheet) -> Iterator[str]:
-    yield f"# {sheet.name}: job {sheet.id} of Trainway. `trainway jobs show {sheet.id}` follows it."
+    if sheet.count:
+        yield f"# {sheet.name}: {sheet.count} jobs of Trainway, {sheet.name}-0 and so on."
+    else:
+        shown = f"`trainway jobs show {sheet.id}` follows it."
+        yield f"# {sheet.name}: job {sheet.id} of Trainway. {shown}"
     yield from map(batch_line, _job_wide(sheet))
     for index, part in enumerate(sheet.layout.parts):
         if index:
@@ -106,8 +132,12 @@ def _job_wide(sheet: Sheet) -> Iterator[str]:
     said = sheet.options
     remark = said.get(passed.COMMENT)
     yield option("job-name", sheet.name)
+    if sheet.count:
+        yield option("array", f"0-{sheet.count - 1}")
     yield option("comment", f"trainway:{sheet.id}" + (f" {remark}" if remark else ""))
-    yield option("output", OUTPUT)
+    yield option("output", _output(sheet))
+    if sheet.scratch:
+        yield option("chdir", sheet.scratch)
     yield option("open-mode", "append")
     yield option("no-requeue" if "no-requeue" in said else "requeue")
     yield option("signal", f"B:USR1@{sheet.grace}")
@@ -119,6 +149,12 @@ def _job_wide(sheet: Sheet) -> Iterator[str]:
     for name, value in said.items():
         if name in passed.JOB_WIDE and name not in skipped:
             yield option(name, value)
+
+
+def _output(sheet: Sheet) -> str:
+    if sheet.scratch:
+        return f"{sheet.scratch}/trainway-%j.out"
+    return ARRAY_OUTPUT if sheet.count else OUTPUT
 
 
 def _of_part(sheet: Sheet, part: Part) -> Iterator[str]:
@@ -170,9 +206,14 @@ def _memory(shape: Shape, *, one_per_node: bool) -> str:
 
 
 def _exports(sheet: Sheet) -> Iterator[str]:
-    yield f"export TRAINWAY_JOB_ID={sheet.id}"
-    yield f"export TRAINWAY_JOB_DIR={sheet.directory}"
-    yield f'export TRAINWAY_AGENT="$TRAINWAY_JOB_DIR/{AGENT}"'
+    if not sheet.count:
+        yield f"export TRAINWAY_JOB_ID={sheet.id}"
+    if sheet.scratch:
+        yield from _SENT_FILES.format(scratch=shlex.quote(sheet.scratch), sent=SENT).splitlines()
+    else:
+        rank = '/"$SLURM_ARRAY_TASK_ID"' if sheet.count else ""
+        yield f"export TRAINWAY_JOB_DIR={sheet.directory}{rank}"
+        yield f'export TRAINWAY_AGENT="$TRAINWAY_JOB_DIR/{AGENT}"'
     for name, value in sheet.env.items():
         yield f"export {name}={shlex.quote(value)}"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from trainway.backends import configuration
-from trainway.backends.slurm.clusters import Cluster, clusters_of, listed
+from trainway.backends.slurm.clusters import Cluster, clusters_of, login_nodes
 from trainway.errors import NotFoundError, UnreadableError, UsageError
 from trainway.schema.validation import closest
 
@@ -54,7 +54,9 @@ class ConfiguredClusters:
 
     def _all(self) -> dict[str, Cluster]:
         section = configuration.read(self._home).get("clusters") or {}
-        found = self._of_file() | clusters_of(section, str(self._user_home))
+        listed = self._of_file()
+        described = clusters_of(section, str(self._user_home))
+        found = listed | {name: each.through(listed.get(name)) for name, each in described.items()}
         if not found and self._has_slurm():
             return {HERE: Cluster(HERE)}
         return found
@@ -62,7 +64,7 @@ class ConfiguredClusters:
     def _of_file(self) -> dict[str, Cluster]:
         path = self._user_home / ".slurm" / "config"
         try:
-            return listed(path.read_text("utf-8", "replace"), str(path))
+            return login_nodes(path.read_text("utf-8", "replace"), str(path))
         except (FileNotFoundError, NotADirectoryError):
             return {}
         except OSError as error:

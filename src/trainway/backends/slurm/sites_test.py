@@ -22,6 +22,16 @@ def test_clusters_come_from_both_files(tmp_path: Path) -> None:
     assert found.find("hpc/gpu").partition == "gpu"
 
 
+def test_a_cluster_may_be_described_in_one_file_and_reached_by_the_other(tmp_path: Path) -> None:
+    (tmp_path / ".slurm").mkdir()
+    (tmp_path / ".slurm" / "config").write_text("Host hpc\n  HostName login.hpc\n")
+    found = clusters(tmp_path, "clusters: {hpc: {account: lab, options: [-v]}}").find("hpc")
+    assert found.login == "hpc"
+    assert found.ssh_options == ("-F", str(tmp_path / ".slurm" / "config"), "-v")
+    assert found.batch_options() == {"account": "lab"}
+    assert clusters(tmp_path, "clusters: {hpc: {login: other}}").find("hpc").ssh_options == ()
+
+
 def test_one_cluster_needs_no_name(tmp_path: Path) -> None:
     assert clusters(tmp_path, "clusters: {hpc: {login: x}}").find("").name == "hpc"
 

@@ -82,9 +82,14 @@ class FakeRelay:
 
     def __init__(self, answer: Callable[[str, Mapping[str, Any]], Json] = lambda *_: {}) -> None:
         self.asked: list[tuple[str, Json]] = []
+        self.described: list[Json] = []
         self.updates: list[Update] = []
         self.is_closed = False
         self._answer = answer
+
+    def describe(self, cluster: Json) -> None:
+        """Note how it is described."""
+        self.described.append(cluster)
 
     async def ask(self, operation: str, **fields: Any) -> Json:
         """Do nothing."""

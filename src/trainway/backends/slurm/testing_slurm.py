@@ -5,7 +5,7 @@ import fcntl
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Self
@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 PATIENCE_S: Final = 60.0
 LARGE: Final = "x" * 300_000
-PROGRAMS: Final = ("sbatch", "squeue", "sacct", "scancel", "scontrol", "srun")
+PROGRAMS: Final = ("sbatch", "squeue", "sacct", "sbcast", "scancel", "scontrol", "srun")
 _SCRIPT: Final = """\
 #!{python} -IS
 import fcntl, json, os, sys
@@ -48,14 +48,18 @@ if program == "sbatch":
     )
     if options.get("partition", "main") != "main":
         fail("sbatch: error: Batch job submission failed: Invalid partition name specified")
+    listed = [word[len("--array="):] for word in words if word.startswith("--array=")]
+    ranks = [part.split("-") for part in ",".join(listed).split(",") if part]
+    numbers = [rank for run in ranks for rank in range(int(run[0]), int(run[-1]) + 1)]
     if "--test-only" not in words:
         number = str(state["next"])
-        state["next"] += 1
         reason = "JobHeldUser" if "hold" in options else "Resources"
-        jobs[number] = {{
-            "state": "PENDING", "reason": reason, "comment": options.get("comment", ""),
-            "cwd": os.getcwd(), "queued": True,
-        }}
+        for each in [number + "_" + str(rank) for rank in numbers] or [number]:
+            jobs[each] = {{
+                "state": "PENDING", "reason": reason, "comment": options.get("comment", ""),
+                "cwd": os.getcwd(), "queued": True, "bare": str(state["next"]),
+            }}
+            state["next"] += 1
         if state.get("dies"):
             with open(here + "/state.json", "w") as file:
                 json.dump(state, file)
@@ -64,8 +68,10 @@ if program == "sbatch":
 elif program == "squeue":
     for number, job in jobs.items():
         if job["queued"]:
-            fields = (number, job["state"], job["reason"], "main", "1", "", job["comment"])
-            print("\\x1f".join(fields))
+            is_waiting = job["state"] == "PENDING"
+            bare = number.partition("_")[0] if is_waiting else job["bare"]
+            fields = (number, bare, job["state"], job["reason"], "main", "1", "")
+            print("\\x1f".join((*fields, job["comment"])))
 elif program == "sacct":
     for number, job in jobs.items():
         if state["accounting"] != "none":
@@ -77,12 +83,28 @@ elif program == "scancel":
     if "--signal=TERM" in words:
         job["asked"] = True
     else:
+        # Slurm forgets those at once that wait as a part of their array.
+        job["queued"] = not ("_" in words[-1] and job["state"] == "PENDING")
         job["state"] = "CANCELLED"
+elif program == "scontrol" and words[:-1] == ["--oneliner", "show", "job"]:
+    job = jobs[words[-1]]
+    words = ("JobId=" + job["bare"], "JobState=" + job["state"], "BatchHost=here")
+    print(" ".join((*words, "Restarts=" + str(job.get("restarts", 0)))))
+elif program == "sbcast":
+    source, target = words[-2:]
+    if state.get("full"):
+        fail("sbcast: error: REQUEST_FILE_BCAST(here): No space left on device")
+    with open(source, "rb") as file, open(target, "xb") as copy:
+        copy.write(file.read())
+elif program == "srun":
+    while words[0].startswith("-"):
+        words.pop(0)
+    os.execvp(words[0], words)
 elif program == "scontrol" and words == ["show", "config"]:
     kind = state["accounting"]
     print("ClusterName             = fake\\nSLURM_VERSION           = 22.05.8")
     print("AccountingStorageType   = accounting_storage/" + kind)
-elif program == "scontrol" and words[0] in ("hold", "requeuehold", "release"):
+elif program == "scontrol" and words[0] in ("uhold", "requeuehold", "release"):
     job = jobs[words[1]]
     job["state"], job["reason"] = "PENDING", "Priority" if words[0] == "release" else "JobHeldUser"
 with open(here + "/state.json", "w") as file:
@@ -155,6 +177,10 @@ class RelayServer:
     def __init__(self, cluster: Json, environ: Mapping[str, str], home: Path) -> None:
         self.home = home
         self.cluster = cluster
+        self.objects: list[Json] = [{"kind": "ConfigMap", "data": {"large": LARGE}}]
+        """What a new job brings along."""
+        self.settings: Json = {}
+        """What else the plan of a new job says to Slurm."""
         self.client = RelayClient(cluster, home / "slurm" / cluster["name"], environ)
 
     async def __aenter__(self) -> Self:
@@ -163,19 +189,22 @@ class RelayServer:
     async def __aexit__(self, *_: object) -> None:
         await self.client.close()
 
-    def job(self, job_id: str) -> Path:
+    def job(self, job_id: str, array: Json | None = None) -> Path:
         """The directory of a new job."""
         path = self.home / "jobs" / job_id
         path.mkdir(parents=True, exist_ok=True)
-        objects = [{"kind": "ConfigMap", "data": {"large": LARGE}}]
-        plan = {"id": job_id, "objects": objects, "slurm": {"grace": 1}}
+        told = {"grace": 1, **self.settings, **({"array": array} if array else {})}
+        plan = {"id": job_id, "objects": self.objects, "slurm": told}
         (path / "plan.json").write_text(json.dumps(plan))
         return path
 
-    async def submit(self, job_id: str, *options: str, script: str = "") -> str:
-        """The number of a job that is handed over."""
-        path = self.job(job_id)
-        lines = ["#!/bin/sh", f"#SBATCH --comment=trainway:{job_id}"]
+    async def submit(
+        self, job_id: str, *options: str, script: str = "", array: Json | None = None
+    ) -> str:
+        """The number of a job that is handed over; `array` is its place in one."""
+        path = self.job(job_id, array)
+        mark = array["id"] if array else job_id
+        lines = ["#!/bin/sh", f"#SBATCH --comment=trainway:{mark}"]
         lines += [*(f"#SBATCH --{option}" for option in options), script, ""]
         fields = {"directory": str(path), "script": "\n".join(lines)}
         answer = await self.client.ask("submit", id=job_id, **fields)
@@ -200,6 +229,27 @@ class RelayServer:
     def driver(self, job_id: str) -> Journal:
         """The journal of a job on the cluster, as its driver writes it."""
         return Journal(Directory(str(self.job_directory(job_id))), lambda: 0.0)
+
+
+class FakeServer(RelayServer):
+    """A server whose cluster is a fake."""
+
+    def __init__(self, slurm: FakeSlurm, home: Path) -> None:
+        super().__init__(slurm.cluster, slurm.environ, home)
+        self.slurm = slurm
+
+
+def run(
+    tmp_path: Path, act: Callable[[FakeServer], Awaitable[None]], accounting: str = "none"
+) -> None:
+    """Have a server do something."""
+
+    async def acted() -> None:
+        server = FakeServer(FakeSlurm(tmp_path / "slurm", accounting), tmp_path / "home")
+        async with server:
+            await act(server)
+
+    asyncio.run(acted())
 
 
 def is_type(type_: str, **fields: object) -> Callable[[Json], bool]:

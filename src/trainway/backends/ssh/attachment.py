@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from trainway.agent.pool.ssh_command import shell_path
+from trainway.agent.pool.ssh_command import in_sh, shell_path
 from trainway.backends.local.attachment import attachment as local_attachment
 from trainway.backends.ssh.host_lookup import PROGRAM
 from trainway.backends.ssh.pools import PYTHON
@@ -67,7 +67,10 @@ def attachment(
         container: f"{python} {shlex.join(['-c', JOIN, str(handle['id']), str(process)])}"
         for container, process in processes.items()
     }
-    return {**place, "host": name, "program": _ssh(host), "remote": remote}
+    if host.get("step"):
+        remote = {container: in_sh(f"{host['step']} {line}") for container, line in remote.items()}
+    program = host.get("program") or _ssh(host)
+    return {**place, "host": name, "program": program, "remote": remote}
 
 
 def _ssh(host: Json) -> list[str]:

@@ -82,3 +82,13 @@ def test_on_this_machine_the_process_is_enough() -> None:
 def test_a_host_that_was_taken_out_of_the_pool_is_named() -> None:
     with pytest.raises(ConflictError, match="host a9 is not in the pool any more"):
         attachment(HANDLE, records(7, "a9"), [HOST])
+
+
+def test_a_node_of_slurm_is_reached_by_a_step() -> None:
+    host = {"name": "n1@dev", "program": ["ssh", "login"], "step": "exec srun --jobid=7"}
+    place = attachment(HANDLE, records(7, "n1@dev"), [host])
+    assert place["program"] == ["ssh", "login"]
+    words = shlex.split(place["remote"]["main"])
+    assert words[:3] == ["exec", "sh", "-c"]
+    assert words[3].startswith("exec srun --jobid=7 python3 -c ")
+    assert words[3].endswith('abc 7 "$@"')

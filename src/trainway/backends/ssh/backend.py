@@ -230,7 +230,7 @@ class PoolBackend:
         records = await asyncio.to_thread(lambda: list(journal.read(file, -1)))
         if not records:
             raise ConflictError("the job has not begun")
-        return attachment(handle, records, await self._hosts(), role, rank)
+        return attachment(handle, records, await self._ways(), role, rank)
 
     async def suspend(self, handle: Handle) -> None:
         """Stop the pods."""
@@ -267,6 +267,10 @@ class PoolBackend:
 
     async def _hosts(self) -> list[Json]:
         return await asyncio.to_thread(self._sites.hosts, self._target)
+
+    async def _ways(self) -> list[Json]:
+        """The hosts, with how a person gets there."""
+        return await self._hosts()
 
     async def _configure(self, agent: PoolAgent) -> None:
         await agent.configure(await self._hosts())

@@ -71,6 +71,7 @@ def test_launch_makes_a_cluster_as_the_task_wants_it(fake: FakeServer) -> None:
         },
         "idle_minutes": 10,
         "down": True,
+        "slurm": {},
     }
     assert task_of(fake) == {
         "name": "train",
@@ -320,4 +321,13 @@ def test_a_shell_is_here_or_on_the_first_host(
     invoke("ssh", "dev", "ls", "-l")
     fake.clusters.place = {"words": ["ssh", "-p", "2222", "me@gpu"]}
     invoke("ssh", "dev")
-    assert became == [["sh", "-c", "ls -l", "dev"], ["ssh", "-p", "2222", "me@gpu", ""]]
+    fake.clusters.place = {"words": ["ssh", "login"], "step": "exec srun --jobid=7"}
+    invoke("ssh", "dev", "echo", "$HOME")
+    fake.clusters.place = {"words": ["sh", "-c"], "step": "exec srun --jobid=7"}
+    invoke("ssh", "dev")
+    assert became == [
+        ["sh", "-c", "ls -l", "dev"],
+        ["ssh", "-p", "2222", "me@gpu", ""],
+        ["ssh", "login", """exec sh -c 'exec srun --jobid=7 sh -c '"'"'echo $HOME'"'"''""", ""],
+        ["sh", "-c", """exec sh -c 'exec srun --jobid=7 "${SHELL:-/bin/sh}" -l'""", ""],
+    ]

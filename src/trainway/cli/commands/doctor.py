@@ -23,14 +23,15 @@ _MARKS: Final = {True: "ok", False: "no"}
 
 
 @click.command("doctor")
+@click.option("--deep", is_flag=True, help="Also run a short job on every cluster of Slurm.")
 @output_option(("table", "json", "yaml"))
-def command(output: str) -> int:
+def command(output: str, *, deep: bool) -> int:
     """Check the server and every backend.
 
     It says what works, and how to mend what does not. Exit status: 0 if jobs can run somewhere,
     else 1.
     """
-    report = _report()
+    report = _report(deep=deep)
     if output == "json":
         echo(to_json(report))
     elif output == "yaml":
@@ -42,7 +43,7 @@ def command(output: str) -> int:
     return 0 if usable else 1
 
 
-def _report() -> Json:
+def _report(*, deep: bool) -> Json:
     home = Home.of_environment()
     report: Json = {
         "version": __version__,
@@ -56,7 +57,7 @@ def _report() -> Json:
         lend(home.path, os.environ)
         info = rest.server()
         report["server"]["detail"] = f"version {info['version']} at {rest.address}"
-        report["backends"] = rest.backends()
+        report["backends"] = rest.backends(deep=deep)
     except TrainwayError as error:
         where = configured_address() or home.path
         fix = error.hint or f"see what is wrong with {where}"

@@ -19,11 +19,13 @@ from trainway.cli.cluster_target import target
 from trainway.cli.cluster_text import autostop, resources
 from trainway.cli.output import echo, echo_line
 from trainway.cli.refusal import RefusedError
+from trainway.cli.slurm_option import slurm_option
 from trainway.errors import InvalidError
 from trainway.sdk.cluster_rest import ClusterRest
 from trainway.sdk.cluster_submission import number_of, submit
 from trainway.sdk.cluster_tasks import ClusterTask
 from trainway.sdk.rest import Json
+from trainway.sdk.slurm_options import parsed
 
 _HELP: Final = """Run a task on a cluster, and make the cluster if there is none.
 
@@ -32,9 +34,9 @@ trainway launch TASK.yaml -c NAME
 trainway launch -c NAME --gpus A100:0.5 'echo $HOSTNAME'
 trainway launch -c NAME -- COMMAND ARGS...
 
-A cluster is a held part of this machine, or of a pool of SSH hosts, with a queue of its own; a new
-one has as many nodes, and on each what, the task asks for. Its setup runs first. Ctrl-C asks
-whether to leave the job alone or to cancel it.
+A cluster is a held part of this machine, of a pool of SSH hosts, or of a Slurm cluster, with a
+queue of its own; a new one has as many nodes, and on each what, the task asks for. Its setup runs
+first. Ctrl-C asks whether to leave the job alone or to cancel it.
 
 Exit status: 0 the job succeeded, 100 it failed, 101 it has not ended, 103 it was cancelled; 1 an
 error, 2 wrong usage, 3 something was not found.
@@ -55,6 +57,7 @@ error, 2 wrong usage, 3 something was not found.
 @yes_option
 @click.option("--no-setup", is_flag=True, help="Leave out the task's setup.")
 @click.option("--fast", is_flag=True, help="Leave it out if the cluster is up already.")
+@slurm_option
 @click.option("--dryrun", is_flag=True, help="Only say what the cluster would be.")
 @click.pass_context
 def command(ctx: click.Context, /, words: tuple[str, ...], **options: Any) -> int:
@@ -68,6 +71,7 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **options: Any) -> in
         "resources": task.resources,
         "idle_minutes": options["idle_minutes"],
         "down": options["down"],
+        "slurm": {**task.slurm(options["infra"]), **parsed(options["slurm"])},
     }
     known = _known(rest, options["cluster"])
     if options["dryrun"]:

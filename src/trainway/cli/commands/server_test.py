@@ -153,6 +153,9 @@ def test_doctor_says_what_works_and_how_to_mend_the_rest(fake: FakeServer) -> No
     ]
     report = json.loads(invoke("doctor", "-o", "json").stdout)
     assert report["backends"] == fake.backends
+    assert not any("deep" in path for _, path, _ in fake.requests)
+    invoke("doctor", "--deep")
+    assert "deep=true" in fake.requests[-1][1]
     fake.backends = fake.backends[1:]
     assert invoke("doctor", "-o", "yaml").exit_code == 1
 

@@ -1,6 +1,7 @@
 """`trainway ssh`: a shell on the first node of a cluster."""
 
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Sequence
@@ -19,15 +20,26 @@ def command(cluster: str, words: tuple[str, ...]) -> None:
     """Open a shell on the first node of a cluster, or run a command there.
 
     On this machine it is your shell, in the cluster's folder and with its GPUs; on SSH hosts it is
-    ssh. What runs there is no job, and does not keep the cluster from stopping.
+    ssh, on Slurm a step of its allocation. What runs there is no job, and does not keep the cluster
+    from stopping.
     """
     place = connect().access(cluster)
+    if place.get("step"):
+        _become(stepped(place["words"], place["step"], words), dict(os.environ))
     if place.get("words"):
         _become([*place["words"], *words], dict(os.environ))
     shell = os.environ.get("SHELL") or "/bin/sh"
     os.chdir(place["directory"])
     line = [shell, "-c", " ".join(words)] if words else [shell]
     _become(line, {**os.environ, **place["variables"]})
+
+
+def stepped(program: Sequence[str], step: str, words: Sequence[str]) -> list[str]:
+    """The program that runs a command in a step of Slurm, or a shell where there is none."""
+    inner = shlex.join(["sh", "-c", " ".join(words)]) if words else '"${SHELL:-/bin/sh}" -l'
+    line = f"exec sh -c {shlex.quote(f'{step} {inner}')}"
+    told = ["-t"] if program[0] == "ssh" and sys.stdin.isatty() else []
+    return [program[0], *told, *program[1:], line]
 
 
 def _become(words: Sequence[str], variables: dict[str, str]) -> None:
