@@ -6,12 +6,14 @@ All servers of the operator (webhooks, status, metrics, health) start and stop i
 import asyncio
 import contextlib
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 from aiohttp import web
 
 _GRACE_SECONDS = 5.0
 _IDLE_SECONDS = 120.0
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 @contextlib.asynccontextmanager
@@ -22,6 +24,7 @@ async def listening(
 
     An empty host means all addresses.
     """
+    app.middlewares.append(_part_quietly)
     runner = web.AppRunner(
         app, access_log=None, keepalive_timeout=_IDLE_SECONDS, shutdown_timeout=_GRACE_SECONDS
     )
@@ -38,6 +41,15 @@ async def listening(
         yield runner.addresses[0][1]
     finally:
         await _close(runner)
+
+
+@web.middleware
+async def _part_quietly(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Whoever hangs up in the middle of a request is no error of ours."""
+    try:
+        return await handler(request)
+    except ConnectionResetError:
+        return web.Response(status=400)  # which nobody reads
 
 
 async def _close(runner: web.AppRunner) -> None:

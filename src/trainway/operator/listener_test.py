@@ -50,3 +50,29 @@ def test_an_address_that_is_taken_is_an_error_and_leaves_nothing_open() -> None:
                     pass
 
     asyncio.run(main())
+
+
+def test_a_caller_that_hangs_up_in_the_middle_is_not_logged_as_an_error(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def main() -> None:
+        begun, over = asyncio.Event(), asyncio.Event()
+
+        async def read(request: web.Request) -> web.Response:
+            begun.set()
+            try:
+                return web.Response(body=await request.read())
+            finally:
+                over.set()
+
+        made = web.Application()
+        made.router.add_post("/", read)
+        async with listening(made, "127.0.0.1", 0) as port:
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf")
+            await begun.wait()
+            writer.transport.abort()
+            await over.wait()
+
+    asyncio.run(main())
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
