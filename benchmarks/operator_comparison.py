@@ -29,8 +29,8 @@ from operator_process import (
     cpu_seconds,
     ensure_namespace,
     resident_mb,
-    trusts_authority,
     wait_for,
+    wait_for_trust,
 )
 
 from benchmarks.operator_load import Latencies, offer
@@ -125,14 +125,11 @@ class Ours:
     def start(self, cluster: ControlPlane) -> Process:
         """Start it, and wait until the API server trusts the certificate that it makes."""
         operator = OperatorProcess(cluster, cluster.folder / "operator.log")
-        cluster.apply(*webhook_configurations(url_client(operator.url)))
+        documents = webhook_configurations(url_client(operator.url))
+        cluster.apply(*documents)
         operator.start()
         operator.wait_ready(START_S)
-        for kind, name in (
-            ("validatingwebhookconfiguration", "validator.trainer.kubeflow.org"),
-            ("mutatingwebhookconfiguration", "defaulter.trainer.kubeflow.org"),
-        ):
-            wait_for(lambda k=kind, n=name: trusts_authority(cluster, k, n), START_S, "trust")
+        wait_for_trust(cluster, documents, "default")
         return operator.process
 
 
@@ -240,9 +237,10 @@ def measure(manager: Manager, count: int, rate: float | None = None) -> Measurem
     return found
 
 
-def middle(manager: Manager, count: int) -> Measurement:
-    """The middle one of several runs: short ones vary by a fifth on this machine."""
-    return sorted((measure(manager, count) for _ in range(RUNS)), key=rate)[RUNS // 2]
+def in_turns(managers: Sequence[Manager], count: int) -> list[Measurement]:
+    """The middle one of several runs of each: a machine's own speed varies by a third."""
+    rounds = [[measure(manager, count) for manager in managers] for _ in range(RUNS)]
+    return [sorted(runs, key=rate)[RUNS // 2] for runs in zip(*rounds, strict=True)]
 
 
 def rate(found: Measurement) -> float:
@@ -252,12 +250,11 @@ def rate(found: Measurement) -> float:
 
 def burst(peers: Sequence[Manager]) -> Iterator[Row]:
     """Many jobs at once."""
-    ours = middle(Ours(), SMALL)
-    theirs = [middle(peer, SMALL) for peer in peers[-1:]]
+    managers = [Ours(), *peers[-1:]]
+    ours, *theirs = in_turns(managers, SMALL)
     yield rate_row(SMALL, ours, theirs)
     yield Row(f"{SMALL} at once, create to JobSet, p99", ours.latencies.percentile(0.99), "s")
-    ours = measure(Ours(), LARGE)
-    theirs = [measure(peer, LARGE) for peer in peers[-1:]]
+    ours, *theirs = in_turns(managers, LARGE)
     yield rate_row(LARGE, ours, theirs)
     yield from peer_rows(LARGE, ours, theirs)
     limit = min((each.rss_mb for each in theirs), default=None)

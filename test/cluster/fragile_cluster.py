@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
 
-from cluster.control_plane import LOOPBACK
+from cluster.control_plane import LOOPBACK, status_of
 from cluster.identities import CONTEXT
 from cluster.node import NodeCluster
 from cluster.processes import Process, wait_until
@@ -72,15 +73,8 @@ class Tokens:
         assert wait_until(self.is_refused, 60)
 
     def is_refused(self) -> bool:
-        done = self.cluster.kubectl(
-            "--kubeconfig=/dev/null",
-            f"--server={self.cluster.server}",
-            f"--certificate-authority={self.cluster.authority.certificate_file}",
-            f"--token={self.file.read_text()}",
-            *("get", "--raw", "/api"),
-            check=False,
-        )
-        return "Unauthorized" in done.stderr or "must be logged in" in done.stderr
+        status = status_of(self.cluster.connection(), "/api", self.file.read_text())
+        return status == HTTPStatus.UNAUTHORIZED
 
 
 @dataclass(frozen=True)

@@ -236,5 +236,6 @@ def host_namespace(node_cluster: Access, namespace: str, host_programs: HostProg
 
 def with_host_programs(cluster: Access, namespace: str) -> str:
     """Label a namespace; its pods have the programs from now on."""
-    cluster.kubectl("label", "namespace", namespace, f"{LABEL}=true")
+    metadata = {"name": namespace, "labels": {LABEL: "true"}}
+    cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
     return namespace

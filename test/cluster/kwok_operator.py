@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 from cluster.access import Access
@@ -10,14 +9,11 @@ from cluster.kwok import KwokCluster
 from operator_process import (
     OperatorProcess,
     ensure_namespace,
-    trusts_authority,
-    wait_for,
+    wait_for_trust,
     webhooks_at,
 )
 
 from trainway.operator.webhook_configurations import url_client, webhook_configurations
-
-TRUST_S = 30.0
 
 
 @contextmanager
@@ -33,9 +29,7 @@ def operating(
         operator.start()
         try:
             operator.wait_ready()
-            for document in documents:
-                kind, name = document["kind"], document["metadata"]["name"]
-                wait_for(partial(trusts_authority, cluster, kind, name), TRUST_S, "trust")
+            wait_for_trust(cluster, documents, namespace)
             yield operator
         finally:
             operator.kill()

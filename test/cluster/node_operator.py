@@ -5,7 +5,6 @@ environment with the frameworks into an image that is only a frame: so the node 
 machine, also where an existing cluster is used.
 """
 
-import json
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from cluster.access import REPOSITORY, Access
+from cluster.access import REPOSITORY, Access, KubectlError
 from cluster.images import BUSYBOX, HOSTROOT
 from cluster.node import NodeCluster
 from cluster.processes import wait_until
@@ -24,7 +23,7 @@ from operator_process import (
     NAMESPACE,
     OperatorProcess,
     ensure_namespace,
-    trusts_authority,
+    wait_for_trust,
     webhooks_at,
 )
 
@@ -35,6 +34,7 @@ from trainway.runtimes import builtin_runtime
 Json = dict[str, Any]
 PATIENCE_S: Final = 180.0
 EXAMPLES: Final = REPOSITORY / "examples"
+KUEUE_WEBHOOK: Final = '"vtrainjob.kb.io"'
 ENDS: Final = ("Complete", "Succeeded", "Failed")
 ANCESTOR_STEP: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
 
@@ -48,14 +48,26 @@ class NodeOperator:
 
     def create(self, namespace: str, *objects: Json) -> None:
         """Create the objects in the namespace."""
-        self.cluster.apply(*objects, namespace=namespace)
+        for each in objects:
+            self.when_known(namespace, partial(self.cluster.apply, each, namespace=namespace))
+
+    def when_known(self, namespace: str, ask: Callable[[], object]) -> None:
+        """Ask until Kueue knows the runtime of a job: its webhook reads from a cache."""
+
+        def is_known() -> bool:
+            try:
+                ask()
+            except KubectlError as error:
+                if KUEUE_WEBHOOK in str(error) and "not found" in str(error):
+                    return False
+                raise
+            return True
+
+        self.wait(namespace, is_known, "Kueue knows the runtime")
 
     def job(self, kind: str, namespace: str, name: str) -> Json | None:
         """A job as it is now; None if it is gone."""
-        arguments = ("get", kind, name, "-n", namespace, "-o", "json", "--ignore-not-found")
-        text = self.cluster.kubectl(*arguments).stdout
-        found: Json | None = json.loads(text) if text else None
-        return found
+        return self.cluster.find(kind, name, namespace)
 
     def pods(self, namespace: str) -> list[Json]:
         """The pods that are there and not being deleted."""
@@ -139,7 +151,7 @@ def operator_on(cluster: Access, arguments: Sequence[str] = ()) -> Iterator[Node
         process.start()
         stack.callback(process.stop)
         process.wait_ready()
-        wait_for_trust(cluster, documents)
+        wait_for_trust(cluster, documents, "default")
         yield NodeOperator(cluster, process)
 
 
@@ -180,13 +192,6 @@ def status_service(address: str) -> tuple[Json, Json]:
         "ports": [port],
     }
     return service, endpoints
-
-
-def wait_for_trust(cluster: Access, documents: Sequence[Json]) -> None:
-    """Wait until the API server can call the webhooks."""
-    for document in documents:
-        kind, name = document["kind"], document["metadata"]["name"]
-        assert wait_until(partial(trusts_authority, cluster, kind, name), 30)
 
 
 def host_runtime(builtin: str, name: str) -> Json:

@@ -5,7 +5,6 @@ address instead of a Service.
 """
 
 import http.client
-import json
 import os
 import signal
 import sys
@@ -14,13 +13,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from cluster.access import Access
+from cluster.access import Access, KubectlError
 from cluster.control_plane import LOOPBACK, succeeds
 from cluster.ports import free_port
 from cluster.processes import Process, wait_until
 
+from trainway.kube.resources import TRAINJOBS
+
 NAMESPACE: Final = "kubeflow-system"
 START_S: Final = 60.0
+TRUST_S: Final = 30.0
 
 Json = dict[str, Any]
 
@@ -135,9 +137,33 @@ def webhooks_at(cluster: Access, documents: Sequence[Json], namespace: str = "")
 
 def trusts_authority(cluster: Access, kind: str, name: str) -> bool:
     """Whether the operator has said whom to trust."""
-    text = cluster.kubectl("get", kind, name, "-o", "json").stdout
-    webhooks = json.loads(text)["webhooks"]
+    webhooks = cluster.get(kind, name)["webhooks"]
     return all(webhook["clientConfig"].get("caBundle") for webhook in webhooks)
+
+
+def wait_for_trust(cluster: Access, documents: Sequence[Json], namespace: str) -> None:
+    """Wait until the API server can call these webhooks for jobs of the namespace."""
+    for document in documents:
+        kind, name = document["kind"], document["metadata"]["name"]
+        wait_for(
+            lambda k=kind, n=name: trusts_authority(cluster, k, n), TRUST_S, f"trust in {name}"
+        )
+    wait_for(lambda: are_called(cluster, namespace), TRUST_S, "the webhooks are called")
+
+
+def are_called(cluster: Access, namespace: str) -> bool:
+    """Whether the API server knows by now whom to trust; what they say does not matter."""
+    job = {
+        "apiVersion": TRAINJOBS.api_version,
+        "kind": TRAINJOBS.kind,
+        "metadata": {"name": "is-asked-about"},
+        "spec": {"runtimeRef": {"name": "there-is-none"}},
+    }
+    try:
+        cluster.rehearse(job, namespace)
+    except KubectlError as error:
+        return "failed calling webhook" not in str(error)
+    return True
 
 
 def wait_for(condition: Any, seconds: float, what: str) -> None:

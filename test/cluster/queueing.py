@@ -143,9 +143,9 @@ class Queues:
         """The job as the webhooks would leave it."""
         queued = copy.deepcopy(job)
         queued["metadata"]["labels"] = {QUEUE_LABEL: QUEUE}
-        arguments = ("create", "--dry-run=server", "-n", self.namespace, "-o", "json", "-f", "-")
-        answer: Json = json.loads(self.cluster.kubectl(*arguments, input=json.dumps(queued)).stdout)
-        return answer
+        ask = partial(self.cluster.rehearse, queued, self.namespace)
+        self.operator.when_known(self.namespace, ask)
+        return ask()
 
     def pods(self, job: Json) -> list[Json]:
         """The pods of a job that are not being deleted."""

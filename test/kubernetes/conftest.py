@@ -12,11 +12,11 @@ from cluster.fixtures import (
     pytest_runtest_makereport,
     pytest_runtest_setup,
 )
+from example_table import yardstick
 from host_programs import builtin_runtimes, host_namespace, host_programs
 from mpijob_world import mpijob_cluster, on_stage
 from node_operator import node_operator
 from queueing import queues
-from ssh_fixtures import ssh_hosts
 from torch_jobs import torch_runtime
 from trainjob_world import trainjob_cluster, world
 
@@ -38,8 +38,8 @@ __all__ = [
     "pytest_runtest_makereport",
     "pytest_runtest_setup",
     "queues",
-    "ssh_hosts",
     "torch_runtime",
     "trainjob_cluster",
     "world",
+    "yardstick",
 ]

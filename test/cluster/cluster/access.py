@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -18,10 +17,6 @@ from cluster.unavailable import UnavailableError
 REPOSITORY: Final = Path(__file__).resolve().parents[3]
 OUR_CRDS: Final = REPOSITORY / "manifests" / "crds"
 JOBSET_CRDS: Final = Path("config", "components", "crd", "bases")
-CRD_ROWS: Final = (
-    "{range .items[*]}{.metadata.name} {.spec.group} {.spec.names.plural}"
-    '{range .spec.versions[*]} {.name}{end}{"\\n"}{end}'
-)
 
 Json = dict[str, Any]
 
@@ -59,15 +54,32 @@ class Access:
         answer: Json = json.loads(self.kubectl("get", *arguments, "-o", "json").stdout)
         return answer
 
+    def find(self, kind: str, name: str, namespace: str = "default") -> Json | None:
+        """One object; None if there is none of that name."""
+        arguments = ("get", kind, name, "-n", namespace, "-o", "json", "--ignore-not-found")
+        text = self.kubectl(*arguments).stdout
+        found: Json | None = json.loads(text) if text else None
+        return found
+
     def apply(self, *documents: Json, namespace: str = "") -> None:
         """Server-side apply of objects."""
         text = json.dumps({"apiVersion": "v1", "kind": "List", "items": list(documents)})
-        self.apply_text(text, namespace=namespace)
-
-    def apply_text(self, text: str, *, namespace: str = "") -> None:
-        """Server-side apply of a manifest."""
         place = ("--namespace", namespace) if namespace else ()
         self.kubectl("apply", "--server-side", "--force-conflicts", *place, "-f", "-", input=text)
+
+    def rehearse(self, document: Json, namespace: str) -> Json:
+        """The object as it would be created, after all webhooks."""
+        arguments = ("create", "--dry-run=server", "-n", namespace, "-o", "json", "-f", "-")
+        answer: Json = json.loads(self.kubectl(*arguments, input=json.dumps(document)).stdout)
+        return answer
+
+    def create_namespace(self, name: str) -> None:
+        """A namespace in which pods can be created."""
+        self.kubectl("create", "namespace", name)
+
+    def delete_namespace(self, name: str) -> None:
+        """Delete a namespace; its content goes in the background."""
+        self.kubectl("delete", "namespace", name, "--wait=false")
 
     def install_jobset_crds(self) -> None:
         """The CRDs of the pinned JobSet, served when this returns."""
@@ -82,20 +94,16 @@ class Access:
         """The CRDs in a folder, served when this returns."""
         source = "-k" if (folder / "kustomization.yaml").exists() else "-f"
         apply = ["apply", "--server-side", "--force-conflicts", "-o", "name", source, str(folder)]
-        names = [line.partition("/")[2] for line in self.kubectl(*apply).stdout.splitlines()]
-        for path in self.paths_of_crds(names):
-            if not wait_until(partial(self.serves, path), 30):
-                raise KubectlError(f"{path} is not served")
+        for line in self.kubectl(*apply).stdout.splitlines():
+            for path in self.paths_of_crd(line.partition("/")[2]):
+                if not wait_until(partial(self.serves, path), 30):
+                    raise KubectlError(f"{path} is not served")
 
-    def paths_of_crds(self, names: Sequence[str]) -> list[str]:
-        """The list paths of all versions of these CRDs."""
-        rows = self.kubectl("get", "crd", "-o", f"jsonpath={CRD_ROWS}").stdout.splitlines()
-        return [
-            f"/apis/{group}/{version}/{plural}"
-            for name, group, plural, *versions in (row.split() for row in rows)
-            for version in versions
-            if name in names
-        ]
+    def paths_of_crd(self, name: str) -> list[str]:
+        """The list paths of all versions of a CRD."""
+        spec = self.get("customresourcedefinition", name)["spec"]
+        place, plural = f"/apis/{spec['group']}", spec["names"]["plural"]
+        return [f"{place}/{version['name']}/{plural}" for version in spec["versions"]]
 
     def serves(self, path: str) -> bool:
         """Whether the API server answers this path."""
@@ -121,7 +129,7 @@ class Access:
 
 
 class KubectlError(Exception):
-    """kubectl failed; the message is its command and what it said."""
+    """A cluster did not do what it was asked; the message is the command and what was said."""
 
 
 class ExistingCluster(Access):

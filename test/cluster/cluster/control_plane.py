@@ -12,10 +12,11 @@ import signal
 import ssl
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from cluster import builds
 from cluster.access import Access
+from cluster.api_requests import ApiError, ApiRequests
 from cluster.certificates import Authority, service_account_key
 from cluster.identities import User, with_token, write_kubeconfig, write_token_file
 from cluster.ports import free_port
@@ -24,7 +25,13 @@ from cluster.record import Record, new_folder
 from cluster.teardown import clear_leftovers, remove
 from cluster.unavailable import UnavailableError
 
+Json = dict[str, Any]
+
 LOOPBACK: Final = "127.0.0.1"
+RATE: Final = ("--kube-api-qps=2000", "--kube-api-burst=4000")
+"""No limit of requests that a test would notice; by default some controllers have 20 a second."""
+PROBE_S: Final = 5.0
+REQUEST_S: Final = 60.0
 SERVICE_RANGE: Final = "10.96.0.0/16"
 USERS: Final = {
     "admin": User("admin", ("system:masters",)),
@@ -76,6 +83,9 @@ class ControlPlane(Access):
         self.folder = Path()
         self.processes: list[Process] = []
         self.users: dict[str, User] = {}
+        self.requests = ApiRequests(
+            lambda: self.connection(timeout_s=REQUEST_S), lambda: self.users["admin"].token
+        )
 
     @classmethod
     def require(cls) -> None:
@@ -110,10 +120,16 @@ class ControlPlane(Access):
         """The parts in their order."""
         self.prepare_identities()
         self.start_etcd()
-        self.start_api_server()
+        self.launch_api_server()
+        self.start_meanwhile()
+        self.wait_for_api_server()
+
+    def start_meanwhile(self) -> None:
+        """What need not wait for the API server."""
 
     def stop(self) -> None:
         """Stop all processes and remove all data."""
+        self.requests.close()
         for process in reversed(self.processes):
             process.stop(signal.SIGKILL)
         self.processes.clear()
@@ -229,7 +245,13 @@ class ControlPlane(Access):
 
     def start_api_server(self) -> None:
         """Start it and wait until it serves."""
+        self.launch_api_server()
+        self.wait_for_api_server()
+
+    def launch_api_server(self) -> None:
         self.api_server = self.launch("kube-apiserver", self.api_server_command())
+
+    def wait_for_api_server(self) -> None:
         self.api_server.wait_ready(lambda: self.answers("/readyz"), 90)
 
     def kill_api_server(self) -> None:
@@ -259,10 +281,40 @@ class ControlPlane(Access):
         """Whether the API server, or the one on another port, answers this path with success."""
         return succeeds(self.connection(port), path, self.users["admin"].token)
 
-    def connection(self, port: int = 0) -> http.client.HTTPSConnection:
+    def connection(self, port: int = 0, timeout_s: float = PROBE_S) -> http.client.HTTPSConnection:
         """A new connection to the API server."""
         context = ssl.create_default_context(cafile=str(self.authority.certificate_file))
-        return http.client.HTTPSConnection(self.host, port or self.port, timeout=5, context=context)
+        return http.client.HTTPSConnection(
+            self.host, port or self.port, timeout=timeout_s, context=context
+        )
+
+    # Objects: what kubectl does for any cluster is asked directly of this one
+
+    def get(self, *arguments: str) -> Json:
+        return self.requests.get(*arguments)
+
+    def find(self, kind: str, name: str, namespace: str = "default") -> Json | None:
+        return self.requests.find(kind, name, namespace)
+
+    def apply(self, *documents: Json, namespace: str = "") -> None:
+        for document in documents:
+            self.requests.apply(document, namespace)
+
+    def rehearse(self, document: Json, namespace: str) -> Json:
+        return self.requests.rehearse(document, namespace)
+
+    def serves(self, path: str) -> bool:
+        try:
+            self.requests.send("GET", path)
+        except ApiError:
+            return False
+        return True
+
+    def create_namespace(self, name: str) -> None:
+        self.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+
+    def delete_namespace(self, name: str) -> None:
+        self.requests.delete("namespace", name)
 
     # Controllers
 
@@ -305,7 +357,7 @@ class ControlPlane(Access):
         )
 
     def scheduler_flags(self) -> list[str]:
-        return []
+        return list(RATE)
 
 
 def succeeds_at(port: int, path: str) -> bool:
@@ -315,11 +367,16 @@ def succeeds_at(port: int, path: str) -> bool:
 
 def succeeds(connection: http.client.HTTPConnection, path: str, token: str = "") -> bool:
     """Whether a GET is answered with 200."""
+    return status_of(connection, path, token) == http.HTTPStatus.OK
+
+
+def status_of(connection: http.client.HTTPConnection, path: str, token: str = "") -> int:
+    """What a GET is answered with; 0 if it is not. The connection is closed then."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     try:
         connection.request("GET", path, headers=headers)
-        return connection.getresponse().status == 200
+        return connection.getresponse().status
     except (OSError, http.client.HTTPException):
-        return False
+        return 0
     finally:
         connection.close()

@@ -25,6 +25,22 @@ from cluster.unavailable import UnavailableError
 NODE_TESTS: Final = REPOSITORY / "test" / "kubernetes" / "node"
 SHARED: Final = ("kwok_cluster", "kueue")
 """Fixtures that take long to start and are used by several files."""
+API_GROUP: Final = "api-cluster"
+LONG: Final = (
+    API_GROUP,
+    "kwok_cluster",
+    "backend_life_test",
+    "kueue",
+    "cluster_faults_test",
+    "jobset_conformance_test",
+    "chart_life_test",
+    "kubeflow_sdk_test",
+    "permissions_test",
+    "examples_in_pods_test",
+    "backend_files_test",
+    "backend_logs_test",
+)
+"""Groups of tests that take long, the longest first."""
 IN_CI: Final = os.environ.get("CI") == "true"
 ON_EXISTING: Final = os.environ.get("TRAINWAY_TEST_CLUSTER") == "existing"
 
@@ -97,11 +113,11 @@ def namespace(request: pytest.FixtureRequest) -> Iterator[str]:
 def fresh_namespace(cluster: Access) -> Iterator[str]:
     """A namespace that nobody else has; its content is deleted in the background."""
     name = f"test-{uuid.uuid4().hex[:10]}"
-    cluster.kubectl("create", "namespace", name)
+    cluster.create_namespace(name)
     try:
         yield name
     finally:
-        cluster.kubectl("delete", "namespace", name, "--wait=false")
+        cluster.delete_namespace(name)
 
 
 def unavailable(reason: str) -> NoReturn:
@@ -149,14 +165,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Say which tests go to one worker: each worker has clusters of its own.
 
     All tests of the API server are one group, so that a run has one such cluster. Those with nodes
-    are a group for each file, or for all files that start the same part of a cluster.
+    are a group for each file, or for all files that start the same part of a cluster. Those groups
+    come first that take longest: else a worker that gets one last is waited for by all others.
     """
     fixtures: defaultdict[Path, set[str]] = defaultdict(set)
     for item in items:
         fixtures[item.path].update(getattr(item, "fixturenames", ()))
+    groups: dict[pytest.Item, str] = {}
     for item in items:
         if "api_cluster" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("api-cluster"))
+            groups[item] = API_GROUP
         elif NODE_TESTS in item.path.parents:
             shared = (name for name in SHARED if name in fixtures[item.path])
-            item.add_marker(pytest.mark.xdist_group(next(shared, item.path.stem)))
+            groups[item] = next(shared, item.path.stem)
+    for item, group in groups.items():
+        item.add_marker(pytest.mark.xdist_group(group))
+    ranks = {group: rank for rank, group in enumerate(LONG)}
+    items.sort(key=lambda item: ranks.get(groups.get(item, ""), len(ranks)))

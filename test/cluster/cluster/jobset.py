@@ -11,8 +11,11 @@ from typing import Any, Final
 import yaml
 
 from cluster import builds
+from cluster.access import KubectlError
 from cluster.control_plane import LOOPBACK, ControlPlane, succeeds_at
 from cluster.ports import free_port
+from cluster.processes import wait_until
+from cluster.unavailable import UnavailableError
 
 MODULE: Final = "sigs.k8s.io/jobset"
 POD_LABEL: Final = "jobset.sigs.k8s.io/jobset-name"
@@ -38,6 +41,24 @@ def start_jobset_controller(cluster: ControlPlane) -> None:
     source = builds.source_folder(builds.KUBERNETES, MODULE)
     text = (source / "config" / "components" / "webhook" / "manifests.yaml").read_text()
     cluster.apply(*webhooks_by_url(text, f"https://{LOOPBACK}:{webhook_port}", bundle))
+    if not wait_until(lambda: are_called(cluster), 30):
+        raise UnavailableError(f"the webhooks of JobSet do not answer: {process.last_lines()}")
+
+
+def are_called(cluster: ControlPlane) -> bool:
+    """Whether the webhooks answer, which they may do later than they say: they set a default."""
+    jobset = {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": {"name": "is-asked-about"},
+        "spec": {"replicatedJobs": []},
+    }
+    try:
+        return "successPolicy" in cluster.rehearse(jobset, "default")["spec"]
+    except KubectlError as error:
+        if "failed calling webhook" in str(error):
+            return False
+        raise
 
 
 def controller_configuration(

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from cluster import builds
 from cluster.access import Access
-from cluster.control_plane import CONTROLLERS, LOOPBACK, ControlPlane, succeeds_at
+from cluster.control_plane import CONTROLLERS, LOOPBACK, RATE, ControlPlane, succeeds_at
 from cluster.identities import User, with_token, write_token_file
 from cluster.jobset import start_jobset_controller
 from cluster.kwok_stages import MANAGED, configuration
@@ -24,7 +24,6 @@ Json = dict[str, Any]
 
 NODES: Final = 100
 RESOURCES: Final = {"cpu": "32", "memory": "256Gi", "pods": "110", "nvidia.com/gpu": "8"}
-RATE: Final = ("--kube-api-qps=2000", "--kube-api-burst=4000")  # the default is for small clusters
 CREATED: Final = 201
 OUTPUT: Final = "2026-01-31T12:00:00.000000000Z stdout F hello from a pod that only pretends\n"
 # With identities of their own, so that what they ask of the API server can be told apart.
@@ -89,10 +88,6 @@ class KwokCluster(ControlPlane):
     def controller_manager_flags(self) -> list[str]:
         """Each controller has a service account, as in any cluster."""
         return ["--use-service-account-credentials=true", "--concurrent-job-syncs=20", *RATE]
-
-    def scheduler_flags(self) -> list[str]:
-        """No limit of requests that a test would notice."""
-        return list(RATE)
 
     def start_kwok(self) -> None:
         """Start KWOK with our stages."""

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from cluster import containerd, images
 from cluster.cgroups import create_root
-from cluster.control_plane import LOOPBACK, ControlPlane, succeeds_at
+from cluster.control_plane import LOOPBACK, RATE, ControlPlane, succeeds_at
 from cluster.identities import CONTEXT
 from cluster.jobset import start_jobset_controller
 from cluster.kubelet import kubelet_configuration
@@ -21,6 +21,10 @@ from cluster.processes import wait_until
 from cluster.unavailable import UnavailableError
 
 NODE: Final = "node"
+GIVEN: Final = {"serviceaccount": "default", "configmap": "kube-root-ca.crt"}
+"""What pods of a namespace need: whoever comes before it is tried again only after a while."""
+RUNNING: Final = ("trainjobs", "mpijobs", "jobsets", "jobs", "pods")
+"""Kinds whose objects run something; those that make others first."""
 COREFILE: Final = """\
 cluster.local:53 {{
     bind {address}
@@ -70,13 +74,16 @@ class NodeCluster(ControlPlane):
         self.record.write()
         self.host = self.network.address
         super().start_parts()
-        self.start_containerd()
         self.start_kubelet()
         self.start_controller_manager(["*"])
         self.start_scheduler()
-        self.start_dns()
+        dns_port = self.start_dns()
         start_jobset_controller(self)
+        self.dns.wait_ready(lambda: succeeds_at(dns_port, "/ready"), 30)
         self.wait_for_node()
+
+    def start_meanwhile(self) -> None:
+        self.start_containerd()
 
     def size_flags(self) -> list[str]:
         """Flags of this size: the node has an identity of its own and is called by address."""
@@ -92,7 +99,7 @@ class NodeCluster(ControlPlane):
 
     def controller_manager_flags(self) -> list[str]:
         """Each controller has a service account, as in any cluster."""
-        return ["--use-service-account-credentials=true"]
+        return ["--use-service-account-credentials=true", *RATE]
 
     def start_containerd(self) -> None:
         """Start it and bring the images in."""
@@ -143,8 +150,8 @@ class NodeCluster(ControlPlane):
         """Changes to the kubelet's configuration."""
         return {}
 
-    def start_dns(self) -> None:
-        """Start CoreDNS at the node's address."""
+    def start_dns(self) -> int:
+        """Start CoreDNS at the node's address; the port where it says that it is ready."""
         ready = free_port()
         path = self.folder / "Corefile"
         path.write_text(
@@ -155,21 +162,35 @@ class NodeCluster(ControlPlane):
                 context=CONTEXT,
             )
         )
-        process = self.launch("coredns", [str(self.bin / "coredns"), "-conf", str(path)])
-        process.wait_ready(lambda: succeeds_at(ready, "/ready"), 30)
+        self.dns = self.launch("coredns", [str(self.bin / "coredns"), "-conf", str(path)])
+        return ready
 
     def wait_for_node(self) -> None:
         """Wait until pods can be started: the node is ready, and has the account they run as."""
 
         def is_ready() -> bool:
-            done = self.kubectl("get", "node", NODE, "-o", "json", check=False)
-            if done.returncode != 0:
-                return False
-            conditions = json.loads(done.stdout)["status"].get("conditions", [])
-            ready = any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
-            account = self.kubectl("get", "serviceaccount", "default", check=False)
-            return ready and account.returncode == 0
+            node = self.find("node", NODE) or {}
+            conditions = node.get("status", {}).get("conditions", [])
+            return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
 
-        if not wait_until(is_ready, 60):
+        if not wait_until(lambda: is_ready() and self.takes_pods("default"), 60):
             kubelet = next(each for each in self.processes if each.name == "kubelet")
             raise UnavailableError(f"the node is not ready: {kubelet.last_lines()}")
+
+    def takes_pods(self, namespace: str) -> bool:
+        """Whether a namespace has what the controllers give it and pods are refused without."""
+        return all(self.find(kind, name, namespace) for kind, name in GIVEN.items())
+
+    def create_namespace(self, name: str) -> None:
+        super().create_namespace(name)
+        if not wait_until(lambda: self.takes_pods(name), 60):
+            raise UnavailableError(f"namespace {name} has no service account")
+
+    def delete_namespace(self, name: str) -> None:
+        """End all that runs in it. What is left goes with the cluster.
+
+        To delete a namespace its controller asks for each kind that there is, more than once: that
+        takes more of the processor than many a test.
+        """
+        for kind in self.requests.known(RUNNING):
+            self.requests.delete_all(kind, name)

@@ -300,9 +300,9 @@ def our_namespace(api_cluster: Access) -> Iterator[str]:
     """One for all cases, which leave nothing behind."""
     api_cluster.install_our_crds()
     name = "crd-rules"
-    api_cluster.kubectl("create", "namespace", name)
+    api_cluster.create_namespace(name)
     yield name
-    api_cluster.kubectl("delete", "namespace", name, "--wait=false")
+    api_cluster.delete_namespace(name)
 
 
 def rules(schema: Json, path: str = "") -> Iterator[tuple[str, str]]:

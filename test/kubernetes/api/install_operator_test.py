@@ -189,8 +189,8 @@ def test_manifests_applied_with_kubectl_give_the_operator_all_rights_it_needs(
             made = cluster.kubectl("create", "-f", "-", input=json.dumps(obj), check=False)
             return made.returncode == 0
 
-        def exists(*what: str) -> bool:
-            return cluster.kubectl("get", *what, check=False).returncode == 0
+        def exists(kind: str, name: str, namespace: str = "default") -> bool:
+            return cluster.find(kind, name, namespace) is not None
 
         for obj in jobs:
             assert wait_until(partial(is_made, obj), 60), log.read_text()
@@ -204,7 +204,7 @@ def test_manifests_applied_with_kubectl_give_the_operator_all_rights_it_needs(
             complete(cluster, name)
             gone = ("--for=delete", f"trainjob/{name}", "--timeout=60s")
             cluster.kubectl("wait", *gone)
-        assert wait_until(partial(exists, "lease", manifests.LEASE, "-n", SYSTEM), 10)
+        assert wait_until(partial(exists, "lease", manifests.LEASE, SYSTEM), 10)
     text = log.read_text()
     assert "forbidden" not in text.lower()
     assert "cannot" not in text

@@ -64,8 +64,8 @@ def own(cluster: Access) -> ControlPlane:
 async def restart(cluster: ControlPlane) -> None:
     """Kill the API server and start it again; by this thread, for it dies with its thread."""
     cluster.kill_api_server()
-    cluster.api_server = cluster.launch("kube-apiserver", cluster.api_server_command())
-    await asyncio.to_thread(cluster.api_server.wait_ready, lambda: cluster.answers("/readyz"), 90)
+    cluster.launch_api_server()
+    await asyncio.to_thread(cluster.wait_for_api_server)
 
 
 def test_an_object_from_its_creation_to_its_end(api_cluster: Access, namespace: str) -> None:

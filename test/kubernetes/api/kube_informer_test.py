@@ -96,8 +96,8 @@ async def forwarded(cluster: Access, folder: Path) -> AsyncIterator[tuple[Forwar
 async def restart(cluster: ControlPlane) -> None:
     """Kill the API server and start it again; by this thread, for it dies with its thread."""
     cluster.kill_api_server()
-    cluster.api_server = cluster.launch("kube-apiserver", cluster.api_server_command())
-    await asyncio.to_thread(cluster.api_server.wait_ready, lambda: cluster.answers("/readyz"), 90)
+    cluster.launch_api_server()
+    await asyncio.to_thread(cluster.wait_for_api_server)
 
 
 def test_it_lists_in_pages_and_then_follows(

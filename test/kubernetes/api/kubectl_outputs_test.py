@@ -121,7 +121,7 @@ OBJECTS: Final[list[tuple[Json, Json]]] = [
 def cluster(api_cluster: Access) -> Iterator[Access]:
     """With a namespace that has one object of each kind."""
     api_cluster.install_our_crds()
-    api_cluster.kubectl("create", "namespace", PLACE)
+    api_cluster.create_namespace(PLACE)
     api_cluster.apply(*(wanted for wanted, _ in OBJECTS))
     for wanted, status in OBJECTS:
         if status:
@@ -130,7 +130,7 @@ def cluster(api_cluster: Access) -> Iterator[Access]:
             flags = ("--subresource=status", "--type=merge", "-p", body, "-n", PLACE)
             api_cluster.kubectl("patch", name, *flags)
     yield api_cluster
-    api_cluster.kubectl("delete", "namespace", PLACE, "--wait=false")
+    api_cluster.delete_namespace(PLACE)
 
 
 @dataclass(frozen=True)

@@ -65,6 +65,6 @@ def test_what_upstreams_crd_lets_through_is_told_of(
 
 
 async def on_stage(cluster: Access, namespace: str, play: Any) -> None:
-    cluster.kubectl("create", "namespace", namespace)
+    cluster.create_namespace(namespace)
     async with stage(cluster.kubeconfig, namespace) as here:
         await play(here)

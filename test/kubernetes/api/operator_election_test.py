@@ -64,7 +64,7 @@ def create(cluster: Access, namespace: str, name: str) -> None:
 
 
 def has_jobset(cluster: Access, namespace: str, name: str) -> bool:
-    return cluster.kubectl("get", "jobset", name, "-n", namespace, check=False).returncode == 0
+    return cluster.find("jobset", name, namespace) is not None
 
 
 @pytest.mark.parametrize("how", ["SIGTERM", "SIGKILL"])

@@ -14,6 +14,7 @@ from cluster.control_plane import LOOPBACK, ControlPlane
 from operator_process import (
     NAMESPACE,
     OperatorProcess,
+    are_called,
     ensure_namespace,
     trusts_authority,
     wait_for,
@@ -43,8 +44,7 @@ def job(name: str, **spec: object) -> Json:
 
 
 def has_jobset(cluster: Access, namespace: str, name: str) -> bool:
-    found = cluster.kubectl("get", "jobset", name, "-n", namespace, check=False)
-    return found.returncode == 0
+    return cluster.find("jobset", name, namespace) is not None
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -66,6 +66,7 @@ def test_an_operator_with_webhooks_and_certificates_of_its_own(
 ) -> None:
     documents = webhook_configurations(url_client(operator.url))
     with webhooks_at(api_cluster, documents, namespace):
+        wait_for(lambda: not are_called(api_cluster, namespace), PATIENCE_S, "a call of a webhook")
         with pytest.raises(KubectlError, match="connection refused"):
             api_cluster.apply(job("early"), namespace=namespace)
         operator.start()
@@ -73,6 +74,7 @@ def test_an_operator_with_webhooks_and_certificates_of_its_own(
         assert operator.answers("/healthz")
         for document in documents:
             assert trusts_authority(api_cluster, document["kind"], document["metadata"]["name"])
+        wait_for(lambda: are_called(api_cluster, namespace), PATIENCE_S, "an answer of a webhook")
         api_cluster.apply(runtime(), namespace=namespace)
         bad = job("bad", trainer={"env": [{"name": "PET_NNODES", "value": "7"}]})
         with pytest.raises(KubectlError, match=r'denied the request: .*"PET_NNODES"'):
@@ -188,7 +190,7 @@ def test_only_the_namespaces_that_are_named_are_seen(
         assert not has_jobset(api_cluster, other, "one")
     finally:
         operator.kill()
-        api_cluster.kubectl("delete", "namespace", other, "--wait=false")
+        api_cluster.delete_namespace(other)
 
 
 def test_a_cluster_without_jobset_is_waited_for(tmp_path: Path, api_cluster: Access) -> None:

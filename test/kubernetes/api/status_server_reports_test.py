@@ -192,11 +192,11 @@ def test_other_tokens_are_refused(case: Case, served: Served, job: str) -> None:
 
 def test_an_account_of_another_namespace_is_refused(served: Served, job: str) -> None:
     other = f"{job}-2"
-    served.cluster.kubectl("create", "namespace", other)
+    served.cluster.create_namespace(other)
     served.cluster.kubectl("create", "serviceaccount", "trainer", "-n", other)
     token = served.token(other, audience(job, "job"))
     assert served.post(served.path(job), token)[0] == 403
-    served.cluster.kubectl("delete", "namespace", other, "--wait=false")
+    served.cluster.delete_namespace(other)
 
 
 def test_what_is_no_token_is_refused(served: Served, job: str) -> None:

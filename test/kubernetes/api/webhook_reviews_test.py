@@ -12,6 +12,7 @@ from typing import Any, Final
 import pytest
 from cluster.control_plane import ControlPlane
 from cluster.fixtures import running
+from operator_process import ensure_namespace
 from served_webhooks import HOST, NAMES, SECRET, SYSTEM, Served, keeper_of, serving
 
 from trainway.api.trainjob import TrainJob
@@ -31,7 +32,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     for cluster in running(ControlPlane):
         cluster.install_jobset_crds()
         cluster.install_our_crds()
-        cluster.kubectl("create", "namespace", SYSTEM, check=False)
+        ensure_namespace(cluster, SYSTEM)
         with serving(cluster, tmp_path_factory.mktemp("certificates")) as webhooks:
             yield webhooks
         for kind in ("validatingwebhookconfigurations", "mutatingwebhookconfigurations"):
@@ -41,9 +42,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 @pytest.fixture
 def space(served: Served, request: pytest.FixtureRequest) -> Iterator[str]:
     name = f"test-{abs(hash(request.node.name)) % 10**8}"
-    served.cluster.kubectl("create", "namespace", name)
+    served.cluster.create_namespace(name)
     yield name
-    served.cluster.kubectl("delete", "namespace", name, "--wait=false")
+    served.cluster.delete_namespace(name)
 
 
 def runtime(name: str, namespace: str = "", **spec: Any) -> Json:

@@ -44,17 +44,19 @@ def job(
     home: Installation, node_cluster: Access, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[str]:
     """A job of two pods that run until the end of the tests."""
-    node_cluster.kubectl("create", "namespace", "attach")
+    node_cluster.create_namespace("attach")
     jobset = ShellJobSet("attached", SCRIPT, pods=2)
     job = jobset.submit(home, "attach", tmp_path_factory.mktemp("job"))
 
     def is_ready() -> bool:
+        if home.look(job)["status"]["phase"] != "Running":
+            return False
         return home.run("jobs", "logs", job, "--raw").split() == ["ready", "ready"]
 
     assert wait_until(is_ready, PATIENCE_S), home.run("jobs", "show", job)
     yield job
     home.run("jobs", "delete", job)
-    node_cluster.kubectl("delete", "namespace", "attach", "--wait=false")
+    node_cluster.delete_namespace("attach")
 
 
 def test_a_command_has_its_output_and_its_exit_status(home: Installation, job: str) -> None:
@@ -234,7 +236,7 @@ def test_a_port_that_nobody_listens_on_is_said(home: Installation, job: str) -> 
 
 def test_a_command_beside_a_process_of_this_machine(home: Installation) -> None:
     job = home.submit("--env", "MARK=here", "--", "sleep", "600")
-    assert wait_until(lambda: home.phase(job) == "Running", PATIENCE_S)
+    assert wait_until(lambda: home.look(job)["status"]["phase"] == "Running", PATIENCE_S)
     assert (
         home.run("jobs", "exec", job, "--", "sh", "-c", "echo $MARK $TRAINWAY_RANK") == "here 0\n"
     )

@@ -82,8 +82,14 @@ def with_package() -> str:
 
 def left(cluster: Access, namespace: str) -> list[str]:
     """What there is in a namespace beside what Kubernetes itself puts there."""
-    names = cluster.kubectl("get", KINDS, "-n", namespace, "-o", "name").stdout.split()
+    names = [name_of(obj) for obj in cluster.get(KINDS, "-n", namespace)["items"]]
     return [name for name in names if name != "configmap/kube-root-ca.crt"]
+
+
+def name_of(obj: Json) -> str:
+    """As kubectl has it with `-o name`."""
+    group = obj["apiVersion"].rpartition("/")[0]
+    return f"{obj['kind'].lower()}{f'.{group}' if group else ''}/{obj['metadata']['name']}"
 
 
 def assert_nothing_left(cluster: Access, namespace: str) -> None:
@@ -104,6 +110,25 @@ def test_a_function_comes_back_with_its_value(
     ]
     assert f"configmap/{job.name}-files" in left(node_cluster, host_namespace)
     job.delete()
+    assert_nothing_left(node_cluster, host_namespace)
+
+
+def told() -> list[str]:
+    import os  # noqa: PLC0415 - in the job
+
+    return [os.environ["TRAINWAY_JOB_RANK"], os.environ["SKYPILOT_NUM_JOBS"]]
+
+
+def test_several_jobs_of_a_function_have_files_of_their_own(
+    client: Client, node_cluster: Access, on: str, host_namespace: str
+) -> None:
+    first, second = client.run_array(told, 2, on=on)
+    values = [job.result(timeout=PATIENCE_S) for job in (first, second)]
+    assert values == [["0", "2"], ["1", "2"]]
+    first.delete()
+    files = f"configmap/{second.name.removesuffix('-1')}-files-1"
+    assert files in left(node_cluster, host_namespace)
+    second.delete()
     assert_nothing_left(node_cluster, host_namespace)
 
 

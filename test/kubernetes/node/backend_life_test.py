@@ -61,7 +61,7 @@ def jobset(name: str, script: str, form: str, **more: Any) -> Json:
 
 def comes_to(home: Installation, job: str, phase: str) -> Json:
     def is_there() -> bool:
-        return home.phase(job) == phase
+        return bool(home.look(job)["status"]["phase"] == phase)
 
     assert wait_until(is_there, PATIENCE_S), home.run("jobs", "show", job, "-o", "yaml")
     return home.job(job)

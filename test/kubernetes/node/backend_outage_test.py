@@ -24,7 +24,10 @@ def home(node_cluster: Access, tmp_path: Path) -> Iterator[Installation]:
 
 
 def comes_to(home: Installation, job: str, phase: str) -> None:
-    assert wait_until(lambda: home.phase(job) == phase, PATIENCE_S), home.run("jobs", "show", job)
+    def is_there() -> bool:
+        return bool(home.look(job)["status"]["phase"] == phase)
+
+    assert wait_until(is_there, PATIENCE_S), home.run("jobs", "show", job)
 
 
 def test_jobs_outlive_it(

@@ -23,6 +23,10 @@ def home(node_cluster: Access, tmp_path_factory: pytest.TempPathFactory) -> Iter
         yield installation
 
 
+def runs(home: Installation, job: str) -> bool:
+    return bool(home.look(job)["status"]["phase"] == "Running")
+
+
 def test_a_job_that_waits_says_why(
     home: Installation, node_cluster: Access, namespace: str, tmp_path: Path
 ) -> None:
@@ -47,7 +51,7 @@ def test_a_job_that_waits_says_why(
     ids = {name: jobset.submit(home, namespace, tmp_path) for name, jobset in wanted.items()}
 
     def message(name: str) -> str:
-        return str(home.job(ids[name])["status"]["message"])
+        return str(home.look(ids[name])["status"]["message"])
 
     def says(name: str, text: str) -> bool:
         return text in message(name)
@@ -70,11 +74,11 @@ def test_a_job_in_a_queue_says_which_and_why(
     first = ShellJobSet("first", "sleep 600", requests=requests, labels=labels)
     second = ShellJobSet("second", "echo at last", requests=requests, labels=labels)
     holder = first.submit(home, queues.namespace, tmp_path)
-    assert wait_until(lambda: home.phase(holder) == "Running", PATIENCE_S), home.job(holder)
+    assert wait_until(lambda: runs(home, holder), PATIENCE_S), home.job(holder)
     waiter = second.submit(home, queues.namespace, tmp_path)
 
     def says_why() -> bool:
-        status = home.job(waiter)["status"]
+        status = home.look(waiter)["status"]
         words = f"waits in queue {QUEUE}: couldn't assign flavors"
         return status["phase"] == "Queued" and words in status["message"]
 
@@ -90,7 +94,7 @@ def test_doctor_knows_what_the_cluster_has(
 ) -> None:
     job = ShellJobSet("holding", "sleep 600", requests={"cpu": "100m"})
     id_ = job.submit(home, namespace, tmp_path)
-    assert wait_until(lambda: home.phase(id_) == "Running", PATIENCE_S)
+    assert wait_until(lambda: runs(home, id_), PATIENCE_S)
     (cluster,) = [
         item
         for item in home.json("doctor")["backends"]

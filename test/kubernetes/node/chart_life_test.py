@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 from chart_release import PREVIOUS, Json, Release, release_cluster
+from cluster.access import KubectlError
 from cluster.fixtures import ON_EXISTING, unavailable
 from cluster.helm import NAMESPACE
 from cluster.images import BUSYBOX
@@ -25,6 +26,7 @@ from trainway.operator import manifests
 from trainway.operator.install import label
 from trainway.runtimes import names
 
+PAUSE_S = 0.1
 SPACE = "default"
 UPSTREAM_SPACE = "upstream"
 UPSTREAM = "github.com/kubeflow/trainer/v2@v2.3.0"
@@ -69,17 +71,17 @@ def uids(pods: list[Json]) -> set[tuple[str, str]]:
 
 @contextmanager
 def asking(release: Release) -> Iterator[list[str]]:
-    """Ask the webhooks all the time whether a TrainJob may be made; gives what was refused."""
-    text = json.dumps(trainjob("asked", "shell", BRIEF, suspend=True))
-    arguments = ("create", "-n", SPACE, "--dry-run=server", "-f", "-")
+    """Ask the webhooks ten times a second whether a TrainJob may be made; what was refused."""
+    asked = trainjob("asked", "shell", BRIEF, suspend=True)
     refused: list[str] = []
     answers, over = threading.Semaphore(0), threading.Event()
 
     def ask() -> None:
-        while not over.is_set():
-            done = release.cluster.kubectl(*arguments, input=text, check=False)
-            if done.returncode != 0:
-                refused.append(done.stderr)
+        while not over.wait(PAUSE_S):
+            try:
+                release.cluster.rehearse(asked, SPACE)
+            except KubectlError as error:
+                refused.append(str(error))
             answers.release()
 
     thread = threading.Thread(target=ask)
@@ -106,8 +108,8 @@ def test_jobs_run_on_through_upgrade_crash_and_removal(release: Release) -> None
     release.wait(SPACE, lambda: len(uids(job_pods(release, "long"))) == 2, "two pods")
     release.wait_running(SPACE, 2)
     running = uids(job_pods(release, "long"))
-    refusal = kubectl("create", "-n", SPACE, "-f", "-", input=bad_job(), check=False).stderr
-    assert "denied the request: " in refusal, refusal
+    with pytest.raises(KubectlError, match="denied the request: "):
+        release.create(SPACE, trainjob("bad", "no-such-runtime", BRIEF))
 
     # This version takes over, with two; whoever makes a job meanwhile is answered.
     with asking(release) as refused:
@@ -142,10 +144,6 @@ def test_jobs_run_on_through_upgrade_crash_and_removal(release: Release) -> None
     for pod in job_pods(release, "long"):
         kubectl("exec", "-n", SPACE, pod["metadata"]["name"], "--", "touch", "/tmp/go")
     release.wait_condition("trainjob", SPACE, "long", "Complete")
-
-
-def bad_job() -> str:
-    return json.dumps(trainjob("bad", "no-such-runtime", BRIEF))
 
 
 def image_of(pod: Json) -> str:

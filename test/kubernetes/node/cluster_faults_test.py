@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from cluster.fixtures import ON_EXISTING, fresh_namespace
 from cluster.node import NODE
+from cluster.processes import wait_until
 from fragile_cluster import (
     Scene,
     bystander,
@@ -175,7 +176,8 @@ def test_dropped_connections_miss_nothing(
     names = [f"job-{number}" for number in range(5)]
     for name in names:
         scene.operator.create(place, job(name, "sleep 1"))
-        assert scene.proxy.cut() > 0
+        # The operator and the server may not have connected again since the last time.
+        assert wait_until(lambda: scene.proxy.cut() > 0, 30)
     ends = [
         scene.operator.wait_condition("trainjob", place, name, "Complete")["reason"]
         for name in names

@@ -1,6 +1,5 @@
 """Pods on fake nodes live as they are told: the other tests on KWOK rely on it."""
 
-import json
 from typing import Any
 
 import pytest
@@ -49,8 +48,7 @@ def test_a_gang_ends_as_its_pods_are_told(
     kwok_cluster.apply(jobset("gang", fails), namespace=namespace)
 
     def status() -> Json:
-        text = kwok_cluster.kubectl("get", "jobset", "gang", "-n", namespace, "-o", "json").stdout
-        found: Json = json.loads(text).get("status", {})
+        found: Json = kwok_cluster.get("jobset", "gang", "-n", namespace).get("status", {})
         return found
 
     assert wait_until(lambda: bool(status().get("terminalState")), 60), status()

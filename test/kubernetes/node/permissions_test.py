@@ -53,7 +53,7 @@ def release(folder: Path) -> Iterator[Release]:
         pytest.skip("an existing cluster has the audit log that it has")
     flags = [*audit_log.flags(folder, [ACCOUNT]), f"--enable-admission-plugins={PLUGINS}"]
     with release_cluster(folder, flags) as found:
-        found.cluster.kubectl("create", "namespace", SPACE)
+        found.cluster.create_namespace(SPACE)
         found.cluster.apply(*map(permissive_crd, (COSCHEDULING_POD_GROUPS, VOLCANO_POD_GROUPS)))
         yield found
 
@@ -76,7 +76,7 @@ def test_the_operator_uses_all_its_rights_and_needs_no_others(
 
     release.upgrade(*FEATURES, "gangScheduling=volcano", "replicaCount=1")
     release.create(SPACE, mpijob("volcanic", launcher=FOREVER, worker=FOREVER))
-    group = ("podgroups.scheduling.volcano.sh", "volcanic", "-n", SPACE)
+    group = ("podgroups.scheduling.volcano.sh", "volcanic")
     assert wait_until(lambda: exists(cluster, *group), 60), release.report(SPACE)
     patch(cluster, "mpijob", "volcanic", {"spec": {"runPolicy": {"suspend": True}}})
     wait_for_use(folder, cluster, granted)
@@ -224,7 +224,7 @@ def change_jobs(release: Release) -> None:
     """Edit, scale and break jobs that are there."""
     cluster = release.cluster
     for name in ("edited", "vanishing", "growing", "broken"):
-        assert wait_until(partial(exists, cluster, "jobset", name, "-n", SPACE), 60)
+        assert wait_until(partial(exists, cluster, "jobset", name), 60)
     pod = {"spec": {"nodeSelector": {"pool": "a"}}}
     jobs = [{"name": "node", "template": {"spec": {"template": pod}}}]
     change = {
@@ -293,8 +293,8 @@ def ask(
         connection.close()
 
 
-def exists(cluster: Access, *what: str) -> bool:
-    return cluster.kubectl("get", *what, check=False).returncode == 0
+def exists(cluster: Access, kind: str, name: str) -> bool:
+    return cluster.find(kind, name, SPACE) is not None
 
 
 def patch(cluster: Access, kind: str, name: str, body: Json, *flags: str) -> None:

@@ -1,0 +1,43 @@
+"""The column of the table of examples that needs pods: see `test/e2e/example_table.py`."""
+
+from collections.abc import Iterator
+
+import pytest
+import yaml
+from cluster.access import Access
+from environments import TORCH, environment, require_mpirun
+from example_table import CLUSTER, EXAMPLES, Example, Place, Yardstick
+from installation import Installation, installed
+from node_operator import NodeOperator
+
+
+@pytest.fixture(scope="module")
+def home(node_cluster: Access, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    """A Trainway to which the context of the cluster is called `test`."""
+    require_mpirun()
+    config = yaml.safe_load(node_cluster.kubeconfig.read_text())
+    (context,) = (each for each in config["contexts"] if each["name"] == config["current-context"])
+    context["name"] = config["current-context"] = CLUSTER.partition("/")[2]
+    kubeconfig = tmp_path_factory.mktemp("kubeconfig") / "config"
+    kubeconfig.write_text(yaml.safe_dump(config))
+    variables = environment(*TORCH).variables() | {"KUBECONFIG": str(kubeconfig)}
+    with installed(tmp_path_factory.mktemp("home"), variables) as installation:
+        yield installation
+
+
+@pytest.fixture
+def pods(
+    home: Installation,
+    node_operator: NodeOperator,
+    builtin_runtimes: None,
+    host_namespace: str,
+) -> Place:
+    """The node cluster, whose pods have the programs of this machine."""
+    return Place(home, f"{CLUSTER}/{host_namespace}")
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+def test_an_example_ends_alike_in_pods(example: Example, pods: Place, yardstick: Yardstick) -> None:
+    on_this_machine = yardstick.result(pods.installation, example)
+
+    assert pods.result(example) == on_this_machine
