@@ -12,8 +12,10 @@ CLUSTER := PYTHONPATH=test/cluster $(BIN)/python -m cluster
 SIZE ?= node
 CLUSTER_TESTS ?= test/kubernetes
 CLUSTER_EXTRAS := helm kueue kwok scheduler-plugins scheduler-plugins-controller
-# Each worker has a cluster of its own; one that is there already is used by one test at a time.
-CLUSTER_WORKERS ?= $(if $(filter existing,$(TRAINWAY_TEST_CLUSTER)),0,2)
+# Each worker has a cluster of its own, and often waits for it; one that is there already is used by one test at a time.
+CLUSTER_WORKERS ?= $(if $(filter existing,$(TRAINWAY_TEST_CLUSTER)),0,3)
+# How much garbage Go's programs keep, in percent: an API server takes a gigabyte, and a quarter less of the processor.
+CLUSTER_GOGC ?= 400
 
 .PHONY: help install demo test test-cluster cluster-programs cluster-up cluster-down lint fmt generate lock bench clean
 
@@ -40,7 +42,7 @@ test: install ## run all tests but those with pods; where Go is, also those on a
 
 test-cluster: install ## run all tests on Kubernetes, with pods; needs root, Go and Debian's containerd
 	@! command -v go >/dev/null || $(CLUSTER) build node $(CLUSTER_EXTRAS) || true
-	@$(BIN)/pytest -n $(CLUSTER_WORKERS) --dist loadgroup --no-loadscope-reorder $(CLUSTER_TESTS)
+	@GOGC=$(CLUSTER_GOGC) $(BIN)/pytest -n $(CLUSTER_WORKERS) --dist loadgroup --no-loadscope-reorder $(CLUSTER_TESTS)
 
 cluster-programs: install ## build all that the tests on Kubernetes run; what is built already stays
 	@$(CLUSTER) build api # first, since most tests wait for it
@@ -77,6 +79,7 @@ bench: install ## print what start-up, compilation and running cost
 	@$(BIN)/python benchmarks/local.py
 	@$(BIN)/python benchmarks/clusters.py
 	@[ "$$(id -u)" -ne 0 ] || $(BIN)/python benchmarks/ssh.py # needs network namespaces
+	@[ "$$(id -u)" -ne 0 ] || ! command -v slurmctld >/dev/null || $(BIN)/python benchmarks/slurm.py
 
 clean: ## remove everything that was built
 	@rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

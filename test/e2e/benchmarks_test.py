@@ -9,7 +9,7 @@ import pytest
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 
-@pytest.mark.parametrize("name", ["clusters", "local", "operator", "ssh"])
+@pytest.mark.parametrize("name", ["clusters", "local", "operator", "slurm", "ssh"])
 def test_benchmark_names_its_measurements(name: str) -> None:
     command = [sys.executable, str(BENCHMARKS / f"{name}.py"), "nonsense"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

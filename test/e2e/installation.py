@@ -14,6 +14,10 @@ from typing import Any, Final
 
 from environments import REPOSITORY
 
+from trainway.errors import UnavailableError
+from trainway.sdk.address import Home
+from trainway.sdk.rest import Rest
+
 TRAINWAY: Final = Path(sys.executable).with_name("trainway")
 TIMEOUT_S: Final = 300.0
 """For one command: far beyond what it takes, since other work may share the machine."""
@@ -72,6 +76,18 @@ class Installation:
     def job(self, ref: str) -> dict[str, Any]:
         shown: dict[str, Any] = self.json("jobs", "show", ref)
         return shown
+
+    def look(self, ref: str) -> dict[str, Any]:
+        """A job as `jobs show` has it, for whoever waits and looks many times a second.
+
+        The server is asked, since a process for each look would take the processor from what is
+        waited for. Where no server answers the command starts one.
+        """
+        home = Home(self.home)
+        try:
+            return Rest.connect(str(home.address(home.server_info()))).get(ref)
+        except UnavailableError:
+            return self.job(ref)
 
     def phase(self, ref: str) -> str:
         return str(self.job(ref)["status"]["phase"])

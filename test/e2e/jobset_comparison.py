@@ -1,16 +1,36 @@
-"""The comparison of `shared/conformance` beside the repository, for tests of every backend."""
+"""The comparison of `shared/conformance` beside the repository, for tests of every backend.
+
+It starts a command three times a second for each job that it asks about, which takes all of a
+machine. So it runs as it is meant to be run for a few cases only; about the others it asks the
+server itself.
+"""
 
 import importlib.util
+import shlex
+import subprocess
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
 from types import ModuleType
-from typing import Final
+from typing import Any, Final
 
 from environments import REPOSITORY
+from installation import TRAINWAY, Installation
+
+Json = dict[str, Any]
 
 FOLDER: Final = REPOSITORY.parent / "shared" / "conformance"
 CASES: Final = FOLDER / "jobset"
+NAMES: Final = tuple(sorted(path.stem for path in CASES.glob("*.json")))
+"""Of all cases."""
 PROGRAM: Final = FOLDER / "compare_jobset.py"
 SETTLE_S: Final = 5.0
 """As the comparison has it: what is being stopped still counts, and leaves its last marks."""
+TIMEOUT_S: Final = 120.0
+"""For one case."""
 
 
 def loaded() -> ModuleType:
@@ -21,3 +41,67 @@ def loaded() -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Cases on one backend of an installation."""
+
+    installation: Installation
+    on: str
+    image: str = "none"
+    at_once: int = 8
+
+    def differences(
+        self, names: Iterable[str], look: Callable[[Json], object] = lambda job: job
+    ) -> dict[str, list[str]]:
+        """What is not as recorded, by case; `look` sees each job each time it is asked about."""
+
+        def status_of(_command: object, name: str) -> tuple[Json, None]:
+            job = self.installation.look(name)
+            look(job)
+            return job["status"]["jobSet"], None
+
+        comparison = loaded()
+        vars(comparison)["status_of"] = status_of
+        how = Namespace(
+            cmd=self._command(),
+            on=self.on,
+            image=self.image,
+            timeout=TIMEOUT_S,
+            settle=SETTLE_S,
+        )
+        chosen = list(names)
+        paths = [CASES / f"{name}.json" for name in chosen]
+        with ThreadPoolExecutor(self.at_once) as threads:
+            outcomes = threads.map(lambda path: comparison.run_case(path, how), paths)
+            pairs = zip(chosen, outcomes, strict=True)
+            return {name: lines for name, lines in pairs if lines}
+
+    @contextmanager
+    def literally(self, *names: str) -> Iterator[None]:
+        """Run the comparison itself beside the block; in the end it agrees about these cases."""
+        chosen = (word for name in names for word in ("--case", name))
+        words = ["--cmd", str(TRAINWAY), "--on", self.on, "--image", self.image, *chosen]
+        words += ["--settle", str(SETTLE_S), "--timeout", str(TIMEOUT_S), str(CASES)]
+        process = subprocess.Popen(
+            [sys.executable, str(PROGRAM), *words],
+            env=self.installation.environ(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        with process:
+            try:
+                yield
+            except BaseException:
+                process.kill()
+                raise
+            said, _ = process.communicate(timeout=TIMEOUT_S * len(names))
+        assert process.returncode == 0, said[-8000:]
+        assert f"{len(names)}/{len(names)} passed" in said
+
+    def _command(self) -> str:
+        """The command line of the installation, whatever variables this process has."""
+        variables = (f"{name}={value}" for name, value in self.installation.environ().items())
+        return shlex.join(["env", "-i", *variables, str(TRAINWAY)])

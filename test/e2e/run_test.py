@@ -47,6 +47,17 @@ def test_logs_go_to_stdout_and_the_rest_to_stderr(home: Installation) -> None:
     assert re.search(r"^words: Succeeded", done.stderr, re.MULTILINE)
 
 
+def test_several_jobs_of_one_command(home: Installation) -> None:
+    script = "echo rank $TRAINWAY_JOB_RANK of $SKYPILOT_NUM_JOBS; test $SKYPILOT_JOB_RANK = 0"
+    words = ("--num-jobs", "2", "--name", "several", "--", "sh", "-c", script)
+    assert home.run("run", *words, code=4) == ""
+    for rank, phase in enumerate(("Succeeded", "Failed")):
+        assert home.phase(f"several-{rank}") == phase
+        assert home.run("jobs", "logs", "--raw", f"several-{rank}") == f"rank {rank} of 2\n"
+    labels = home.job("several-1")["metadata"]["labels"]
+    assert labels["trainway.dev/array"] == home.job("several-0")["metadata"]["id"]
+
+
 def test_a_failure_is_the_exit_status_and_the_last_line(home: Installation) -> None:
     done = finished(home, "--name", "fails", "--", "sh", "-c", "exit 7")
     assert done.returncode == 4

@@ -8,18 +8,13 @@ from pathlib import Path
 
 import pytest
 from installation import is_alive
-from slurm_fixtures import idle_slurm_cluster, slurm_cluster
 from slurm_site import ON, SlurmSite, site_of, until
 
 from slurm_cluster import SlurmCluster
 
-__all__ = ["idle_slurm_cluster", "slurm_cluster"]
-
 pytestmark = pytest.mark.xdist_group("slurm")
 
 EPOCHS, NODES = 4, 2
-ELSEWHERE_S = 120.0
-"""Slurm needs a while to give a node up, and a new attempt waits for the lease of the old one."""
 TRAIN = """
 import os, pathlib, sys, time
 gate, epochs = pathlib.Path(sys.argv[1]), int(sys.argv[2])
@@ -56,18 +51,17 @@ class Training:
         )
 
     def hosts(self) -> list[str]:
-        return [node["host"] for node in self.site.job(self.id)["status"]["nodes"]]
+        """Where its pods are, once that is known here too."""
+        until(lambda: None not in self._hosts(), "it does not say where it runs")
+        return [str(host) for host in self._hosts()]
+
+    def _hosts(self) -> list[str | None]:
+        return [node.get("host") for node in self.site.look(self.id)["status"]["nodes"]]
 
     def assert_it_succeeds(self) -> None:
         """Every epoch is in the output that came back, once."""
-        until(
-            lambda: self.site.phase(self.id) in ("Succeeded", "Failed"),
-            "it does not end",
-            ELSEWHERE_S,
-        )
-        job = self.site.job(self.id)
-        assert job["status"]["phase"] == "Succeeded", job["status"]
-        output = Path(job["status"]["outputDir"])
+        self.site.run("jobs", "wait", self.id)
+        output = Path(self.site.job(self.id)["status"]["outputDir"])
         for rank in range(NODES):
             found = (output / f"epochs-{rank}").read_text().split()
             assert found == [str(epoch) for epoch in range(EPOCHS)]
@@ -79,47 +73,44 @@ def site(idle_slurm_cluster: SlurmCluster, tmp_path: Path) -> Iterator[SlurmSite
         yield made
 
 
-def begun(site: SlurmSite, tmp_path: Path, *words: str) -> Training:
-    """A training that has done its first epoch; a node has no room for two of its pods."""
-    script, gate = tmp_path / "train.py", tmp_path / "gate"
+def submitted(site: SlurmSite, folder: Path, *words: str) -> Training:
+    """A training that may do its first epoch; a node has no room for two of its pods."""
+    script, gate = folder / "train.py", folder / "gate"
+    gate.mkdir(parents=True)
     script.write_text(TRAIN)
-    gate.mkdir()
     command = ("python3", str(script), str(gate), str(EPOCHS))
     options = ("--nodes", str(NODES), "--cpus", "5", "--name", "train", *words)
     training = Training(site, site.submit("--on", ON, *options, "--", *command), gate)
     training.allow(0)
-    training.wait_for_epochs(1)
     return training
 
 
-def test_a_node_that_is_killed_costs_no_epoch(site: SlurmSite, tmp_path: Path) -> None:
-    training = begun(site, tmp_path)
-    hosts = training.hosts()
-    assert len(set(hosts)) == NODES
+def test_what_slurm_requeues_costs_no_epoch(site: SlurmSite, tmp_path: Path) -> None:
+    """A job whose node is killed, which Slurm sees after a while, and one that is preempted."""
+    hurt = submitted(site, tmp_path / "hurt")
+    displaced = submitted(site, tmp_path / "displaced", "--slurm", "partition=low")
+    for training in (hurt, displaced):
+        training.wait_for_epochs(1)
+    number, hosts = site.slurm_job(displaced.id), hurt.hosts()
+    assert len({*hosts, *displaced.hosts()}) == 2 * NODES
 
-    site.slurm.kill_node([node.name for node in site.slurm.nodes].index(hosts[1]))
-    training.allow(1, 2, 3)
-
-    training.assert_it_succeeds()
-    assert hosts[1] not in training.hosts()
-    assert site.job(training.id)["status"]["restarts"] >= 1
-
-
-def test_a_preempted_job_goes_on_later(site: SlurmSite, tmp_path: Path) -> None:
-    training = begun(site, tmp_path, "--slurm", "partition=low")
-    number = site.slurm_job(training.id)
-
+    site.slurm.kill_node(site.slurm.nodes.index(site.slurm.named(hosts[1])))
     other = site.slurm.preempt(number)
     site.slurm.wait_for_state(other, "RUNNING")
     site.slurm.run("scancel", str(other))
-    training.allow(1, 2, 3)
+    for training in (hurt, displaced):
+        training.allow(1, 2, 3)
 
-    training.assert_it_succeeds()
-    assert site.slurm_job(training.id) == number
+    displaced.assert_it_succeeds()
+    assert site.slurm_job(displaced.id) == number
+    hurt.assert_it_succeeds()
+    assert hosts[1] not in hurt.hosts()
+    assert site.job(hurt.id)["status"]["restarts"] >= 1
 
 
 def test_a_killed_server_misses_nothing(site: SlurmSite, tmp_path: Path) -> None:
-    training = begun(site, tmp_path)
+    training = submitted(site, tmp_path)
+    training.wait_for_epochs(1)
     server = site.server_pid()
 
     os.kill(server, signal.SIGKILL)

@@ -2,34 +2,29 @@
 
 import contextlib
 import os
-import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 import yaml
 from installation import Installation, installed
+from slurm_machine import until
 
 from slurm_cluster import SlurmCluster
 
+__all__ = ["ON", "SlurmSite", "site_of", "until"]
+
 ON: Final = "slurm/test"
-PATIENCE_S: Final = 60.0
 
 
 @dataclass(frozen=True)
 class SlurmSite(Installation):
     """Commands on the login node of a cluster, which is this machine."""
 
-    cluster: SlurmCluster | None = None
-    shared: Path = Path()
+    slurm: SlurmCluster = field(kw_only=True)
+    shared: Path = field(kw_only=True)
     """Where jobs are kept on the cluster."""
-
-    @property
-    def slurm(self) -> SlurmCluster:
-        """The cluster."""
-        assert self.cluster is not None
-        return self.cluster
 
     def slurm_job(self, job_id: str) -> int:
         """The newest batch job of a job of ours."""
@@ -44,15 +39,10 @@ class SlurmSite(Installation):
 
     def wait_for_phase(self, job_id: str, *phases: str) -> None:
         """Wait until the job is in one of the phases."""
-        until(lambda: self.phase(job_id) in phases, f"it does not become {' or '.join(phases)}")
-
-
-def until(is_so: Callable[[], bool], complaint: str, patience_s: float = PATIENCE_S) -> None:
-    """Wait for something that no event tells of."""
-    deadline = time.monotonic() + patience_s
-    while not is_so():
-        assert time.monotonic() < deadline, complaint
-        time.sleep(0.1)
+        until(
+            lambda: self.look(job_id)["status"]["phase"] in phases,
+            f"it does not become {' or '.join(phases)}",
+        )
 
 
 @contextlib.contextmanager
@@ -60,15 +50,23 @@ def site_of(
     cluster: SlurmCluster,
     folder: Path,
     variables: Mapping[str, str] | None = None,
+    section: Mapping[str, object] | None = None,
     **options: str,
 ) -> Iterator[SlurmSite]:
-    """An installation that is empty at first, and gone at the end; `options` are of sbatch."""
+    """An installation that is empty at first, and gone at the end.
+
+    `section` is what else the configuration says of the cluster, `options` are of sbatch.
+    """
     home, shared = folder / "home", folder / "shared"
     home.mkdir(parents=True)
-    given = dict(variables or {})
-    path = given.get("PATH") or os.environ["PATH"]
-    section = {"home": str(shared), "env": {"PATH": path}, "sbatch_options": options}
-    (home / "config.yaml").write_text(yaml.safe_dump({"clusters": {"test": section}}))
-    environ = {**given, **cluster.environment}
+    environ = {**(variables or {}), **cluster.environment}
+    path = environ.get("PATH") or os.environ["PATH"]
+    told = {
+        "home": str(shared),
+        "env": {"PATH": path},
+        "sbatch_options": options,
+        **(section or {}),
+    }
+    (home / "config.yaml").write_text(yaml.safe_dump({"clusters": {"test": told}}))
     with installed(home, environ):
-        yield SlurmSite(home, environ, cluster, shared)
+        yield SlurmSite(home, environ, slurm=cluster, shared=shared)

@@ -69,6 +69,9 @@ def test_every_way_to_be_refused(server: RunningServer) -> None:
     typo = {"objects": [jobset("a")], "options": {"prioritty": 1}}
     assert server.error("POST", "/jobs", typo)[1]["field"] == "options.prioritty"
     assert server.error("POST", "/jobs", "nonsense")[0] == 422
+    for number in (0, -1, 1_001, "many"):
+        several = {"objects": [jobset()], "options": {"num_jobs": number}}
+        assert server.error("POST", "/jobs", several)[1]["field"] == "options.num_jobs"
     assert server.error("GET", "/no/such/path")[0] == 404
     assert server.error("PUT", "/jobs")[0] == 405
     assert server.error("GET", "/jobs?phase=Happy")[1]["field"] == "phase"
@@ -123,6 +126,18 @@ def test_values_of_secrets_are_not_shown(server: RunningServer) -> None:
     events = server.request("GET", "/jobs/reader/events").body
     assert "hidden-value" not in json.dumps(events)
     assert "hidden-value" not in (server.home / "server.log").read_text()
+
+
+def test_several_jobs_are_one_request(server: RunningServer) -> None:
+    body = {"objects": [jobset("many", "echo $TRAINWAY_JOB_RANK")], "options": {"num_jobs": 3}}
+    key = {"Idempotency-Key": "several"}
+    first, again = (server.request("POST", "/jobs", body, key).body for _ in range(2))
+    ids = [job["metadata"]["id"] for job in first["jobs"]]
+    assert [job["metadata"]["id"] for job in again["jobs"]] == ids
+    assert first["job"]["metadata"]["id"] == ids[0]
+    assert [job["metadata"]["name"] for job in first["jobs"]] == ["many-0", "many-1", "many-2"]
+    for job_id in ids:
+        assert server.wait(job_id)["status"]["phase"] == "Succeeded"
 
 
 def test_what_would_be_done_is_told_and_not_done(server: RunningServer) -> None:

@@ -3,13 +3,23 @@
 import select
 import socket
 import threading
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+from trainway.backends.testing import FakeBackend
+from trainway.engine.intake import elements
+from trainway.engine.preparation import prepare
+from trainway.engine.submission import Submission as Engineered
 from trainway.engine.testing import jobset
 from trainway.sdk.address import Address
+from trainway.sdk.manifests import Wishes
 from trainway.sdk.rest import Rest, Submission
+from trainway.sdk.targets import script_objects
 from trainway.sdk.transport import Transport
 from trainway.server.testing import LIMIT_S, RunningServer, Starts
+
+Json = dict[str, Any]
 
 
 def pass_on_and_kill(listener: socket.socket, server: RunningServer) -> None:
@@ -56,3 +66,32 @@ def test_the_same_key_is_the_same_job(server: RunningServer) -> None:
     assert other.body["job"]["metadata"]["id"] != first.body["job"]["metadata"]["id"]
     status, error = server.error("POST", "/jobs", body, {"Idempotency-Key": "x" * 129})
     assert (status, error["field"]) == (422, "idempotency-key")
+
+
+def named(objects: list[Json]) -> set[tuple[str, str]]:
+    return {(obj["kind"], obj["metadata"]["name"]) for obj in objects}
+
+
+def read_by_pods(value: Any) -> Iterator[tuple[str, str]]:
+    """The ConfigMaps that a JobSet mounts."""
+    for name, item in value.items() if isinstance(value, dict) else enumerate(value):
+        if name == "configMap":
+            yield "ConfigMap", item["name"]
+        elif isinstance(item, dict | list):
+            yield from read_by_pods(item)
+
+
+def test_jobs_of_one_submission_share_no_object(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text("import helper, torch")
+    (tmp_path / "helper.py").write_text("")
+    objects = script_objects(str(script), [], Wishes(on="k8s/test", image="i", nodes=2))
+    first, second = (
+        prepare(each, FakeBackend()) for each in elements(Engineered(objects, num_jobs=2))
+    )
+    assert len(named(first.objects)) == 3
+    assert not named(first.objects) & named(second.objects)
+    for job in (first, second):
+        mounted = set(read_by_pods(job.jobset))
+        assert mounted
+        assert mounted <= named(job.companions)

@@ -18,8 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Self
 
-import slurm_configuration
-from slurm_configuration import NODE_PORT, Accounting, Place, Shape
+from slurm_configuration import NODE_PORT, Accounting, Place, Shape, files_of
 from slurm_database import start_database
 from slurm_janitor import cgroups_of, remove_cgroups
 from slurm_machine import PATIENCE_S, Machine, Node, until
@@ -58,6 +57,8 @@ class SlurmCluster:
         memory_limits: bool = False,
         rest: bool = False,
         down_after_s: int = 5,
+        forget_after_s: int = 300,
+        shared: bool = True,
     ) -> None:
         self.shape = Shape(
             nodes=nodes,
@@ -69,13 +70,15 @@ class SlurmCluster:
             memory_limits=memory_limits,
             rest=rest,
             down_after_s=down_after_s,
+            forget_after_s=forget_after_s,
+            shared=shared,
         )
         require_programs(self.shape)
         self.name = f"s{secrets.token_hex(2)}"
         self.folder = Path(tempfile.mkdtemp(prefix="slurm-"))
         self.folder.chmod(0o755)
         self.work = self.folder / "work"
-        """Where jobs write what they print; all nodes see it."""
+        """Where jobs write what they print; all nodes see it, whatever else they share."""
         self.nodes: list[Node] = []
         self.controller = Machine("", self.folder)
         self._switch: Switch | None = None
@@ -111,17 +114,15 @@ class SlurmCluster:
         return self._switch.interface if self._switch else "lo"
 
     @property
+    def network(self) -> Switch:
+        """What the nodes are plugged in to, where they have a network."""
+        assert self._switch is not None
+        return self._switch
+
+    @property
     def rest_url(self) -> str:
         """Where slurmrestd answers; ask `token()` for what it wants to see."""
         return f"http://{LOOPBACK}:{self._rest_port}"
-
-    def conf_seen_from(self, address: str) -> Path:
-        """A slurm.conf for a host that finds this machine under another address."""
-        path = self.folder / f"slurm-{address}.conf"
-        here = f"{self.place.host}({self.place.address})"
-        text = self.conf.read_text().replace(here, f"{self.place.host}({address})")
-        path.write_text(text.replace("StorageHost=localhost", f"StorageHost={address}"))
-        return path
 
     def named(self, name: str) -> Node:
         """The node of that name."""
@@ -200,7 +201,7 @@ class SlurmCluster:
         lines = self.run("sinfo", "-h", "-N", "-p", "main", "-o", "%N %t").splitlines()
         return dict(line.split(" ", 1) for line in lines)
 
-    def wait_for_node(self, index: int, *states: str, patience_s: float = 60.0) -> str:
+    def wait_for_node(self, index: int, *states: str, patience_s: float = PATIENCE_S) -> str:
         """Wait until a node is in one of the states."""
         name = self[index].name
         until(
@@ -267,7 +268,7 @@ class SlurmCluster:
                 self.heal(index)
         names = ",".join(node.name for node in self.nodes)
         self.attempt("scontrol", "update", f"NodeName={names}", "State=RESUME")
-        until(lambda: not self.run("squeue", "-h"), "jobs do not end", 60.0)
+        until(lambda: not self.run("squeue", "-h"), "jobs do not end")
         self.wait_until_idle()
 
     def wait_until_idle(self) -> None:
@@ -275,8 +276,7 @@ class SlurmCluster:
         until(
             lambda: set(self.node_states().values()) == {"idle"},
             "the nodes are not ready",
-            60.0,
-            lambda: "".join(node.said("slurmd") for node in self.nodes),
+            said=lambda: "".join(node.said("slurmd") for node in self.nodes),
         )
 
     def close(self) -> None:
@@ -341,27 +341,13 @@ class SlurmCluster:
         shape, place, folder = self.shape, self.place, self.folder
         for name in ("state", "pmix", "work", "dev"):
             (folder / name).mkdir()
-        files = {
-            "slurm.conf": slurm_configuration.slurm_conf(shape, place),
-            "gres.conf": slurm_configuration.gres_conf(shape, place),
-            "mpi.conf": slurm_configuration.mpi_conf(place),
-            "cgroup.conf": slurm_configuration.cgroup_conf(shape),
-            "hosts": self._hosts(),
-        }
-        for name, text in files.items():
+        for name, text in files_of(shape, place).items():
             (folder / name).write_text(text)
         for name in ("munge.key", "state/jwt.key"):
             (folder / name).touch(mode=0o600)
             (folder / name).write_bytes(secrets.token_bytes(128))
         for index in range(shape.gpus):
             os.mknod(folder / "dev" / f"nvidia{index}", 0o020666, os.makedev(1, 3))
-
-    def _hosts(self) -> str:
-        lines = ["127.0.0.1 localhost"]
-        for index, address in enumerate(self.place.node_addresses):
-            lines.append(f"{address} {self.place.node(index)}")
-        lines.append(f"{self.place.address} {self.place.host}")
-        return "\n".join([*lines, ""])
 
     def _new_node(self, index: int) -> Node:
         name = self.place.node(index)
@@ -371,7 +357,15 @@ class SlurmCluster:
         (folder / "tmp").chmod(0o1777)
         mounts = [str(self.folder / "hosts"), "/etc/hosts", "tmpfs", "/dev/shm"]  # noqa: S108
         mounts += [str(folder / "pmix"), str(self.folder / "pmix")]
+        if not self.shape.shared:
+            mounts += self._hidden_files(folder / "tmp")
         return Node(name, folder, mounts, self._switch, FIRST_NUMBER + index)
+
+    def _hidden_files(self, own: Path) -> list[str]:
+        """What has a node see a folder of its own in the place of all temporary files but ours."""
+        everything, passage = str(self.folder.parent), "/mnt"
+        (own / self.folder.name).mkdir()
+        return [str(self.folder), passage, str(own), everything, passage, str(self.folder)]
 
     def _start_munge(self) -> None:
         socket_path = self.folder / "munge.socket"
@@ -395,7 +389,7 @@ class SlurmCluster:
 
     def _until(self, condition: Callable[[], bool], daemon: str) -> None:
         said = partial(self.controller.said, daemon)
-        until(condition, f"{daemon} does not start", PATIENCE_S, said)
+        until(condition, f"{daemon} does not start", said=said)
 
 
 def start_janitor(folder: Path, name: str) -> subprocess.Popen[bytes]:

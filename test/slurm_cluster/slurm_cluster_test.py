@@ -17,9 +17,11 @@ from environments import environment, require_mpirun, unavailable
 from host_processes import described
 from installation import all_pids
 from slurm_configuration import Accounting
+from slurm_fixtures import started
 from slurm_janitor import cgroups_of
-from slurm_machine import Node, until
+from slurm_machine import until
 from slurm_requirements import require_pmix
+from slurm_sleepers import sleeps
 from switch import UnavailableError
 
 from slurm_cluster import SlurmCluster
@@ -27,8 +29,6 @@ from slurm_cluster import SlurmCluster
 pytestmark = pytest.mark.xdist_group("slurm")
 
 HERE = Path(__file__).parent
-ONCE = 'echo "$SLURM_RESTART_COUNT $(hostname)"; [ -n "$SLURM_RESTART_COUNT" ] || exec sleep 1000'
-"""Hangs the first time, ends when it was requeued."""
 
 
 @pytest.fixture
@@ -94,47 +94,6 @@ def test_nodes_reach_each_other_by_name(cluster: SlurmCluster) -> None:
     assert said.split() == [cluster.place.node_addresses[1], second]
 
 
-def test_what_slurm_finds_out_by_itself(cluster: SlurmCluster) -> None:
-    """A node that is dead, one that is cut off, a job that takes too long: half a minute each."""
-    jobs = [cluster.submit(ONCE, "--exclusive", "--open-mode=append") for _ in range(2)]
-    slow = cluster.submit("exec sleep 1000", "--time=2")
-    for job in (*jobs, slow):
-        cluster.wait_for_state(job, "RUNNING")
-    places = [cluster.named(cluster.facts(job)["NodeList"]) for job in jobs]
-    until(lambda: all(sleeps(node) for node in places), "they do not run")
-    killed, lost = places
-
-    cluster.kill_node(cluster.nodes.index(killed))
-    cluster.cut(cluster.nodes.index(lost))
-    cluster.expire(slow, 1)
-    for job, node in zip(jobs, places, strict=True):
-        cluster.wait_for_state(job, "COMPLETED", patience_s=90)
-        before, after = cluster.output(job).splitlines()
-        assert before.split() == [node.name]
-        assert after.split()[0] == "1"
-        assert after.split()[1] not in {killed.name, lost.name}
-    assert killed.processes() == []
-    assert sleeps(lost), "the job of the node that is cut off has ended: no split brain"
-    assert cluster.wait_for_state(slow, "TIMEOUT", patience_s=60) == "TIMEOUT"
-
-    cluster.heal(cluster.nodes.index(lost))
-    cluster.start_node(cluster.nodes.index(killed))
-    for node in places:
-        cluster.wait_for_node(cluster.nodes.index(node), "idle")
-    until(lambda: not sleeps(lost), "Slurm does not end the stale job")
-
-
-def test_a_node_that_is_declared_down_keeps_its_job_while_cut_off(cluster: SlurmCluster) -> None:
-    job = cluster.submit(ONCE, "--open-mode=append")
-    cluster.wait_for_state(job, "RUNNING")
-    node = cluster.named(cluster.facts(job)["NodeList"])
-    until(lambda: sleeps(node), "it does not run")
-    cluster.cut(cluster.nodes.index(node))
-    cluster.declare_down(cluster.nodes.index(node))
-    assert cluster.wait_for_state(job, "COMPLETED") == "COMPLETED"
-    assert sleeps(node)
-
-
 def test_each_step_has_gpus_of_its_own(cluster: SlurmCluster) -> None:
     job = cluster.submit(
         "srun -n1 --gres=gpu:1 --exact sh -c 'echo $CUDA_VISIBLE_DEVICES; sleep 1' &\n"
@@ -153,28 +112,6 @@ def test_too_much_memory_ends_a_job(cluster: SlurmCluster) -> None:
     enough = cluster.submit("python3 -c 'print(len(bytearray(300 << 20)))'", "--mem=500M")
     cluster.wait_for_state(enough, "COMPLETED")
     assert cluster.output(enough).split() == [str(300 << 20)]
-
-
-def test_a_preempted_job_is_requeued(cluster: SlurmCluster) -> None:
-    job = cluster.submit(ONCE, "-p", "low", "--open-mode=append")
-    cluster.wait_for_state(job, "RUNNING")
-    node = cluster.facts(job)["NodeList"]
-    until(lambda: sleeps(cluster.named(node)), "it does not run")
-    taker = cluster.preempt(job)
-    cluster.wait_for_state(taker, "RUNNING")
-    assert cluster.facts(taker)["NodeList"] == node
-    cluster.wait_for_state(job, "COMPLETED")
-    assert cluster.facts(job)["Restarts"] == "1"
-
-
-def test_held_jobs_wait_until_they_are_released(cluster: SlurmCluster) -> None:
-    job = cluster.submit(ONCE, "--open-mode=append")
-    cluster.wait_for_state(job, "RUNNING")
-    cluster.run("scontrol", "requeuehold", str(job))
-    cluster.wait_for_state(job, "PENDING")
-    assert cluster.facts(job)["Reason"] == "job_requeued_in_held_state"
-    cluster.run("scontrol", "release", str(job))
-    cluster.wait_for_state(job, "COMPLETED")
 
 
 def test_two_roles_are_one_heterogeneous_job(cluster: SlurmCluster) -> None:
@@ -217,13 +154,6 @@ def test_jobs_go_on_while_there_is_no_controller(cluster: SlurmCluster) -> None:
     assert cluster.facts(job)["JobState"] == "RUNNING"
 
 
-def test_a_slurm_conf_for_hosts_that_see_this_machine_elsewhere(cluster: SlurmCluster) -> None:
-    conf = cluster.conf_seen_from("127.0.0.1")
-    assert "(127.0.0.1)" in conf.read_text()
-    said = cluster.run("env", f"SLURM_CONF={conf}", "sinfo", "-h", "-p", "main", "-o", "%D")
-    assert said.split() == ["4"]
-
-
 @pytest.mark.parametrize("kind", ["none", "text", "slurmdbd"])
 def test_what_sacct_says_of_a_job_that_failed(
     kind: Accounting, cluster: SlurmCluster, recorded: SlurmCluster
@@ -260,13 +190,6 @@ def test_slurmrestd_answers_who_has_a_token(recorded: SlurmCluster) -> None:
         asked(recorded, "jobs", token="wrong")  # noqa: S106
 
 
-def started(nodes: int, **shape: Any) -> SlurmCluster:
-    try:
-        return SlurmCluster(nodes, **shape)
-    except UnavailableError as error:
-        unavailable(str(error))
-
-
 def asked(cluster: SlurmCluster, what: str, token: str = "") -> dict[str, Any]:
     request = urllib.request.Request(  # noqa: S310 (loopback)
         f"{cluster.rest_url}/slurm/v0.0.38/{what}",
@@ -281,10 +204,6 @@ def ended(cluster: SlurmCluster, job: int) -> dict[str, str]:
     """The states of a job and its steps once the last of them is known."""
     found = {each["JobID"]: each["State"] for each in cluster.accounts(job)}
     return {} if "RUNNING" in found.values() or "PENDING" in found.values() else found
-
-
-def sleeps(node: Node) -> bool:
-    return any(each.words[:2] == ("sleep", "1000") for each in node.processes())
 
 
 def processes_of(folder: Path) -> list[str]:

@@ -65,7 +65,7 @@ UnkillableStepTimeout=30
 KillWait=3
 OverTimeLimit=0
 InactiveLimit=0
-MinJobAge=300
+MinJobAge={forget_after_s}
 MaxJobCount=20000
 Waittime=0
 JobRequeue=1
@@ -95,6 +95,10 @@ class Shape:
     memory_mb: int = 16_000
     down_after_s: int = 5
     """How long a node may be silent."""
+    forget_after_s: int = 300
+    """How long the controller knows of a job that has ended."""
+    shared: bool = True
+    """Whether all nodes see the temporary files of this machine, as if by a shared file system."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,17 @@ class Place:
         return f"{self.name}-n{index}"
 
 
+def files_of(shape: Shape, place: Place) -> dict[str, str]:
+    """All that every cluster has, by name."""
+    return {
+        "slurm.conf": slurm_conf(shape, place),
+        "gres.conf": gres_conf(shape, place),
+        "mpi.conf": mpi_conf(place),
+        "cgroup.conf": cgroup_conf(shape),
+        "hosts": hosts(place),
+    }
+
+
 def slurm_conf(shape: Shape, place: Place) -> str:
     """What all programs of Slurm read."""
     text = CONTROLLER.format(
@@ -126,6 +141,7 @@ def slurm_conf(shape: Shape, place: Place) -> str:
         port=place.port,
         folder=place.folder,
         down_after_s=shape.down_after_s,
+        forget_after_s=shape.forget_after_s,
     )
     text += "TaskPlugin=task/cgroup\n" if shape.memory_limits else "TaskPlugin=task/none\n"
     text += _accounting(shape, place)
@@ -154,6 +170,15 @@ def mpi_conf(place: Place) -> str:
 def cgroup_conf(shape: Shape) -> str:
     """Read whether cgroups are used or not."""
     return CGROUPS if shape.memory_limits else "CgroupPlugin=cgroup/v1\nCgroupAutomount=no\n"
+
+
+def hosts(place: Place) -> str:
+    """Where nodes find each other and the controller, as /etc/hosts has it."""
+    lines = ["127.0.0.1 localhost"]
+    for index, address in enumerate(place.node_addresses):
+        lines.append(f"{address} {place.node(index)}")
+    lines.append(f"{place.address} {place.host}")
+    return "\n".join([*lines, ""])
 
 
 def slurmdbd_conf(place: Place) -> str:

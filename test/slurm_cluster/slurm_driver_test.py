@@ -1,54 +1,19 @@
-"""The driver in allocations of a real Slurm: its steps, and nodes that do not stay."""
+"""The driver in allocations of a real Slurm: its steps, and what ends it early."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-from slurm_drivers import DrivenJob
-from slurm_machine import Node
+from slurm_drivers import CHECKPOINTS, DrivenJob, node, requests
 
 from slurm_cluster import SlurmCluster
 from trainway.agent.testing import container, jobset, role
 
 pytestmark = pytest.mark.xdist_group("slurm")
 
-Json = dict[str, Any]
-
-EPOCHS = """
-echo "begun $TRAINWAY_FENCING_TOKEN"
-file=$TRAINWAY_OUTPUT_DIR/epochs
-touch $file
-while [ $(wc -l < $file) -lt 12 ]; do
-  [ "$TRAINWAY_RANK" != 0 ] || echo "epoch $(wc -l < $file) $TRAINWAY_FENCING_TOKEN" >> $file
-  [ -e $TRAINWAY_OUTPUT_DIR/go ] || [ $(wc -l < $file) -lt 3 ] || sleep 1000
-  sleep 0.1
-done
-"""
-"""Stops after three epochs until it is told to go on."""
-CHECKPOINTS = 'trap "echo saved; exit 0" TERM; echo begun; '
-CHECKPOINTS += '[ "$TRAINWAY_RESTART_ATTEMPT" != 0 ] || { sleep 1000 & wait; }'
-
 
 @pytest.fixture
 def cluster(idle_slurm_cluster: SlurmCluster) -> SlurmCluster:
     return idle_slurm_cluster
-
-
-def requests(**amounts: str) -> Json:
-    names = {"gpu": "nvidia.com/gpu"}
-    return {"resources": {"limits": {names.get(k, k): v for k, v in amounts.items()}}}
-
-
-def node(script: str, pods: int = 2, **more: Any) -> Json:
-    resources = more.pop("requests", requests(cpu="1", memory="100Mi"))
-    main = container("main", script, **resources)
-    return role("node", main, parallelism=pods, completions=pods, **more)
-
-
-def epochs(job: DrivenJob) -> list[str]:
-    path = job.path / "output" / "epochs"
-    lines = path.read_text().splitlines() if path.exists() else []
-    return [line.split()[1] for line in lines]
 
 
 def test_pods_find_each_other_by_name(cluster: SlurmCluster, tmp_path: Path) -> None:
@@ -103,47 +68,6 @@ def test_a_launcher_runs_commands_in_pods_on_other_nodes(
     said = [line for line in job.log("launcher-0-0.main.0") if not line.startswith("srun: ")]
     assert said == [names[0], "0", names[1], "1", "3"]
     assert names[0] != names[1]
-
-
-@pytest.mark.parametrize("victim", ["node-0-0", "node-0-1"], ids=["driver's node", "other node"])
-def test_a_node_that_dies(cluster: SlurmCluster, tmp_path: Path, victim: str) -> None:
-    job = DrivenJob(cluster, tmp_path, jobset(node(EPOCHS)), source="TrainJob")
-    job.until(lambda: len(epochs(job)) == 3)
-    dead = cluster.named(job.hosts[victim])
-    cluster.kill_node(cluster.nodes.index(dead))
-    (job.path / "output" / "go").touch()
-    assert job.end()["succeeded"], job.said()
-    assert epochs(job) == [str(number) for number in range(12)]
-    assert dead.name not in job.hosts.values()
-    assert job.restarts == 1
-
-
-def test_a_node_that_is_cut_off_stops_what_it_runs(cluster: SlurmCluster, tmp_path: Path) -> None:
-    job = DrivenJob(cluster, tmp_path, jobset(node(EPOCHS)), source="TrainJob")
-    job.until(lambda: len(epochs(job)) == 3)
-    lost = cluster.named(job.hosts["node-0-0"])
-    cluster.cut(cluster.nodes.index(lost))
-    (job.path / "output" / "go").touch()
-    assert job.end()["succeeded"], job.said()
-    assert epochs(job) == [str(number) for number in range(12)]
-    assert lost.name not in job.hosts.values()
-    job.until(lambda: not sleeps(lost))
-    assert [record["seq"] for record in job.records()] == list(range(len(job.records())))
-
-
-def sleeps(machine: Node) -> bool:
-    return any("sleep" in process.words for process in machine.processes())
-
-
-def test_a_preemption(cluster: SlurmCluster, tmp_path: Path) -> None:
-    job = DrivenJob(cluster, tmp_path, jobset(node(CHECKPOINTS, 1)), partition="low")
-    job.until_log("node-0-0.main.0", "begun")
-    taker = cluster.preempt(job.number)
-    cluster.wait_for_state(taker, "RUNNING")
-    assert job.end()["succeeded"], job.said()
-    assert job.log("node-0-0.main.0") == ["begun", "saved"]
-    assert job.log("node-0-0.main.1") == ["begun"]
-    assert (job.path / "token").read_text() == f"{job.number}.1"
 
 
 def test_somebody_cancels_the_batch_job(cluster: SlurmCluster, tmp_path: Path) -> None:

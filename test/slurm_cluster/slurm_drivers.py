@@ -2,14 +2,17 @@
 
 import json
 import sys
+import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path, PurePath
 from typing import Any
 
 from slurm_machine import until
 
 from slurm_cluster import SlurmCluster
-from trainway.agent.launch import write_zip
+from trainway.agent.launch import write_compiled_zip
+from trainway.agent.testing import container, role
 from trainway.backends.base import Workload
 from trainway.backends.slurm.clusters import Cluster
 from trainway.backends.slurm.planning import plan
@@ -17,6 +20,33 @@ from trainway.backends.slurm.planning import plan
 Json = dict[str, Any]
 
 PATIENCE_S = 90.0
+CHECKPOINTS = (
+    'trap "echo saved; exit 0" TERM; echo begun; '
+    '[ "$TRAINWAY_RESTART_ATTEMPT" != 0 ] || { sleep 1000 & wait; }'
+)
+"""Hangs until it is told to stop, and ends when it has begun anew."""
+
+
+def requests(**amounts: str) -> Json:
+    """What a container asks for."""
+    names = {"gpu": "nvidia.com/gpu"}
+    return {"resources": {"limits": {names.get(k, k): v for k, v in amounts.items()}}}
+
+
+def node(script: str, pods: int = 2, **more: Any) -> Json:
+    """A role whose pods run a script."""
+    resources = more.pop("requests", requests(cpu="1", memory="100Mi"))
+    main = container("main", script, **resources)
+    return role("node", main, parallelism=pods, completions=pods, **more)
+
+
+@cache
+def agent() -> bytes:
+    """The file that drives, as the relay makes it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "agent.pyz")
+        write_compiled_zip(path)
+        return path.read_bytes()
 
 
 class DrivenJob:
@@ -53,7 +83,7 @@ class DrivenJob:
         )
         request = plan(workload, site, PurePath(folder))
         (self.path / "plan.json").write_text(json.dumps(request.plan))
-        write_zip(self.path / "agent.pyz")
+        (self.path / "agent.pyz").write_bytes(agent())
         self.number = cluster.submit(request.script, f"--chdir={self.path}")
 
     def said(self) -> str:

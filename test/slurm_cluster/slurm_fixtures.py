@@ -1,38 +1,42 @@
-"""The cluster as pytest fixtures: one of four nodes for the session, idle for each test.
+"""The cluster as pytest fixtures: one of four nodes for the session, and a Trainway beside it.
 
 Where it cannot be had the tests are skipped with the reason; in CI they fail. Tests that use it
 belong to the group "slurm", so that one worker of pytest-xdist has them all.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from environments import unavailable
-from slurm_configuration import Accounting
+from slurm_site import SlurmSite, site_of
 from switch import UnavailableError
 
 from slurm_cluster import SlurmCluster
 
 NODES = 4
 GPUS = 2
-ACCOUNTING: Accounting = "text"
+
+
+def started(nodes: int, **shape: Any) -> SlurmCluster:
+    """A cluster of a test's own, where it can be had."""
+    try:
+        return SlurmCluster(nodes, **shape)
+    except UnavailableError as error:
+        unavailable(str(error))
 
 
 @pytest.fixture(scope="session")
 def slurm_cluster() -> Iterator[SlurmCluster]:
     """Four nodes on a network that can be cut, with all but slurmdbd and slurmrestd."""
-    try:
-        cluster = SlurmCluster(
-            NODES,
-            gpus=GPUS,
-            accounting=ACCOUNTING,
-            namespaces=True,
-            preemption=True,
-            memory_limits=True,
-        )
-    except UnavailableError as error:
-        unavailable(str(error))
-    with cluster:
+    with started(
+        NODES,
+        gpus=GPUS,
+        accounting="text",
+        namespaces=True,
+        preemption=True,
+        memory_limits=True,
+    ) as cluster:
         yield cluster
 
 
@@ -41,3 +45,12 @@ def idle_slurm_cluster(slurm_cluster: SlurmCluster) -> Iterator[SlurmCluster]:
     """The same; whatever a test does to it is undone."""
     yield slurm_cluster
     slurm_cluster.clear()
+
+
+@pytest.fixture(scope="module")
+def slurm_site(
+    slurm_cluster: SlurmCluster, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[SlurmSite]:
+    """The cluster as `slurm/test` of a Trainway that only the tests of a module use."""
+    with site_of(slurm_cluster, tmp_path_factory.mktemp("slurm")) as site:
+        yield site

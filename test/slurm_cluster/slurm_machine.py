@@ -17,7 +17,7 @@ from host_processes import HostProcess, processes_beside
 from slurm_init import SEARCH_PATH
 from switch import Switch, UnavailableError
 
-PATIENCE_S: Final = 30.0
+PATIENCE_S: Final = 60.0
 TAIL: Final = 20
 
 

@@ -10,7 +10,7 @@ from slurm_cluster import SlurmCluster
 pytestmark = pytest.mark.xdist_group("slurm")
 
 GOLDEN = Path(trainway.__file__).parent / "backends" / "slurm" / "testdata"
-SCRIPTS = ("torch-ddp", "mpi", "task", "two-roles", "apptainer")
+SCRIPTS = ("torch-ddp", "mpi", "task", "two-roles", "apptainer", "array", "scattered")
 """All but that for Pyxis, whose options Debian's Slurm does not have."""
 PRINT = (
     'sh -c \'set -- $(echo $CUDA_VISIBLE_DEVICES | tr , " "); '

@@ -204,7 +204,10 @@ class Host:
 class SshHosts:
     """A network of hosts, and what this machine needs to log in on them."""
 
-    def __init__(self, count: int = 4, user: User | None = None) -> None:
+    def __init__(
+        self, count: int = 4, user: User | None = None, network: Switch | None = None
+    ) -> None:
+        """`network`: of others, whose numbers end before ours begin."""
         assert count <= MOST_HOSTS
         require_programs()
         self.user = user or User()
@@ -212,7 +215,8 @@ class SshHosts:
         self.folder.chmod(0o711)
         self.config = self.folder / "config"
         self.hosts: list[Host] = []
-        self._switch: Switch | None = None
+        self._switch = network
+        self._owns_switch = network is None
         try:
             self._start(count)
         except BaseException:
@@ -239,9 +243,10 @@ class SshHosts:
 
     def _start(self, count: int) -> None:
         generate_key(self.folder / "id_ed25519")
-        switch = self._switch = Switch()
+        switch = self._switch = self._switch or Switch()
+        first = FIRST_NUMBER if self._owns_switch else FIRST_NUMBER + MOST_HOSTS
         for index in range(count):
-            name, number = f"h{index}", FIRST_NUMBER + index
+            name, number = f"h{index}", first + index
             folder = self.folder / name
             folder.mkdir()
             host = Host(name, folder, switch, number, self.user)
@@ -300,7 +305,7 @@ class SshHosts:
         """End everything and leave nothing behind."""
         for host in self.hosts:
             host.halt()
-        if self._switch is not None:
+        if self._switch is not None and self._owns_switch:
             self._switch.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 

@@ -27,7 +27,8 @@ SILENT = re.compile(
     r"|Slurm temporarily unable|Communication connection failure|munge",
     re.IGNORECASE,
 )
-BUSY = re.compile(r"transition|completing|in progress", re.IGNORECASE)
+BUSY = re.compile(r"transition|completing|in progress|pending execution", re.IGNORECASE)
+"""The last: what is to be put back into the queue is there already, and may not be held yet."""
 GONE = re.compile(r"Invalid job id specified|already completing or completed", re.IGNORECASE)
 
 

@@ -3,7 +3,7 @@ from dataclasses import dataclass
 import pytest
 
 from trainway.agent.slurm.commands import CANNOT_START, Result
-from trainway.agent.slurm.slurm_failure import Silence, explain, is_gone
+from trainway.agent.slurm.slurm_failure import Silence, explain, is_busy, is_gone
 
 
 def ended(said: str, status: int | None = 1, program: str = "sbatch") -> Result:
@@ -96,3 +96,11 @@ def test_a_program_that_is_not_there() -> None:
 def test_a_job_that_is_gone() -> None:
     assert is_gone(ended("scancel: error: Kill job error on job id 7: Invalid job id specified"))
     assert not is_gone(ended("scancel: error: Unable to contact slurm controller"))
+
+
+@pytest.mark.parametrize(
+    "said", ["Job is pending execution for job 4", "Job/step already completing or completed"]
+)
+def test_a_job_that_slurm_still_has_to_do_with(said: str) -> None:
+    assert is_busy(ended(said))
+    assert not is_busy(ended("Access/permission denied"))
