@@ -357,11 +357,11 @@ def test_a_job_that_stops_reporting_progress_is_told_of_once(world: World) -> No
         await operator.idle()
         assert await hangs(operator) == []  # it never reported
         first = await progress(operator, 40)
-        clock.advance(59)
+        clock.advance(30)  # and what passes meanwhile
         operator.look("t")
         await operator.idle()
         assert await hangs(operator) == []
-        clock.advance(2)
+        clock.advance(31)
         operator.look("t")
         event = await operator.event("t", "TrainingHang")
         assert event["type"] == "Warning"

@@ -51,6 +51,7 @@ class RuntimeSource:
         coming = self._coming.get(place)
         if coming is None:
             coming = self._coming[place] = asyncio.create_task(self._read(place))
+            coming.add_done_callback(_heard)
         return await asyncio.shield(coming)
 
     def stored(self, text: str, ref: Json) -> Snapshot:
@@ -93,6 +94,12 @@ class RuntimeSource:
         if len(self._parsed) > _MOST_KEPT:
             self._parsed.popitem(last=False)
         return snapshot
+
+
+def _heard(read: "asyncio.Task[Snapshot]") -> None:
+    """Take note of a failure also where all who asked have gone: asyncio would log it."""
+    if not read.cancelled():
+        read.exception()
 
 
 _NOT_FOUND: Final = {
