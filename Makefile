@@ -12,8 +12,8 @@ CLUSTER := PYTHONPATH=test/cluster $(BIN)/python -m cluster
 SIZE ?= node
 CLUSTER_TESTS ?= test/kubernetes
 CLUSTER_EXTRAS := helm kueue kwok scheduler-plugins scheduler-plugins-controller
-# Each worker has a cluster of its own, and often waits for it; one that is there already is used by one test at a time.
-CLUSTER_WORKERS ?= $(if $(filter existing,$(TRAINWAY_TEST_CLUSTER)),0,3)
+# Each worker has a cluster of its own; one that is there already is used by one test at a time.
+CLUSTER_WORKERS ?= $(if $(filter existing,$(TRAINWAY_TEST_CLUSTER)),0,2)
 # How much garbage Go's programs keep, in percent: an API server takes a gigabyte, and a quarter less of the processor.
 CLUSTER_GOGC ?= 400
 

@@ -23,7 +23,7 @@ from switch import UnavailableError
 from benchmarks.local import REPOSITORY, Row, container_job, median, timed, trainway
 from slurm_cluster import SlurmCluster
 
-NODES, PAIRS, JOBS = 4, 5, 500
+NODES, PAIRS, JOBS = 4, 10, 500
 WATCH_S = 60.0
 PROGRAMS = ("sbatch", "squeue", "sacct", "scontrol", "scancel", "sinfo", "srun")
 BY_HAND = """#!/bin/bash
@@ -35,7 +35,7 @@ export OMP_NUM_THREADS=1 PYTHONUNBUFFERED=1 TRAINWAY_OUTPUT_DIR={folder}/$SLURM_
 cd {repository}
 head=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n1)
 address=$(scontrol --oneliner show node "$head" | sed 's/.*NodeAddr=\\([^ ]*\\).*/\\1/')
-srun torchrun --nnodes 2 --nproc-per-node 2 --rdzv-backend c10d --rdzv-endpoint "$address:29400" \\
+srun torchrun --nnodes 2 --nproc-per-node 1 --rdzv-backend c10d --rdzv-endpoint "$address:29400" \\
   --rdzv-id "$SLURM_JOB_ID" examples/torch_ddp.py --epochs 5
 status=$?
 echo $status > {bell}
@@ -74,7 +74,10 @@ def site(path: str) -> Iterator[SlurmSite]:
 
 
 def torch() -> Iterator[Row]:
-    """Two nodes that train, against the same work as sbatch, srun and torchrun."""
+    """Two nodes that train, against the same work as sbatch, srun and torchrun.
+
+    Each node has one process: more of them wait for this machine, not for Slurm.
+    """
     path = environment(*TORCH).variables()["PATH"]
     with site(path) as made:
         bell = made.home.parent / "bell"
@@ -90,7 +93,7 @@ def torch() -> Iterator[Row]:
                 raise SystemExit((made.home.parent / "by-hand.out").read_text()[-4000:])
 
         def ours() -> None:
-            trainway("run", "--on", ON, "examples/torch-ddp.yaml")
+            trainway("run", "--on", ON, "--procs-per-node", "1", "examples/torch-ddp.yaml")
 
         def took(call: Callable[[], None]) -> float:
             """From the moment when the nodes are free of what was before."""

@@ -106,7 +106,7 @@ async def _serve(
                 await _receive(connected, writer, sending)
             finally:
                 sending.cancel()
-                await asyncio.wait({sending})
+                await asyncio.gather(sending, return_exceptions=True)
     except TrainwayError as error:
         sys.stderr.write(f"warning: port {target.port}: {error.message}\n")
     except OSError:
@@ -125,11 +125,12 @@ async def _receive(
 ) -> None:
     """Each channel begins with the number of its port, which is left out."""
     heads = {_DATA: 2, _ERROR: 2}
+    is_receiving = True
     async with asyncio.timeout(None) as limit:
 
         def hurry(_: object = None) -> None:
             """Whoever connected says no more: the answer may still come, or they have gone."""
-            if sending.done() and not limit.expired():
+            if is_receiving and sending.done() and not limit.expired():
                 limit.reschedule(asyncio.get_running_loop().time() + _LINGER_S)
 
         sending.add_done_callback(hurry)
@@ -145,4 +146,5 @@ async def _receive(
                 await writer.drain()
                 hurry()
         finally:
+            is_receiving = False  # a callback that is due already cannot be taken back
             sending.remove_done_callback(hurry)
