@@ -141,8 +141,9 @@ def train_with_ddp(steps: int) -> None:
     distributed.all_reduce(total)
     print(f"rank {rank} of {size} sum {int(total)} learned {bool(loss < 0.1)}", flush=True)
     if rank == 0:
-        done = update_trainjob_status(50, 7, {"loss": 0.25})
-        print(f"report accepted {done}", flush=True)
+        # A training reports again and again; one of its reports may get lost.
+        reports = (update_trainjob_status(50, 7, {"loss": 0.25}) for _ in range(10))
+        print(f"report accepted {any(reports)}", flush=True)
     distributed.destroy_process_group()
 
 
