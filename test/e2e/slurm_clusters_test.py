@@ -37,7 +37,7 @@ def gate() -> Iterator[Gate]:
 def site(slurm_site: SlurmSite) -> Iterator[SlurmSite]:
     yield slurm_site
     slurm_site.run("down", "--all", "--yes")
-    assert slurm_site.slurm.run("squeue", "-h") == ""
+    slurm_site.slurm.wait_until_empty()
     assert list((slurm_site.shared / "jobs").iterdir()) == []
 
 

@@ -21,4 +21,4 @@ def test_jobsets_behave_as_recorded(slurm_site: SlurmSite) -> None:
         differences = comparison.differences(sorted(set(NAMES) - set(LITERAL)))
 
     assert differences == {}
-    assert slurm_site.slurm.run("squeue", "-h") == ""
+    slurm_site.slurm.wait_until_empty()

@@ -145,7 +145,7 @@ def test_a_relay_that_is_killed_costs_no_line(site: LoginSite, speaker: Speaker)
         site.run("jobs", "cancel", speaker.id)
         assert "line" not in follower.stdout.read()
     site.wait_for_phase(speaker.id, "Cancelled")
-    assert site.slurm.facts(number)["JobState"] == "CANCELLED"
+    site.slurm.wait_for_state(number, "CANCELLED")
 
 
 def test_a_login_node_that_goes_away_is_waited_for(site: LoginSite, speaker: Speaker) -> None:
@@ -181,7 +181,7 @@ def test_a_cluster_is_held_through_the_login_node(site: LoginSite) -> None:
     assert len(nodes) == 2
     assert site.run("ssh", "held", "echo", "$SLURMD_NODENAME").strip() in nodes
     site.run("down", "held", "-y")
-    assert site.slurm.run("squeue", "-h") == ""
+    site.slurm.wait_until_empty()
 
 
 def test_a_login_node_without_slurm_is_said_with_what_to_do(site: LoginSite) -> None:

@@ -97,7 +97,7 @@ def test_options_reach_slurm(site: SlurmSite) -> None:
     assert "Nice=7" in told
     site.run("jobs", "cancel", job)
     site.wait_for_phase(job, "Cancelled")
-    assert site.slurm.facts(number)["JobState"] == "CANCELLED"
+    site.slurm.wait_for_state(number, "CANCELLED")
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_a_deleted_job_leaves_nothing(site: SlurmSite) -> None:
     assert site.folder(job).is_dir()
     site.run("jobs", "delete", job)
     assert not site.folder(job).exists()
-    assert site.slurm.run("squeue", "-h", "-o", "%k") == ""
+    site.slurm.wait_until_empty()
 
 
 def test_doctor_tells_what_there_is(site: SlurmSite) -> None:

@@ -268,8 +268,12 @@ class SlurmCluster:
                 self.heal(index)
         names = ",".join(node.name for node in self.nodes)
         self.attempt("scontrol", "update", f"NodeName={names}", "State=RESUME")
-        until(lambda: not self.run("squeue", "-h"), "jobs do not end")
+        self.wait_until_empty()
         self.wait_until_idle()
+
+    def wait_until_empty(self) -> None:
+        """Wait until the queue holds no job, not even one that has ended and is being cleaned up."""
+        until(lambda: not self.run("squeue", "-h"), "jobs do not end")
 
     def wait_until_idle(self) -> None:
         """Wait until all nodes are free."""

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -43,20 +42,16 @@ def recorded() -> Iterator[SlurmCluster]:
 
 
 def test_two_clusters_start_at_once_and_leave_nothing_behind() -> None:
-    took = []
     with ExitStack() as stack:
         clusters = []
         for _ in range(2):
-            began = time.monotonic()
             clusters.append(stack.enter_context(started(2, memory_limits=True)))
-            took.append(time.monotonic() - began)
         first, second = clusters
         job = first.submit("exec sleep 1000")
         first.wait_for_state(job, "RUNNING")
         assert second.run("squeue", "-h") == ""
         assert cgroups_of(first.name)
         assert processes_of(first.folder)
-    assert min(took) < 3
     for cluster in clusters:
         assert not cluster.folder.exists()
         assert processes_of(cluster.folder) == []
