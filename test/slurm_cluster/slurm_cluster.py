@@ -272,7 +272,7 @@ class SlurmCluster:
         self.wait_until_idle()
 
     def wait_until_empty(self) -> None:
-        """Wait until the queue holds no job, not even one that has ended and is being cleaned up."""
+        """Wait until the queue holds no job, not even one that is being cleaned up."""
         until(lambda: not self.run("squeue", "-h"), "jobs do not end")
 
     def wait_until_idle(self) -> None:

@@ -43,9 +43,7 @@ def recorded() -> Iterator[SlurmCluster]:
 
 def test_two_clusters_start_at_once_and_leave_nothing_behind() -> None:
     with ExitStack() as stack:
-        clusters = []
-        for _ in range(2):
-            clusters.append(stack.enter_context(started(2, memory_limits=True)))
+        clusters = [stack.enter_context(started(2, memory_limits=True)) for _ in range(2)]
         first, second = clusters
         job = first.submit("exec sleep 1000")
         first.wait_for_state(job, "RUNNING")

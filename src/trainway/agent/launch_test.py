@@ -24,12 +24,12 @@ def test_an_agent_with_bytecode_needs_no_compiling(tmp_path: Path) -> None:
     script = (
         "import sys; sys.path[0] = sys.argv[1]\n"
         "import builtins; builtins.compile = None\n"
-        "import trainway.agent.slurm.drive as found\n"
+        "import trainway.agent.slurm.driver.drive as found\n"
         "print(found.__cached__)"
     )
     line = [sys.executable, "-I", "-S", "-c", script, str(tmp_path / "agent.pyz")]
     done = subprocess.run(line, capture_output=True, text=True, check=True)
-    assert done.stdout.strip().endswith("trainway/agent/slurm/drive.pyc")
+    assert done.stdout.strip().endswith("trainway/agent/slurm/driver/drive.pyc")
 
 
 @pytest.mark.parametrize("write", [write_zip, write_compiled_zip])

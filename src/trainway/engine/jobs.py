@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from trainway.backends.base import Absence, Backend, Capacity, Remote, Request
 from trainway.backends.registry import Registry
-from trainway.engine import clusters as clustering
-from trainway.engine.clusters import Clusters
+from trainway.engine.cluster import clusters as clustering
+from trainway.engine.cluster.clusters import Clusters
 from trainway.engine.ids import Ids
 from trainway.engine.intake import Intake, elements, prepare
 from trainway.engine.ledger import Ledger

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, Row, delete, func, insert, or_, select, update
 
-from trainway.engine.cluster_store import ClusterStore
+from trainway.engine.cluster.store import ClusterStore
 from trainway.engine.phases import ACTIVE, TERMINAL, Phase
 from trainway.engine.record import Event, JobRecord, JobSpec, storable, stored
 from trainway.engine.tables import EVENTS, JOBS, SPECS

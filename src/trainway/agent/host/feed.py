@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from trainway.agent.directory import Directory
     from trainway.agent.journal import Journal
-    from trainway.agent.slurm.journal_tail import JournalTail
+    from trainway.agent.journal_tail import JournalTail
 
     Json = dict[str, Any]
 

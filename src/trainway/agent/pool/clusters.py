@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from trainway.agent.event_loop import Timer
-    from trainway.agent.slurm.hold import Holder
+    from trainway.agent.slurm.holding.hold import Holder
 
     Json = dict[str, Any]
     Answer = Callable[[Json], object]
@@ -67,7 +67,7 @@ class Clusters:
     def _holder(self) -> Holder:
         """Made when there is a cluster on Slurm: most pools have none."""
         if self._made_holder is None:
-            from trainway.agent.slurm.hold import Holder  # noqa: PLC0415 - as was said
+            from trainway.agent.slurm.holding.hold import Holder  # noqa: PLC0415 - as was said
 
             self._made_holder = Holder(self._pool, self)
         return self._made_holder

@@ -1,6 +1,7 @@
 """What runs on a Slurm cluster: the relay on the login node, and the driver in an allocation.
 
-relay       sbatch, scancel and scontrol for a server, one squeue for all jobs, and what jobs leave
-drive       the supervisor of one job, as its batch script
-step_pod    one pod, as a task of a step
+relay       on the login node: sbatch, scancel and scontrol for a server, one squeue for all jobs
+driver      in an allocation: the supervisor of one job, as its batch script, and its pods as steps
+files       the directory of a job, on a file system that nodes share or carried to them
+holding     allocations that a cluster holds, as hosts of its pool
 """

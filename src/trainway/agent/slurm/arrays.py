@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from trainway.agent.event_loop import EventLoop, Timer
-    from trainway.agent.slurm.job_files import JobFiles
+    from trainway.agent.slurm.files.job_files import JobFiles
 
     Json = dict[str, Any]
     Go = Callable[["ArrayPlace", dict[int, JobFiles]], None]

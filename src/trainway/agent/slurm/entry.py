@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 USAGE = "usage: slurm relay|rest|drive|pod|pack|feed|rsh|join|host ..."
 EXIT_USAGE = 2
 PROGRAMS = {
-    "relay": "relay",
-    "rest": "rest_query",
-    "drive": "drive",
-    "pod": "step_pod",
-    "pack": "parcel",
-    "feed": "feed",
-    "rsh": "rsh",
-    "join": "join",
-    "host": "hold_host",
+    "relay": "relay.relay",
+    "rest": "relay.rest_query",
+    "drive": "driver.drive",
+    "pod": "driver.step_pod",
+    "pack": "files.parcel",
+    "feed": "files.feed",
+    "rsh": "driver.rsh",
+    "join": "driver.join",
+    "host": "holding.host",
 }
 
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from trainway.agent import process_tree
 from trainway.agent.launch import PACKAGE, write_zip
-from trainway.agent.slurm.parcel import pack
+from trainway.agent.slurm.files.parcel import pack
 
 Json = dict[str, Any]
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from trainway.agent.pool.ssh_command import in_sh, shell_path
-from trainway.agent.slurm.login import STEP, exports, person_arguments
+from trainway.agent.slurm.relay.login import STEP, exports, person_arguments
 from trainway.backends.local.attachment import attachment as local_attachment
 from trainway.backends.ssh.attachment import JOIN
 from trainway.errors import ConflictError

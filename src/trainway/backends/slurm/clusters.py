@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from trainway.agent.pool.ssh_command import shell_path
-from trainway.agent.slurm.login import HOME
+from trainway.agent.slurm.relay.login import HOME
 from trainway.api.task.shape import (
     TEXT,
     Anything,

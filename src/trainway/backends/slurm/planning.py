@@ -6,7 +6,7 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from trainway.agent.pool.ssh_command import shell_path
-from trainway.agent.slurm.job_files import SCRATCH
+from trainway.agent.slurm.files.job_files import SCRATCH
 from trainway.backends.base import ArrayPlace, Handle, Isolation, Workload, isolation_of
 from trainway.backends.demand import demand_of
 from trainway.backends.local.planning import VERSION, status_path

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from trainway.agent.pool.ssh_command import shell_path
 from trainway.agent.slurm.commands import Result
-from trainway.agent.slurm.slurm_failure import explain
+from trainway.agent.slurm.relay.slurm_failure import explain
 from trainway.backends.slurm.clusters import Cluster
 from trainway.backends.slurm.script import option
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from trainway.agent.conditions import condition, is_true, set_condition
 from trainway.agent.pod_status import TERMINAL
 from trainway.agent.recovery import lost
-from trainway.agent.slurm.end_reasons import CANCELLED, details, reason_of
+from trainway.agent.slurm.relay.end_reasons import CANCELLED, details, reason_of
 
 Json = dict[str, Any]
 Entry = tuple[str, Json]

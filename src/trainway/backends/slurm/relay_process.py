@@ -22,7 +22,7 @@ from trainway.agent.pool.ssh_command import (
     ssh_arguments,
 )
 from trainway.agent.pool.ssh_failure import Failure, explain, not_startable
-from trainway.agent.slurm.login import HOME, relay_script
+from trainway.agent.slurm.relay.login import HOME, relay_script
 from trainway.backends.local.jobdir import PRIVATE_DIR
 
 Json = dict[str, Any]

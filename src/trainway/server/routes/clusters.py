@@ -6,7 +6,7 @@ from fastapi import FastAPI, Query
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from trainway.engine.cluster_request import Launch
+from trainway.engine.cluster.request import Launch
 from trainway.server.models import Shown
 from trainway.server.paths import BASE_PATH
 from trainway.server.service import Service

@@ -1,0 +1,7 @@
+"""In an allocation: the batch script of a job, which starts its pods as tasks of steps.
+
+drive           the program; `driver` is one attempt of the job, and `departure` how it goes
+step_pods       the pods as the job's controllers see them; `step` is one call of srun
+step_pod        the program that is one task of a step, and so one pod
+rsh             how an MPI launcher reaches another pod of the job
+"""

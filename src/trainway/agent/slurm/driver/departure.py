@@ -1,0 +1,118 @@
+"""How a driver goes: for good, or by waiting until Slurm ends it.
+
+A batch script that ends by itself is over for Slurm, whatever its status. So a driver whose job
+goes on in another attempt stays, and one whose job is over goes, though not before somebody has
+taken what the job left, where that is only here.
+"""
+
+from __future__ import annotations
+
+import os
+
+from trainway.agent.slurm.job_facts import look
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from trainway.agent.event_loop import EventLoop
+    from trainway.agent.slurm.commands import Commands, Result
+    from trainway.agent.slurm.driver.outposts import Outposts
+    from trainway.agent.slurm.fencing import Tenure
+    from trainway.agent.slurm.job_facts import JobFacts
+
+LOOK_SECONDS = 1.0
+PATIENCE = 60
+"""How many looks at a job that runs on although its steps were told to end."""
+LAST_SECONDS = 5.0
+
+
+class Departure:
+    """The end of one driver."""
+
+    def __init__(
+        self,
+        tenure: Tenure,
+        loop: EventLoop,
+        commands: Commands,
+        outposts: Outposts | None,
+        is_held: Callable[[], bool],
+    ) -> None:
+        """`is_held` tells whether the job is suspended, so that it may take any time."""
+        self._tenure = tenure
+        self._loop = loop
+        self._commands = commands
+        self._outposts = outposts
+        self._is_held = is_held
+        self._wants_requeue = False
+        self._is_waiting = False
+        self.is_under_way = False
+
+    def go(self, *, is_cancelled: bool) -> None:
+        """End; nothing is left to be done."""
+        if self.is_under_way:
+            return
+        self.is_under_way = True
+        self._tenure.leave()
+        if self._outposts is None:
+            self._end(is_cancelled=is_cancelled)
+        else:
+            self._is_waiting = True
+            self._outposts.wait_until_taken(lambda: self._on_taken(is_cancelled=is_cancelled))
+
+    def _on_taken(self, *, is_cancelled: bool) -> None:
+        self._is_waiting = False
+        if self._outposts is not None:
+            self._outposts.close(lambda: self._end(is_cancelled=is_cancelled))
+
+    def _end(self, *, is_cancelled: bool) -> None:
+        if is_cancelled:
+            # So that Slurm's own records say CANCELLED.
+            self._command("scancel", self._tenure.token.job)
+            self._loop.call_later(LAST_SECONDS, self._loop.stop)
+        else:
+            self._loop.stop()
+
+    def hurry(self) -> None:
+        """Slurm ends the job, which is over: end, unless something would be lost."""
+        if not self._is_waiting:
+            self._loop.stop()
+
+    def stay(self, *, wants_requeue: bool = False) -> None:
+        """Wait for Slurm to end this process."""
+        if not self.is_under_way:
+            self.is_under_way = True
+            self._wants_requeue = wants_requeue
+            self._tenure.leave()
+            self._look(PATIENCE)
+
+    def _look(self, looks: int) -> None:
+        def on_facts(facts: JobFacts) -> None:
+            self._tenure.compare(facts.restarts)
+            if facts.is_known and not facts.is_running:
+                self._stop()
+                return
+            if facts.is_known and self._wants_requeue:
+                self._wants_requeue = False
+                self._command("scontrol", "requeue", self._tenure.token.job)
+            waits = facts.is_preempted or not facts.is_known or self._is_held()
+            if not waits and not looks:
+                self._stop()  # somebody ended the steps, and not the job
+                return
+            left = looks if waits else looks - 1
+            self._loop.call_later(LOOK_SECONDS, lambda: self._look(left))
+
+        look(self._commands, self._tenure.token.job, on_facts)
+
+    def _stop(self) -> None:
+        if self._outposts is None:
+            self._loop.stop()
+        else:
+            self._outposts.close(self._loop.stop)
+
+    def _command(self, *argv: str) -> None:
+        def on_result(result: Result) -> None:
+            if not result.ok:
+                os.write(2, f"{' '.join(argv)}: {result.stderr}\n".encode())
+
+        self._commands.run(argv, on_result)

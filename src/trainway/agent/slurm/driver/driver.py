@@ -1,0 +1,400 @@
+"""One attempt of a job in one allocation of Slurm: its controllers here, its pods as steps.
+
+Slurm alone begins a job anew elsewhere. Whatever takes the allocation away, be it a preemption, a
+dead node or somebody's scancel, this driver stops its pods, leaves its journal open, and stays
+until Slurm ends it; the driver of the next attempt goes on from there. Only what the job does by
+itself, its time limit, and a wish of its user bring it to an end.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from importlib import import_module
+
+from trainway.agent import process_tree
+from trainway.agent.pod_status import TERMINAL
+from trainway.agent.pool.inquiry import Inquiry
+from trainway.agent.pool.remote_pod import is_disrupted
+from trainway.agent.recovery import ALLOCATION_LOST, HOST_LOST
+from trainway.agent.slurm.driver.departure import Departure
+from trainway.agent.slurm.driver.step_failure import SILENT, StepFailure
+from trainway.agent.slurm.driver.step_pods import StepPods
+from trainway.agent.slurm.fencing import BEAT_SECONDS, FENCE, RollCall
+from trainway.agent.slurm.files.job_files import DRIVER
+from trainway.agent.slurm.job_facts import look
+from trainway.agent.supervisor import Supervisor
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from trainway.agent.clock import Clock
+    from trainway.agent.event_loop import EventLoop
+    from trainway.agent.journal import Journal
+    from trainway.agent.plan import Plan
+    from trainway.agent.pool.remote_pod import RemotePod
+    from trainway.agent.recovery import Remembered
+    from trainway.agent.slurm.commands import Commands
+    from trainway.agent.slurm.driver.outposts import Outposts
+    from trainway.agent.slurm.driver.standing import Standing
+    from trainway.agent.slurm.driver.step_pods import Ground
+    from trainway.agent.slurm.fencing import Tenure, Token
+    from trainway.agent.slurm.job_facts import JobFacts
+
+    Json = dict[str, Any]
+
+WISH, STOPPED = "wish", "stopped"
+CANCEL, SUSPEND = "cancel", "suspend"
+EXIT_FAILED = 1
+FLUSH_SECONDS = 1.0
+LAST_SECONDS = 5.0
+TIME_LIMIT = "TimeLimit"
+UNHEARD = "neither Slurm nor the login node is heard any more"
+
+
+class Driver:
+    """Runs a plan in an allocation."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        tenure: Tenure,
+        ground: Ground,
+        loop: EventLoop,
+        journal: Journal,
+        clock: Clock,
+        commands: Commands,
+    ) -> None:
+        self.id = plan.id
+        self._directory = tenure.directory
+        self._tenure = tenure
+        self._ground = ground
+        self._loop = loop
+        self._journal = journal
+        self._commands = commands
+        self._pods = StepPods(self, tenure.directory, ground, loop, journal, clock)
+        self._supervisor = Supervisor(plan, loop, journal, clock, self._pods, self._over)
+        self._inquiry = Inquiry(self._pods.ask)
+        self._roll_call = RollCall()
+        self._standing: Standing | None = None
+        self._outposts: Outposts | None = None
+        if ground.is_apart:
+            self._go_apart(tenure, ground, loop, commands)
+        self._departure = Departure(
+            tenure, loop, commands, self._outposts, lambda: self._supervisor.suspended
+        )
+        self._drained: set[str] = set()
+        """Pods whose end counts when all is here that they left."""
+        self._leaving = ""
+        """Why nothing more is started here."""
+        self._wants_requeue = False
+        self._is_cancelled = False
+        self._is_stale = False
+        self._is_finishing = False
+        self.status = EXIT_FAILED
+
+    def _go_apart(
+        self, tenure: Tenure, ground: Ground, loop: EventLoop, commands: Commands
+    ) -> None:
+        """Do what a shared file system would have done."""
+        standing = import_module("trainway.agent.slurm.driver.standing")
+        self._standing = standing.Standing(tenure, commands, ground.silence)
+        outposts = import_module("trainway.agent.slurm.driver.outposts")
+        self._outposts = outposts.Outposts(tenure.directory, ground, loop)
+        self._pods.on_start = self._outposts.reach
+
+    @property
+    def token(self) -> Token:
+        """The attempt that this is."""
+        return self._tenure.token
+
+    def start(self, remembered: Remembered | None) -> None:
+        """Begin, or go on with what an earlier attempt left."""
+        self._directory.remove(STOPPED)
+        if self._outposts is not None:
+            self._directory.replace(DRIVER, str(os.getpid()).encode())
+        self._beat()
+        event = "started" if remembered is None else "recovered"
+        identity = {"pid": os.getpid(), "boot_id": process_tree.boot_id()}
+        self._journal.append("agent", {"event": event, **identity, "token": str(self.token)})
+        placement: Json = {"token": str(self.token), "hosts": dict(self._ground.places)}
+        placement["job"] = self._ground.environ.get("SLURM_JOB_ID", "")
+        if self._ground.groups:
+            placement["groups"] = dict(self._ground.groups)
+        self._journal.append("placement", placement, durable=True)
+        self._loop.on_signal(signal.SIGTERM, self._on_term)
+        self._loop.on_signal(signal.SIGINT, self._on_term)
+        self._loop.on_signal(signal.SIGUSR1, self._on_user_signal)
+        wish = self._wish()
+        self._is_cancelled = wish == CANCEL
+        self._supervisor.start(remembered, cancelled=self._is_cancelled)
+        self._take_over()
+        if wish == SUSPEND:
+            self._suspend()
+        elif self._supervisor.suspended:
+            self._supervisor.handle({"op": "resume"}, _ignore)
+
+    def _take_over(self) -> None:
+        """Count as lost what an earlier attempt left, and run everything again."""
+        left = [pod for pod in self._pods.inherited if not pod.terminal]
+        message = f"Slurm began the job anew: this is attempt {self.token}"
+        if any(not pod.deleted for pod in left):
+            self._supervisor.restart(ALLOCATION_LOST, message)
+        for pod in left:
+            pod.lose(ALLOCATION_LOST, message)
+
+    def _wish(self) -> str:
+        """What the user wants of the job, as the relay put it down."""
+        try:
+            return self._directory.read(WISH).decode("ascii", "replace").strip()
+        except OSError:
+            return ""
+
+    def _beat(self) -> None:
+        """Look whether this attempt still counts, and let its pods go on."""
+        self._loop.call_later(BEAT_SECONDS, self._beat)
+        try:
+            self._tenure.beat()
+        except OSError as error:
+            # The pods will end if this lasts, and a newer attempt waits until then.
+            os.write(2, f"no heartbeat: {error}\n".encode())
+            return
+        if self._standing is not None and not self._standing.check():
+            self._wants_requeue = True
+            self._leave(UNHEARD)
+        self._pods.order({"op": "ping"})
+        self._pods.end_late_steps()
+        running = [pod for pod in self._pods.sent() if pod.seen and not self.has_ended(pod)]
+        missed = self._roll_call.missed(pod.identity.uid for pod in running)
+        silent = [pod for pod in running if pod.identity.uid in missed]
+        if silent:
+            self.on_vanished(silent, SILENT)
+
+    def _on_term(self) -> None:
+        """Slurm or the relay asks for the end."""
+        wish = self._wish()
+        if self._supervisor.ended:
+            self._departure.hurry()
+        elif wish == CANCEL:
+            self._is_cancelled = True
+            self._supervisor.cancel()
+        elif wish == SUSPEND:
+            self._suspend()
+        else:
+            self._leave("Slurm takes the allocation away")
+
+    def _on_user_signal(self) -> None:
+        """The time limit is near, or a preemption announced itself in the same way."""
+        look(self._commands, self.token.job, self._on_warning)
+
+    def _on_warning(self, facts: JobFacts) -> None:
+        if facts.is_preempted:
+            self._leave("the job has to make room for another one")
+        elif not self._leaving:
+            message = "the time limit of the Slurm job is reached"
+            self._supervisor.tell("Warning", TIME_LIMIT, message)
+            self._supervisor.refuse(TIME_LIMIT, message)
+
+    def _suspend(self) -> None:
+        self._supervisor.handle({"op": SUSPEND}, _ignore)
+        self._check_suspended()
+
+    def _check_suspended(self) -> None:
+        """Say that it is stopped, so that the relay may put the job on hold."""
+        if self._departure.is_under_way or self._supervisor.finished:
+            return
+        if self._supervisor.suspended and not self._supervisor.live_pods() and self._pods.is_quiet:
+            self._directory.replace(STOPPED, str(self.token).encode(), durable=True)
+            self._departure.stay()
+
+    def _leave(self, why: str) -> None:
+        """Stop all pods and start none: the next attempt goes on."""
+        if self._leaving or self._supervisor.ended:
+            return
+        if self._supervisor.finished:
+            for pod in self._supervisor.live_pods():
+                pod.kill()  # so that its end can still be written
+            return
+        self._leaving = why
+        self._supervisor.tell("Warning", ALLOCATION_LOST, why)
+        held, self._inquiry = self._inquiry, Inquiry(self._pods.ask)
+        for pod in self._pods.sent():
+            if held.holds_pod(pod.identity.uid):
+                pod.lose(ALLOCATION_LOST, why)
+        self._supervisor.leave()
+
+    def _over(self) -> None:
+        """The last record is written, or the last pod of a job that is left has ended."""
+        if not self._journal.flush():
+            self._loop.call_later(FLUSH_SECONDS, self._over)
+        elif self._supervisor.ended:
+            self._supervisor.handle({"op": "status"}, self._take_status)
+            self._finish()
+        else:
+            self._departure.stay(wants_requeue=self._wants_requeue)
+
+    def _take_status(self, answer: Json) -> None:
+        completed = answer["jobset"].get("terminalState") == "Completed"
+        self.status = 0 if completed else EXIT_FAILED
+
+    def _finish(self) -> None:
+        """Go when the last step is over, which follows its pods at once."""
+        if not self._is_finishing:
+            self._is_finishing = True
+            self._loop.call_later(LAST_SECONDS, self._go)
+        if self._pods.is_quiet:
+            self._go()
+
+    def _go(self) -> None:
+        self._departure.go(is_cancelled=self._is_cancelled)
+
+    def fail(self, message: str) -> None:
+        """Give up after an error of our own."""
+        self._supervisor.fail(message)
+
+    def give_way(self) -> None:
+        """Kill everything: another attempt counts. The journal is not ours any more."""
+        self._is_stale = True
+        self._pods.order({"op": "stop", "how": FENCE})
+        give_up = self._loop.call_later(LAST_SECONDS, self._pods.kill)
+        while not self._pods.is_quiet:
+            self._loop.turn()
+        if not give_up.cancelled:
+            give_up.cancel()
+            self._tenure.leave()
+
+    def on_record(self, pod: RemotePod, record: Json) -> None:
+        """A task says something about its pod."""
+        if self._is_stale:
+            return
+        type_, uid = record.get("type"), pod.identity.uid
+        self._roll_call.heard(uid)
+        if type_ == "pod":
+            self._on_pod_record(pod, record)
+        elif type_ == "echo":
+            self._inquiry.answered(uid)
+        elif type_ == "place":
+            self._pods.remember_devices(pod, record.get("devices") or {})
+        elif type_ == "signal":
+            self._on_term()
+        elif type_ == "failed":
+            pod.fail("AgentError", str(record.get("message")))
+        elif type_ in ("event", "progress"):
+            kept = ("seq", "time", "type", "uid", "token")
+            fields = {key: value for key, value in record.items() if key not in kept}
+            self._journal.append(type_, fields)
+        self._release()
+
+    def _on_pod_record(self, pod: RemotePod, record: Json) -> None:
+        if record.get("phase") not in TERMINAL:
+            self._on_pod(pod, record)
+            return
+        self._inquiry.answered(pod.identity.uid)
+        if self._outposts is None:
+            self._on_pod(pod, record)
+            return
+        self._drained.add(pod.identity.uid)
+        self._outposts.drain(pod.host, lambda: self._on_drained(pod, record))
+
+    def _on_drained(self, pod: RemotePod, record: Json) -> None:
+        """All that a pod left is here."""
+        self._drained.discard(pod.identity.uid)
+        if not self._is_stale:
+            self._on_pod(pod, record)
+            self._release()
+
+    def _on_pod(self, pod: RemotePod, record: Json) -> None:
+        if self.has_ended(pod):
+            return
+        suspects = self._suspects(pod, record)
+        if suspects:
+            self._inquiry.hold(pod.identity.uid, record, suspects)
+        else:
+            self._carry_out(pod, record)
+
+    def _suspects(self, pod: RemotePod, record: Json) -> list[str]:
+        """The pods whose loss, with their node, would explain a failure."""
+        own = record.get("phase") == "Failed" and not is_disrupted(record)
+        if pod.deleted or self._leaving or not own:
+            return []
+        others = [item for item in self._pods.sent() if item.host != pod.host]
+        return [item.identity.uid for item in others if not self.has_ended(item)]
+
+    def _carry_out(self, pod: RemotePod, record: Json) -> None:
+        if is_disrupted(record) and not pod.deleted and not self._leaving:
+            why = str(record.get("message") or record.get("reason"))
+            self._lost(pod, why)
+        pod.take(record)
+
+    def _lost(self, pod: RemotePod, why: str) -> None:
+        message = f"pod {pod.identity.key} on node {pod.host} was lost: {why}"
+        self._supervisor.restart(HOST_LOST, message)
+
+    def _release(self) -> None:
+        for uid, record in self._inquiry.released(lambda _uid: 0):
+            pod = self._pods.get(uid)
+            if pod is not None:
+                self._carry_out(pod, record)
+
+    def has_ended(self, pod: RemotePod) -> bool:
+        """Whether the end of a pod is known, even if it does not count yet."""
+        uid = pod.identity.uid
+        return pod.terminal or uid in self._drained or self._inquiry.holds_pod(uid)
+
+    def on_vanished(self, pods: Sequence[RemotePod], errors: str) -> None:
+        """A step ended, and nobody knows how these pods did."""
+        if self._is_stale:
+            return
+        failure = StepFailure(errors)
+        said = failure.message
+        if failure.is_end_of_job:
+            self._leave(said)
+        for pod in pods:
+            if self._leaving or pod.deleted:
+                pod.lose(ALLOCATION_LOST, self._leaving or said)
+            elif failure.is_out_of_memory:
+                pod.fail("OOMKilled", said)
+            elif not pod.seen and not failure.is_unreachable:
+                why = failure.why_not_started(pod.host, self._directory.path)
+                pod.fail("FailedCreate", why)
+            elif self._ground.requeues:
+                self._wants_requeue = True
+                self._leave(f"pod {pod.identity.key} on node {pod.host} vanished: {said}")
+                pod.lose(HOST_LOST, said)
+            else:
+                self._lost(pod, said)
+                pod.lose(HOST_LOST, said)
+            self._inquiry.lost(pod.identity.uid)
+        self._release()
+
+    def on_step_over(self) -> None:
+        """A step ended."""
+        if self._is_finishing:
+            self._finish()
+        else:
+            self._check_suspended()
+
+    def send(self, host: str, frame: Json) -> bool:
+        """Not needed: orders go to steps."""
+        raise NotImplementedError(f"{host}: {frame}")
+
+    def on_turn(self) -> None:
+        """The turn of a pod has come."""
+        if not self._leaving:
+            self._pods.wake()
+
+    def on_pod_over(self) -> None:
+        """A pod has ended: its place may be free."""
+        self._pods.wake()
+        if self._supervisor.suspended:
+            self._loop.call_soon(self._check_suspended)
+
+    def abandon(self) -> None:
+        """Let nothing of the job run on."""
+        self._pods.kill()
+
+
+def _ignore(_answer: Json) -> None:
+    """Nobody asked."""

@@ -1,0 +1,111 @@
+"""The other nodes of a job whose nodes share no files, as its driver sees them.
+
+A feed on each of them brings what the pods there write into the driver's own directory, from where
+the relay takes it. The end of a pod counts when all that it left is here.
+"""
+
+from __future__ import annotations
+
+import os
+
+from trainway.agent.slurm.files.job_files import TAKEN
+from trainway.agent.slurm.files.mirror import Mirror
+from trainway.agent.slurm.files.node_link import NodeLink
+from trainway.agent.slurm.srun import join_command
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from trainway.agent.directory import Directory
+    from trainway.agent.event_loop import EventLoop
+    from trainway.agent.slurm.driver.step_pods import Ground
+
+    Json = dict[str, Any]
+    Done = Callable[[], None]
+
+NO_RECORDS = 1 << 60
+"""The journal is the driver's own; what others have of it came with their files."""
+AGAIN_SECONDS = 2.0
+LOOK_SECONDS = 0.1
+PATIENCE = 600.0
+"""How long a job that is over waits for a relay that takes what it left."""
+LAST_SECONDS = 5.0
+
+
+class Outposts:
+    """Links to nodes."""
+
+    def __init__(self, directory: Directory, ground: Ground, loop: EventLoop) -> None:
+        self._directory = directory
+        self._ground = ground
+        self._loop = loop
+        self._mirror = Mirror(directory, lambda _record: None)
+        self._links: dict[str, NodeLink] = {}
+        self._drains: dict[int, tuple[str, Done]] = {}
+        self._count = 0
+        self._is_closing = False
+
+    def reach(self, node: str) -> None:
+        """Have what is written on a node brought here."""
+        if node == self._ground.own or node in self._links or self._is_closing:
+            return
+        program = [*self._ground.agent, "slurm", "feed", self._directory.path]
+        line = join_command(node, self._ground.groups.get(node), program)
+        link = NodeLink(node, self._mirror, on_frame=self._on_frame, on_end=self._on_end)
+        try:
+            link.start(self._loop, line, self._ground.environ, {"after": NO_RECORDS})
+        except OSError as error:
+            os.write(2, f"srun: {error.strerror}\n".encode())
+            return
+        self._links[node] = link
+
+    def drain(self, node: str, done: Done) -> None:
+        """Call back when all that a node has now is here, or cannot be had."""
+        link = self._links.get(node)
+        if link is None:
+            done()
+            return
+        self._count += 1
+        self._drains[self._count] = (node, done)
+        link.order({"op": "drain", "number": self._count})
+
+    def _on_frame(self, _link: NodeLink, frame: Json) -> None:
+        if frame["event"] == "drained":
+            _, done = self._drains.pop(int(frame["number"]), ("", _nothing))
+            done()
+
+    def _on_end(self, link: NodeLink, errors: str) -> None:
+        """A link ended; pods may still run there."""
+        if self._links.get(link.node) is link:
+            del self._links[link.node]
+        if not self._is_closing:
+            os.write(2, f"node {link.node} is not heard: {errors}\n".encode())
+            self._loop.call_later(AGAIN_SECONDS, lambda: self.reach(link.node))
+        for number, (node, done) in list(self._drains.items()):
+            if node == link.node:
+                del self._drains[number]
+                done()
+
+    def close(self, done: Done) -> None:
+        """Have nothing of the job left on other nodes; call back when that is so."""
+        self._is_closing = True
+        for link in self._links.values():
+            link.order({"op": "clear"})
+        self._wait(lambda: not self._links, LAST_SECONDS, done)
+
+    def wait_until_taken(self, done: Done) -> None:
+        """Call back when the relay has all that the job left, or does not come."""
+        self._wait(lambda: os.path.exists(self._directory.join(TAKEN)), PATIENCE, done)
+
+    def _wait(self, is_so: Callable[[], bool], seconds: float, done: Done) -> None:
+        if is_so() or seconds <= 0:
+            done()
+        else:
+            again = lambda: self._wait(is_so, seconds - LOOK_SECONDS, done)  # noqa: E731
+            self._loop.call_later(LOOK_SECONDS, again)
+
+
+def _nothing() -> None:
+    """Nobody waits for it any more."""

@@ -1,0 +1,84 @@
+"""A node of Slurm, for the one pod that a task is."""
+
+from __future__ import annotations
+
+import re
+
+from trainway.agent.host.hosted_node import HostedNode
+from trainway.agent.slurm.driver.memory_limit import MemoryLimit
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from trainway.agent.directory import Directory
+    from trainway.agent.host.machine import Machine
+    from trainway.agent.node import Recorder
+    from trainway.agent.plan import Plan
+    from trainway.agent.pod_identity import PodIdentity
+
+_OF_SLURM = re.compile(r"(SLURM|SLURMD|SRUN|SBATCH|PMI|PMI2|PMIX)_.*")
+KEPT = frozenset(
+    (
+        "SLURMD_NODENAME",
+        "SLURM_ARRAY_JOB_ID",
+        "SLURM_ARRAY_TASK_COUNT",
+        "SLURM_ARRAY_TASK_ID",
+        "SLURM_CLUSTER_NAME",
+        "SLURM_CONF",
+        "SLURM_JOB_ACCOUNT",
+        "SLURM_JOB_END_TIME",
+        "SLURM_JOB_ID",
+        "SLURM_JOB_NAME",
+        "SLURM_JOB_NODELIST",
+        "SLURM_JOB_PARTITION",
+        "SLURM_JOB_QOS",
+        "SLURM_JOB_START_TIME",
+        "SLURM_JOB_USER",
+        "SLURM_RESTART_COUNT",
+        "SLURM_SUBMIT_DIR",
+        "SLURM_TMPDIR",
+    )
+)
+
+
+def pod_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """What a pod sees of its task's environment: which job it is in, but not which task.
+
+    A task is a pod, not a rank. Frameworks and MPI libraries that find themselves in a step would
+    take its numbers for their own. The devices that Slurm chose stay.
+    """
+    return {
+        name: value
+        for name, value in environ.items()
+        if name in KEPT or not _OF_SLURM.fullmatch(name)
+    }
+
+
+class StepNode(HostedNode):
+    """A node whose job has a directory that other nodes write to as well."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        directory: Directory,
+        machine: Machine,
+        journal: Recorder,
+        token: str,
+        uid: str,
+    ) -> None:
+        super().__init__(plan, directory, machine, journal, token)
+        self._programs = machine.home.join("bin")
+        self.hosts_path = f"volumes/hosts.{uid}"
+        self._memory = MemoryLimit()
+
+    def ran_out_of_memory(self) -> bool:
+        """As Slurm's control group of the task says."""
+        return self._memory.was_exceeded()
+
+    def environment(self, pod: PodIdentity) -> Mapping[str, str]:
+        """As on any host, with our own programs first whatever the job says of PATH."""
+        env = dict(super().environment(pod))
+        words = [word for word in env.get("PATH", "").split(":") if word != self._programs]
+        env["PATH"] = ":".join((self._programs, *words))
+        return env

@@ -1,0 +1,20 @@
+"""Where a node has the directory of a job: on a shared file system, or in the agent that it got."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from trainway.agent.directory import Directory
+from trainway.agent.slurm.srun import agent_program
+
+
+def opened(path: str) -> Directory:
+    """The directory of a job; where this agent is its parcel, it is unpacked first.
+
+    OSError: there is none. Several processes may do so at once.
+    """
+    agent = agent_program()[-1]
+    if not agent.startswith(f"{path}."):
+        return Directory(path)
+    directory: Directory = import_module("trainway.agent.slurm.files.parcel").unpacked(agent, path)
+    return directory

@@ -1,0 +1,87 @@
+"""The directory of a job, kept like those of its nodes where no file system does that.
+
+What `slurm feed` sends is written down in the same order: journal, logs, output. Several nodes may
+send; each file of a log is written by one of them, and of two that write the same output file the
+later one counts.
+"""
+
+from __future__ import annotations
+
+import os
+from binascii import a2b_base64
+
+from trainway.agent.journal import Journal
+from trainway.agent.pool.log_copies import LogCopies, pod_of
+from trainway.agent.pool.output_copies import OutputCopies, RefusedPathError
+from trainway.agent.slurm.files.job_files import STOPPED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from trainway.agent.directory import Directory
+
+    Json = dict[str, Any]
+
+
+class Mirror:
+    """Writes what nodes send; `record` says what is done with records, and with their last."""
+
+    def __init__(self, directory: Directory, record: Callable[[Json], None]) -> None:
+        for name in ("logs", "output"):
+            directory.make(name)
+        self._directory = directory
+        self._record = record
+        self._logs = LogCopies(directory, {})
+        self._outputs = OutputCopies(directory)
+
+    def position(self) -> Json:
+        """What need not be sent."""
+        names = os.listdir(self._directory.join("logs"))
+        logs = self._logs.offsets({pod_of(name) for name in names})
+        return {"logs": logs, "outputs": self._outputs.whole()}
+
+    def forget(self, node: str) -> None:
+        """A node sends no more."""
+        self._outputs.forget_host(node)
+
+    def take(self, node: str, frame: Json) -> None:
+        """Write what a frame brings."""
+        event = frame.get("event")
+        if event == "record":
+            self._record(frame["record"])
+        elif event == "log" and pod_of(str(frame["file"])):
+            self._logs.take(str(frame["file"]), int(frame["offset"]), a2b_base64(frame["data"]))
+        elif event == "output":
+            try:
+                self._outputs.take(node, frame, a2b_base64(frame["data"]))
+            except (OSError, RefusedPathError) as error:
+                os.write(2, f"output of {node} is not kept: {error}\n".encode())
+        elif event == STOPPED:
+            self._directory.replace(STOPPED, str(frame["token"]).encode())
+
+
+class JournalCopy:
+    """The journal of a driver elsewhere; record for record the same."""
+
+    def __init__(self, directory: Directory, now: Callable[[], float]) -> None:
+        self._journal = Journal(directory, now)
+        self.ended = any(record["type"] == "end" for record in self._journal.records[-1:])
+        self._journal.records = []
+
+    @property
+    def last(self) -> int:
+        """The number of the last record."""
+        return self._journal.last
+
+    def take(self, record: Json) -> None:
+        """Append a record, if it is the next one."""
+        if int(record["seq"]) == self.last + 1 and not self.ended:
+            fields = {key: value for key, value in record.items() if key not in ("seq", "type")}
+            self.ended = record["type"] == "end"
+            self._journal.append(str(record["type"]), fields, durable=self.ended)
+
+    def close(self) -> None:
+        """Let go of it."""
+        self._journal.close()

@@ -1,0 +1,87 @@
+"""The files of a job, to a node and out again."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from trainway.agent.launch import write_zip
+from trainway.agent.slurm.files.job_place import opened
+from trainway.agent.slurm.files.parcel import pack, remove, untouched
+
+MOMENT_NS = 1_700_000_000_123_456_789
+
+
+def job_in(path: Path) -> Path:
+    job = path / "job"
+    for folder in ("blobs", "logs", "output/checkpoints", "volumes/secret"):
+        (job / folder).mkdir(parents=True)
+    write_zip(job / "agent.pyz")
+    for name in ("plan.json", "journal.jsonl", "wish", "slurm.json", "script.sbatch"):
+        (job / name).write_text(name)
+    model = job / "output/checkpoints/model"
+    model.write_bytes(b"m" * 300_000)
+    model.chmod(0o640)
+    os.utime(model, ns=(MOMENT_NS, MOMENT_NS))
+    (job / "output/latest").symlink_to("checkpoints/model")
+    return job
+
+
+def test_a_parcel_has_what_a_job_needs_and_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parcel, place = tmp_path / "trainway-7.0.x.pyz", tmp_path / "trainway-7.0"
+    pack(str(job_in(tmp_path)), str(parcel))
+    monkeypatch.setenv("TRAINWAY_AGENT", str(parcel))
+    for _ in range(2):
+        opened(str(place)).close()
+    names = ["blobs", "journal.jsonl", "logs", "output", "plan.json", "unpacked.json", "wish"]
+    assert sorted(path.name for path in place.iterdir()) == names
+    model = place / "output/checkpoints/model"
+    status = model.stat()
+    assert (status.st_size, status.st_mtime_ns, status.st_mode & 0o777) == (
+        300_000,
+        MOMENT_NS,
+        0o640,
+    )
+    assert (place / "output/latest").readlink() == Path("checkpoints/model")
+    assert place.stat().st_mode & 0o777 == 0o700
+
+
+def test_output_that_nobody_touched_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parcel, place = tmp_path / "trainway-7.0.x.pyz", tmp_path / "trainway-7.0"
+    pack(str(job_in(tmp_path)), str(parcel))
+    monkeypatch.setenv("TRAINWAY_AGENT", str(parcel))
+    directory = opened(str(place))
+    model = "output/checkpoints/model"
+    assert untouched(directory).keys() == {model, "output/latest"}
+    assert untouched(directory)[model] == (300_000, MOMENT_NS)
+    (place / model).write_text("new")
+    assert untouched(directory).keys() == {"output/latest"}
+
+
+def test_a_parcel_is_an_agent(tmp_path: Path) -> None:
+    parcel = tmp_path / "x.pyz"
+    pack(str(job_in(tmp_path)), str(parcel))
+    words = [sys.executable, "-IS", str(parcel), "slurm", "pack"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "usage: slurm pack JOBDIR PARCEL\n")
+
+
+def test_without_a_parcel_there_is_only_what_is_there(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        opened(str(tmp_path / "trainway-7.0"))
+
+
+def test_what_lies_beside_a_job_goes_with_it(tmp_path: Path) -> None:
+    for name in ("trainway-7.1.x.pyz", "trainway-7.1.sent", "trainway-7.out", "trainway-7.10.sent"):
+        (tmp_path / name).touch()
+    (tmp_path / "trainway-7.1").mkdir()
+    remove(str(tmp_path / "trainway-7.1"))
+    assert [path.name for path in tmp_path.iterdir()] == ["trainway-7.10.sent"]

@@ -1,0 +1,115 @@
+"""Those who keep clusters, and how a cluster is told to them and by them."""
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any, Final, Protocol
+
+from trainway.backends.cluster.host_amounts import HostAmounts
+from trainway.engine.cluster.record import ClusterRecord, State
+
+Json = dict[str, Any]
+
+HOST: Final = "this"
+"""The one host of local clusters."""
+
+
+class Agents(Protocol):
+    """Those who keep clusters: the pool agents."""
+
+    def infra(self, cloud: str | None, region: str | None, zone: str | None = None) -> str:
+        """The full name of an infrastructure; raises why a cluster cannot be there."""
+        ...
+
+    def pool(self, infra: str) -> str:
+        """The name of the agent that keeps clusters there."""
+        ...
+
+    def keep(self, record: Json) -> None:
+        """Write down what the backend of its jobs must know."""
+        ...
+
+    def forget(self, name: str) -> None:
+        """Remove what `keep` wrote."""
+        ...
+
+    def directory(self, name: str) -> str:
+        """The folder of a cluster on this machine."""
+        ...
+
+    async def hosts(self, infra: str) -> list[HostAmounts] | None:
+        """What there is, as far as it is known soon; None: whoever gives nodes judges itself."""
+        ...
+
+    async def login(self, infra: str, host: str) -> Json:
+        """What leads a person to a host: `words`, and maybe a `step` to be completed."""
+        ...
+
+    async def hold(self, infra: str, cluster: Json) -> Json:
+        """Have a cluster kept."""
+        ...
+
+    async def ask(self, pool: str, operation: str, name: str, **more: object) -> Json:
+        """Have something done with a cluster; NotFoundError: the agent has none of that name."""
+        ...
+
+    async def look(self, pool: str) -> list[Json]:
+        """All clusters of an agent, which is started if need be."""
+        ...
+
+    def watch(self, pool: str) -> AsyncIterator[list[Json]]:
+        """The same whenever it changes, as long as the agent runs."""
+        ...
+
+
+def told(record: ClusterRecord) -> Json:
+    """A cluster as its agent takes it."""
+    data: Json = {
+        "name": record.name,
+        "id": record.id,
+        "nodes": record.nodes,
+        **record.shape.amounts(),
+        "autostop": record.autostop_data,
+        "given": record.is_local,
+    }
+    if record.is_slurm:
+        data["slurm"] = {
+            "options": record.slurm_options,
+            "accelerator": record.shape.accelerator,
+        }
+    return data
+
+
+def columns_of(record: ClusterRecord, told: Json) -> Json:
+    """What an agent says of a cluster, as the store has it."""
+    autostop = told.get("autostop")
+    columns: Json = {
+        "state": State(told["state"]),
+        "placed": json.dumps(told.get("nodes") or []),
+        "autostop": json.dumps(autostop) if autostop else "",
+    }
+    if told["state"] == State.STOPPED:
+        columns["devices"] = ""
+    if not record.is_local:
+        columns["message"] = str(told.get("message") or "")
+    return columns
+
+
+def placement(record: ClusterRecord) -> Json:
+    """The nodes of a cluster on this machine, with the GPUs that it was given."""
+    return {
+        "hosts": {f"node-{index}": HOST for index in range(record.nodes)},
+        "devices": record.device_map,
+    }
+
+
+def kept(record: ClusterRecord) -> Json:
+    """What the backend of its jobs must know."""
+    return {
+        "name": record.name,
+        "id": record.id,
+        "infra": record.infra,
+        "pool": record.pool,
+        "nodes": record.nodes,
+        "amounts": record.shape.amounts(),
+        "state": str(record.state),
+    }

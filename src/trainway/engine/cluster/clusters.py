@@ -1,0 +1,359 @@
+"""The clusters of one server: held allocations, each with a queue of its own.
+
+Who keeps a cluster is the agent of its pool, which goes on without us; here is what was asked for,
+and what the agent last said of it. A cluster on this machine stands in the engine's own queue until
+it fits, and counts as held from then on; elsewhere the agent finds the nodes.
+"""
+
+import asyncio
+import contextlib
+import json
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+from trainway.backends.base import Capacity, Devices
+from trainway.engine.cluster import shape as cluster_shape
+from trainway.engine.cluster.agents import Agents, columns_of, placement, told
+from trainway.engine.cluster.book import ClusterBook
+from trainway.engine.cluster.name import check_name, generated_name
+from trainway.engine.cluster.news import ClusterNews
+from trainway.engine.cluster.queue import cluster_jobs
+from trainway.engine.cluster.record import (
+    CLUSTER_LABEL,
+    LOCAL,
+    NUMBER_LABEL,
+    ClusterRecord,
+    State,
+    cluster_view,
+)
+from trainway.engine.cluster.request import (
+    Launch,
+    autostop_of,
+    canonical,
+    check_autostop,
+    infra_of,
+    is_ssh,
+    stored,
+)
+from trainway.engine.cluster.shape import Shape
+from trainway.engine.errors import UnfittingJobError
+from trainway.engine.ids import Ids
+from trainway.engine.ledger import Ledger
+from trainway.engine.live import LiveJob
+from trainway.engine.queue import GPUS, Decision, Gang, Holding, never_fits
+from trainway.engine.submission import Prepared
+from trainway.engine.times import time_text
+from trainway.errors import ConflictError, NotFoundError, TrainwayError
+
+Json = dict[str, Any]
+
+log = logging.getLogger(__name__)
+
+FAMILY: Final = "cluster"
+"""Of the backends of their jobs."""
+_PATIENCE_S: Final = 5.0
+"""How long to wait for what was written of jobs that have ended."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What clusters need of the engine."""
+
+    ledger: Ledger
+    ids: Ids
+    clock: Callable[[], datetime]
+    schedule: Callable[[], None]
+    capacity: Callable[[], Capacity]
+    """Of this machine."""
+    jobs: Callable[[str], Sequence[LiveJob]]
+    """The jobs of a backend that are not over."""
+    end: Callable[[LiveJob], None]
+    """Cancels one."""
+
+
+class Clusters:
+    """All clusters."""
+
+    def __init__(self, around: Surroundings, agents: Callable[[], Agents]) -> None:
+        self._around = around
+        self._book = ClusterBook(around.ledger, agents)
+        self._news = ClusterNews(self._book, around.schedule)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._locks: dict[str, asyncio.Lock] = {}
+
+    @property
+    def _agents(self) -> Agents:
+        return self._book.agents
+
+    @property
+    def _records(self) -> dict[str, ClusterRecord]:
+        return self._book.records
+
+    async def start(self) -> None:
+        """Take up what an earlier server knew, and what has become of it since."""
+        await self._book.load()
+        for record in self._records.values():
+            if record.state != State.STOPPED:
+                self._settle_soon(record.name)
+        self._news.listen()
+
+    async def close(self) -> None:
+        """Look after them no more; their agents do."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._news.close()
+
+    def gangs(self) -> list[Gang]:
+        """Those that wait for this machine."""
+        return [record.gang for record in self._records.values() if record.gang is not None]
+
+    def holdings(self) -> list[Holding]:
+        """What they hold of this machine."""
+        found = [record.holding for record in self._records.values()]
+        return [holding for holding in found if holding is not None]
+
+    def decided(self, decision: Decision) -> Decision:
+        """Do what the queue decided for clusters; what is left is for jobs."""
+        ours = {record.id: record for record in self._records.values()}
+        for cluster_id, record in ours.items():
+            if cluster_id in decision.start:
+                self._begin(record, decision.start[cluster_id])
+                continue
+            why = decision.waiting.get(cluster_id) or decision.inadmissible.get(cluster_id)
+            if why and record.message != why:
+                self._book.change(record.name, message=why)
+        return Decision(
+            {key: value for key, value in decision.start.items() if key not in ours},
+            {key: value for key, value in decision.waiting.items() if key not in ours},
+            {key: value for key, value in decision.inadmissible.items() if key not in ours},
+        )
+
+    def _begin(self, record: ClusterRecord, devices: Devices) -> None:
+        """It fits now."""
+        given = {node: {GPUS: list(kinds.get(GPUS, ()))} for node, kinds in devices.items()}
+        self._book.change(record.name, devices=json.dumps(given), message="")
+        self._settle_soon(record.name)
+
+    async def launch(self, request: Launch) -> Json:
+        """Make a cluster, unless it is there; a stopped one starts again."""
+        await self._news.hear()
+        known = self._records.get(request.name) if request.name else None
+        if known is not None:
+            return await self._launched_again(known, request)
+        wanted = cluster_shape.read(request.nodes, request.resources or {})
+        infra = infra_of(self._agents, request.infra, wanted)
+        name = check_name(request.name) if request.name else generated_name(self._records)
+        autostop = autostop_of(request, wanted)
+        check_autostop(infra, autostop)
+        resources = json.dumps(stored(wanted, infra, request.slurm))
+        await self._refuse_unfitting(name, infra, wanted.shape)
+        record = ClusterRecord(
+            name=name,
+            id=self._around.ids.new(),
+            infra=infra,
+            pool=self._agents.pool(infra),
+            nodes=request.nodes,
+            resources=resources,
+            autostop=json.dumps(autostop) if autostop else "",
+            launched=time_text(self._around.clock()),
+        )
+        if request.dry_run:
+            return self._view(record)
+        if not await self._book.add(record):
+            return await self.launch(request)  # somebody else was faster
+        try:
+            await self._settle(name)
+        except TrainwayError:
+            await self._book.forget(name)
+            raise
+        self._news.listen()
+        self._around.schedule()
+        return self._view(self._records[name])
+
+    async def _launched_again(self, record: ClusterRecord, request: Launch) -> Json:
+        if request.infra and canonical(self._agents, request.infra) != record.infra:
+            raise ConflictError(
+                f"cluster {record.name} is on {record.infra}",
+                hint=f"leave out --infra, or choose another name than {record.name}",
+            )
+        if request.dry_run:
+            return self._view(record)
+        if request.idle_minutes is not None or request.down:
+            minutes = request.idle_minutes or 0
+            await self.autostop(record.name, minutes, down=request.down)
+        if record.state == State.STOPPED:
+            return await self.restart(record.name)
+        return self._view(self._records[record.name])
+
+    async def all(self, *, refresh: bool = False) -> list[Json]:
+        """All clusters; `refresh`: ask their agents once more."""
+        await self._news.hear()
+        if refresh:
+            await self._news.refresh()
+        return [self._view(record) for record in self._records.values()]
+
+    async def get(self, name: str) -> Json:
+        """One cluster."""
+        await self._news.hear()
+        return self._view(self.record(name))
+
+    def record(self, name: str) -> ClusterRecord:
+        """One cluster as it is stored."""
+        return self._book.record(name)
+
+    async def jobs(self, name: str) -> list[Json]:
+        """The queue of one."""
+        return await cluster_jobs(self._around.ledger, self.record(name))
+
+    async def access(self, name: str) -> Json:
+        """How a person gets to its first node."""
+        record = self.record(name)
+        if record.state != State.UP:
+            raise ConflictError(
+                f"cluster {name} is {record.state}", hint="trainway status tells more"
+            )
+        node = record.placed_data[0]
+        if not record.is_local:
+            return await self._agents.login(record.infra, str(node["host"]))
+        gpus = ",".join(node.get("gpus") or ())
+        variables = {"TRAINWAY_CLUSTER": name} | ({"CUDA_VISIBLE_DEVICES": gpus} if gpus else {})
+        return {"directory": self._agents.directory(name), "variables": variables}
+
+    async def stop(self, name: str) -> Json:
+        """Let go of its nodes and keep the cluster; its jobs end."""
+        record = self.record(name)
+        if is_ssh(record.infra):
+            raise ConflictError(
+                f"cluster {name} cannot be stopped: its hosts are not ours to switch off, and a "
+                "stopped cluster would hold nothing of them",
+                hint=f"trainway down {name} gives them back; trainway launch makes it anew",
+            )
+        if record.state == State.STOPPED:
+            return self._view(record)
+        jobs = self._end_jobs(record)
+        if record.held:
+            await self._agents.ask(record.pool, "release", name, stop=True)
+        await _ended(jobs)
+        columns = {"state": State.STOPPED, "devices": "", "placed": "[]", "message": ""}
+        await self._book.change(name, **columns)
+        self._around.schedule()
+        return self._view(self._records[name])
+
+    async def restart(self, name: str, minutes: int | None = None, *, down: bool = False) -> Json:
+        """Give a stopped cluster its nodes again, with an autostop if one is given."""
+        record = self.record(name)
+        if minutes is not None or down:
+            await self.autostop(name, minutes or 0, down=down)
+        if record.state == State.STOPPED:
+            await self._agents.ask(record.pool, "start", name)
+            await self._book.change(name, state=State.INIT, devices="", message="")
+            self._news.listen()
+            self._around.schedule()
+        return self._view(self._records[name])
+
+    async def autostop(self, name: str, minutes: int | None, *, down: bool = False) -> Json:
+        """Set after how long without jobs it stops; None: never."""
+        record = self.record(name)
+        wanted = None if minutes is None else {"minutes": minutes, "down": down}
+        check_autostop(record.infra, wanted)
+        more: Json = {"minutes": minutes, "down": down}
+        await self._agents.ask(record.pool, "autostop", name, **more)
+        await self._book.change(name, autostop=json.dumps(wanted) if wanted else "")
+        return self._view(self._records.get(name, record))
+
+    async def down(self, name: str, *, purge: bool = False) -> Json:
+        """End its jobs, give back its nodes, and forget it. `purge`: also where nobody answers."""
+        record = self.record(name)
+        view = self._view(record)
+        jobs = self._end_jobs(record)
+        try:
+            if record.held:
+                await self._agents.ask(record.pool, "release", name, stop=False, purge=purge)
+            await _ended(jobs)
+        except NotFoundError:
+            log.info("cluster %s was gone already", name)
+        except TrainwayError as error:
+            if not purge:
+                error.hint = error.hint or f"trainway down --purge {name} forgets it anyway"
+                raise
+            log.warning("cluster %s is forgotten, and may still be there: %s", name, error)
+        await self._book.forget(name)
+        self._around.schedule()
+        return view
+
+    async def labelled(self, prepared: Prepared, backend: str) -> Prepared:
+        """A new job of a cluster with its labels: the cluster, and its number there."""
+        family, _, name = backend.partition("/")
+        if family != FAMILY:
+            return prepared
+        await self._news.hear()
+        self.record(name)
+        number = await self._book.next_number(name)
+        labels = {CLUSTER_LABEL: name, NUMBER_LABEL: str(number)}
+        return replace(prepared, labels={**prepared.labels, **labels})
+
+    async def _refuse_unfitting(self, name: str, infra: str, shape: Shape) -> None:
+        if infra == LOCAL:
+            why = never_fits(shape.demand(), self._around.capacity())
+            why = f"it needs {why}" if why else ""
+        else:
+            hosts = await self._agents.hosts(infra)
+            why = "" if hosts is None else cluster_shape.never_fits(shape, hosts)
+        if why:
+            raise UnfittingJobError(
+                f"cluster {name} can never be had: {why}", hint="ask for less, or for fewer nodes"
+            )
+
+    async def _settle(self, name: str) -> None:
+        """Have the agent know what we know."""
+        async with self._locks.setdefault(name, asyncio.Lock()):
+            record = self._records.get(name)
+            if record is None:
+                return
+            if not record.held:
+                found = (await self._agents.hold(record.infra, told(record)))["cluster"]
+            else:
+                items = await self._agents.look(record.pool)
+                found = next((item for item in items if item["id"] == record.id), None)
+            if found is None:
+                return  # whoever follows the agent forgets it
+            await self._book.change(name, held=True, **columns_of(record, found))
+            record = self._records.get(name, record)
+            if record.is_local and record.devices and record.state == State.INIT:
+                nodes = placement(record)
+                answer = await self._agents.ask(record.pool, "start", name, placement=nodes)
+                await self._book.change(name, **columns_of(record, answer["cluster"]))
+
+    def _end_jobs(self, record: ClusterRecord) -> list[LiveJob]:
+        jobs = list(self._around.jobs(record.backend))
+        for live in jobs:
+            self._around.end(live)
+        return jobs
+
+    def _view(self, record: ClusterRecord) -> Json:
+        active = len(self._around.jobs(record.backend))
+        return cluster_view(record, self._agents.directory(record.name), active)
+
+    def _settle_soon(self, name: str) -> None:
+        """Do it in the background; what fails is done by whoever starts next."""
+
+        async def settle() -> None:
+            try:
+                await self._settle(name)
+            except TrainwayError as error:
+                log.info("cluster %s cannot be settled yet: %s", name, error)
+
+        task = asyncio.create_task(settle())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+async def _ended(jobs: Sequence[LiveJob]) -> None:
+    """Wait until it is known of jobs how they ended."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_PATIENCE_S):
+            await asyncio.gather(*(live.over.wait() for live in jobs))

@@ -1,0 +1,154 @@
+"""A cluster as the store holds it, and as everybody is shown it."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, Final
+
+from trainway.engine.cluster.shape import Shape
+from trainway.engine.queue import GPUS, Gang, Holding
+from trainway.engine.record import storable
+
+Json = dict[str, Any]
+
+API_VERSION: Final = "trainway.dev/v1alpha1"
+KIND: Final = "Cluster"
+LOCAL: Final = "local"
+SLURM: Final = "slurm"
+SSH: Final = "ssh"
+CLUSTER_LABEL: Final = "trainway.dev/cluster"
+NUMBER_LABEL: Final = "trainway.dev/cluster-job"
+"""On a job of a cluster: its number there."""
+
+
+class State(StrEnum):
+    """Where a cluster is in its life; the names are SkyPilot's."""
+
+    INIT = "INIT"
+    """It waits for its nodes."""
+    UP = "UP"
+    STOPPED = "STOPPED"
+    """It has none, and can have them again."""
+    AUTOSTOPPING = "AUTOSTOPPING"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterRecord:
+    """One row of `clusters`. Fields that hold JSON are text; the properties read them."""
+
+    name: str
+    id: str
+    """Older than those of its jobs, and younger than those of a former cluster of its name."""
+    infra: str
+    pool: str
+    """The pool agent that keeps it."""
+    nodes: int
+    resources: str = "{}"
+    autostop: str = ""
+    state: str = State.INIT
+    message: str = ""
+    launched: str = ""
+    held: bool = False
+    """Whether its agent knows of it."""
+    devices: str = ""
+    """The GPUs that the engine gave its nodes, where the engine does so."""
+    placed: str = "[]"
+    """Its nodes, as its agent tells them."""
+    last_job: int = 0
+
+    @property
+    def backend(self) -> str:
+        """The backend of its jobs."""
+        return f"cluster/{self.name}"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is a share of this machine, which the engine gives out."""
+        return self.infra == LOCAL
+
+    @property
+    def is_slurm(self) -> bool:
+        """Whether it holds an allocation of Slurm."""
+        return self.infra.partition("/")[0] == SLURM
+
+    @property
+    def slurm_options(self) -> Json:
+        """The options of sbatch with which it was asked for."""
+        data: Json = json.loads(self.resources).get(SLURM) or {}
+        return data
+
+    @property
+    def shape(self) -> Shape:
+        """What each node has."""
+        return Shape.from_dict(self.nodes, json.loads(self.resources))
+
+    @property
+    def autostop_data(self) -> Json | None:
+        """Minutes, and whether it goes down; None: never."""
+        data: Json | None = json.loads(self.autostop) if self.autostop else None
+        return data
+
+    @property
+    def placed_data(self) -> list[Json]:
+        """Its nodes."""
+        nodes: list[Json] = json.loads(self.placed)
+        return nodes
+
+    @property
+    def device_map(self) -> Json:
+        """The GPUs of its nodes, as it was given them, else as its agent tells them."""
+        if self.devices:
+            data: Json = json.loads(self.devices)
+            return data
+        nodes = enumerate(self.placed_data)
+        return {f"node-{index}": {GPUS: node["gpus"]} for index, node in nodes if node.get("gpus")}
+
+    @property
+    def gang(self) -> Gang | None:
+        """What the engine's queue has of it: a local one that waits for its nodes."""
+        if not self.is_local or self.state != State.INIT or self.devices:
+            return None
+        return Gang(self.id, self.shape.demand())
+
+    @property
+    def holding(self) -> Holding | None:
+        """What it holds of this machine."""
+        is_promised = self.state == State.INIT and bool(self.devices)
+        if not self.is_local or not (is_promised or self.state in (State.UP, State.AUTOSTOPPING)):
+            return None
+        return Holding(self.shape.demand(), self.device_map)
+
+    def changed(self, columns: Mapping[str, object]) -> "ClusterRecord":
+        """With other values."""
+        return replace(self, **{name: storable(value) for name, value in columns.items()})  # type: ignore[arg-type] # the values are those of the columns
+
+
+def cluster_view(record: ClusterRecord, directory: str, jobs: int) -> Json:
+    """The cluster as the API shows it; `jobs` are those that run or wait."""
+    autostop = record.autostop_data
+    shown = None
+    if autostop is not None:
+        shown = {"idleMinutes": autostop["minutes"], "down": bool(autostop.get("down"))}
+    return {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "metadata": {
+            "id": record.id,
+            "name": record.name,
+            "creationTimestamp": record.launched,
+        },
+        "spec": {
+            "infra": record.infra,
+            "nodes": record.nodes,
+            "resources": record.shape.to_dict(),
+            "autostop": shown,
+        },
+        "status": {
+            "phase": record.state,
+            "message": record.message,
+            "nodes": record.placed_data,
+            "activeJobs": jobs,
+            "directory": directory if record.is_local else None,
+        },
+    }

@@ -1,0 +1,82 @@
+"""What somebody asks for when they want a cluster."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from trainway.api.task.infra import parse
+from trainway.engine.cluster.agents import Agents
+from trainway.engine.cluster.record import SLURM, SSH
+from trainway.engine.cluster.shape import Wanted
+from trainway.errors import ConflictError, UsageError
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A request for a cluster."""
+
+    name: str = ""
+    infra: str = ""
+    """Empty: where the resources say, else this machine."""
+    nodes: int = 1
+    resources: Mapping[str, Any] | None = None
+    """As in a task."""
+    idle_minutes: int | None = None
+    down: bool = False
+    slurm: Mapping[str, Any] | None = None
+    """Options of sbatch, for a cluster on Slurm."""
+    dry_run: bool = False
+
+
+def infra_of(agents: Agents, given: str, wanted: Wanted) -> str:
+    """Where a cluster is to be: as was said, else as its task says."""
+    if given:
+        return canonical(agents, given)
+    return agents.infra(wanted.infra.cloud, wanted.infra.region, wanted.infra.zone)
+
+
+def canonical(agents: Agents, text: str) -> str:
+    """The full name of an infrastructure."""
+    try:
+        infra = parse(text)
+    except ValueError as error:
+        raise UsageError(f"{text}: {error}", field="infra") from None
+    return agents.infra(infra.cloud, infra.region, infra.zone)
+
+
+def autostop_of(request: Launch, wanted: Wanted) -> Json | None:
+    """What was asked for beside the task counts before what the task says."""
+    if request.idle_minutes is not None or request.down:
+        return {"minutes": request.idle_minutes or 0, "down": request.down}
+    if wanted.autostop is None:
+        return None
+    return {"minutes": wanted.autostop.idle_minutes, "down": wanted.autostop.down}
+
+
+def is_ssh(infra: str) -> bool:
+    """Whether its hosts belong to others, who do not switch them off for us."""
+    return infra.partition("/")[0] == SSH
+
+
+def stored(wanted: Wanted, infra: str, options: Mapping[str, Any] | None) -> Json:
+    """What is to be remembered of a cluster: its shape, and options where Slurm is to get them."""
+    data = wanted.shape.to_dict()
+    if infra.partition("/")[0] == SLURM:
+        return data | {SLURM: dict(options or {})}
+    if options:
+        raise UsageError(
+            "options of Slurm are for clusters there", hint="--infra slurm/CLUSTER, with --slurm"
+        )
+    return data
+
+
+def check_autostop(infra: str, autostop: Json | None) -> None:
+    """Refuse what hosts of others cannot do."""
+    if is_ssh(infra) and autostop is not None and not autostop["down"]:
+        raise ConflictError(
+            f"a cluster on {infra} cannot stop when it is idle: its hosts are not ours to switch "
+            "off",
+            hint="--down lets it go down instead, which gives the hosts back",
+        )
