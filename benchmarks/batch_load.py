@@ -20,7 +20,9 @@ from environments import TORCH, environment
 from slurm_site import ON, SlurmSite, site_of, until
 from switch import UnavailableError
 
-from benchmarks.local import REPOSITORY, Row, container_job, median, timed, trainway
+from benchmarks import suite
+from benchmarks.suite import Measurement, Row, Rows
+from benchmarks.workbench import REPOSITORY, container_job, median, timed, trainway
 from slurm_cluster import SlurmCluster
 
 NODES, PAIRS, JOBS = 4, 10, 500
@@ -45,20 +47,13 @@ exit $status
 
 def main(names: list[str]) -> int:
     """Measure, print, judge."""
-    unknown = set(names) - set(MEASUREMENTS)
-    if unknown:
-        print(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(MEASUREMENTS)}")
-        return 2
-    rows = []
-    try:
-        for name in names or MEASUREMENTS:
-            for row in MEASUREMENTS[name]():
-                print(row, flush=True)
-                rows.append(row)
-    except UnavailableError as error:
-        print(f"cannot be measured: {error}")
-        return 2
-    return 0 if all(row.is_kept for row in rows) else 1
+    return suite.run(names, MEASUREMENTS, rows, UnavailableError)
+
+
+def rows(chosen: list[Measurement]) -> Rows:
+    """Each makes a cluster of its own."""
+    for measure in chosen:
+        yield from measure()
 
 
 @contextlib.contextmanager
@@ -174,4 +169,4 @@ def children_busy_s(pid: int) -> float:
     return sum(busy_s(int(child)) for child in found)
 
 
-MEASUREMENTS: dict[str, Callable[[], Iterator[Row]]] = {"torch": torch, "queue": queue}
+MEASUREMENTS: dict[str, Measurement] = {"torch": torch, "queue": queue}

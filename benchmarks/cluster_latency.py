@@ -22,13 +22,16 @@ from cluster.identities import CONTEXT
 from cluster.node import NodeCluster
 from shell_jobsets import ShellJobSet
 
-from benchmarks.local import TRAINWAY, Row, median, scratch_home, trainway
+from benchmarks import suite
+from benchmarks.suite import Row, Rows
+from benchmarks.workbench import TRAINWAY, median, scratch_home, trainway
 from trainway import Client
 from trainway.kube.client import Client as KubeClient
 from trainway.kube.connection import load_connection
 from trainway.kube.resources import PODS
 
 Json = dict[str, Any]
+Measurement = Callable[[NodeCluster], Iterator[Row]]
 
 NAMESPACE = "default"
 INFRA = f"k8s/{CONTEXT}/{NAMESPACE}"
@@ -40,19 +43,16 @@ MOST_OVER_KUBECTL_S, MOST_LOG_LATENCY_S = 0.3, 0.2
 
 def main(names: list[str]) -> int:
     """Measure, print, judge."""
-    unknown = set(names) - set(MEASUREMENTS)
-    if unknown:
-        print(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(MEASUREMENTS)}")
-        return 2
-    rows = []
+    return suite.run(names, MEASUREMENTS, rows)
+
+
+def rows(chosen: list[Measurement]) -> Rows:
+    """All on one cluster, each in a home directory of its own."""
     with NodeCluster() as cluster:
         os.environ["KUBECONFIG"] = str(cluster.kubeconfig)
-        for name in names or MEASUREMENTS:
+        for measure in chosen:
             with scratch_home():
-                for row in MEASUREMENTS[name](cluster):
-                    print(row, flush=True)
-                    rows.append(row)
-    return 0 if all(row.is_kept for row in rows) else 1
+                yield from measure(cluster)
 
 
 @contextlib.contextmanager
@@ -169,7 +169,7 @@ def at(values: Sequence[float], share: float) -> float:
     return sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
 
-MEASUREMENTS: dict[str, Callable[[NodeCluster], Iterator[Row]]] = {
+MEASUREMENTS: dict[str, Measurement] = {
     "submission": submission,
     "logs": logs,
 }

@@ -7,9 +7,11 @@ if a limit was missed. All of it happens in a home directory of its own.
 import json
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from benchmarks.local import TRAINWAY, Doorbell, Row, median, scratch_home, timed, trainway
+from benchmarks import suite
+from benchmarks.suite import Measurement, Row, Rows
+from benchmarks.workbench import TRAINWAY, Doorbell, median, scratch_home, timed, trainway
 
 CLUSTER = "bench"
 TIMES = 20
@@ -17,21 +19,18 @@ TIMES = 20
 
 def main(names: list[str]) -> int:
     """Measure, print, judge."""
-    unknown = set(names) - set(MEASUREMENTS)
-    if unknown:
-        print(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(MEASUREMENTS)}")
-        return 2
-    rows = []
+    return suite.run(names, MEASUREMENTS, rows)
+
+
+def rows(chosen: list[Measurement]) -> Rows:
+    """On clusters of a small machine, gone at the end."""
     os.environ["TRAINWAY_LOCAL_CAPACITY"] = json.dumps({"cpu": "4", "memory": "8Gi", "gpus": 0})
     with scratch_home():
         try:
-            for name in names or MEASUREMENTS:
-                for row in MEASUREMENTS[name]():
-                    print(row, flush=True)
-                    rows.append(row)
+            for measure in chosen:
+                yield from measure()
         finally:
             trainway("down", "--all", "--yes")
-    return 0 if all(row.is_kept for row in rows) else 1
 
 
 def latency() -> Iterator[Row]:
@@ -72,4 +71,4 @@ def by_sdk(bell: Doorbell, line: str) -> Iterator[Row]:
     yield Row("exec by the SDK to first process, warm, p50", median(found), "s", 0.3, worst)
 
 
-MEASUREMENTS: dict[str, Callable[[], Iterator[Row]]] = {"latency": latency}
+MEASUREMENTS: dict[str, Measurement] = {"latency": latency}

@@ -32,8 +32,8 @@ from kwok_gangs import Gang, create, pods_of, runtimes
 from kwok_operator import operating
 from operator_process import cpu_seconds, resident_mb
 
-from benchmarks.local import scratch_home, trainway
 from benchmarks.operator_comparison import Row
+from benchmarks.workbench import scratch_home, trainway
 from trainway import Client as Trainway
 from trainway.kube.client import Client
 from trainway.kube.connection import load_connection

@@ -9,7 +9,7 @@ measurements: latency, drain.
 import contextlib
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,7 +17,9 @@ from gate import opened
 from ssh_pool import pool_of
 from switch import UnavailableError
 
-from benchmarks.local import Doorbell, Row, container_job, median, timed, trainway
+from benchmarks import suite
+from benchmarks.suite import Measurement, Row, Rows
+from benchmarks.workbench import Doorbell, container_job, median, timed, trainway
 from ssh_hosts import SshHosts
 
 HOSTS, JOBS, WARM = 4, 200, 20
@@ -27,21 +29,14 @@ IDLE_LIMIT_S = 0.5
 
 def main(names: list[str]) -> int:
     """Measure, print, judge."""
-    unknown = set(names) - set(MEASUREMENTS)
-    if unknown:
-        print(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(MEASUREMENTS)}")
-        return 2
-    rows = []
-    try:
-        for name in names or MEASUREMENTS:
-            with pool():
-                for row in MEASUREMENTS[name]():
-                    print(row, flush=True)
-                    rows.append(row)
-    except UnavailableError as error:
-        print(f"cannot be measured: {error}")
-        return 2
-    return 0 if all(row.is_kept for row in rows) else 1
+    return suite.run(names, MEASUREMENTS, rows, UnavailableError)
+
+
+def rows(chosen: list[Measurement]) -> Rows:
+    """Each on hosts of its own."""
+    for measure in chosen:
+        with pool():
+            yield from measure()
 
 
 @contextlib.contextmanager
@@ -83,7 +78,7 @@ def drain() -> Iterator[Row]:
 
     def queued(command: list[str]) -> str:
         job = container_job(command)
-        pod = job["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]  # type: ignore[index]
+        pod = job["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
         pod["containers"][0]["resources"] = {"requests": {"cpu": "2"}}
         return client.run(job, on=ON).id
 
@@ -119,4 +114,4 @@ def idle(runs: list[tuple[str, float, float]], host: str) -> list[tuple[float, f
     return [(ended, later) for (_, ended), (later, _) in pairwise(there)]
 
 
-MEASUREMENTS: dict[str, Callable[[], Iterator[Row]]] = {"latency": latency, "drain": drain}
+MEASUREMENTS: dict[str, Measurement] = {"latency": latency, "drain": drain}

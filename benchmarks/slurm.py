@@ -7,7 +7,7 @@ import sys
 
 if __name__ == "__main__":
     ROOT = __file__.rpartition("/benchmarks/")[0] or "."
-    folders = ("e2e", "ssh_hosts", "slurm_cluster")
+    folders = ("cluster", "e2e", "ssh_hosts", "slurm_cluster")
     sys.path[:1] = [ROOT, *(f"{ROOT}/test/{folder}" for folder in folders)]
     from benchmarks.batch_load import main
 
