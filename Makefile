@@ -44,8 +44,9 @@ test-cluster: install ## run all tests on Kubernetes, with pods; needs root, Go 
 	@! command -v go >/dev/null || $(CLUSTER) build node $(CLUSTER_EXTRAS) || true
 	@GOGC=$(CLUSTER_GOGC) $(BIN)/pytest -n $(CLUSTER_WORKERS) --dist loadgroup --no-loadscope-reorder $(CLUSTER_TESTS)
 
-cluster-programs: install ## build all that the tests on Kubernetes run; what is built already stays
+cluster-programs: install ## build all that the tests on Kubernetes and Slurm run; what is built already stays
 	@$(CLUSTER) build api # first, since most tests wait for it
+	@$(CLUSTER) build apptainer || true # the tests on Slurm say what is missing
 	@$(CLUSTER) build node $(CLUSTER_EXTRAS) operator-image
 
 cluster-up: install ## start a Kubernetes on this machine that stays (SIZE=api: only its API server)

@@ -10,6 +10,8 @@ from typing import Final
 PYTHON: Final = Path("/usr/bin/python3")
 PROGRAMS: Final = (Path("/bin/sh"), Path("/bin/cat"))
 
+EMPTY: Final = ("dev", "etc", "home", "proc", "root", "sys", "tmp", "var/tmp")
+"""The folders that every root has."""
 UNUSED: Final = ("dist-packages", "config-*", "ensurepip", "idlelib", "lib2to3", "test", "tkinter")
 """Of the library of Python; compiled files stay, so that each start does not compile anew."""
 
@@ -24,7 +26,7 @@ def make_image_root(root: Path, mark: str) -> Path:
         target = root / file.relative_to("/")
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, target)
-    for name in ("dev", "etc", "home", "proc", "root", "sys", "tmp", "var/tmp"):
+    for name in EMPTY:
         (root / name).mkdir(parents=True)
     for name in ("passwd", "group", "hosts"):
         shutil.copy(f"/etc/{name}", root / "etc")

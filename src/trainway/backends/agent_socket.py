@@ -18,6 +18,7 @@ from typing import Any, Final
 import trainway
 from trainway.backends.base import Update
 from trainway.backends.local import journal
+from trainway.backends.local.jobdir import AgentDir
 from trainway.errors import TrainwayError
 
 Json = dict[str, Any]
@@ -75,6 +76,17 @@ async def is_alive(socket: Path) -> bool:
         return False
     writer.close()
     return True
+
+
+async def is_under_way(directory: AgentDir) -> bool:
+    """Whether an agent has that directory, maybe one that has yet to open its socket."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(PATIENCE_S):
+            while directory.is_locked():
+                if await is_alive(directory.socket):
+                    return True
+                await asyncio.sleep(STEP_S)
+    return False
 
 
 async def ask(socket: Path, request: Json, whose: str) -> Json:

@@ -1,7 +1,6 @@
 """The pool agents as keepers of clusters, for the engine."""
 
 import asyncio
-import contextlib
 import shlex
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -10,8 +9,9 @@ from typing import Any, Final
 from trainway.agent.pool.ssh_command import login
 from trainway.backends.agent_socket import AgentError
 from trainway.backends.cluster.host_amounts import HostAmounts
-from trainway.backends.cluster.sites import SLURM, ClusterSites
+from trainway.backends.cluster.sites import ClusterSites
 from trainway.backends.slurm import holding
+from trainway.backends.slurm.sites import FAMILY as SLURM
 from trainway.backends.ssh.pool_agent import PoolAgent
 from trainway.errors import InvalidError, NotFoundError, TrainwayError
 
@@ -51,18 +51,19 @@ class ClusterAgents:
         return str(self._sites.kept.directory(name))
 
     async def hosts(self, infra: str) -> list[HostAmounts] | None:
-        """What the hosts have; empty where one has not said so yet. None: Slurm judges itself."""
+        """What the hosts have. None: Slurm judges itself, or a host takes long to say it."""
         if _is_slurm(infra):
             return None
         agent = await self._configured(infra)
-        found: list[Json] = []
-        with contextlib.suppress(TimeoutError):
+        try:
             async with asyncio.timeout(_PATIENCE_S):
                 while True:
-                    found = (await agent.ask("status"))["hosts"]
+                    found: list[Json] = (await agent.ask("status"))["hosts"]
                     if all(host.get("cpus") is not None or host.get("message") for host in found):
                         break
                     await asyncio.sleep(_STEP_S)
+        except TimeoutError:
+            return None  # the one that is slow may have what is wanted
         return [
             HostAmounts(
                 str(host["name"]), host.get("cpus") or 0, host.get("memory") or 0, _count(host)

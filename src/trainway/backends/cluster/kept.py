@@ -5,13 +5,12 @@ knows nothing of the engine's store.
 """
 
 import json
-import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from trainway.backends.local.jobdir import PRIVATE_DIR, PRIVATE_FILE
+from trainway.backends.local.jobdir import PRIVATE_DIR, write_private
 from trainway.errors import NotFoundError, TrainwayError, UsageError
 from trainway.schema.validation import closest
 
@@ -57,11 +56,7 @@ class KeptClusters:
         """Keep what the engine says of a cluster."""
         folder = self.directory(str(data["name"]))
         folder.mkdir(mode=PRIVATE_DIR, parents=True, exist_ok=True)
-        draft = folder / f".{_FILE}.new"
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(json.dumps(data).encode())
-        draft.replace(folder / _FILE)
+        write_private(folder / _FILE, json.dumps(data).encode())
 
     def remove(self, name: str) -> None:
         """Forget a cluster with its folder."""

@@ -1,30 +1,29 @@
 """Which pool agent keeps a cluster, and on which hosts."""
 
-import sys
 from pathlib import Path
 from typing import Any, Final
 
-import trainway
+from trainway.agent import launch
 from trainway.backends.base import Capacity
 from trainway.backends.cluster.kept import Kept, KeptClusters
 from trainway.backends.local.capacity import Machine
 from trainway.backends.local.network import LOOPBACK
 from trainway.backends.slurm.clusters import Cluster
+from trainway.backends.slurm.sites import FAMILY as SLURM
 from trainway.backends.slurm.sites import ConfiguredClusters
+from trainway.backends.ssh.login_fields import COPY
+from trainway.backends.ssh.sites import FAMILY as SSH
 from trainway.backends.ssh.sites import ConfiguredPools, Site
 from trainway.errors import UsageError
 
 Json = dict[str, Any]
 
 LOCAL: Final = "local"
-SSH: Final = "ssh"
-SLURM: Final = "slurm"
 LOCAL_POOL: Final = "local-clusters"
 """The pool of the clusters of this machine; a pool of hosts cannot be called so."""
 SLURM_POOLS: Final = "slurm+"
 """What the names of pools begin with whose hosts are nodes of Slurm; those of others cannot."""
 HOST: Final = "this"
-_AGENT: Final = Path(trainway.__file__).parent / "agent"
 
 
 class ClusterSites:
@@ -92,7 +91,7 @@ class ClusterSites:
 
     def _outputs(self, found: Kept) -> str:
         if found.is_local:
-            return "copy"
+            return COPY
         if found.is_slurm:
             return self.slurm_cluster(found.infra).outputs
         return ConfiguredPools(self._home).find(found.infra.partition("/")[2]).outputs
@@ -100,13 +99,12 @@ class ClusterSites:
 
 def local_host(home: Path, capacity: Capacity) -> Json:
     """The machine that we are on, whose agent is reached without SSH."""
-    program = [sys.executable, "-I", "-S", str(_AGENT), "host", "connect"]
     folder = home / "pools" / LOCAL_POOL / HOST
     return {
         "name": HOST,
         "destination": HOST,
         "address": LOOPBACK,
-        "command": [*program, "--home", str(folder)],
+        "command": launch.host_command(str(folder)),
         "cpus": capacity.cpus.nanos / 10**9,
         "memory": capacity.memory.ceil(),
         "gpus": list(capacity.gpus),

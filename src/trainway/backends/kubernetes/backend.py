@@ -6,9 +6,7 @@ Nothing of the extra `kubernetes` is imported before a job or `trainway doctor` 
 import asyncio
 import logging
 import os
-import shutil
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from trainway.backends.base import (
@@ -18,8 +16,6 @@ from trainway.backends.base import (
     Check,
     Feature,
     Handle,
-    LogLine,
-    LogQuery,
     Request,
     Update,
     Workload,
@@ -31,8 +27,8 @@ from trainway.backends.kubernetes.form import VARIABLE, Form, Offer, choose
 from trainway.backends.kubernetes.infra import Infra
 from trainway.backends.kubernetes.planning import KubernetesRequest
 from trainway.backends.kubernetes.record_book import RecordBook
-from trainway.backends.logs.cursor import Cursor
-from trainway.backends.logs.stream import stream_logs
+from trainway.backends.local.jobdir import JobDir
+from trainway.backends.spool import SpoolBackend
 from trainway.compiler.network import JobIdentity, KubernetesNetwork
 from trainway.errors import TrainwayError, UnavailableError
 
@@ -47,7 +43,7 @@ _LOOK_S: Final = 10.0
 log = logging.getLogger(__name__)
 
 
-class KubernetesBackend:
+class KubernetesBackend(SpoolBackend):
     """Runs each job in a namespace of a cluster."""
 
     schedules = True
@@ -202,20 +198,9 @@ class KubernetesBackend:
             await self.cancel(handle)
         return True
 
-    def check_logs(self, query: LogQuery) -> None:
-        """See whether the cursor is one of ours."""
-        if query.cursor:
-            Cursor.parse(query.cursor)
-
-    def logs(
-        self, handle: Handle, query: LogQuery, ended: asyncio.Event
-    ) -> AsyncIterator[list[LogLine]]:
-        """What was copied of the logs of all pods, merged by time."""
-        return stream_logs(self._directory(handle) / "logs", query, ended)
-
-    def output(self, handle: Handle) -> Path:
-        """A folder of the job's directory."""
-        return self._directory(handle) / "output"
+    def job_dir(self, handle: Handle) -> JobDir:
+        """Where what was copied of it is kept."""
+        return JobDir(self._jobs / str(handle["id"]))
 
     async def suspend(self, handle: Handle) -> None:
         """Have the pods removed."""
@@ -243,7 +228,7 @@ class KubernetesBackend:
     async def forget(self, handle: Handle) -> None:
         """Remove what was kept of a job here."""
         self._cancelled.discard(str(handle["id"]))
-        await asyncio.to_thread(shutil.rmtree, self._directory(handle), ignore_errors=True)
+        await self._discard(handle)
 
     async def absence(self, handle: Handle) -> Absence | None:
         """Whether the cluster that has the job answers."""
@@ -277,11 +262,8 @@ class KubernetesBackend:
     def _infra(self) -> Infra:
         return infras.resolve(self._settings.target, self._files(), self._environ)
 
-    def _directory(self, handle: Handle) -> Path:
-        return self._jobs / str(handle["id"])
-
     def _book(self, handle: Handle) -> RecordBook:
-        return RecordBook(self._directory(handle))
+        return RecordBook(self.job_dir(handle).path)
 
     def _of(self, handle: Handle) -> "Cluster":
         """The cluster that a job was given to, whatever the current context is now."""

@@ -44,10 +44,11 @@ def uploads(folder: Path, pods: Pods) -> Uploads:
     return Uploads(nobody, "ns", folder, pods.send, Backoff(0.001, 0.001))
 
 
-async def settled() -> None:
-    """Wait until nothing happens any more but what waits for others."""
-    for _ in range(200):
-        await asyncio.sleep(0.001)
+async def settled(sending: Uploads) -> None:
+    """Wait until nothing is under way any more."""
+    async with asyncio.timeout(60):
+        while not all(task.done() for task in sending._tasks.values()):
+            await asyncio.sleep(0.001)
 
 
 def test_a_pod_waits_while_its_first_container_runs() -> None:
@@ -65,7 +66,7 @@ def test_every_pod_gets_the_files_once(tmp_path: Path) -> None:
         sending = uploads(tmp_path, pods)
         for each in (pod("a", "waiting"), pod("a"), pod("b"), pod("a"), pod("a", "terminated")):
             sending.on_pod(each)
-            await settled()
+            await settled(sending)
         assert pods.taken == [("a", b"tar"), ("b", b"tar")]
         await sending.close()
 
@@ -77,7 +78,7 @@ def test_without_an_archive_nothing_is_sent(tmp_path: Path) -> None:
         pods = Pods()
         sending = uploads(tmp_path, pods)
         sending.on_pod(pod("a"))
-        await settled()
+        await settled(sending)
         assert pods.taken == []
         await sending.close()
 
@@ -90,11 +91,11 @@ def test_what_fails_is_tried_again_until_the_pod_is_gone(tmp_path: Path) -> None
         pods = Pods([ServerUnavailable("broken"), 1, 0])
         sending = uploads(tmp_path, pods)
         sending.on_pod(pod("a"))
-        await settled()
+        await settled(sending)
         assert len(pods.taken) == 3
         pods.answers = [1, ObjectNotFound("no pod")]
         sending.on_pod(pod("b"))
-        await settled()
+        await settled(sending)
         assert len(pods.taken) == 5
         await sending.close()
 
@@ -108,7 +109,9 @@ def test_an_upload_ends_with_its_pod_or_the_server(tmp_path: Path) -> None:
         sending = uploads(tmp_path, pods)
         sending.on_pod(pod("a"))
         sending.on_pod(pod("b"))
-        await settled()
+        async with asyncio.timeout(60):
+            while len(pods.taken) < 2:
+                await asyncio.sleep(0.001)
         sending.on_pod(pod("a", deletionTimestamp="now"))
         await sending.close()
         assert sorted(name for name, _ in pods.taken) == ["a", "b"]

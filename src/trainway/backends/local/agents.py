@@ -53,14 +53,8 @@ class Agents:
             )
 
     async def _is_under_way(self, job: JobDir) -> bool:
-        """Whether another agent has the job, maybe one that has yet to open its socket."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(PATIENCE_S):
-                while job.is_locked():
-                    if await self.is_alive(job):
-                        return True
-                    await asyncio.sleep(STEP_S)
-        return journal.exists(job.journal)
+        """Whether another agent has the job, or has had it."""
+        return await agent_socket.is_under_way(job) or journal.exists(job.journal)
 
     async def wait_until_gone(self, job: JobDir) -> None:
         """Wait for the agent of a job that is over to end its process."""

@@ -5,14 +5,13 @@ import json
 import shutil
 import socket
 import sys
-import threading
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
-from datetime import UTC, datetime
+from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from trainway.agent.recovery import clear_leftovers
+from trainway.backends.agent_backend import AgentBackend, Clock, now
 from trainway.backends.base import (
     BackendSettings,
     Capacity,
@@ -20,8 +19,6 @@ from trainway.backends.base import (
     Feature,
     Handle,
     Isolation,
-    LogLine,
-    LogQuery,
     Request,
     Update,
     Workload,
@@ -31,40 +28,36 @@ from trainway.backends.local import fitness, journal, planning
 from trainway.backends.local.agents import AgentError, AgentLostError, Agents
 from trainway.backends.local.attachment import attachment
 from trainway.backends.local.capacity import Machine
-from trainway.backends.local.certificate import new_status_keys
+from trainway.backends.local.certificate import StatusKeys
 from trainway.backends.local.containers import clear_containers, find_tool
-from trainway.backends.local.jobdir import PRIVATE_DIR, JobDir
+from trainway.backends.local.jobdir import JobDir, write_private
+from trainway.backends.local.journal import Record
 from trainway.backends.local.mounts import can_mount
 from trainway.backends.local.network import LocalNetwork
 from trainway.backends.local.planning import LocalRequest
 from trainway.backends.local.ports import Ports
-from trainway.backends.local.strays import read_strays
-from trainway.backends.logs.cursor import Cursor
-from trainway.backends.logs.stream import stream_logs
 from trainway.compiler.network import JobIdentity
 from trainway.errors import ConflictError, UnavailableError
 
 Json = dict[str, Any]
 
 
-class LocalBackend:
+class LocalBackend(AgentBackend[LocalRequest]):
     """Runs each job under an agent of its own, in a directory below the home directory."""
 
     name = "local"
     schedules = False
+    request_type = LocalRequest
 
     def __init__(
         self,
         settings: BackendSettings,
         machine: Machine | None = None,
         ports: Ports | None = None,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        clock: Clock = now,
     ) -> None:
-        self._jobs = settings.home / "jobs"
+        super().__init__(settings.home, ports or Ports(), clock)
         self._machine = machine or Machine()
-        self._ports = ports or Ports()
-        self._clock = clock
-        self._writing = threading.Lock()
 
     @cached_property
     def _agents(self) -> Agents:
@@ -99,34 +92,18 @@ class LocalBackend:
             self._check_containers(),
         ]
 
-    def warm_up(self) -> None:
-        """Make a certificate, for all that this imports."""
-        new_status_keys("warm-up", self._clock())
-
     def capacity(self) -> Capacity:
         """CPUs, memory and GPUs of the machine."""
         return self._machine.capacity()
-
-    def namespace(self, named: str) -> str:
-        """Any name will do."""
-        return named
-
-    def runtime(self, kind: str, name: str) -> Json | None:  # noqa: ARG002 - only the built-in ones
-        """None: this machine has no runtimes of its own."""
-        return None
 
     def network(self, job: JobIdentity) -> LocalNetwork:
         """The loopback address, and a port that no other job has."""
         return LocalNetwork(job, self._ports.reserve())
 
-    def release(self, port: int) -> None:
-        """Give the job's port back."""
-        self._ports.release(port)
-
     def has_lost_network(self, handle: Handle) -> bool:
         """Whether one of the ports of a job without a plan is in use."""
         port = int(handle["port"])
-        return not _job(handle).plan.exists() and not self._ports.are_free(port)
+        return not self.job_dir(handle).plan.exists() and not self._ports.are_free(port)
 
     def problems(self, jobset: Json, source: Json) -> tuple[list[str], list[str]]:  # noqa: ARG002 - the JobSet says it all
         """What processes cannot do for the JobSet, or containers where it asks for them."""
@@ -147,31 +124,17 @@ class LocalBackend:
 
     async def submit(self, request: Request) -> None:
         """Write the plan and start the agent, unless either was done already."""
-        if not isinstance(request, LocalRequest):
-            raise TypeError("not a request of this backend")
-        job = JobDir(Path(request.directory))
-        try:
-            await asyncio.to_thread(self._write, job, request)
-        except OSError as error:
-            raise AgentError(f"{job.path} cannot be written: {error.strerror}") from error
+        job = await self._write(self._ours(request))
         if not journal.exists(job.journal):
             await self._agents.start(job)
 
-    async def adopt(self, handle: Handle) -> None:
-        """Keep the port of a job that runs already."""
-        self._ports.hold(int(handle["port"]))
-
-    def strays(self, known: Callable[[], Collection[str]]) -> list[Workload]:
-        """The plans of jobs whose records were lost, such as with the database."""
-        return read_strays(self._jobs, known, planning.workload_of)
-
     def watch(self, handle: Handle, after: int) -> AsyncIterator[Update]:
         """The job's journal."""
-        return self._agents.watch(_job(handle), after)
+        return self._agents.watch(self.job_dir(handle), after)
 
     async def recover(self, handle: Handle, *, cancelled: bool = False) -> bool:
         """Start an agent that goes on from the journal; False if the job's directory is gone."""
-        job = _job(handle)
+        job = self.job_dir(handle)
         if not job.plan.exists():
             await asyncio.to_thread(_clear, str(handle["id"]))
             return False
@@ -187,71 +150,46 @@ class LocalBackend:
             raise
         return True
 
-    def check_logs(self, query: LogQuery) -> None:
-        """See whether the cursor is one of ours."""
-        if query.cursor:
-            Cursor.parse(query.cursor)
-
-    def logs(
-        self, handle: Handle, query: LogQuery, ended: asyncio.Event
-    ) -> AsyncIterator[list[LogLine]]:
-        """The logs of all containers, merged by time."""
-        return stream_logs(_job(handle).logs, query, ended)
-
-    def output(self, handle: Handle) -> Path:
-        """The folder that the job was told to write to."""
-        return _job(handle).output
-
-    async def attachment(self, handle: Handle, role: str | None, rank: int | None) -> Json:
-        """The processes of a pod, for a command beside them."""
-        job = _job(handle)
-        try:
-            plan = json.loads(await asyncio.to_thread(job.plan.read_bytes))
-        except FileNotFoundError:
-            raise ConflictError("the job has not begun") from None
-        if "containers" in plan:
-            raise ConflictError(
-                "its containers are those of podman or docker",
-                hint="use podman exec or docker exec",
-            )
-        records = await asyncio.to_thread(lambda: list(journal.read(job.journal, -1)))
-        return attachment(handle, records, role, rank)
-
     async def suspend(self, handle: Handle) -> None:
         """Stop the pods."""
-        await self._agents.ask(_job(handle), "suspend")
+        await self._agents.ask(self.job_dir(handle), "suspend")
 
     async def resume(self, handle: Handle) -> None:
         """Start the pods again."""
-        await self._agents.ask(_job(handle), "resume")
+        await self._agents.ask(self.job_dir(handle), "resume")
 
     async def cancel(self, handle: Handle) -> None:
         """Stop everything, also what a dead agent left running."""
         try:
-            await self._agents.ask(_job(handle), "cancel")
+            await self._agents.ask(self.job_dir(handle), "cancel")
         except AgentLostError:
             await self.recover(handle, cancelled=True)
 
     async def delete(self, handle: Handle) -> None:
         """Remove the job's directory, once its agent has gone."""
-        job = _job(handle)
+        job = self.job_dir(handle)
         await self._agents.wait_until_gone(job)
         await asyncio.to_thread(job.remove)
 
-    def _write(self, job: JobDir, request: LocalRequest) -> None:
-        """Write the plan, which is last, and what belongs to it, unless it is there."""
-        with self._writing:
-            if not job.plan.exists():
-                self._write_anew(job, request)
+    def _workload_of(self, plan: Json) -> Workload | None:
+        return planning.workload_of(plan)
 
-    def _write_anew(self, job: JobDir, request: LocalRequest) -> None:
-        self._jobs.mkdir(mode=PRIVATE_DIR, parents=True, exist_ok=True)
-        job.create()
-        keys = new_status_keys(request.plan["id"], self._clock())
-        job.write(job.path / planning.CERTIFICATE, keys.certificate)
-        job.write(job.path / planning.KEY, keys.key)
-        job.write(job.path / planning.TOKEN, keys.token.encode())
-        job.write(job.plan, json.dumps(request.plan).encode(), is_durable=True)
+    async def _way(
+        self, handle: Handle, records: Sequence[Record], role: str | None, rank: int | None
+    ) -> Json:
+        if await asyncio.to_thread(_is_contained, self.job_dir(handle)):
+            raise ConflictError(
+                "its containers are those of podman or docker",
+                hint="use podman exec or docker exec",
+            )
+        return attachment(handle, records, role, rank)
+
+    def _completed(self, job: JobDir, request: LocalRequest, keys: StatusKeys) -> Json:
+        """The keys are files, which the job's own variables name."""
+        write_private(job.path / planning.CERTIFICATE, keys.certificate)
+        write_private(job.path / planning.KEY, keys.key)
+        write_private(job.path / planning.TOKEN, keys.token.encode())
+        return request.plan
 
     def _check_python(self) -> Check:
         version = ".".join(map(str, sys.version_info[:3]))
@@ -292,8 +230,12 @@ def _clear(job_id: str) -> None:
     clear_containers(job_id)
 
 
-def _job(handle: Handle) -> JobDir:
-    return JobDir(Path(handle["directory"]))
+def _is_contained(job: JobDir) -> bool:
+    """Whether its pods are containers; nobody knows of one that is being deleted."""
+    try:
+        return "containers" in json.loads(job.plan.read_bytes())
+    except FileNotFoundError:
+        return False
 
 
 def _existing(path: Path) -> Path:

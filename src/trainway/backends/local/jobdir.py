@@ -78,20 +78,6 @@ class JobDir(AgentDir):
         for folder in (self.path, self.output, self.logs, self.status):
             folder.mkdir(mode=PRIVATE_DIR, parents=True, exist_ok=True)
 
-    def write(self, path: Path, data: bytes, *, is_durable: bool = False) -> None:
-        """Write a private file; it is there as a whole or not at all.
-
-        Only what is `is_durable` also survives the loss of power: that takes its time.
-        """
-        draft = path.with_name(f".{path.name}.new")
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            if is_durable:
-                file.flush()
-                os.fsync(file.fileno())
-        draft.replace(path)
-
     def remove(self) -> None:
         """Delete everything, also what a job made read-only; it may be gone already."""
         try:
@@ -102,3 +88,18 @@ class JobDir(AgentDir):
             for folder, _, _ in os.walk(self.path):
                 Path(folder).chmod(PRIVATE_DIR)
             shutil.rmtree(self.path)
+
+
+def write_private(path: Path, data: bytes, *, is_durable: bool = False) -> None:
+    """Write a file that nobody else may read; it is there as a whole or not at all.
+
+    Only what is `is_durable` also survives the loss of power: that takes its time.
+    """
+    draft = path.with_name(f".{path.name}.new")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+        if is_durable:
+            file.flush()
+            os.fsync(file.fileno())
+    draft.replace(path)

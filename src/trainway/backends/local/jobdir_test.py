@@ -2,7 +2,7 @@ import fcntl
 import stat
 from pathlib import Path
 
-from trainway.backends.local.jobdir import JobDir
+from trainway.backends.local.jobdir import JobDir, write_private
 
 
 def mode(path: Path) -> int:
@@ -13,8 +13,8 @@ def test_everything_is_for_the_owner_alone(tmp_path: Path) -> None:
     job = JobDir(tmp_path / "job")
     job.create()
     job.create()
-    job.write(job.plan, b"one")
-    job.write(job.plan, b"two", is_durable=True)
+    write_private(job.plan, b"one")
+    write_private(job.plan, b"two", is_durable=True)
     assert job.plan.read_bytes() == b"two"
     assert (mode(job.path), mode(job.plan)) == (0o700, 0o600)
     assert sorted(path.name for path in job.path.iterdir()) == [

@@ -112,14 +112,14 @@ class Follower:
             self._got.set()
 
     async def wait(self, done: Callable[[list[LogLine]], bool]) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not done(self.lines):
                 await self._got.wait()
                 self._got.clear()
 
     async def finish(self) -> list[str]:
         self.ended.set()
-        await asyncio.wait_for(self._task, 10)
+        await asyncio.wait_for(self._task, 60)
         return [line.text.decode() for line in self.lines]
 
 
@@ -157,6 +157,6 @@ def test_changes_of_a_directory_that_is_not_there_are_waited_for_by_the_clock(
 ) -> None:
     async def run() -> None:
         with DirectoryChanges(tmp_path / "none") as changes:
-            await asyncio.wait_for(changes.wait(asyncio.Event()), 10)
+            await asyncio.wait_for(changes.wait(asyncio.Event()), 60)
 
     asyncio.run(run())

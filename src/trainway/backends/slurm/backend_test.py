@@ -175,7 +175,8 @@ def test_what_a_cluster_has_is_known_for_a_while(setup: Setup) -> None:
     asyncio.run(setup.backend.look())
     assert setup.asked == ["facts"]
     asyncio.run(setup.backend.survey())
-    assert setup.asked == ["facts", "facts"]
+    assert setup.asked == ["facts", "facts", "command"]
+    assert setup.relay.asked[-1] == ("command", {"argv": ["apptainer", "--version"]})
     assert setup.backend.capacity().gpus == ("GPU/0", "GPU/1")
     assert all(check.ok for check in setup.backend.check())
     assert not any(setup.backend.capabilities().values())
@@ -184,7 +185,8 @@ def test_what_a_cluster_has_is_known_for_a_while(setup: Setup) -> None:
 def test_a_short_job_tells_what_a_node_sees(tmp_path: Path) -> None:
     def answer(operation: str, _fields: Mapping[str, Any]) -> Json:
         if operation == "command":
-            return {"status": 0, "stdout": "node=n1\nwritable=yes\npython=3.11.2\n", "stderr": ""}
+            told = "node=n1\nwritable=yes\napptainer=apptainer version 1.4.1\npython=3.11.2\n"
+            return {"status": 0, "stdout": told, "stderr": ""}
         return dict(FACTS)
 
     setup = Setup(tmp_path, answer=answer)

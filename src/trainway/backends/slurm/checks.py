@@ -11,6 +11,9 @@ from trainway.backends.slurm.probing import NODE
 OLDEST: Final = (20, 11)
 """The first Slurm whose steps can be told apart from the allocation (`--overlap`, `--exact`)."""
 OLDEST_PYTHON: Final = (3, 8)
+VERSIONS: Final = "versions"
+"""Which versions of the programs that run images the login node has, among the facts."""
+_NO_IMAGES: Final = "jobs with --image or --containers need Pyxis or Apptainer"
 
 
 def checks_of(cluster: Cluster, facts: Mapping[str, Any]) -> list[Check]:
@@ -149,13 +152,37 @@ def _containers(cluster: Cluster, facts: Mapping[str, Any]) -> Check:
     if wanted == PYXIS and wanted not in found:
         fix = f"mend `containers`; found: {', '.join(found) or 'none'}"
         return Check("containers", ok=False, detail="srun has no --container-image", fix=fix)
+    shown = _with_versions(found, facts.get(VERSIONS) or {})
+    node = facts.get(NODE) or {}
+    if "containers" in node and wanted != NONE:
+        return _containers_of_node(wanted or next(iter(found), ""), shown, node)
     if wanted not in ("", NONE, *found):
         detail = f"{wanted}, which the login node does not have"
         return Check("containers", ok=True, detail=detail, fix="every node must have it")
     if not found:
-        fix = "jobs with --image or --containers need Pyxis or Apptainer"
-        return Check("containers", ok=True, detail="neither Pyxis nor Apptainer", fix=fix)
-    return Check("containers", ok=True, detail=", ".join(found))
+        return Check("containers", ok=True, detail="neither Pyxis nor Apptainer", fix=_NO_IMAGES)
+    return Check("containers", ok=True, detail=shown)
+
+
+def _containers_of_node(tool: str, shown: str, node: Mapping[str, Any]) -> Check:
+    """What a node has of that which runs images; Pyxis is part of srun, which ran there."""
+    there: Mapping[str, str] = node["containers"]
+    described = _with_versions(list(there), there)
+    if tool in (PYXIS, *there):
+        where = f"{shown or 'none'} on the login node, {described or 'none'} on a node"
+        return Check("containers", ok=True, detail=shown if tool == PYXIS else where)
+    if tool:
+        fix = "it has to be in the PATH of every node; see `env` and `containers`"
+        return Check("containers", ok=False, detail=f"node {node['name']} has no {tool}", fix=fix)
+    if there:
+        detail = f"{described} on a node, and nothing on the login node"
+        fix = f"set `containers: {next(iter(there))}` if all nodes have it"
+        return Check("containers", ok=True, detail=detail, fix=fix)
+    return Check("containers", ok=True, detail="neither Pyxis nor Apptainer", fix=_NO_IMAGES)
+
+
+def _with_versions(names: Sequence[str], versions: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {versions.get(name, '')}".rstrip() for name in names)
 
 
 def _accounting(facts: Mapping[str, Any]) -> Check:

@@ -25,6 +25,7 @@ FACTS: Json = {
 }
 FACTS["partitions"][1]["gpus"] = {"a100": 2}
 NODE: Json = {"name": "n1", "sees": True, "writes": True, "python": [3, 9, 18]}
+RUNS_IMAGES: Json = {**NODE, "containers": {"apptainer": "1.4.1"}}
 
 TEST = Cluster("test")
 
@@ -153,7 +154,54 @@ class Case:
         ),
         Case("gpus", "gpus", detail="2 a100"),
         Case("mpi", "mpi", detail="pmix"),
-        Case("containers", "containers", detail="apptainer"),
+        Case(
+            "containers",
+            "containers",
+            {"versions": {"apptainer": "1.4.1"}},
+            detail="apptainer 1.4.1",
+        ),
+        Case("containers of an unknown version", "containers", detail="apptainer"),
+        Case(
+            "containers on a node",
+            "containers",
+            {"node": RUNS_IMAGES, "versions": {"apptainer": "1.3.6"}},
+            detail="apptainer 1.3.6 on the login node, apptainer 1.4.1 on a node",
+        ),
+        Case(
+            "containers on nodes alone",
+            "containers",
+            {"node": RUNS_IMAGES, "containers": []},
+            Cluster("test", containers="apptainer"),
+            detail="none on the login node, apptainer 1.4.1 on a node",
+        ),
+        Case(
+            "containers on nodes alone, and nobody said so",
+            "containers",
+            {"node": RUNS_IMAGES, "containers": []},
+            detail="apptainer 1.4.1 on a node, and nothing on the login node",
+            fix="set `containers: apptainer` if all nodes have it",
+        ),
+        Case(
+            "no containers on a node",
+            "containers",
+            {"node": {**NODE, "containers": {}}},
+            ok=False,
+            detail="node n1 has no apptainer",
+            fix="it has to be in the PATH of every node; see `env` and `containers`",
+        ),
+        Case(
+            "Pyxis, which nodes need not have",
+            "containers",
+            {"node": {**NODE, "containers": {}}, "containers": ["pyxis"]},
+            detail="pyxis",
+        ),
+        Case(
+            "no containers anywhere",
+            "containers",
+            {"node": {**NODE, "containers": {}}, "containers": []},
+            detail="neither Pyxis nor Apptainer",
+            fix="jobs with --image or --containers need Pyxis or Apptainer",
+        ),
         Case(
             "no containers",
             "containers",

@@ -5,31 +5,18 @@ nothing at all.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from trainway.agent.pool.ssh_command import shell_path
 from trainway.agent.slurm.relay.login import HOME
-from trainway.api.task.shape import (
-    TEXT,
-    Anything,
-    Either,
-    Flag,
-    Items,
-    Number,
-    Record,
-    Table,
-    Text,
-    Word,
-    check,
-    step,
-)
+from trainway.api.task.shape import TEXT, Anything, Flag, Record, Table, Text, Word, check, step
 from trainway.backends.masking import is_confidential
 from trainway.backends.slurm import options
 from trainway.backends.slurm.options import Value
+from trainway.backends.ssh import login_fields
 from trainway.backends.ssh.client_config import words_of
-from trainway.backends.ssh.pools import COPY, KEEP, NAME, PYTHON
 from trainway.schema.field import FieldError, Path, invalid
 
 Json = dict[str, Any]
@@ -41,30 +28,23 @@ SINGULARITY: Final = "singularity"
 NONE: Final = "none"
 TOOLS: Final = (PYXIS, APPTAINER, SINGULARITY, NONE)
 
-_VARIABLE: Final = "[A-Za-z_][A-Za-z0-9_]*"
-_ENV: Final = Table(Either((TEXT, Number())), key=_VARIABLE)
 _CLUSTER: Final = Record(
     {
-        "login": Text(r"[^\s/@-][^\s/]*", "must be the name or address of a host"),
-        "user": Text(r"[^\s@-][^\s@]*", "must be the name of a user"),
-        "port": Number(whole=True, least=1, most=65_535),
-        "identity": Text(r".+", "must be the path of a key"),
-        "options": Items(TEXT),
-        "python": Text(r"\S.*", "must be a program"),
+        "login": login_fields.HOST_NAME,
+        **login_fields.LOGIN,
         "home": Text(r"(~/|/).*", "must be a path that begins with / or ~/"),
         "shared": Flag(),
         "partition": Text(r"\S+", "must be the name of a partition"),
         "account": Text(r"\S+", "must be the name of an account"),
         "sbatch_options": Table(Anything(), nullable=True, says="an object"),
-        "env": _ENV,
         "containers": Word(TOOLS, any_case=False),
         "gpu_types": Table(TEXT),
-        "outputs": Word((COPY, KEEP), any_case=False),
+        "outputs": login_fields.OUTPUTS,
         "rest": Record({"url": TEXT, "token_file": TEXT}, needs=("url",)),
     }
 )
-SHAPE: Final = Table(_CLUSTER, key=NAME, nullable=True)
-_HOST: Final = re.compile(NAME)
+SHAPE: Final = Table(_CLUSTER, key=login_fields.NAME, nullable=True)
+_HOST: Final = re.compile(login_fields.NAME)
 
 
 @dataclass(frozen=True)
@@ -77,7 +57,7 @@ class Cluster:
     port: int = 0
     identity: str = ""
     ssh_options: tuple[str, ...] = ()
-    python: str = PYTHON
+    python: str = login_fields.PYTHON
     home: str = HOME
     shared: bool = True
     """Whether all nodes see what is in `home`."""
@@ -89,7 +69,7 @@ class Cluster:
     """What runs images; empty: whatever is found there."""
     gpu_types: Mapping[str, str] = field(default_factory=dict)
     """What it calls sorts of GPUs."""
-    outputs: str = COPY
+    outputs: str = login_fields.COPY
     rest: Mapping[str, str] = field(default_factory=dict)
 
     def at(self, partition: str) -> "Cluster":
@@ -188,28 +168,19 @@ def _cluster(name: str, data: Mapping[str, Any], home: str) -> Cluster:
         name=name,
         login=f"{user}@{login}" if user and login and "@" not in login else login,
         port=int(data.get("port") or 0),
-        identity=_expanded(data.get("identity") or "", home),
-        ssh_options=_all_expanded(data.get("options") or (), home),
-        python=str(data.get("python") or PYTHON),
+        identity=login_fields.expanded(data.get("identity") or "", home),
+        ssh_options=login_fields.all_expanded(data.get("options") or (), home),
+        python=str(data.get("python") or login_fields.PYTHON),
         home=str(data.get("home") or HOME),
         shared=bool(data.get("shared", True)),
         partition=str(data.get("partition") or ""),
         options=options.merged(account, options.read(data.get("sbatch_options") or {})),
-        env={key: _text(value) for key, value in (data.get("env") or {}).items()},
+        env=login_fields.variables(data.get("env") or {}),
         containers=str(data.get("containers") or ""),
         gpu_types=dict(data.get("gpu_types") or {}),
-        outputs=str(data.get("outputs") or COPY),
-        rest={key: _expanded(value, home) for key, value in (data.get("rest") or {}).items()},
+        outputs=str(data.get("outputs") or login_fields.COPY),
+        rest={
+            key: login_fields.expanded(value, home)
+            for key, value in (data.get("rest") or {}).items()
+        },
     )
-
-
-def _all_expanded(words: Sequence[str], home: str) -> tuple[str, ...]:
-    return tuple(_expanded(word, home) for word in words)
-
-
-def _expanded(path: str, home: str) -> str:
-    return f"{home}{path[1:]}" if path == "~" or path.startswith("~/") else path
-
-
-def _text(value: str | float) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)

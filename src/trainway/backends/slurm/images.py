@@ -1,9 +1,11 @@
 """How the pods of a job get into their image: by Pyxis, or by Apptainer. Pure.
 
-The task of a pod as a whole runs in the image, so a pod has one image, and that has a Python.
+The task of a pod as a whole runs in the image, so a pod has one image, and that has a Python. What
+the pod uses of its node, the job's own directory first of all, is bound to the same path there.
 """
 
-from collections.abc import Iterator, Mapping
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from trainway.agent.pool.ssh_command import shell_path
@@ -16,6 +18,8 @@ _JOB_DIR: Final = "$TRAINWAY_JOB_DIR"
 _FILES: Final = ("/", "~/")
 """What an image begins with that is a file or folder of the cluster."""
 _NOWHERE: Final = ("./", "../")
+_SEPARATORS: Final = frozenset(":,")
+"""What no path can have that is bound."""
 
 
 def errors(jobset: Mapping[str, Any]) -> Iterator[str]:
@@ -33,6 +37,9 @@ def errors(jobset: Mapping[str, Any]) -> Iterator[str]:
                 f"role {job.name}: its containers have the images {', '.join(found)}: a pod on "
                 "Slurm runs in one"
             )
+        for path in _host_paths(job.pod):
+            if _SEPARATORS & set(path):
+                yield f"role {job.name}: hostPath {path}: a path with : or , gets into no image"
 
 
 def within(jobset: Mapping[str, Any], tool: str) -> dict[str, Within]:
@@ -41,21 +48,24 @@ def within(jobset: Mapping[str, Any], tool: str) -> dict[str, Within]:
     for job in replicated_jobs(jobset["spec"]):
         image = next(iter(_images(job.pod)), "")
         if image and tool == PYXIS:
-            ways[job.name] = _by_pyxis(image)
+            ways[job.name] = _by_pyxis(image, _host_paths(job.pod))
         elif image and tool in (APPTAINER, SINGULARITY):
-            ways[job.name] = _by_apptainer(tool, image, with_gpus=shape_of(job).gpus > 0)
+            devices = ("--nv",) if shape_of(job).gpus > 0 else ()
+            ways[job.name] = _by_apptainer((tool, "exec", *devices), image, _host_paths(job.pod))
     return ways
 
 
-def _by_pyxis(image: str) -> Within:
-    mounts = f'--container-mounts="{_JOB_DIR}:{_JOB_DIR}"'
+def _by_pyxis(image: str, paths: Sequence[str]) -> Within:
+    more = "".join(f",{shlex.quote(f'{path}:{path}')}" for path in paths)
+    mounts = f'--container-mounts="{_JOB_DIR}:{_JOB_DIR}"{more}'
     return Within(options=(f"--container-image={shell_path(_enroot(image))}", mounts))
 
 
-def _by_apptainer(program: str, image: str, *, with_gpus: bool) -> Within:
+def _by_apptainer(program: Sequence[str], image: str, paths: Sequence[str]) -> Within:
     name = image if _is_file(image) or "://" in image else f"docker://{image}"
-    devices = ("--nv",) if with_gpus else ()
-    return Within(words=(program, "exec", *devices, "--bind", f'"{_JOB_DIR}"', shell_path(name)))
+    bound = [f'"{_JOB_DIR}"', *map(shlex.quote, paths)]
+    options = [word for path in bound for word in ("--bind", path)]
+    return Within(words=(*program, *options, shell_path(name)))
 
 
 def _enroot(image: str) -> str:
@@ -69,6 +79,12 @@ def _enroot(image: str) -> str:
 
 def _is_file(image: str) -> bool:
     return image.startswith(_FILES)
+
+
+def _host_paths(pod: PodTemplate) -> list[str]:
+    """What its volumes have of the node."""
+    sources = ((volume.get("hostPath") or {}) for volume in pod.spec.get("volumes") or ())
+    return list(dict.fromkeys(str(source["path"]) for source in sources if source.get("path")))
 
 
 def _images(pod: PodTemplate) -> list[str]:

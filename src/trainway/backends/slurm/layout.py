@@ -16,13 +16,13 @@ from trainway.api.task import accelerators
 from trainway.backends.demand import pods_at_once, roles_together
 from trainway.compiler.devices import is_gpu
 from trainway.compiler.task import CANDIDATES
+from trainway.compiler.workload import LAUNCHER
 from trainway.jobset.model import ReplicatedJob, replicated_jobs
 from trainway.jobset.quantity import ZERO
 from trainway.jobset.requests import pod_requests
 
 Json = dict[str, Any]
 
-LAUNCHER: Final = "launcher"
 _MIB: Final = 2**20
 _ANY_GPU: Final = re.compile(r"[0-9]+GB\+?|GPU", re.IGNORECASE)
 """A GPU of any sort, or one that is named by its memory alone, for which Slurm has no word."""

@@ -1,23 +1,25 @@
 """A workload as the batch script that Slurm gets and the plan that the job's driver reads. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import PurePath
 from typing import Any, Final
 
 from trainway.agent.pool.ssh_command import shell_path
 from trainway.agent.slurm.files.job_files import SCRATCH
+from trainway.backends import agent_plan
+from trainway.backends.agent_plan import AgentRequest, launcher_part, plan_of
 from trainway.backends.base import ArrayPlace, Handle, Isolation, Workload, isolation_of
 from trainway.backends.demand import demand_of
-from trainway.backends.local.planning import VERSION, status_path
 from trainway.backends.masking import is_confidential
 from trainway.backends.pod_demand import pod_demands
 from trainway.backends.slurm import images, options, script
 from trainway.backends.slurm.clusters import Cluster
-from trainway.backends.slurm.layout import LAUNCHER, Layout, layout_of
+from trainway.backends.slurm.layout import Layout, layout_of
 from trainway.backends.slurm.refusals import honours
 from trainway.backends.slurm.script import Sheet
 from trainway.compiler.mpi import HOSTFILE_NAME
+from trainway.compiler.workload import LAUNCHER
 from trainway.jobset.model import replicated_jobs
 
 Json = dict[str, Any]
@@ -25,27 +27,22 @@ Json = dict[str, Any]
 JOBSET: Final = "JobSet"
 GRACE_S: Final = 30
 """The grace period of a pod that names none."""
-_SSH_AUTH: Final = "kubernetes.io/ssh-auth"
 _MOST_NICE: Final = 2_147_483_645
 
 
 @dataclass(frozen=True)
-class SlurmRequest:
+class SlurmRequest(AgentRequest):
     """One batch job."""
 
     script: str
-    plan: Json
-    directory: PurePath
     cluster: Cluster
     tool: str = ""
 
     @property
     def handle(self) -> Handle:
-        """How the job is found again, whatever becomes of the configuration."""
+        """Also where it went, and how Slurm knows it."""
         return {
-            "id": self.plan["id"],
-            "port": self.plan["network"]["port"],
-            "directory": str(self.directory),
+            **super().handle,
             "site": _site(self.cluster),
             "cluster": self.cluster.to_dict(),
             "outputs": self.cluster.outputs,
@@ -88,7 +85,7 @@ def plan(workload: Workload, cluster: Cluster, jobs: PurePath, tool: str = "") -
     made = _driver_plan(workload, cluster, sheet, tool)
     if place is not None:
         made["slurm"]["array"] = asdict(place)
-    return SlurmRequest(script.text(sheet), made, jobs / workload.id, cluster, tool)
+    return SlurmRequest(made, jobs / workload.id, script.text(sheet), cluster, tool)
 
 
 def _identity(workload: Workload, cluster: Cluster, place: ArrayPlace | None) -> Json:
@@ -138,15 +135,9 @@ def workload_of(plan: Json) -> Workload | None:
         return None
     told = plan["slurm"]
     spec = {**plan["jobset"]["spec"], **({"suspend": True} if told["hold"] else {})}
-    return Workload(
-        id=plan["id"],
-        name=plan["name"],
-        namespace=plan["namespace"],
+    return replace(
+        agent_plan.workload_of(plan),
         jobset={**plan["jobset"], "spec": spec},
-        objects=plan["objects"],
-        workdir=plan["workdir"],
-        environ={},
-        port=plan["network"]["port"],
         demand=demand_of(spec),
         priority=plan["priority"],
         handle={
@@ -160,21 +151,13 @@ def workload_of(plan: Json) -> Workload | None:
 
 
 def _driver_plan(workload: Workload, cluster: Cluster, sheet: Sheet, tool: str) -> Json:
-    made: Json = {
-        "version": VERSION,
-        "id": workload.id,
-        "name": workload.name,
-        "namespace": workload.namespace,
+    return {
+        **plan_of(workload),
+        "jobset": _begun(workload.jobset),
         "priority": workload.priority,
         "demand": pod_demands(workload.jobset),
-        "jobset": _begun(workload.jobset),
-        "objects": workload.objects,
-        "workdir": workload.workdir,
         "env": {name: text for name, text in cluster.env.items() if is_confidential(name)},
-        "mounts": "namespace",
         "honours": honours(workload.jobset),
-        "network": {"port": workload.port},
-        "status": {"path": status_path(workload)},
         "outputs": cluster.outputs,
         "slurm": {
             "cluster": cluster.name,
@@ -187,9 +170,8 @@ def _driver_plan(workload: Workload, cluster: Cluster, sheet: Sheet, tool: str) 
             "roles": _roles(sheet.layout),
             **({"shared": False, "scratch": sheet.scratch} if sheet.scratch else {}),
         },
+        **launcher_part(workload),
     }
-    keys = _launcher_keys(workload)
-    return made | ({"mpi": {"secret": keys}} if keys else {})
 
 
 def _begun(jobset: Json) -> Json:
@@ -207,17 +189,6 @@ def _roles(layout: Layout) -> Json:
         }
         for step in layout.steps
     }
-
-
-def _launcher_keys(workload: Workload) -> str:
-    """The Secret that a launcher brings; empty where there is no launcher."""
-    roles = [job.name for job in replicated_jobs(workload.jobset["spec"])]
-    named = (
-        str(obj["metadata"]["name"])
-        for obj in workload.objects
-        if obj.get("kind") == "Secret" and obj.get("type") == _SSH_AUTH
-    )
-    return next(named, "") if LAUNCHER in roles else ""
 
 
 def _launcher_works(workload: Workload) -> bool:

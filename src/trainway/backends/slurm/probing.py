@@ -10,13 +10,15 @@ from typing import Any, Final
 from trainway.agent.pool.ssh_command import shell_path
 from trainway.agent.slurm.commands import Result
 from trainway.agent.slurm.relay.slurm_failure import explain
-from trainway.backends.slurm.clusters import Cluster
+from trainway.backends.slurm.clusters import APPTAINER, SINGULARITY, Cluster
 from trainway.backends.slurm.script import option
 
 Json = dict[str, Any]
 
 NODE: Final = "node"
 """What is found stands under this name among the facts of a cluster."""
+TOOLS: Final = (APPTAINER, SINGULARITY)
+"""The programs that run images."""
 _WAIT_S: Final = 30
 """How long the job may wait for a node."""
 _PLACES: Final = ("account", "clusters", "constraint", "partition", "qos", "reservation")
@@ -32,6 +34,9 @@ _ON_NODE: Final = """\
 echo node=$(uname -n)
 if [ -e "$1/$2" ]; then echo seen=yes; fi
 if [ -w "$1" ]; then echo writable=yes; fi
+for tool in {tools}; do
+  if said=$("$tool" --version 2>/dev/null); then echo "$tool=$said"; fi
+done
 {python} -c 'import sys; print("python=%d.%d.%d" % sys.version_info[:3])'; true
 """
 
@@ -40,7 +45,7 @@ def command(cluster: Cluster, home: str, mark: str) -> list[str]:
     """What the login node runs; `home` is where jobs are kept there."""
     chosen = cluster.batch_options()
     words = [option(name, chosen[name]) for name in _PLACES if name in chosen]
-    look = _ON_NODE.format(python=shell_path(cluster.python))
+    look = _ON_NODE.format(python=shell_path(cluster.python), tools=" ".join(TOOLS))
     outer = ["sh", "-c", _ON_LOGIN_NODE, "sh", home, mark, look]
     return [*outer, option("immediate", str(_WAIT_S)), *words]
 
@@ -59,7 +64,14 @@ def found(answer: Mapping[str, Any]) -> Json:
         "sees": "seen" in told,
         "writes": "writable" in told,
         "python": version,
+        "containers": {tool: version_in(told[tool]) for tool in TOOLS if tool in told},
     }
+
+
+def version_in(said: str) -> str:
+    """The version in what a program prints of itself, such as `apptainer version 1.4.1`."""
+    words = said.split()
+    return words[-1] if words else ""
 
 
 def failed(problem: str, hint: str) -> Json:

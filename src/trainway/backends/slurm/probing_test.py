@@ -38,7 +38,17 @@ def test_a_node_that_sees_the_files(tmp_path: Path) -> None:
 
 def test_a_node_that_does_not() -> None:
     answer = {"status": 0, "stdout": "motd of the site\nnode=n7\n", "stderr": ""}
-    assert found(answer) == {"name": "n7", "sees": False, "writes": False, "python": []}
+    seen: Json = {"name": "n7", "sees": False, "writes": False, "python": [], "containers": {}}
+    assert found(answer) == seen
+
+
+def test_a_node_that_runs_images(tmp_path: Path) -> None:
+    tools = {"apptainer": "echo apptainer version 1.4.1", "singularity": "exit 1"}
+    for name, text in tools.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o700)
+    seen = run(command(Cluster("test"), str(tmp_path), "mark"), tmp_path)
+    assert seen["containers"] == {"apptainer": "1.4.1"}
 
 
 def test_a_job_that_is_refused() -> None:

@@ -10,9 +10,10 @@ from trainway.backends.base import Isolation, isolation_of
 from trainway.backends.local import fitness
 from trainway.backends.slurm import images, options
 from trainway.backends.slurm.clusters import NONE
-from trainway.backends.slurm.layout import LAUNCHER, layout_of
+from trainway.backends.slurm.layout import layout_of
 from trainway.backends.slurm.options import Options
 from trainway.compiler.devices import is_gpu
+from trainway.compiler.workload import LAUNCHER
 from trainway.jobset.model import replicated_jobs
 from trainway.jobset.requests import pod_requests
 

@@ -83,14 +83,14 @@ class RelayClient:
 
     # What the backend asks
 
-    async def ask(self, op: str, **fields: Any) -> Json:
+    async def ask(self, operation: str, **fields: Any) -> Json:
         """Have something done on the login node and wait until it is.
 
         UnavailableError: nobody answers; AgentError: Slurm refuses, in its own words.
         """
         self._used_at = time.monotonic()
         await self._connected()
-        match op:
+        match operation:
             case "submit":
                 return await self._submit(**fields)
             case "track":
@@ -100,7 +100,7 @@ class RelayClient:
                 self._drop(str(fields["id"]))
                 return answer
             case _:
-                return await self._request(op, **fields)
+                return await self._request(operation, **fields)
 
     async def watch(self, job_id: str, journal: Path, after: int) -> AsyncIterator[Update]:
         """The records of a job after that number, as they come here, until the last one."""

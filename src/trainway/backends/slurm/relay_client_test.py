@@ -3,7 +3,9 @@
 import asyncio
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +20,39 @@ from trainway.backends.slurm.testing_slurm import (
     run,
 )
 from trainway.errors import UnavailableError
+
+Json = dict[str, Any]
+
+END: Json = {"succeeded": True, "reason": "", "message": ""}
+POD: Json = {"uid": "u", "pod": "node-0-0", "attempt": 0, "containers": [{"name": "node"}]}
+
+
+async def until(is_so: Callable[[], object]) -> None:
+    async with asyncio.timeout(PATIENCE_S):
+        while not is_so():
+            await asyncio.sleep(0.05)
+
+
+async def begin(server: FakeServer) -> None:
+    """Have a job submitted, and begun."""
+    await server.submit("a")
+    server.slurm.change("1", state="RUNNING", reason="None")
+
+
+async def asked(server: FakeServer, operation: str) -> asyncio.Task[Json]:
+    """Ask something that the driver of a job is asked in turn; the answer, when it has been."""
+    task = asyncio.create_task(server.client.ask(operation, id="a"))
+    await until(lambda: server.slurm.jobs["1"].get("asked"))
+    return task
+
+
+def slurm_with_ssh(path: Path, *lines: str) -> FakeSlurm:
+    """A Slurm whose login node is reached by a few lines of shell."""
+    slurm = FakeSlurm(path / "slurm")
+    ssh = slurm.directory / "bin" / "ssh"
+    ssh.write_text("".join(f"{line}\n" for line in ("#!/bin/sh", *lines)))
+    ssh.chmod(0o700)
+    return slurm
 
 
 def test_a_job_is_submitted_once_and_waits_for_slurms_reason(tmp_path: Path) -> None:
@@ -39,17 +74,15 @@ def test_a_job_is_submitted_once_and_waits_for_slurms_reason(tmp_path: Path) -> 
 
 def test_what_a_job_leaves_comes_here_and_its_end_last(tmp_path: Path) -> None:
     async def act(server: FakeServer) -> None:
-        await server.submit("a")
-        server.slurm.change("1", state="RUNNING", reason="None")
+        await begin(server)
         job = server.slurm.job_directory("a")
         book = server.driver("a")
         (job / "logs" / "node-0-0.node.0.log").write_bytes(b"line\n")
         (job / "output" / "model").write_bytes(b"m" * 500_000)
-        pod = {"uid": "u", "pod": "node-0-0", "attempt": 0, "containers": [{"name": "node"}]}
         book.append("agent", {"event": "started"})
-        book.append("pod", {**pod, "phase": "Running"})
-        book.append("pod", {**pod, "phase": "Succeeded"})
-        book.append("end", {"succeeded": True, "reason": "", "message": ""})
+        book.append("pod", {**POD, "phase": "Running"})
+        book.append("pod", {**POD, "phase": "Succeeded"})
+        book.append("end", END)
         records = await server.until("a", is_type("end"))
         home = server.home / "jobs" / "a"
         assert (home / "logs" / "node-0-0.node.0.log").read_bytes() == b"line\n"
@@ -68,7 +101,7 @@ def test_a_job_that_left_the_queue_unseen_is_accounted_for(tmp_path: Path, accou
         book.append("event", {"reason": "Began"})
         server.slurm.change("1", state="TIMEOUT", queued=False)
         if accounting == "none":
-            book.append("end", {"succeeded": False, "reason": "TimeLimit", "message": ""})
+            book.append("end", {**END, "succeeded": False, "reason": "TimeLimit"})
         end = (await server.until("a", is_type("end")))[-1]
         assert end["reason"] == "TimeLimit"
 
@@ -78,8 +111,7 @@ def test_a_job_that_left_the_queue_unseen_is_accounted_for(tmp_path: Path, accou
 def test_a_job_that_fails_to_say_how_it_ended(tmp_path: Path) -> None:
     async def act(server: FakeServer) -> None:
         await server.submit("a")
-        pod = {"uid": "u", "pod": "node-0-0", "job": "j", "containers": []}
-        server.driver("a").append("pod", {**pod, "phase": "Running"})
+        server.driver("a").append("pod", {**POD, "job": "j", "phase": "Running"})
         server.slurm.change("1", state="OUT_OF_MEMORY", reason="None")
         records = await server.until("a", is_type("end"))
         assert records[-1]["reason"] == "OutOfMemory"
@@ -101,17 +133,13 @@ def test_a_job_that_waits_is_cancelled_at_once(tmp_path: Path) -> None:
 
 def test_a_job_that_runs_is_asked_and_then_ended(tmp_path: Path) -> None:
     async def act(server: FakeServer) -> None:
-        await server.submit("a")
-        server.slurm.change("1", state="RUNNING")
-        asked = asyncio.create_task(server.client.ask("cancel", id="a"))
-        async with asyncio.timeout(PATIENCE_S):
-            while not server.slurm.jobs["1"].get("asked"):
-                await asyncio.sleep(0.05)
+        await begin(server)
+        cancelled = await asked(server, "cancel")
         assert (server.slurm.job_directory("a") / "wish").read_text() == "cancel"
         book = server.driver("a")
         book.append("end", {"succeeded": False, "reason": "Cancelled", "message": "asked"})
         server.slurm.change("1", state="CANCELLED")
-        await asyncio.wait_for(asked, PATIENCE_S)
+        await asyncio.wait_for(cancelled, PATIENCE_S)
         assert (await server.until("a", is_type("end")))[-1]["message"] == "asked"
         assert "scancel --full 1" not in server.slurm.calls("scancel")
 
@@ -120,14 +148,10 @@ def test_a_job_that_runs_is_asked_and_then_ended(tmp_path: Path) -> None:
 
 def test_suspend_and_resume(tmp_path: Path) -> None:
     async def act(server: FakeServer) -> None:
-        await server.submit("a")
-        server.slurm.change("1", state="RUNNING")
-        asked = asyncio.create_task(server.client.ask("suspend", id="a"))
-        async with asyncio.timeout(PATIENCE_S):
-            while not server.slurm.jobs["1"].get("asked"):
-                await asyncio.sleep(0.05)
+        await begin(server)
+        suspended = await asked(server, "suspend")
         (server.slurm.job_directory("a") / "stopped").touch()
-        await asyncio.wait_for(asked, PATIENCE_S)
+        await asyncio.wait_for(suspended, PATIENCE_S)
         assert server.slurm.calls("scontrol requeuehold") == ["scontrol requeuehold 1"]
         await server.until("a", is_type("status", suspend=True))
         await server.client.ask("resume", id="a")
@@ -139,12 +163,8 @@ def test_suspend_and_resume(tmp_path: Path) -> None:
 
 def test_a_job_may_be_resumed_while_it_is_being_suspended(tmp_path: Path) -> None:
     async def act(server: FakeServer) -> None:
-        await server.submit("a")
-        server.slurm.change("1", state="RUNNING")
-        suspended = asyncio.create_task(server.client.ask("suspend", id="a"))
-        async with asyncio.timeout(PATIENCE_S):
-            while not server.slurm.jobs["1"].get("asked"):
-                await asyncio.sleep(0.05)
+        await begin(server)
+        suspended = await asked(server, "suspend")
         resumed = asyncio.create_task(server.client.ask("resume", id="a"))
         await suspended
         wish = server.slurm.job_directory("a") / "wish"
@@ -203,7 +223,7 @@ def test_another_server_goes_on_where_the_last_one_was(tmp_path: Path) -> None:
         await server.until("a", is_type("event", reason="First"))
         await server.client.close()
         book.append("event", {"reason": "Second"})
-        book.append("end", {"succeeded": True})
+        book.append("end", END)
         other = FakeServer(server.slurm, server.home)
         async with other:
             path = other.home / "jobs" / "a"
@@ -236,9 +256,7 @@ def test_jobs_survive_a_controller_that_is_away(tmp_path: Path) -> None:
         with server.slurm.changing() as state:
             state["silent"] = True
         before = len(server.slurm.calls("squeue"))
-        async with asyncio.timeout(PATIENCE_S):
-            while len(server.slurm.calls("squeue")) < before + 2:
-                await asyncio.sleep(0.1)
+        await until(lambda: len(server.slurm.calls("squeue")) >= before + 2)
         with server.slurm.changing() as state:
             state["silent"] = False
             state["jobs"]["1"]["reason"] = "Priority"
@@ -279,12 +297,8 @@ def test_many_jobs_cost_one_question(tmp_path: Path) -> None:
 
 def test_a_login_node_that_is_not_there(tmp_path: Path) -> None:
     async def act() -> None:
-        slurm = FakeSlurm(tmp_path / "slurm")
-        (slurm.directory / "bin" / "ssh").write_text(
-            "#!/bin/sh\necho 'ssh: Could not resolve hostname hpc: Name or service not known' >&2\n"
-            "exit 255\n"
-        )
-        (slurm.directory / "bin" / "ssh").chmod(0o700)
+        words = "ssh: Could not resolve hostname hpc: Name or service not known"
+        slurm = slurm_with_ssh(tmp_path, f"echo '{words}' >&2", "exit 255")
         cluster = {**slurm.cluster, "login": "hpc", "destination": "hpc"}
         client = RelayClient(cluster, tmp_path / "home", slurm.environ)
         try:
@@ -299,12 +313,8 @@ def test_a_login_node_that_is_not_there(tmp_path: Path) -> None:
 
 def test_the_agent_is_copied_to_the_login_node_once(tmp_path: Path) -> None:
     async def act() -> None:
-        slurm = FakeSlurm(tmp_path / "slurm")
-        ssh = slurm.directory / "bin" / "ssh"
-        ssh.write_text(
-            f'#!/bin/sh\nexport HOME={tmp_path}/far\nfor w; do :; done\nexec sh -c "$w"\n'
-        )
-        ssh.chmod(0o700)
+        home = f"export HOME={tmp_path}/far"
+        slurm = slurm_with_ssh(tmp_path, home, "for w; do :; done", 'exec sh -c "$w"')
         (tmp_path / "far").mkdir()
         cluster = {**slurm.cluster, "login": "hpc", "home": "", "env": {"MARK": "it's here"}}
         client = RelayClient(cluster, tmp_path / "home", slurm.environ)
@@ -346,7 +356,7 @@ def test_a_relay_is_replaced_when_its_cluster_is_described_anew(tmp_path: Path) 
         assert (first[1:], second[1:], third[1:]) == ([], ["new"], ["newer"])
         assert len({first[0], second[0], third[0]}) == 3
         server.slurm.change("1", state="RUNNING", reason="None")
-        server.driver("a").append("end", {"succeeded": True, "reason": "", "message": ""})
+        server.driver("a").append("end", END)
         assert (await server.until("a", is_type("end")))[-1]["succeeded"]
 
     run(tmp_path, act)

@@ -24,6 +24,7 @@ from trainway.agent.pool.ssh_command import (
 from trainway.agent.pool.ssh_failure import Failure, explain, not_startable
 from trainway.agent.slurm.relay.login import HOME, relay_script
 from trainway.backends.local.jobdir import PRIVATE_DIR
+from trainway.backends.ssh import ssh_process
 
 Json = dict[str, Any]
 
@@ -184,21 +185,9 @@ async def _copy(host: Json, archive: Path, digest: str, environ: Mapping[str, st
     """Put the agent on the login node."""
     data = await asyncio.to_thread(archive.read_bytes)
     words = copy_arguments(host, digest, len(data))
-    process = await asyncio.create_subprocess_exec(
-        *words,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.PIPE,
-        env=dict(environ),
-        cwd="/",
-        start_new_session=True,
-    )
     try:
-        async with asyncio.timeout(COPY_S):
-            _, said = await process.communicate(data)
-    except TimeoutError:
-        process.kill()
-        await process.wait()
-        raise RelayError(explain(host, None, b"")) from None
-    if process.returncode:
-        raise RelayError(explain(host, process.returncode, said))
+        ended = await ssh_process.run(words, data, environ, COPY_S)
+    except OSError as error:
+        raise RelayError(not_startable(error, words[0])) from error
+    if ended.status != 0:
+        raise RelayError(explain(host, ended.status, ended.said))

@@ -15,7 +15,7 @@ Json = dict[str, Any]
 POD: Json = {"uid": "u", "pod": "node-0-0", "attempt": 0, "containers": [{"name": "node"}]}
 LOG = "logs/node-0-0.node.0.log"
 END: Json = {"succeeded": True, "reason": "", "message": ""}
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
 
 
 class Site:

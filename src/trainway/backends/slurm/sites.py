@@ -28,6 +28,8 @@ _HINT: Final = (
 class ConfiguredClusters:
     """The clusters that a person has named, and that of this machine."""
 
+    family = FAMILY
+
     def __init__(
         self,
         home: Path,

@@ -16,7 +16,7 @@ from trainway.backends.slurm.relay_client import RelayClient
 
 Json = dict[str, Any]
 
-PATIENCE_S: Final = 60.0
+PATIENCE_S: Final = 120.0
 LARGE: Final = "x" * 300_000
 PROGRAMS: Final = ("sbatch", "squeue", "sacct", "sbcast", "scancel", "scontrol", "srun")
 _SCRIPT: Final = """\

@@ -11,7 +11,7 @@ from typing import Any, Final
 from trainway.agent.pool.ssh_command import in_sh, shell_path
 from trainway.backends.local.attachment import attachment as local_attachment
 from trainway.backends.ssh.host_lookup import PROGRAM
-from trainway.backends.ssh.pools import PYTHON
+from trainway.backends.ssh.login_fields import PYTHON
 from trainway.errors import ConflictError
 
 Json = dict[str, Any]

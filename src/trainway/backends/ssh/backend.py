@@ -4,15 +4,11 @@ The agent does the work and writes the journals and logs; this side plans, hands
 """
 
 import asyncio
-import json
 import logging
-import shutil
-import threading
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
-from datetime import UTC, datetime
-from pathlib import Path
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Final
 
+from trainway.backends.agent_backend import Clock, now
 from trainway.backends.agent_socket import AgentError
 from trainway.backends.base import (
     BackendSettings,
@@ -21,20 +17,18 @@ from trainway.backends.base import (
     Feature,
     Handle,
     Isolation,
-    LogLine,
-    LogQuery,
     Request,
     Update,
     Workload,
     isolation_of,
 )
-from trainway.backends.local import fitness, journal
-from trainway.backends.local.certificate import new_status_keys
-from trainway.backends.local.jobdir import PRIVATE_DIR, JobDir
+from trainway.backends.file_store import check_files, keep_files
+from trainway.backends.local import fitness
+from trainway.backends.local.certificate import StatusKeys
+from trainway.backends.local.jobdir import JobDir
+from trainway.backends.local.journal import Record
 from trainway.backends.local.ports import Ports
-from trainway.backends.local.strays import read_strays
-from trainway.backends.logs.cursor import Cursor
-from trainway.backends.logs.stream import stream_logs
+from trainway.backends.site_backend import SiteBackend
 from trainway.backends.ssh import planning
 from trainway.backends.ssh.attachment import attachment
 from trainway.backends.ssh.login_environment import login_environment
@@ -44,7 +38,7 @@ from trainway.backends.ssh.pool_agent import PoolAgent
 from trainway.backends.ssh.sites import ConfiguredPools, Sites
 from trainway.backends.ssh.survey import Survey
 from trainway.compiler.network import JobIdentity, Network
-from trainway.errors import ConflictError, TrainwayError, UnavailableError, UsageError
+from trainway.errors import TrainwayError, UsageError
 
 Json = dict[str, Any]
 
@@ -55,38 +49,24 @@ _NO_IMAGES: Final = "jobs run as processes of the hosts; containers there come l
 log = logging.getLogger(__name__)
 
 
-class PoolBackend:
+class PoolBackend(SiteBackend[PoolRequest]):
     """Hands each job to the agent of a pool."""
 
-    schedules = True
+    request_type = PoolRequest
+    takes_files = True
+    """ConfigMaps may have files that were sent ahead of the job."""
 
     def __init__(
         self,
         settings: BackendSettings,
         sites: Sites,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        clock: Clock = now,
         ports: Ports | None = None,
     ) -> None:
-        self._target = settings.target
-        self._home = settings.home
+        super().__init__(settings, sites, ports or Ports(_FIRST_PORT, _LAST_PORT), clock)
         self._sites = sites
-        self._clock = clock
-        self._ports = ports or Ports(_FIRST_PORT, _LAST_PORT)
         self._agents: dict[str, PoolAgent] = {}
-        self._writing = threading.Lock()
         self._survey = Survey()
-
-    @property
-    def name(self) -> str:
-        """`ssh/POOL`, as far as it was given."""
-        return f"{self._sites.family}/{self._target}".rstrip("/")
-
-    def places(self) -> list[str]:
-        """One for each pool; the family's name where the configuration cannot be read."""
-        try:
-            return [f"{self._sites.family}/{name}" for name in self._sites.names()]
-        except TrainwayError:
-            return [self._sites.family]
 
     async def look(self) -> None:
         """See whether there is such a pool, and whether ssh understands what is said of it."""
@@ -118,21 +98,9 @@ class PoolBackend:
         """What the last survey found."""
         return list(self._survey.checks)
 
-    def warm_up(self) -> None:
-        """Make a certificate, for all that this imports."""
-        new_status_keys("warm-up", self._clock())
-
     def capacity(self) -> Capacity:
         """What the last survey found."""
         return self._survey.capacity
-
-    def namespace(self, named: str) -> str:
-        """Any name will do."""
-        return named
-
-    def runtime(self, kind: str, name: str) -> Json | None:  # noqa: ARG002 - only the built-in ones
-        """None: hosts have no runtimes of their own."""
-        return None
 
     def network(self, job: JobIdentity) -> Network:
         """The names of pods, and a port that other jobs of ours do not have."""
@@ -141,14 +109,6 @@ class PoolBackend:
     def environment(self, workload: Workload) -> dict[str, str]:  # noqa: ARG002 - hosts have their own
         """What every process of a job has beside what its object says: nothing of this machine."""
         return {}
-
-    def release(self, port: int) -> None:
-        """Give the job's port back."""
-        self._ports.release(port)
-
-    def has_lost_network(self, handle: Handle) -> bool:  # noqa: ARG002 - hosts are not asked
-        """Never."""
-        return False
 
     def problems(self, jobset: Json, source: Json) -> tuple[list[str], list[str]]:  # noqa: ARG002 - the JobSet says it all
         """What processes cannot do for the JobSet."""
@@ -163,16 +123,16 @@ class PoolBackend:
         """The plan for the pool agent."""
         known = workload.handle
         site = planning.site_of(known) if known else self._sites.find(self._target)
-        return planning.plan(workload, site, self._home / "jobs", self.environment(workload))
+        return planning.plan(workload, site, self._jobs, self.environment(workload))
 
     async def rehearse(self, request: Request) -> None:
-        """The agent has the last word, when it places the job."""
+        """See that its files were sent. The agent has the last word, when it places the job."""
+        await asyncio.to_thread(check_files, self._home, self._ours(request).plan["objects"])
 
     async def submit(self, request: Request) -> None:
         """Write the plan, and hand it to the agent; it takes it once."""
-        wanted = _ours(request)
-        job = JobDir(Path(wanted.directory))
-        is_new = not job.plan.exists()
+        wanted = self._ours(request)
+        is_new = not self.job_dir(wanted.handle).plan.exists()
         agent = self.agent(wanted.site.pool)
         try:
             await self._configure(agent)
@@ -181,80 +141,34 @@ class PoolBackend:
                 raise
             # The hosts that the agent knows already are those that the job is on.
             log.warning("%s: %s", self.name, error)
-        try:
-            await asyncio.to_thread(self._write, job, wanted)
-        except OSError as error:
-            raise AgentError(f"{job.path} cannot be written: {error.strerror}") from error
+        job = await self._write(wanted)
         await agent.ask("submit", directory=str(job.path))
 
-    async def adopt(self, handle: Handle) -> None:
-        """Keep the port of a job that runs already."""
-        self._ports.hold(int(handle["port"]))
-
-    def strays(self, known: Callable[[], Collection[str]]) -> list[Workload]:
-        """The jobs of all pools whose records were lost, such as with the database."""
-        return read_strays(self._home / "jobs", known, planning.workload_of)
+    def _completed(self, job: JobDir, request: PoolRequest, keys: StatusKeys) -> Json:
+        keep_files(self._home, request.plan["objects"], job.path)
+        return super()._completed(job, request, keys)
 
     def watch(self, handle: Handle, after: int) -> AsyncIterator[Update]:
         """The job's journal."""
-        return self._agent(handle).watch(str(handle["id"]), _job(handle).journal, after)
+        return self._courier(handle).watch(str(handle["id"]), self.job_dir(handle).journal, after)
 
     async def recover(self, handle: Handle, *, cancelled: bool = False) -> bool:
         """Have an agent go on with the job; False if the job's directory is gone."""
-        job = _job(handle)
+        job = self.job_dir(handle)
         if not job.plan.exists():
             return False
-        await self._agent(handle).ask("submit", directory=str(job.path))
+        await self._courier(handle).ask("submit", directory=str(job.path))
         if cancelled:
-            await self._agent(handle).ask("cancel", id=handle["id"], grace=0)
+            await self._courier(handle).ask("cancel", id=handle["id"], grace=0)
         return True
-
-    def check_logs(self, query: LogQuery) -> None:
-        """See whether the cursor is one of ours."""
-        if query.cursor:
-            Cursor.parse(query.cursor)
-
-    def logs(
-        self, handle: Handle, query: LogQuery, ended: asyncio.Event
-    ) -> AsyncIterator[list[LogLine]]:
-        """What came of the logs of all pods, merged by time."""
-        return stream_logs(_job(handle).logs, query, ended)
-
-    def output(self, handle: Handle) -> Path:
-        """The folder into which the hosts' output is copied."""
-        return _job(handle).output
-
-    async def attachment(self, handle: Handle, role: str | None, rank: int | None) -> Json:
-        """The processes of a pod, and the way to them."""
-        file = _job(handle).journal
-        records = await asyncio.to_thread(lambda: list(journal.read(file, -1)))
-        if not records:
-            raise ConflictError("the job has not begun")
-        return attachment(handle, records, await self._ways(), role, rank)
-
-    async def suspend(self, handle: Handle) -> None:
-        """Stop the pods."""
-        await self._agent(handle).ask("suspend", id=handle["id"])
-
-    async def resume(self, handle: Handle) -> None:
-        """Start the pods again."""
-        await self._agent(handle).ask("resume", id=handle["id"])
 
     async def cancel(self, handle: Handle) -> None:
         """Stop everything, on every host that can be reached."""
         try:
-            await self._agent(handle).ask("cancel", id=handle["id"])
+            await self._courier(handle).ask("cancel", id=handle["id"])
         except AgentError:
             if not await self.recover(handle, cancelled=True):
                 raise
-
-    async def delete(self, handle: Handle) -> None:
-        """Remove what the job left on the hosts and here."""
-        try:
-            await self._agent(handle).ask("forget", id=handle["id"])
-        except UnavailableError as error:
-            log.warning("job %s may have left something on its hosts: %s", handle["id"], error)
-        await asyncio.to_thread(shutil.rmtree, _job(handle).path, ignore_errors=True)
 
     def agent(self, pool: str) -> PoolAgent:
         """The agent of a pool."""
@@ -262,8 +176,16 @@ class PoolBackend:
             self._agents[pool] = PoolAgent(self._home / "pools" / pool)
         return self._agents[pool]
 
-    def _agent(self, handle: Handle) -> PoolAgent:
+    def _courier(self, handle: Handle) -> PoolAgent:
         return self.agent(str(handle["pool"]))
+
+    def _workload_of(self, plan: Json) -> Workload | None:
+        return planning.workload_of(plan)
+
+    async def _way(
+        self, handle: Handle, records: Sequence[Record], role: str | None, rank: int | None
+    ) -> Json:
+        return attachment(handle, records, await self._ways(), role, rank)
 
     async def _hosts(self) -> list[Json]:
         return await asyncio.to_thread(self._sites.hosts, self._target)
@@ -275,35 +197,9 @@ class PoolBackend:
     async def _configure(self, agent: PoolAgent) -> None:
         await agent.configure(await self._hosts())
 
-    def _write(self, job: JobDir, request: PoolRequest) -> None:
-        """Write the plan, with keys for reports of progress, unless it is there."""
-        with self._writing:
-            if job.plan.exists():
-                return
-            job.path.parent.mkdir(mode=PRIVATE_DIR, parents=True, exist_ok=True)
-            job.create()
-            keys = new_status_keys(request.plan["id"], self._clock())
-            files = {
-                "certificate": keys.certificate.decode(),
-                "key": keys.key.decode(),
-                "token": keys.token,
-            }
-            plan = {**request.plan, "status": {**request.plan["status"], "files": files}}
-            job.write(job.plan, json.dumps(plan).encode(), is_durable=True)
-
 
 class SshBackend(PoolBackend):
     """Jobs on pools of `config.yaml`, and on hosts of `~/.ssh/config`."""
 
     def __init__(self, settings: BackendSettings) -> None:
         super().__init__(settings, ConfiguredPools(settings.home))
-
-
-def _ours(request: Request) -> PoolRequest:
-    if not isinstance(request, PoolRequest):
-        raise TypeError("not a request of this backend")
-    return request
-
-
-def _job(handle: Handle) -> JobDir:
-    return JobDir(Path(handle["directory"]))

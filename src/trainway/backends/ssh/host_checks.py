@@ -3,7 +3,6 @@
 Only the question is asked here (`asked`); the rest is pure.
 """
 
-import asyncio
 import json
 import shlex
 from collections.abc import Mapping, Sequence
@@ -14,6 +13,7 @@ from typing import Any, Final
 from trainway.agent.pool.ssh_command import OLDEST_PYTHON, shell_path, ssh_arguments
 from trainway.agent.pool.ssh_failure import explain
 from trainway.backends.base import Check
+from trainway.backends.ssh import ssh_process
 
 Json = dict[str, Any]
 
@@ -37,24 +37,12 @@ async def asked(host: Json, others: Sequence[Json], environ: Mapping[str, str]) 
     """Log in to a host, as the pool agent does, and let it report, also on the others."""
     script = Path(__file__).with_name("host_report.py").read_bytes()
     peers = json.dumps([[other["name"], other["address"], other["port"]] for other in others])
+    question = f"exec {shell_path(host['python'])} - {shlex.quote(peers)}"
     try:
-        process = await asyncio.create_subprocess_exec(
-            *ssh_arguments(host, f"exec {shell_path(host['python'])} - {shlex.quote(peers)}"),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env=environ,
-        )
+        ended = await ssh_process.run(ssh_arguments(host, question), script, environ, _LIMIT_S)
     except OSError as error:
         return Answer(1, said=f"ssh does not start: {error.strerror}".encode())
-    try:
-        async with asyncio.timeout(_LIMIT_S):
-            out, said = await process.communicate(script)
-    except TimeoutError:
-        process.kill()
-        await process.wait()
-        return Answer(None)
-    return Answer(process.returncode, parsed(out.decode(errors="replace")), said)
+    return Answer(ended.status, parsed(ended.out.decode(errors="replace")), ended.said)
 
 
 def parsed(text: str) -> Json:

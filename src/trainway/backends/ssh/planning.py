@@ -4,51 +4,35 @@ It is the plan of a job on this machine without what only a host knows: the pool
 host a pod is on, and the host which devices, which address and which environment it has.
 """
 
-import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import Any, Final
+from typing import Any
 
-from trainway.backends.base import Handle, Workload, as_json
-from trainway.backends.demand import demand_of
-from trainway.backends.local.planning import VERSION, status_path
-from trainway.backends.masking import MASK, masked_object
+from trainway.backends import agent_plan
+from trainway.backends.agent_plan import AgentRequest, launcher_part, plan_of
+from trainway.backends.base import Handle, Workload
 from trainway.backends.pod_demand import pod_demands
 from trainway.backends.ssh.sites import Site
 
 Json = dict[str, Any]
 
-_LAUNCHER: Final = "launcher"
-_SSH_AUTH: Final = "kubernetes.io/ssh-auth"
-
 
 @dataclass(frozen=True)
-class PoolRequest:
+class PoolRequest(AgentRequest):
     """One job for a pool agent."""
 
-    plan: Json
-    directory: PurePath
     site: Site
 
     @property
     def handle(self) -> Handle:
-        """How the job is found again, whatever becomes of the configuration."""
+        """Also where it went."""
         return {
-            "id": self.plan["id"],
-            "port": self.plan["network"]["port"],
-            "directory": str(self.directory),
+            **super().handle,
             "site": self.site.name,
             "pool": self.site.pool,
             "queue": self.site.queue,
             "outputs": self.site.outputs,
         }
-
-    def text(self) -> str:
-        """The plan, without the values of Secrets and of the environment."""
-        shown = copy.deepcopy(self.plan)
-        shown["objects"] = [masked_object(obj) for obj in shown["objects"]]
-        shown["env"] = dict.fromkeys(shown["env"], MASK)
-        return as_json(shown)
 
 
 def site_of(handle: Handle) -> Site:
@@ -63,16 +47,8 @@ def workload_of(plan: Json) -> Workload | None:
         return None
     site = Site(plan["pool"], plan["pool"], outputs=plan["outputs"])
     request = PoolRequest(plan, PurePath(), site)
-    return Workload(
-        id=plan["id"],
-        name=plan["name"],
-        namespace=plan["namespace"],
-        jobset=plan["jobset"],
-        objects=plan["objects"],
-        workdir=plan["workdir"],
-        environ={},
-        port=plan["network"]["port"],
-        demand=demand_of(plan["jobset"]["spec"]),
+    return replace(
+        agent_plan.workload_of(plan),
         priority=plan["priority"],
         oversubscribe=plan["oversubscribe"],
         handle=request.handle,
@@ -82,39 +58,15 @@ def workload_of(plan: Json) -> Workload | None:
 def plan(workload: Workload, site: Site, jobs: PurePath, environ: dict[str, str]) -> PoolRequest:
     """What the pool agent will be told; `environ` is what every process of the job has."""
     made: Json = {
-        "version": VERSION,
-        "id": workload.id,
-        "name": workload.name,
-        "namespace": workload.namespace,
+        **plan_of(workload),
         "pool": site.pool,
         "queue": site.queue,
         "priority": workload.priority,
         "oversubscribe": workload.oversubscribe,
         "demand": pod_demands(workload.jobset),
-        "jobset": workload.jobset,
-        "objects": workload.objects,
-        "workdir": workload.workdir,
         "env": environ,
-        "mounts": "namespace",
-        "network": {"port": workload.port},
-        "status": {"path": status_path(workload)},
         "outputs": site.outputs,
         "bring": [],
+        **launcher_part(workload),
     }
-    keys = _launcher_keys(workload)
-    if keys:
-        made["mpi"] = {"secret": keys}
     return PoolRequest(made, jobs / workload.id, site)
-
-
-def _launcher_keys(workload: Workload) -> str:
-    """The Secret by which a launcher gets to its workers; empty where there is no launcher."""
-    roles = [role["name"] for role in workload.jobset["spec"].get("replicatedJobs") or ()]
-    if _LAUNCHER not in roles:
-        return ""
-    found = (
-        str(obj["metadata"]["name"])
-        for obj in workload.objects
-        if obj.get("kind") == "Secret" and obj.get("type") == _SSH_AUTH
-    )
-    return next(found, "")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from trainway.backends import agent_socket
-from trainway.backends.agent_socket import PATIENCE_S, STEP_S, AgentLostError, Starter
+from trainway.backends.agent_socket import AgentLostError, Starter
 from trainway.backends.base import Update
 from trainway.backends.local.jobdir import PRIVATE_DIR, AgentDir
 from trainway.backends.ssh.login_environment import login_environment
@@ -87,19 +87,9 @@ class PoolAgent:
             await asyncio.to_thread(path.mkdir, PRIVATE_DIR, parents=True, exist_ok=True)
             environ = login_environment(path.parent.parent)
             status, said = await self._starter.start(["pool", str(path)], environ)
-            if status and not await self._is_under_way():
+            if status and not await agent_socket.is_under_way(self.directory):
                 raise UnavailableError(
                     f"the agent of pool {self.name} did not start: "
                     f"{said or f'it ended with {status}'}",
                     hint=f"{self.directory.agent_log} may say more",
                 )
-
-    async def _is_under_way(self) -> bool:
-        """Whether another agent has the pool, maybe one that has yet to open its socket."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(PATIENCE_S):
-                while self.directory.is_locked():
-                    if await agent_socket.is_alive(self.directory.socket):
-                        return True
-                    await asyncio.sleep(STEP_S)
-        return False

@@ -8,63 +8,35 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from trainway.api.task.shape import (
-    TEXT,
-    Either,
-    Items,
-    Number,
-    Record,
-    Shape,
-    Table,
-    Text,
-    Word,
-    check,
-    step,
-)
+from trainway.api.task.shape import TEXT, Either, Items, Number, Record, Table, Text, check, step
+from trainway.backends.ssh import login_fields
 from trainway.jobset.quantity import InvalidQuantityError, Quantity
 from trainway.schema.field import FieldError, Path, duplicate, invalid
 
 Json = dict[str, Any]
 
-COPY: Final = "copy"
-KEEP: Final = "keep"
-PYTHON: Final = "python3"
-NAME: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}"
-"""What a pool may be called: it is also the name of a directory."""
-
-_HOST_NAME: Final = Text(r"[^\s/@-][^\s/]*", "must be the name or address of a host")
-_PORT: Final = Number(whole=True, least=1, most=65_535)
-_ENV: Final = Table(Either((TEXT, Number())), key="[A-Za-z_][A-Za-z0-9_]*")
 _AMOUNT: Final = Either((TEXT, Number(above=0)))
-_COMMON: Final[Mapping[str, Shape]] = {
-    "user": Text(r"[^\s@-][^\s@]*", "must be the name of a user"),
-    "port": _PORT,
-    "identity": Text(r".+", "must be the path of a key"),
-    "python": Text(r"\S.*", "must be a program"),
-    "env": _ENV,
-    "options": Items(TEXT),
-}
 _HOST: Final = Record(
     {
-        "host": _HOST_NAME,
-        "name": Text(NAME, "must be letters, digits, '.', '_' and '-'"),
+        "host": login_fields.HOST_NAME,
+        "name": Text(login_fields.NAME, "must be letters, digits, '.', '_' and '-'"),
         "address": Text(r"\S+", "must be an address"),
         "cpus": _AMOUNT,
         "memory": _AMOUNT,
         "gpus": Number(whole=True, least=0),
-        **_COMMON,
+        **login_fields.LOGIN,
     },
     needs=("host",),
 )
 _POOL: Final = Record(
     {
-        "hosts": Items(Either((_HOST_NAME, _HOST)), least=1),
-        "outputs": Word((COPY, KEEP), any_case=False),
-        **_COMMON,
+        "hosts": Items(Either((login_fields.HOST_NAME, _HOST)), least=1),
+        "outputs": login_fields.OUTPUTS,
+        **login_fields.LOGIN,
     },
     needs=("hosts",),
 )
-SHAPE: Final = Table(_POOL, key=NAME)
+SHAPE: Final = Table(_POOL, key=login_fields.NAME)
 
 
 @dataclass(frozen=True)
@@ -81,7 +53,7 @@ class Host:
     identity: str = ""
     address: str = ""
     """Where the other hosts reach it; empty: where ssh does."""
-    python: str = PYTHON
+    python: str = login_fields.PYTHON
     env: Mapping[str, str] = field(default_factory=dict)
     options: tuple[str, ...] = ()
     """Further arguments of ssh."""
@@ -103,7 +75,7 @@ class HostPool:
 
     name: str
     hosts: tuple[Host, ...]
-    outputs: str = COPY
+    outputs: str = login_fields.COPY
     """Whether what jobs leave in their output folders comes back, or stays on the hosts."""
 
 
@@ -124,7 +96,7 @@ def pools_of(data: Mapping[str, Any], home: str) -> dict[str, HostPool]:
 
 def _pool(name: str, data: Mapping[str, Any], home: str) -> HostPool:
     hosts = tuple(_host(item, data, home) for item in data["hosts"])
-    return HostPool(name, hosts, data.get("outputs") or COPY)
+    return HostPool(name, hosts, data.get("outputs") or login_fields.COPY)
 
 
 def _host(item: str | Mapping[str, Any], pool: Mapping[str, Any], home: str) -> Host:
@@ -141,11 +113,11 @@ def _host(item: str | Mapping[str, Any], pool: Mapping[str, Any], home: str) -> 
         name=str(own.get("name") or host),
         user=str(own.get("user") or user or pool.get("user") or ""),
         port=int(chosen("port", 0)),
-        identity=_expanded(chosen("identity"), home),
+        identity=login_fields.expanded(chosen("identity"), home),
         address=str(own.get("address") or ""),
-        python=chosen("python", PYTHON),
-        env={name: _text(value) for name, value in env.items()},
-        options=tuple(_expanded(word, home) for word in options),
+        python=chosen("python", login_fields.PYTHON),
+        env=login_fields.variables(env),
+        options=login_fields.all_expanded(options, home),
         limits=_limits(own),
     )
 
@@ -186,11 +158,3 @@ def _amount_errors(value: Any, path: Path) -> Iterator[FieldError]:
         is_something = False
     if not is_something:
         yield invalid(path, value, "must be an amount such as 8, 500m or 32Gi")
-
-
-def _expanded(path: str, home: str) -> str:
-    return f"{home}{path[1:]}" if path == "~" or path.startswith("~/") else path
-
-
-def _text(value: str | float) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -13,7 +13,8 @@ from typing import Any, Final, Protocol
 from trainway.backends import configuration
 from trainway.backends.ssh.client_config import named_hosts
 from trainway.backends.ssh.host_lookup import Lookup
-from trainway.backends.ssh.pools import COPY, Host, HostPool, pools_of
+from trainway.backends.ssh.login_fields import COPY
+from trainway.backends.ssh.pools import Host, HostPool, pools_of
 from trainway.errors import NotFoundError, UsageError
 from trainway.schema.validation import closest
 

@@ -1,0 +1,51 @@
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainway.backends.cluster import agents
+from trainway.backends.cluster.agents import ClusterAgents
+from trainway.backends.cluster.host_amounts import HostAmounts
+from trainway.backends.ssh.pool_agent import PoolAgent
+
+Json = dict[str, Any]
+
+READY: Json = {"name": "a", "cpus": 2.0, "memory": 4.0, "gpus": ["0"]}
+AWAY: Json = {"name": "b", "message": "no route to it"}
+SLOW: Json = {"name": "c"}
+
+
+class Told(PoolAgent):
+    """An agent whose hosts are as they are told, one answer after the other."""
+
+    def __init__(self, path: Path, answers: list[list[Json]]) -> None:
+        super().__init__(path)
+        self._answers = answers
+
+    async def ask(self, operation: str, **more: object) -> Json:
+        assert (operation, more) == ("status", {})
+        return {"hosts": self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]}
+
+
+def asked(tmp_path: Path, *answers: list[Json]) -> list[HostAmounts] | None:
+    class Agents(ClusterAgents):
+        async def _configured(self, infra: str) -> PoolAgent:
+            assert infra == "ssh/lab"
+            return Told(tmp_path / "agent", list(answers))
+
+    return asyncio.run(Agents(tmp_path).hosts("ssh/lab"))
+
+
+def test_hosts_are_waited_for_until_each_has_said_something(tmp_path: Path) -> None:
+    assert asked(tmp_path, [READY, SLOW], [READY, AWAY]) == [
+        HostAmounts("a", 2.0, 4.0, 1.0),
+        HostAmounts("b", 0, 0, 0.0),
+    ]
+
+
+def test_nothing_is_said_of_a_pool_with_a_host_that_is_slow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agents, "_PATIENCE_S", 0.2)
+    assert asked(tmp_path, [READY, SLOW]) is None
