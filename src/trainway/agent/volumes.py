@@ -7,6 +7,7 @@ where there is one. Files of Secrets are for the owner only unless a mode is giv
 
 from __future__ import annotations
 
+import errno
 import os
 import posixpath
 import stat
@@ -26,10 +27,15 @@ if TYPE_CHECKING:
     from trainway.agent.pod_identity import PodIdentity
 
     Json = dict[str, Any]
+    Content = bytes | str
+    """The bytes of a file, or the digest of one that the job has."""
 
 MEMORY = "/dev/shm"  # noqa: S108 - that is where it is
 PUBLIC_FILE, SECRET_FILE = 0o644, 0o600
 PUBLIC_DIRECTORY = 0o755
+BLOBS = "blobs"
+"""Where a job has its files, by their digests."""
+PIECE = 1024 * 1024
 _HOST_PATH_KINDS = {
     "Directory": stat.S_ISDIR,
     "DirectoryOrCreate": stat.S_ISDIR,
@@ -119,8 +125,30 @@ class PodVolumes:
             folder = posixpath.dirname(file_name)
             if folder:
                 self._directory.make(f"{path}/{folder}", PUBLIC_DIRECTORY)
-            self._directory.write(f"{path}/{file_name}", data, mode)
+            if isinstance(data, str):
+                self._have_file(data, f"{path}/{file_name}", mode)
+            else:
+                self._directory.write(f"{path}/{file_name}", data, mode)
         return Volume(self._directory.join(path), fixed=True)
+
+    def _have_file(self, digest: str, path: str, mode: int) -> None:
+        """Have a file of the job at a path: the same one, if all that use it may read it so."""
+        fd, source = self._directory.fd, f"{BLOBS}/{digest}"
+        if mode == PUBLIC_FILE:
+            os.chmod(source, mode, dir_fd=fd)
+            try:
+                os.link(source, path, src_dir_fd=fd, dst_dir_fd=fd)
+            except OSError as error:
+                if error.errno not in (errno.EMLINK, errno.EPERM, errno.EXDEV):
+                    raise
+            else:
+                return
+        with os.fdopen(self._directory.open(source, os.O_RDONLY), "rb") as given:
+            made = self._directory.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            with os.fdopen(made, "wb") as copy:
+                for piece in iter(lambda: given.read(PIECE), b""):
+                    copy.write(piece)
+                os.fchmod(copy.fileno(), mode)
 
     def _make_temporary(self) -> None:
         self._directory.make(self._home)
@@ -159,7 +187,7 @@ class PodVolumes:
             )
         return path
 
-    def _files(self, name: str, kind: str, source: Json) -> Iterator[tuple[str, bytes, int]]:
+    def _files(self, name: str, kind: str, source: Json) -> Iterator[tuple[str, Content, int]]:
         """The files of a volume of given content: name, data and mode."""
         if kind == "projected":
             for part in source.get("sources") or []:
@@ -181,9 +209,12 @@ class PodVolumes:
 
     def _object_files(
         self, kind: str, name: object, source: Json, default: int
-    ) -> Iterator[tuple[str, bytes, int]]:
+    ) -> Iterator[tuple[str, Content, int]]:
         optional = bool(source.get("optional"))
-        data = self._objects.data(kind, str(name or ""), optional=optional)
+        data: dict[str, Content] = {
+            **self._objects.data(kind, str(name or ""), optional=optional),
+            **self._objects.files(kind, str(name or "")),
+        }
         items = source.get("items")
         if not items:
             for key, value in data.items():

@@ -21,6 +21,11 @@ OBJECTS = Objects(
             "binaryData": {"c": "AP8="},
         },
         {"kind": "Secret", "metadata": {"name": "key"}, "data": {"id": "c2VjcmV0"}},
+        {
+            "kind": "ConfigMap",
+            "metadata": {"name": "files"},
+            "binaryData": {"large": {"$file": "0" * 64, "size": 3}, "small": "AP8="},
+        },
     ]
 )
 MOUNTED = {"name": "main", "volumeMounts": [{"name": "claim", "mountPath": "/claim"}]}
@@ -49,6 +54,31 @@ def files(path: Path) -> dict[str, tuple[bytes, int]]:
         for p in sorted(path.rglob("*"))
         if p.is_file()
     }
+
+
+def test_files_of_the_job(tmp_path: Path) -> None:
+    (tmp_path / "blobs").mkdir()
+    blob = tmp_path / "blobs" / ("0" * 64)
+    blob.write_bytes(b"all")
+    blob.chmod(0o600)
+    items = [
+        {"key": "large", "path": "data/x"},
+        {"key": "large", "path": "bin/x", "mode": 0o755},
+        {"key": "small", "path": "y"},
+    ]
+    made = make(tmp_path, {"name": "v", "configMap": {"name": "files", "items": items}})
+    assert files(source(made)) == {
+        "bin/x": (b"all", 0o755),
+        "data/x": (b"all", 0o644),
+        "y": (b"\x00\xff", 0o644),
+    }
+    assert (source(made) / "data" / "x").samefile(blob)
+    assert not (source(made) / "bin" / "x").samefile(blob)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(MissingError, match="No such file"):
+        make(tmp_path, {"name": "v", "configMap": {"name": "files"}})
 
 
 def test_config_map(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Sequence
 
 from trainway.cli.output import echo_line
+from trainway.cli.upload_view import UploadView
 from trainway.errors import NotFoundError, UsageError
 from trainway.sdk.cluster_rest import ClusterRest
 from trainway.sdk.rest import Json
@@ -11,7 +12,9 @@ from trainway.sdk.rest import Json
 
 def connect() -> ClusterRest:
     """The server of the environment, or the embedded one, which is started if need be."""
-    return ClusterRest.connect(warn=lambda message: echo_line(f"warning: {message}"))
+    rest = ClusterRest.connect(warn=lambda message: echo_line(f"warning: {message}"))
+    rest.on_upload = UploadView().show
+    return rest
 
 
 def chosen(

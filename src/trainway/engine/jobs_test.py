@@ -179,7 +179,7 @@ def test_files_expire_and_history_stays() -> None:
         job_id = await world.submit(spec={"ttlSecondsAfterFinished": 0})
         (await world.begun(job_id)).end()
         await world.until("demo", "Succeeded")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while "Expired" not in await world.reasons("demo"):
                 await asyncio.sleep(0)
         assert world.backend.deleted == [job_id]
@@ -207,7 +207,7 @@ def test_followers_of_logs_wait_for_the_beginning_and_stop_at_the_end() -> None:
         await world.until("demo", "Running")
         assert not following.done()
         job.end()
-        assert await asyncio.wait_for(following, 10) == [b"first", job_id.encode()]
+        assert await asyncio.wait_for(following, 60) == [b"first", job_id.encode()]
 
     play(scene)
 

@@ -1,6 +1,7 @@
 """Makes a submission ready to run: one JobSet, what its pods read, and what it needs."""
 
 import copy
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
@@ -27,6 +28,7 @@ UNPLACED: Final = (
 )
 """Objects that are in no namespace."""
 
+_VALUES: Final = ("data", "stringData", "binaryData")
 _RUNTIMES: Final = "trainer.kubeflow.org/v1alpha1"
 _SOURCE: Final = "request"
 
@@ -35,6 +37,7 @@ def prepare(submission: Submission, backend: Backend) -> Prepared:
     """Compile for the backend's network; InvalidError with all reasons why not."""
     objects = [copy.deepcopy(obj) for obj in submission.objects]
     job = _the_job(objects)
+    _check_files(objects, backend)
     _name(job, submission.name)
     _place(objects, job, backend)
     if submission.isolation is Isolation.CONTAINER:
@@ -46,6 +49,33 @@ def prepare(submission: Submission, backend: Backend) -> Prepared:
         if network.made is not None:
             backend.release(network.made.port)
         raise
+
+
+def _check_files(objects: Iterable[Json], backend: Backend) -> None:
+    """Refuse files that were sent ahead where the backend does not take them."""
+    takes_files = getattr(backend, "takes_files", False)  # those of other packages lack it
+    for obj in objects:
+        if type_of(obj) not in FILES:
+            continue
+        for field in _VALUES:
+            values = obj.get(field)
+            for key, value in values.items() if isinstance(values, dict) else ():
+                if not isinstance(value, dict):
+                    continue
+                name = (obj.get("metadata") or {}).get("name")
+                where = f"{obj['kind']}/{name}: {field}[{key}]"
+                if not _is_file(value) or field != "binaryData":
+                    raise InvalidError([f"{where}: it is no text"])
+                if not takes_files:
+                    raise InvalidError([f"{where}: {backend.name} takes no files sent ahead"])
+
+
+def _is_file(value: Json) -> bool:
+    if set(value) != {"$file", "size"}:
+        return False
+    name, size = value["$file"], value["size"]
+    is_digest = isinstance(name, str) and re.fullmatch("[0-9a-f]{64}", name) is not None
+    return is_digest and isinstance(size, int) and size >= 0
 
 
 def _name(job: Json, name: str) -> None:

@@ -77,7 +77,7 @@ class World:
 
     async def until(self, ref: str, holds: Callable[[Json], bool] | str) -> Json:
         """Watch a job until something holds, or until a phase."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             async for job in self.engine.reading.watch(ref):
                 if holds(job) if callable(holds) else job["status"]["phase"] == holds:
                     return job
@@ -85,7 +85,7 @@ class World:
 
     async def begun(self, job_id: str) -> FakeJob:
         """Wait until the backend has the job."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while job_id not in self.backend.jobs:
                 await asyncio.sleep(0)
         return self.backend.jobs[job_id]
@@ -118,6 +118,6 @@ def play(scene: Scene) -> None:
 
 async def told(job: FakeJob, operation: str, times: int = 1) -> None:
     """Wait until the agent was told."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while job.asked.count(operation) < times:
             await asyncio.sleep(0)

@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import AsyncIterator
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from trainway.errors import TrainwayError
 from trainway.sdk.client import Client
@@ -12,6 +13,9 @@ from trainway.sdk.job import Job
 from trainway.sdk.log_line import LogLine
 from trainway.sdk.rest import Json
 from trainway.sdk.transport import StreamControl
+
+if TYPE_CHECKING:
+    from trainway.sdk.async_clusters import AsyncCluster
 
 
 class AsyncJob:
@@ -123,6 +127,27 @@ class AsyncClient:
         """The newest jobs; see `Client.jobs`."""
         jobs = await asyncio.to_thread(partial(self._client.jobs, **query))
         return [AsyncJob(job) for job in jobs]
+
+    async def launch(self, target: str | Path, **options: Any) -> "tuple[AsyncCluster, AsyncJob]":
+        """Run a task, or a command of a shell, on a cluster; see `Client.launch`."""
+        from trainway.sdk.async_clusters import AsyncCluster  # noqa: PLC0415 - seldom needed
+
+        call = partial(self._client.launch, target, **options)
+        cluster, job = await asyncio.to_thread(call)
+        return AsyncCluster(cluster), AsyncJob(job)
+
+    async def cluster(self, name: str) -> "AsyncCluster":
+        """The cluster of that name."""
+        from trainway.sdk.async_clusters import AsyncCluster  # noqa: PLC0415 - seldom needed
+
+        return AsyncCluster(await asyncio.to_thread(self._client.cluster, name))
+
+    async def clusters(self, *, refresh: bool = False) -> "list[AsyncCluster]":
+        """All clusters; `refresh` asks their agents first."""
+        from trainway.sdk.async_clusters import AsyncCluster  # noqa: PLC0415 - seldom needed
+
+        found = await asyncio.to_thread(partial(self._client.clusters, refresh=refresh))
+        return [AsyncCluster(cluster) for cluster in found]
 
     async def runtimes(self) -> list[Json]:
         """The training runtimes that the server knows."""

@@ -73,4 +73,4 @@ def test_waiting_and_following_end_with_their_task(fake: FakeServer) -> None:
             await task
 
     fake.log(fake.add_job("a", "Running"), "one")
-    asyncio.run(asyncio.wait_for(main(), 20))
+    asyncio.run(asyncio.wait_for(main(), 60))

@@ -171,7 +171,7 @@ def test_a_job_is_a_future(fake: FakeServer, tmp_path: Path) -> None:
     fake.results["id0000"] = {"encoding": "json", "value": 42}
     fake.on_submit = ending(fake, "Succeeded", outputDir=str(tmp_path))
     job = Client().run(double, args=[21])
-    assert job.result(timeout=20) == 42
+    assert job.result(timeout=60) == 42
     assert (job.done(), job.status, job.exception()) == (True, "Succeeded", None)
     assert job.output_dir == tmp_path
 
@@ -270,7 +270,7 @@ def test_a_value_that_was_lost_with_its_pod_is_an_error(fake: FakeServer) -> Non
     fake.on_submit = ending(fake, "Succeeded")
     job = Client().run(double, args=[21], on="k8s/test")
     with pytest.raises(NotFoundError, match="the value that double returned was lost"):
-        job.result(timeout=20)
+        job.result(timeout=60)
     fake.results[job.id] = {"encoding": "json", "value": 42}
     assert job.result() == 42
 

@@ -118,14 +118,15 @@ class ClusterTask:
     def _checked_objects(self, document: Json, cluster: str, *, travels: bool) -> list[Json]:
         from trainway.api.task import task_object  # noqa: PLC0415 - not for a plain command
         from trainway.api.task.task_file import read_documents  # noqa: PLC0415 - as above
-        from trainway.sdk.task_files import brought, config_map  # noqa: PLC0415 - as above
+        from trainway.sdk.task_files import brought, config_map, way_to  # noqa: PLC0415 - as above
         from trainway.sdk.tasks import origin_here  # noqa: PLC0415 - as above
 
         secrets = {**(document.get("secrets") or {}), **self._secrets}
         parsed = read_documents([{**document, "secrets": secrets} if secrets else document])
         if parsed.file is None:
             raise InvalidError([str(error) for error in parsed.errors])
-        files = brought(parsed.file, Path.cwd()) if travels else []
+        way = way_to(f"cluster/{cluster}")
+        files = brought(parsed.file, Path.cwd(), way) if travels else []
         origin = replace(origin_here(), cluster=cluster)
         objects = task_object.objects_of(
             parsed.file, self._name, origin, notes=self._notes, files=files

@@ -25,7 +25,7 @@ class Cluster:
 
     @property
     def infra(self) -> str:
-        """Where it is: `local`, or `ssh/POOL`."""
+        """Where it is: `local`, `ssh/POOL` or `slurm/CLUSTER`."""
         return str(self.data["spec"]["infra"])
 
     @property

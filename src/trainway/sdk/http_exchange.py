@@ -6,7 +6,7 @@ headers with the modules for e-mail, and loads TLS for connections without.
 
 import errno
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from trainway.errors import UsageError
@@ -40,15 +40,34 @@ class Exchange:
 
     def send(self, method: str, path: str, headers: Mapping[str, str], content: bytes) -> None:
         """Send a request and read the answer's head."""
+        length = None if method == "GET" else len(content)
+        self.socket.sendall(self._head(method, path, headers, length) + content)
+        self._read_head()
+
+    def send_pieces(
+        self, path: str, headers: Mapping[str, str], pieces: Iterable[bytes], length: int
+    ) -> None:
+        """Post a body of that length which is not held as a whole, and read the answer's head."""
+        self.socket.sendall(self._head("POST", path, headers, length))
+        try:
+            for piece in pieces:
+                self.socket.sendall(piece)
+        except (BrokenPipeError, ConnectionResetError):
+            self._read_head()  # a server that refuses it need not read it to its end
+        else:
+            self._read_head()
+
+    def _head(
+        self, method: str, path: str, headers: Mapping[str, str], length: int | None
+    ) -> bytes:
         sent = {"Host": self._host, "Connection": "close", **headers}
-        if method != "GET":
-            sent["Content-Length"] = str(len(content))
+        if length is not None:
+            sent["Content-Length"] = str(length)
         for name, value in sent.items():
             if "\r" in value or "\n" in value:
                 raise UsageError(f"the header {name} cannot have a line break")
         lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {sent[name]}" for name in sent), "", ""]
-        self.socket.sendall("\r\n".join(lines).encode() + content)
-        self._read_head()
+        return "\r\n".join(lines).encode()
 
     def read(self) -> bytes:
         """All of the body that is left."""

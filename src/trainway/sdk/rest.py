@@ -48,6 +48,8 @@ class Rest:
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
+        self.on_upload: Callable[[int, int], None] = lambda _sent, _size: None
+        """Told while files go to the server how many bytes are sent, and of how many."""
 
     @classmethod
     def connect(
@@ -74,7 +76,7 @@ class Rest:
 
     def submit(self, submission: Submission) -> tuple[Json, list[str]]:
         """Create a job; the job, and what its author should know."""
-        body = {"objects": list(submission.objects), "options": dict(submission.options)}
+        body = {"objects": self._sent(submission), "options": dict(submission.options)}
         answer = self._transport.request("POST", "/jobs", body=body, key=submission.key)
         return answer["job"], [str(line) for line in answer.get("warnings") or ()]
 
@@ -84,7 +86,7 @@ class Rest:
         answer = self._transport.request(
             "POST",
             "/jobs",
-            body={"objects": list(submission.objects), "options": options},
+            body={"objects": self._sent(submission), "options": options},
             key=submission.key,
             timeout=_UNHURRIED_S,
         )
@@ -95,7 +97,10 @@ class Rest:
 
         It is plain data, or the text of a script.
         """
-        body = {"objects": list(submission.objects), "options": dict(submission.options)}
+        body = {
+            "objects": self._sent(submission, with_files=False),
+            "options": dict(submission.options),
+        }
         answer = self._transport.request("POST", "/plans", body=body)
         request = str(answer["request"])
         data = request if request.startswith(_SCRIPT) else json.loads(request)
@@ -240,6 +245,17 @@ class Rest:
         info: Json = self._transport.request("GET", "/server")
         return info
 
+    def _sent(self, submission: Submission, *, with_files: bool = True) -> list[Json]:
+        """The objects of a submission, whose files have gone ahead."""
+        if not any(_has_files(obj) for obj in submission.objects):
+            return list(submission.objects)
+        from trainway.sdk.file_upload import send, with_digests  # noqa: PLC0415 - seldom needed
+
+        objects, files = with_digests(submission.objects)
+        if with_files:
+            send(self._transport, files, self.on_upload)
+        return objects
+
     def _is_over(self, ref: str) -> bool:
         try:
             return is_terminal(self.get(ref))
@@ -260,6 +276,12 @@ def embedded(home: Home, warn: Callable[[str], None]) -> Transport:
     if info.get("version") in (None, __version__):
         return Transport(home.address(info), wake)
     return Transport(wake(), wake)
+
+
+def _has_files(obj: Json) -> bool:
+    """Whether an object stands for files of this machine."""
+    values = (obj.get("binaryData") or {}).values() if obj.get("kind") == "ConfigMap" else ()
+    return any(isinstance(value, dict) for value in values)
 
 
 def is_terminal(job: Mapping[str, Any]) -> bool:

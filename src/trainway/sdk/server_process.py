@@ -19,8 +19,8 @@ from trainway.errors import TrainwayError, UnavailableError
 from trainway.sdk.address import Address, Home
 from trainway.sdk.transport import Transport
 
-START_LIMIT_S: Final = 20.0
-STOP_LIMIT_S: Final = 20.0
+START_LIMIT_S: Final = 60.0
+STOP_LIMIT_S: Final = 60.0
 _STEP_S: Final = 0.005
 _LOG_LINES: Final = 5
 _ERROR: Final = "error: "

@@ -37,9 +37,9 @@ def run_objects(text: str, source: str, wishes: Wishes) -> list[Json]:
     origin, notes = origin_here(), parsed.warnings
     if not wishes.travels:
         return task_object.objects_of(file, name, origin, notes=notes)
-    from trainway.sdk.task_files import brought, config_map  # noqa: PLC0415 - not for local jobs
+    from trainway.sdk.task_files import brought, config_map, way_to  # noqa: PLC0415 - not for local jobs
 
-    files = brought(file, Path.cwd())
+    files = brought(file, Path.cwd(), way_to(wishes.on or ""))
     objects = task_object.objects_of(file, name, origin, notes=notes, files=files)
     maps = [config_map(task_object.files_name(name), files)] if files else []
     return [*maps, *objects]

@@ -1,6 +1,7 @@
 """Tasks as they are submitted: names, wishes, secrets, and the files that travel."""
 
 import base64
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -134,8 +135,59 @@ def test_local_files_travel_to_pods_but_not_what_is_ignored(project: Path) -> No
     assert "bring '/opt/trainway/files/0/mount-0' '/etc/conf'\n" in script
 
 
-def test_too_much_does_not_travel(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("trainway.sdk.task_files.LARGEST", 3)
+@pytest.mark.parametrize("backend", ["ssh/lab", "cluster/dev"])
+def test_to_hosts_large_files_go_ahead(project: Path, backend: str) -> None:
+    with (project / "model").open("wb") as file:
+        file.truncate(3_000_000_000)
+    files, task = run_objects("workdir: .", "x.yaml", Wishes(on=backend))
+    job, _ = task_object.read(task)
+    assert job is not None
+    by_path = {item.path: files["binaryData"][item.key] for item in job.files}
 
-    with pytest.raises(UsageError, match="would have to travel"):
-        run_objects("workdir: .", "x.yaml", Wishes(on="k8s"))
+    assert by_path["0/workdir/model"] == {"$local": str(project / "model"), "size": 3_000_000_000}
+    assert by_path["0/workdir/conf"] == {"$local": str(project / "conf"), "size": 1}
+    assert [item.path for item in job.files if item.is_program] == ["0/workdir/train.py"]
+
+
+@dataclass(frozen=True)
+class TooMuch:
+    backend: str
+    size: int
+    limit: str
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        TooMuch("k8s/test", 70_000_000, "64 MB"),
+        TooMuch("slurm/hpc", 70_000_000, "64 MB"),
+        TooMuch("ssh/lab", 4_100_000_000, "4000 MB"),
+        TooMuch("cluster/dev", 4_100_000_000, "4000 MB"),
+    ],
+    ids=lambda case: case.backend,
+)
+def test_too_much_does_not_travel(project: Path, case: TooMuch) -> None:
+    sizes = {"data/keep": case.size, "data/more": 1_000_000, "conf": 500_000, "train.py": 200_000}
+    for name, size in sizes.items():
+        with (project / name).open("wb") as file:
+            file.truncate(size)
+
+    with pytest.raises(UsageError) as caught:
+        run_objects("workdir: .", "x.yaml", Wishes(on=case.backend))
+
+    total, data = sum(sizes.values()) / 1e6, (case.size + 1_000_000) / 1e6
+    assert caught.value.message == (
+        f"{total:.1f} MB of files would have to travel to {case.backend}, and {case.limit} can; "
+        f"most is in data/ {data:.1f} MB, conf 0.5 MB, train.py 0.2 MB"
+    )
+    assert ".skyignore" in (caught.value.hint or "")
+    (project / ".skyignore").write_text("data\n")
+    run_objects("workdir: .", "x.yaml", Wishes(on=case.backend))
+
+
+def test_a_mount_counts_under_its_own_name(project: Path) -> None:
+    with (project / "data" / "keep").open("wb") as file:
+        file.truncate(70_000_000)
+
+    with pytest.raises(UsageError, match=r"most is in data/keep 70.0 MB, data/x.bin"):
+        run_objects("file_mounts: {/d: ./data}", "x.yaml", Wishes(on="k8s"))

@@ -141,7 +141,7 @@ class FakeServer:
     def wait_until(self, condition: Callable[[], bool]) -> bool:
         """Wait for a change that makes it true; False when the server is closed."""
         with self._changed:
-            self._changed.wait_for(lambda: self.stopped.is_set() or condition(), timeout=20)
+            self._changed.wait_for(lambda: self.stopped.is_set() or condition(), timeout=60)
         return not self.stopped.is_set()
 
 

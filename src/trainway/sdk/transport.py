@@ -6,7 +6,7 @@ Where nothing listens, `wake` is asked for an address that answers.
 import json
 import socket
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import quote, urlencode
@@ -110,6 +110,23 @@ class Transport:
                 broken = error
         else:
             raise self._unavailable(broken) from broken
+        return self._content(answer, status)
+
+    def upload(self, path: str, pieces: Iterable[bytes], length: int) -> Any:
+        """Post a body that is not held as a whole, once, and give the JSON of the answer."""
+        headers = {"Content-Type": "application/octet-stream", **self._headers({})}
+        try:
+            exchange = self._connected(TIMEOUT_S)
+            try:
+                exchange.send_pieces(_url(path, None), headers, pieces, length)
+                answer, status = exchange.read(), exchange.status
+            finally:
+                exchange.close()
+        except _BROKEN as error:
+            raise self._unavailable(error) from error
+        return self._content(answer, status)
+
+    def _content(self, answer: bytes, status: int) -> Any:
         if status >= 400:
             raise from_response(status, answer)
         try:
@@ -186,20 +203,23 @@ class Transport:
         headers: Mapping[str, str],
         timeout: float | None,
     ) -> Exchange:
-        headers = {"Accept": "application/json", **headers}
+        sent = self._headers(headers)
         content = b""
         if body is not None:
             content = json.dumps(body).encode()
-            headers["Content-Type"] = "application/json"
-        if self._address.token:
-            headers["Authorization"] = f"Bearer {self._address.token}"
+            sent["Content-Type"] = "application/json"
         exchange = self._connected(timeout)
         try:
-            exchange.send(method, _url(path, query), headers, content)
+            exchange.send(method, _url(path, query), sent, content)
         except BaseException:
             exchange.close()
             raise
         return exchange
+
+    def _headers(self, more: Mapping[str, str]) -> dict[str, str]:
+        token = self._address.token
+        known = {"Authorization": f"Bearer {token}"} if token else {}
+        return {"Accept": "application/json", **more, **known}
 
     def _connected(self, timeout: float | None) -> Exchange:
         try:

@@ -10,6 +10,7 @@ from trainway.server.models import ErrorAnswer
 from trainway.server.paths import BASE_PATH
 from trainway.server.routes.about import add_about_routes
 from trainway.server.routes.clusters import add_cluster_routes
+from trainway.server.routes.files import add_file_routes
 from trainway.server.routes.jobs import add_action_routes, add_job_routes, add_report_routes
 from trainway.server.routes.pods import add_pod_routes
 from trainway.server.routes.results import add_result_routes
@@ -40,6 +41,7 @@ def create_app(service: Service) -> FastAPI:
     add_pod_routes(app, service)
     add_stream_routes(app, service)
     add_cluster_routes(app, service)
+    add_file_routes(app, service.files)
     add_about_routes(app, service)
     add_handlers(app)
     return app

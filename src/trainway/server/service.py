@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from trainway.backends.file_store import FileStore
 from trainway.engine.jobs import Engine
 
 
@@ -55,6 +56,7 @@ class Service:
 
     engine: Engine
     info: ProcessInfo
+    files: FileStore
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     activity: Activity = field(default_factory=Activity)
 

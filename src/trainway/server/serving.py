@@ -14,6 +14,7 @@ import uvicorn
 
 from trainway import __version__
 from trainway.backends.base import BackendSettings
+from trainway.backends.file_store import FileStore
 from trainway.backends.registry import Registry
 from trainway.engine.database import open_database
 from trainway.engine.jobs import Engine
@@ -53,7 +54,7 @@ async def serve(home: ServerHome, sockets: Sequence[socket.socket], settings: Se
     store = Store(open_database(home.database))
     engine = Engine(store, Registry(BackendSettings(home.path)))
     info = ProcessInfo(settings.pid, str(home.socket_path), __version__, settings.started)
-    service = Service(engine, info)
+    service = Service(engine, info, FileStore(home.path))
     await engine.start()
     config = uvicorn.Config(
         service.activity.counted(Access(create_app(service), settings.token_digest)),

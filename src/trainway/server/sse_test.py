@@ -61,7 +61,7 @@ def test_a_server_that_stops_breaks_it_off_and_the_source_is_closed() -> None:
             finally:
                 is_closed = True
 
-        found = await asyncio.wait_for(collected(endless(), stopping), 10)
+        found = await asyncio.wait_for(collected(endless(), stopping), 60)
         return found, is_closed
 
     assert asyncio.run(run()) == ([b"a"], True)

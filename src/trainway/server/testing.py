@@ -16,7 +16,7 @@ from typing import Any, Self
 
 Json = dict[str, Any]
 
-LIMIT_S = 60.0
+LIMIT_S = 120.0
 TERMINAL = ("Succeeded", "Failed", "Cancelled")
 
 

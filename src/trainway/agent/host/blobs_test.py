@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from trainway.agent.directory import Directory
-from trainway.agent.host.blobs import BlobError, Blobs, references, resolved
+from trainway.agent.host.blobs import BlobError, Blobs, references, resolved, stored_files
 
 
 def digest(data: bytes) -> str:
@@ -89,3 +89,38 @@ def test_references_become_values(tmp_path: Path) -> None:
     ]
     with pytest.raises(BlobError, match="not here"):
         blobs.keep(["0" * 64], directory)
+
+
+def test_a_piece_without_its_beginning_is_refused(tmp_path: Path) -> None:
+    blobs = Blobs(Directory(str(tmp_path)))
+    name = digest(b"onetwo")
+    two = base64.b64encode(b"two").decode()
+    with pytest.raises(BlobError, match="without its beginning"):
+        blobs.receive(name, "a", {"data": two, "offset": 3, "last": True})
+    assert blobs.missing([name]) == [name]
+
+
+@pytest.mark.parametrize("order", [(0, 0, 2, 2, 4), (0, 2, 0, 2, 4, 4), (0, 2, 0, 4)])
+def test_two_jobs_of_one_sender_may_send_it_in_turns(
+    tmp_path: Path, order: tuple[int, ...]
+) -> None:
+    blobs, data = Blobs(Directory(str(tmp_path))), b"onetwo"
+    for offset in order:
+        piece = base64.b64encode(data[offset : offset + 2]).decode()
+        frame = {"data": piece, "offset": offset, "last": offset == 4}
+        blobs.receive(digest(data), "a", frame)
+    assert (tmp_path / "blobs" / digest(data)).read_bytes() == data
+    assert os.listdir(tmp_path / "blobs") == [digest(data)]
+
+
+def test_a_file_stays_where_it_is(tmp_path: Path) -> None:
+    home, job = tmp_path / "home", tmp_path / "job"
+    home.mkdir()
+    job.mkdir()
+    blobs, directory = Blobs(Directory(str(home))), Directory(str(job))
+    name = send(blobs, b"\xff\x00")
+    objects = [{"kind": "ConfigMap", "binaryData": {"a": {"$file": name, "size": 2}, "b": "AA=="}}]
+    blobs.keep(references(objects), directory)
+    assert stored_files(objects) == {name: 2}
+    assert resolved(objects, directory) == objects
+    assert (job / "blobs" / name).read_bytes() == b"\xff\x00"

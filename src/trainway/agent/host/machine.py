@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from importlib import import_module
 
 from trainway.agent import mounts, process_tree
@@ -91,6 +92,7 @@ def remove_trees(paths: Sequence[str]) -> int:
     for path in paths:
         if os.path.isdir(path) and not os.path.islink(path):
             shutil.rmtree(path, ignore_errors=True)
-        elif os.path.lexists(path):
-            os.unlink(path)
+        else:
+            with suppress(OSError):  # it is gone, or somebody else's
+                os.unlink(path)
     return 0

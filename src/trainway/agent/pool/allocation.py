@@ -11,12 +11,38 @@ from trainway.agent.pool.placement import GPUS, WHOLE, Amount, Placement, Room, 
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from abc import abstractmethod
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
+    from typing import Any, Protocol
 
     from trainway.agent.pool.autostop import Autostop
 
     Json = dict[str, Any]
+    Done = Callable[[Json], object]
+
+    class AllocationHolder(Protocol):
+        """Who has the allocations of clusters that are held elsewhere."""
+
+        @abstractmethod
+        def begin(self, allocation: Allocation, answer: Done) -> None:
+            """Have an allocation; answered when it is asked for, or is not to be had."""
+
+        @abstractmethod
+        def go_on(self, allocation: Allocation) -> None:
+            """Go on where an earlier agent left off."""
+
+        @abstractmethod
+        def end(self, allocation: Allocation, done: Done) -> None:
+            """Give an allocation back; `done` gets `ok`, or why that cannot be."""
+
+        @abstractmethod
+        def look(self) -> None:
+            """See whether the nodes of clusters are there."""
+
+        @abstractmethod
+        def close(self) -> None:
+            """Leave; what is held is held."""
+
 
 INIT, UP, STOPPED, AUTOSTOPPING = "INIT", "UP", "STOPPED", "AUTOSTOPPING"
 
@@ -40,7 +66,7 @@ class Allocation:
         self.message = str(data.get("message") or "")
         self.had_job = bool(data.get("hadJob"))
         self.slurm: Json = data.get("slurm") or {}
-        """What is known of its job, where it holds an allocation of Slurm; see `slurm/hold.py`."""
+        """What is known of its job, where it holds an allocation of Slurm; see `slurm/holding`."""
         self.is_given = bool(data.get("given") or self.slurm)
         """Whether others decide on its nodes: those who share the host with its jobs, or Slurm."""
         self.releasing = False

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from trainway.agent.event_loop import Timer
-    from trainway.agent.slurm.holding.hold import Holder
+    from trainway.agent.pool.allocation import AllocationHolder
 
     Json = dict[str, Any]
     Answer = Callable[[Json], object]
@@ -54,22 +54,21 @@ AGAIN_SECONDS = 60.0
 class Clusters:
     """All clusters of a pool. `pool` is the agent; see `pool.py` for what it offers."""
 
-    def __init__(self, pool: Any) -> None:
+    def __init__(self, pool: Any, holder: Callable[[Clusters], AllocationHolder]) -> None:
+        """`holder` is called when there is a cluster on Slurm: most pools have none."""
         self._pool = pool
+        self._make_holder = holder
         self._clusters: dict[str, Allocation] = {}
         self._seats: dict[str, Placement] = {}
         """The nodes of each running job."""
         self._timers: dict[str, Timer] = {}
         self._watchers: list[Answer] = []
-        self._made_holder: Holder | None = None
+        self._made_holder: AllocationHolder | None = None
 
     @property
-    def _holder(self) -> Holder:
-        """Made when there is a cluster on Slurm: most pools have none."""
+    def _holder(self) -> AllocationHolder:
         if self._made_holder is None:
-            from trainway.agent.slurm.holding.hold import Holder  # noqa: PLC0415 - as was said
-
-            self._made_holder = Holder(self._pool, self)
+            self._made_holder = self._make_holder(self)
         return self._made_holder
 
     def restore(self, record: Json) -> None:

@@ -11,6 +11,8 @@ from trainway.agent.pool.placement import Placement
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from trainway.agent.pool.allocation import Allocation
+
 Json = dict[str, Any]
 
 GIB = 2**30
@@ -67,16 +69,41 @@ class FakeHost:
     address: str = "10.0.0.1"
 
 
+class FakeHolder:
+    """Slurm, as the clusters of a pool see it; the test says what it does."""
+
+    def __init__(self) -> None:
+        self.begun: list[Callable[[Json], object]] = []
+        self.ended: list[Callable[[Json], object]] = []
+        self.kept: list[str] = []
+
+    def begin(self, allocation: Allocation, answer: Callable[[Json], object]) -> None:
+        assert allocation.slurm
+        self.begun.append(answer)
+
+    def go_on(self, allocation: Allocation) -> None:
+        self.kept.append(allocation.name)
+
+    def end(self, allocation: Allocation, done: Callable[[Json], object]) -> None:
+        assert allocation.releasing
+        self.ended.append(done)
+
+    def look(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
 class FakePool:
     """Keeps what it is told; time passes when the test says so."""
 
     def __init__(self) -> None:
+        self.holder = FakeHolder()
         self.time = 1000.0
         self.remembered: list[Json] = []
         self.jobs: list[FakeGang] = []
         self.timers: list[FakeTimer] = []
         self.orders = 0
-        self.clusters = Clusters(self)
+        self.clusters = Clusters(self, lambda _clusters: self.holder)
 
     loop = property(lambda self: self)
     clock = property(lambda self: self)
@@ -378,31 +405,11 @@ def test_what_the_hosts_do_not_have_is_waited_for() -> None:
     assert (status["state"], status["message"]) == ("INIT", "it needs 99 CPUs, and there are 4")
 
 
-class FakeHolder:
-    """Slurm, as the clusters of a pool see it; the test says what it does."""
-
-    def __init__(self) -> None:
-        self.begun: list[Callable[[Json], object]] = []
-        self.ended: list[Callable[[Json], object]] = []
-        self.kept: list[str] = []
-
-    def begin(self, _allocation: Any, answer: Callable[[Json], object]) -> None:
-        self.begun.append(answer)
-
-    def go_on(self, allocation: Any) -> None:
-        self.kept.append(allocation.name)
-
-    def end(self, _allocation: Any, done: Callable[[Json], object]) -> None:
-        self.ended.append(done)
-
-
 class SlurmPool(FakePool):
     """A pool with a cluster on Slurm."""
 
     def __init__(self, **more: Any) -> None:
         super().__init__()
-        self.holder = FakeHolder()
-        self.clusters._made_holder = self.holder  # type: ignore[assignment]
         cluster = {"name": "dev", "id": "id-dev", "cpus": 2, "slurm": {"script": ""}, **more}
         self.answers = self.ask(op="allocate", cluster=cluster)
 

@@ -1,9 +1,11 @@
 from collections.abc import Callable, Iterator
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from trainway.agent.directory import Directory
 from trainway.agent.pool import delivery
 from trainway.agent.pool.delivery import Deliveries, Parcel
 
@@ -42,12 +44,20 @@ class Wire:
 
 
 class World:
-    def __init__(self, objects: list[Json], files: list[tuple[Json, bytes]] | None = None) -> None:
+    def __init__(
+        self,
+        objects: list[Json],
+        files: list[tuple[Json, bytes]] | None = None,
+        folder: Path | None = None,
+    ) -> None:
         self.wire = Wire()
         self.over: list[str] = []
         self._files = files or []
         plan = {"id": "job", "objects": objects, "demand": [], "name": "n"}
-        self.deliveries = Deliveries(plan, self.wire, self._given, self.over.append, ["old"])
+        directory = None if folder is None else Directory(str(folder))
+        self.deliveries = Deliveries(
+            plan, self.wire, self._given, self.over.append, ["old"], directory
+        )
 
     def _given(self, host: str) -> Iterator[tuple[Json, bytes]]:
         assert host == "a"
@@ -140,3 +150,63 @@ def test_hosts_of_an_earlier_pool_agent_are_served() -> None:
     assert world.wire.ops == []
     world.deliveries.begin_anew()
     assert not world.deliveries.is_served("old")
+
+
+def test_files_of_the_job_are_sent_in_pieces(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(delivery, "PIECE", 3)
+    (tmp_path / "blobs").mkdir()
+    large, empty = b"sevenxx", b""
+    names = [sha256(data).hexdigest() for data in (large, empty)]
+    for name, data in zip(names, (large, empty), strict=True):
+        (tmp_path / "blobs" / name).write_bytes(data)
+    values = {
+        "large": {"$file": names[0], "size": len(large)},
+        "empty": {"$file": names[1], "size": 0},
+    }
+    world = World(
+        [{"kind": "ConfigMap", "metadata": {"name": "c"}, "binaryData": values}], folder=tmp_path
+    )
+    told: list[tuple[str, int, int]] = []
+    world.deliveries.on_progress = lambda *progress: told.append(progress)
+    world.deliveries.send("a", 1)
+    world.deliveries.on_missing("a", names)
+
+    have, *pieces, job = world.wire.sent
+    assert have == {"op": "have", "id": "job", "blobs": sorted(names)}
+    assert [(piece["offset"], piece["data"], piece["last"]) for piece in pieces] == [
+        (0, "c2V2", False), (3, "ZW54", False), (6, "eA==", True), (0, "", True),
+    ]  # fmt: skip
+    assert job["plan"]["objects"][0]["binaryData"] == values
+    assert told == [("a", 3, 7), ("a", 6, 7), ("a", 7, 7)]
+
+    world.deliveries.clear()
+    assert list((tmp_path / "blobs").iterdir()) == []
+
+
+def test_a_file_that_is_gone_leaves_it_to_the_host_to_refuse_the_job(tmp_path: Path) -> None:
+    values = {"large": {"$file": NAME, "size": 5}}
+    world = World([{"kind": "ConfigMap", "metadata": {}, "binaryData": values}], folder=tmp_path)
+    world.deliveries.send("a", 1)
+    world.deliveries.on_missing("a", [NAME])
+    assert world.wire.ops == ["have", "job"]
+
+
+@pytest.mark.parametrize("end", ["clear", "begin_anew", "drop"])
+def test_what_is_on_its_way_stops_with_the_job(tmp_path: Path, end: str) -> None:
+    (tmp_path / "blobs").mkdir()
+    (tmp_path / "blobs" / NAME).write_bytes(b"x")
+    values = {"large": {"$file": NAME, "size": 1}}
+    world = World([{"kind": "ConfigMap", "metadata": {}, "binaryData": values}], folder=tmp_path)
+    told: list[tuple[str, int, int]] = []
+    world.deliveries.on_progress = lambda *progress: told.append(progress)
+    world.deliveries.send("a", 1)
+    world.wire.full = True
+    world.deliveries.on_missing("a", [NAME])
+    getattr(world.deliveries, end)(*["a"] * (end == "drop"))
+    world.wire.full = False
+    for callback in world.wire.callbacks:
+        callback()
+    world.deliveries.on_missing("a", [NAME])
+    assert (world.wire.ops, told) == (["have"], [])

@@ -14,11 +14,12 @@ from trainway.agent import process_tree
 from trainway.agent.journal import Journal
 from trainway.agent.plan import Plan
 from trainway.agent.pool.delivery import Deliveries
+from trainway.agent.pool.delivery_report import DeliveryReport
 from trainway.agent.pool.gang_recovery import GangMemory
 from trainway.agent.pool.host_reports import HostReports
 from trainway.agent.pool.intake import Intake
 from trainway.agent.pool.placement import Placement
-from trainway.agent.pool.remote_pods import RemotePods
+from trainway.agent.pool.remote_pods import GangPods
 from trainway.agent.pool.start_frame import start_frame
 from trainway.agent.recovery import HOST_LOST
 from trainway.agent.supervisor import Supervisor
@@ -63,8 +64,9 @@ class Gang:
         self.ended = memory.remembered.ended
         self._reports = HostReports(directory, self.journal, memory)
         self._deliveries = Deliveries(
-            data, pool, self._reports.files_for, self._on_handed_over, memory.seqs
+            data, pool, self._reports.files_for, self._on_handed_over, memory.seqs, directory
         )
+        self._deliveries.on_progress = DeliveryReport(self._sending, pool.clock.now).on_progress
         self._had = memory.hosts
         """Hosts that may have something of the job."""
         self._gone: set[str] = set()
@@ -72,7 +74,7 @@ class Gang:
         self._told: set[str] = set()
         self._waiting: Json = {}
         self._loop = pool.loop_of(self)
-        self._pods = RemotePods(self, self._loop, self.journal, pool.clock)
+        self._pods = GangPods(self, self._loop, self.journal, pool.clock)
         self._intake = Intake(self, self._pods, self._reports, self._deliveries, self._loop)
         self._supervisor = Supervisor(
             self.plan, self._loop, self.journal, pool.clock, self._pods, self._over
@@ -279,6 +281,9 @@ class Gang:
         rest = self._reports.rest(name, pods, with_output=not self._keeps_output)
         self.send(name, {"op": "resume", "id": self.id, **rest})
 
+    def _sending(self, message: str) -> None:
+        self._supervisor.tell("Normal", "SendingFiles", message)
+
     def _on_handed_over(self, name: str) -> None:
         """The job is on its way to a host: its pods may follow."""
         self._resend(name)
@@ -331,6 +336,7 @@ class Gang:
 
     def _over(self) -> None:
         """The last record is written."""
+        self._deliveries.clear()
         if not self.journal.flush():
             self._loop.call_later(FLUSH_SECONDS, self._over)
             return

@@ -18,7 +18,7 @@ from trainway.agent.pool.ssh_failure import Failure
 
 Json = dict[str, Any]
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 STAND_IN = """
 import json, pathlib, sys
 folder = pathlib.Path(sys.argv[1])
@@ -110,8 +110,16 @@ class Trial(HostsListener):
         """Let so many seconds pass, with all that is said and answered in each of them."""
         for _ in range(seconds):
             self.time += 1
-            before = self.pongs
-            self.until(lambda before=before: self.pongs > before)  # type: ignore[misc] # simple
+            self.until_answered()
+
+    def until_answered(self) -> None:
+        before = self.pongs
+        self.until(lambda: self.pongs > before)
+
+    def until_checked(self) -> None:
+        """Wait until the leases were looked at, at this time of ours."""
+        at = self.time
+        self.until(lambda: self.hosts._leases._checked_at >= at)
 
     @property
     def pongs(self) -> int:
@@ -183,8 +191,7 @@ def test_the_only_host_is_connected_anew_when_it_is_silent(trial: Trial) -> None
     trial.until(lambda: trial.heard("a", "ping"))
     for _ in range(10):
         trial.time += 1
-        at = trial.time
-        trial.until(lambda at=at: trial.hosts._leases._checked_at >= at)  # type: ignore[misc] # simple
+        trial.until_checked()
     assert ("a", "lost") not in trial.seen
     trial.until(lambda: trial.connections("a") >= 2)
     trial.unmute("a")

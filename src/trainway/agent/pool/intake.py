@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from abc import abstractmethod
     from typing import Any, Protocol
 
-    from trainway.agent.event_loop import EventLoop
+    from trainway.agent.event_loop import Timetable
     from trainway.agent.pool.delivery import Deliveries
     from trainway.agent.pool.host_reports import HostReports
-    from trainway.agent.pool.remote_pods import RemotePods
+    from trainway.agent.pool.remote_pods import GangPods
 
     Json = dict[str, Any]
 
@@ -53,10 +53,10 @@ class Intake:
     def __init__(
         self,
         owner: IntakeOwner,
-        pods: RemotePods,
+        pods: GangPods,
         reports: HostReports,
         deliveries: Deliveries,
-        loop: EventLoop,
+        loop: Timetable,
     ) -> None:
         self._owner = owner
         self._pods = pods

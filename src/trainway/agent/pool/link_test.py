@@ -16,7 +16,7 @@ from trainway.agent.pool.ssh_failure import Failure
 
 Json = dict[str, Any]
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 ECHO = """
 import json, sys
 for line in sys.stdin:

@@ -112,9 +112,11 @@ class OutputCopies:
         changed = _changed_ns(frame)
         mode = int(frame.get("mode") or 0o600) & 0o777 | stat.S_IRUSR | stat.S_IWUSR
         fd = self._directory.open(transfer.name, os.O_RDWR)
-        os.fchmod(fd, mode)
-        os.utime(fd, ns=(changed, changed))
-        os.close(fd)
+        try:
+            os.fchmod(fd, mode)
+            os.utime(fd, ns=(changed, changed))
+        finally:
+            os.close(fd)
         folder = self._folder(names[:-1])
         try:
             os.replace(transfer.name, names[-1], src_dir_fd=self._directory.fd, dst_dir_fd=folder)
@@ -126,11 +128,15 @@ class OutputCopies:
     def _link(self, path: str, names: list[str], target: str) -> None:
         if not _stays_inside(path, target):
             raise RefusedPathError(f"{path!r} points out of {FOLDER}/: {target!r}")
+        self._count += 1
+        draft = f"{INCOMING}/{self._count}"
         folder = self._folder(names[:-1])
-        temporary = f".{names[-1]}.link"
         try:
-            os.symlink(target, temporary, dir_fd=folder)
-            os.replace(temporary, names[-1], src_dir_fd=folder, dst_dir_fd=folder)
+            os.symlink(target, draft, dir_fd=self._directory.fd)
+            os.replace(draft, names[-1], src_dir_fd=self._directory.fd, dst_dir_fd=folder)
+        except OSError:
+            self._directory.remove(draft)
+            raise
         finally:
             os.close(folder)
 
@@ -205,7 +211,10 @@ class OutputCopies:
                 with os.scandir(fd) as entries:
                     names = sorted(entry.name for entry in entries)
                 for name in names:
-                    facts = os.stat(name, dir_fd=fd, follow_symlinks=False)
+                    try:
+                        facts = os.stat(name, dir_fd=fd, follow_symlinks=False)
+                    except FileNotFoundError:  # gone by now
+                        continue
                     path = f"{folder}/{name}"
                     if stat.S_ISDIR(facts.st_mode):
                         waiting.append(path)

@@ -105,6 +105,17 @@ def test_links_within_the_output_are_made_again(tmp_path: Path) -> None:
     assert (tmp_path / "output" / "steps" / "best").read_bytes() == b"five"
 
 
+def test_a_link_that_finds_no_place_leaves_nothing_behind(tmp_path: Path) -> None:
+    outputs = copies(tmp_path)
+    outputs.take("a", piece("output/latest/model"), b"m")
+    for _ in range(2):
+        with pytest.raises(IsADirectoryError):
+            outputs.take("a", piece("output/latest", link="5"), b"")
+    assert outputs.whole().keys() == {"output/latest/model"}
+    assert [path.name for path in (tmp_path / "output").iterdir()] == ["latest"]
+    assert list((tmp_path / "incoming").iterdir()) == []
+
+
 def test_what_an_earlier_agent_had_half_of_is_cleared_away(tmp_path: Path) -> None:
     copies(tmp_path).take("a", piece("output/x", last=False), b"abc")
     assert len(list((tmp_path / "incoming").iterdir())) == 1

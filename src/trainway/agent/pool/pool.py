@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from trainway.agent.clock import Clock
-    from trainway.agent.event_loop import EventLoop
+    from trainway.agent.event_loop import EventLoop, Timetable
     from trainway.agent.journal import Journal
+    from trainway.agent.pool.allocation import AllocationHolder
     from trainway.agent.pool.hosts import Host
     from trainway.agent.pool.link import Archive
     from trainway.agent.pool.socket import PoolSocket
@@ -55,7 +56,13 @@ class Pool(HostsListener):
         self.archive = archive
         self._hosts = Hosts(loop, self, state.owner, archive, self.environ, log=self.log)
         self._scheduler = Scheduler(self, self._hosts, self._ledger)
-        self.clusters = Clusters(self)
+        self.clusters = Clusters(self, self._slurm)
+
+    def _slurm(self, clusters: Clusters) -> AllocationHolder:
+        """Who asks Slurm for allocations."""
+        from trainway.agent.slurm.holding.hold import Holder  # noqa: PLC0415 - as few need it
+
+        return Holder(self, clusters)
 
     def start(self) -> None:
         """Go on where an earlier pool agent left off."""
@@ -127,7 +134,7 @@ class Pool(HostsListener):
         if found is not None:
             found.link.when_room(callback)
 
-    def loop_of(self, gang: Gang) -> EventLoop:
+    def loop_of(self, gang: Gang) -> Timetable:
         """The loop for a job: what goes wrong there ends that job."""
         return GuardedLoop(self.loop, lambda callback: self.guarded(gang, callback))
 

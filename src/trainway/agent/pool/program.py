@@ -11,6 +11,7 @@ from contextlib import suppress
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import IO
 
     from trainway.agent.event_loop import EventLoop, Timer
 
@@ -180,8 +181,8 @@ class Program:
         self._on_end(None if self._given_up else status, self._errors)
 
 
-def _number(pipe: object) -> int:
-    return -1 if pipe is None else int(pipe.fileno())  # type: ignore[attr-defined] # it is a file
+def _number(pipe: IO[bytes] | None) -> int:
+    return -1 if pipe is None else pipe.fileno()
 
 
 def _ignore_output(_data: bytes) -> None:

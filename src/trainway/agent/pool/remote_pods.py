@@ -1,18 +1,19 @@
-"""The pods of one gang: on hosts, on their way there, or waiting for a place."""
+"""The pods of one job that run elsewhere: there, on their way, or waiting for a place."""
 
 from __future__ import annotations
+
+from abc import abstractmethod
 
 from trainway.agent.pod_registry import Workplace
 from trainway.agent.pool.remote_pod import RemotePod
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from abc import abstractmethod
     from collections.abc import Callable, Sequence
     from typing import Any, Protocol
 
     from trainway.agent.clock import Clock
-    from trainway.agent.event_loop import EventLoop
+    from trainway.agent.event_loop import Timetable
     from trainway.agent.job import Job
     from trainway.agent.journal import Journal
     from trainway.agent.pod_identity import PodIdentity
@@ -21,13 +22,7 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
     class PodsOwner(Protocol):
-        """The gang, as far as its pods know it."""
-
-        id: str
-
-        @abstractmethod
-        def send(self, host: str, frame: Json) -> bool:
-            """Say something to a host."""
+        """Who runs the job, as far as its pods know it."""
 
         @abstractmethod
         def on_turn(self) -> None:
@@ -39,15 +34,24 @@ if TYPE_CHECKING:
 
         @abstractmethod
         def abandon(self) -> None:
-            """Have all hosts clear the job away."""
+            """Let nothing of the job run on."""
+
+    class GangOwner(PodsOwner, Protocol):
+        """The gang."""
+
+        id: str
+
+        @abstractmethod
+        def send(self, host: str, frame: Json) -> bool:
+            """Say something to a host."""
 
 
 class RemotePods(Workplace):
-    """All pods of a gang that have not ended."""
+    """All pods of a job that have not ended."""
 
     kind = RemotePod
 
-    def __init__(self, owner: PodsOwner, loop: EventLoop, journal: Journal, clock: Clock) -> None:
+    def __init__(self, owner: PodsOwner, loop: Timetable, journal: Journal, clock: Clock) -> None:
         self._owner = owner
         self._loop = loop
         self._journal = journal
@@ -57,14 +61,6 @@ class RemotePods(Workplace):
     def get(self, uid: str) -> RemotePod | None:
         """The pod with that uid, if it has not ended."""
         return self._pods.get(uid)
-
-    def on(self, host: str) -> list[RemotePod]:
-        """Those on a host."""
-        return [pod for pod in self._pods.values() if pod.host == host]
-
-    def keys_on(self, host: str) -> set[str]:
-        """How those on a host are called."""
-        return {pod.identity.key for pod in self.on(host)}
 
     def sent(self) -> list[RemotePod]:
         """Those that may run somewhere."""
@@ -119,7 +115,7 @@ class RemotePods(Workplace):
         done()
 
     def abandon(self) -> None:
-        """Have all hosts clear the job away."""
+        """Let nothing of the job run on."""
         self._owner.abandon()
 
     def soon(self, callback: Callable[[], object]) -> None:
@@ -134,7 +130,27 @@ class RemotePods(Workplace):
         """Send a pod off, if it has a place by now."""
         self._owner.on_turn()
 
+    @abstractmethod
+    def send_stop(self, pod: RemotePod) -> None:
+        """Have a pod stopped where it runs."""
+
+
+class GangPods(RemotePods):
+    """Those of a gang, which run on hosts of a pool."""
+
+    def __init__(self, gang: GangOwner, loop: Timetable, journal: Journal, clock: Clock) -> None:
+        super().__init__(gang, loop, journal, clock)
+        self._gang = gang
+
+    def on(self, host: str) -> list[RemotePod]:
+        """Those on a host."""
+        return [pod for pod in self._pods.values() if pod.host == host]
+
+    def keys_on(self, host: str) -> set[str]:
+        """How those on a host are called."""
+        return {pod.identity.key for pod in self.on(host)}
+
     def send_stop(self, pod: RemotePod) -> None:
         """Have its host stop a pod."""
-        frame = {"op": "stop", "id": self._owner.id, "uid": pod.identity.uid, "how": pod.how}
-        self._owner.send(pod.host, frame)
+        frame = {"op": "stop", "id": self._gang.id, "uid": pod.identity.uid, "how": pod.how}
+        self._gang.send(pod.host, frame)

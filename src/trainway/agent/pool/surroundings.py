@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from trainway.agent.clock import Clock
-    from trainway.agent.event_loop import EventLoop
+    from trainway.agent.event_loop import Timetable
     from trainway.agent.pool.gang import Gang
 
     Json = dict[str, Any]
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
         clock: Clock
 
         @abstractmethod
-        def loop_of(self, gang: Gang) -> EventLoop:
+        def loop_of(self, gang: Gang) -> Timetable:
             """A loop in which an error ends that job alone."""
 
         @abstractmethod

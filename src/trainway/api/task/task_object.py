@@ -42,6 +42,10 @@ class Brought:
     """Below the folder in which pods find all of them."""
     content: bytes = b""
     is_program: bool = False
+    source: str = ""
+    """Where it is on the submitter's machine, if it is too large for its content to be here."""
+    size: int = 0
+    """How many bytes it has there."""
 
     @property
     def key(self) -> str:

@@ -72,7 +72,7 @@ class ClusterWorld(World):
         return str(self.clusters.record(name).state)
 
     async def until_cluster(self, holds: Callable[[], bool]) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not holds():
                 await asyncio.sleep(0)
 
