@@ -33,6 +33,11 @@ LAST_ERRORS = 4096
 REMOVAL_SECONDS = 60.0
 LEAST_GRACE = 2.0
 """Seconds that every container gets between SIGTERM and SIGKILL, whatever a hook has used up."""
+HEAD_START = 0.2
+"""Seconds that a sidecar without a probe runs before what comes next is started.
+
+A kubelet takes up to a second to see that it runs, and programs count on being first.
+"""
 
 
 class Owner(ABC):
@@ -192,9 +197,17 @@ class Container(Listener, Prober):
         startup = self.spec.get("startupProbe")
         if startup and not self.stopping:
             self._probe(startup, self._on_startup)
+        elif self.kind == SIDECAR and not self.was_started:
+            run = self.restarts
+            self._node.loop.call_later(HEAD_START, lambda: self._on_head_start(run))
         else:
             self._mark_started()
         self._owner.changed()
+
+    def _on_head_start(self, run: int) -> None:
+        if self.state == "running" and self.restarts == run:
+            self._mark_started()
+            self._owner.changed()
 
     def _on_post_start(self, process: Process | None, passed: bool) -> None:
         if not passed and self._process is process:

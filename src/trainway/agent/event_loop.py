@@ -15,9 +15,23 @@ from collections import deque
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from abc import abstractmethod
     from collections.abc import Callable
+    from typing import Protocol
 
     Callback = Callable[[], object]
+
+    class Timetable(Protocol):
+        """What a loop is for those who wait for moments only, and have no say over the process."""
+
+        @abstractmethod
+        def call_later(self, delay: float, callback: Callback) -> Timer:
+            """Call back after so many seconds."""
+
+        @abstractmethod
+        def call_soon(self, callback: Callback) -> None:
+            """Call back in the next turn."""
+
 
 _READ, _WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from trainway.agent import container
 from trainway.agent.clock import Clock
 from trainway.agent.command import Command
 from trainway.agent.directory import Directory
@@ -74,10 +75,10 @@ class World:
         """Let the loop turn, for a while where something is to be waited for."""
         give_up = time.monotonic() + seconds
         turns = 0
-        while turns < 4 or time.monotonic() < give_up:
+        while turns < 4:
+            turns += time.monotonic() >= give_up
             self.loop.call_soon(lambda: None)
             self.loop.turn()
-            turns += 1
 
     @property
     def running(self) -> list[str]:
@@ -88,7 +89,7 @@ class World:
 def world(tmp_path: Path, request: pytest.FixtureRequest) -> World:
     made = World(tmp_path, request.param)
     made.pod.start()
-    made.settle()
+    made.settle(2 * container.HEAD_START if SIDE in request.param.get("initContainers", ()) else 0)
     return made
 
 
@@ -144,6 +145,16 @@ def test_a_failed_container_waits_for_the_others(world: World) -> None:
     world.end("a")
     assert world.pod.phase == "Failed"
     assert world.pod.status().exit_codes == [("a", 0), ("b", 1)]
+
+
+def test_a_sidecar_runs_for_a_moment_before_what_comes_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(container, "HEAD_START", 3600.0)
+    world = World(tmp_path, pod(init=(SIDE,)))
+    world.pod.start()
+    world.settle()
+    assert (world.running, world.pod.phase) == (["side"], "Pending")
 
 
 @pytest.mark.parametrize("world", [pod(init=(SIDE, init("one")))], indirect=True)

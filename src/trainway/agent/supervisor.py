@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from trainway.agent.clock import Clock
     from trainway.agent.control import Answer
-    from trainway.agent.event_loop import EventLoop, Timer
+    from trainway.agent.event_loop import Timer, Timetable
     from trainway.agent.journal import Journal
     from trainway.agent.plan import Plan
     from trainway.agent.pod_registry import AnyPod, Workplace
@@ -50,7 +50,7 @@ class Supervisor:
     def __init__(
         self,
         plan: Plan,
-        loop: EventLoop,
+        loop: Timetable,
         journal: Journal,
         clock: Clock,
         workplace: Workplace,

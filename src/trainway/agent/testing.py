@@ -20,7 +20,7 @@ from trainway.agent.launch import command
 
 Json = dict[str, Any]
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 def container(name: str, script: str, **more: Any) -> Json:
@@ -192,6 +192,13 @@ def agent_job(spec: Json, **plan: Any) -> Iterator[AgentJob]:
 def environment(**more: str) -> Mapping[str, str]:
     """The base environment of a plan."""
     return {"PATH": os.environ["PATH"], **more}
+
+
+def until_written(pipe: Path, count: int = 1) -> None:
+    """Wait until so many processes wrote a line: they run, and have done what comes before."""
+    with os.fdopen(os.open(pipe, os.O_RDWR)) as lines:
+        for _ in range(count):
+            lines.readline()
 
 
 def connected(directory: Path) -> socket.socket:

@@ -19,8 +19,10 @@ class JobFacts:
 
     def __init__(self, text: str) -> None:
         """The text is what `scontrol --oneliner show job` prints; empty: it could not be asked."""
-        lines = text.splitlines()
-        self._fields: dict[str, str] = dict(_FIELD.findall(lines[0])) if lines else {}
+        self._fields: dict[str, str] = {}
+        for line in text.splitlines()[:1]:
+            for name, value in _FIELD.findall(line):
+                self._fields.setdefault(name, value)  # the comment comes last, and may be anything
 
     @property
     def number(self) -> str:

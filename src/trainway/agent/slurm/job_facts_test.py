@@ -29,6 +29,7 @@ class Case:
         ),
         Case("JobId=7 JobState=RUNNING PreemptTime=None", running=True),
         Case("JobId=7 JobState=COMPLETING Restarts=1"),
+        Case("JobId=7 JobState=RUNNING Comment=trainway:a JobState=FAILED", running=True),
         Case("JobId=7 JobState=RUNNING A=1\nJobId=8 HetJobOffset=1 JobState=PENDING", running=True),
     ],
     ids=lambda case: case.text[:40],

@@ -235,13 +235,7 @@ class SlurmJob:
 
     def agents(self, uid: str = "") -> list[int]:
         """The processes of tasks; with a uid that of one pod."""
-        words = [b"slurm", b"pod", str(self.path).encode()]
-        found = []
-        for entry in os.listdir("/proc"):
-            with contextlib.suppress(OSError):
-                line = Path("/proc", entry, "cmdline").read_bytes() if entry.isdigit() else b""
-                if b"\0".join(words) in line and b"srun" not in line:
-                    found.append(int(entry))
+        found = running("slurm", "pod", str(self.path))
         if not uid:
             return found
         inside = process_tree.of_pod(uid)
@@ -273,9 +267,25 @@ class ScatteredJob(SlurmJob):
         self.path = folder / "a" / "trainway-7.0"
         self.agent = f"{self.path}.x.pyz"
 
+    def feeds(self, node: str) -> list[int]:
+        """The processes that send what is written on a node."""
+        return running("slurm", "feed", str(self._folder / node / self.path.name))
+
     def left(self) -> list[str]:
         """What is on the nodes."""
         return sorted(path.name for node in "ab" for path in (self._folder / node).iterdir())
+
+
+def running(*words: str) -> list[int]:
+    """The processes that were started with these words, one after the other, but for srun."""
+    wanted = b"\0".join(word.encode() for word in words)
+    found = []
+    for entry in os.listdir("/proc"):
+        with contextlib.suppress(OSError):
+            line = Path("/proc", entry, "cmdline").read_bytes() if entry.isdigit() else b""
+            if wanted in line and b"srun" not in line:
+                found.append(int(entry))
+    return found
 
 
 @contextlib.contextmanager

@@ -128,7 +128,7 @@ def _peers(plan: Plan, ground: Ground) -> Json:
     for key, node in ground.places.items():
         address, group = ground.addresses.get(node, ""), ground.groups.get(node)
         pods[key] = {"host": node, "address": address, "group": group}
-    return peers_of(plan.name, pods, ground.environ)
+    return peers_of(plan.name, pods, ground.environ, ground.agent)
 
 
 def _wait(tenure: Tenure) -> None:

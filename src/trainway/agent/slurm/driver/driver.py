@@ -67,7 +67,6 @@ class Driver:
         clock: Clock,
         commands: Commands,
     ) -> None:
-        self.id = plan.id
         self._directory = tenure.directory
         self._tenure = tenure
         self._ground = ground
@@ -351,6 +350,7 @@ class Driver:
         said = failure.message
         if failure.is_end_of_job:
             self._leave(said)
+        told = ""
         for pod in pods:
             if self._leaving or pod.deleted:
                 pod.lose(ALLOCATION_LOST, self._leaving or said)
@@ -358,6 +358,9 @@ class Driver:
                 pod.fail("OOMKilled", said)
             elif not pod.seen and not failure.is_unreachable:
                 why = failure.why_not_started(pod.host, self._directory.path)
+                if why != told:
+                    told = why
+                    self._supervisor.tell("Warning", "FailedCreate", why)
                 pod.fail("FailedCreate", why)
             elif self._ground.requeues:
                 self._wants_requeue = True
@@ -375,10 +378,6 @@ class Driver:
             self._finish()
         else:
             self._check_suspended()
-
-    def send(self, host: str, frame: Json) -> bool:
-        """Not needed: orders go to steps."""
-        raise NotImplementedError(f"{host}: {frame}")
 
     def on_turn(self) -> None:
         """The turn of a pod has come."""

@@ -5,9 +5,15 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
+import subprocess
+from dataclasses import dataclass
 from typing import Any
 
+import pytest
+
+from trainway.agent.recovery import FENCED
+from trainway.agent.slurm.driver.recorder import path_of
+from trainway.agent.slurm.driver.step_pod import UNHEARD
 from trainway.agent.slurm.srun import ALWAYS
 from trainway.agent.slurm.testing import SlurmJob, slurm_job
 from trainway.agent.testing import container, jobset, role
@@ -18,6 +24,9 @@ HANGS_ONCE = 'echo "begun $TRAINWAY_RESTART_ATTEMPT"; [ "$TRAINWAY_RESTART_ATTEM
 HANGS_ONCE += "exec sleep 1000"
 CHECKPOINTS = 'trap "echo saved; exit 0" TERM; echo begun; '
 CHECKPOINTS += '[ "$TRAINWAY_RESTART_ATTEMPT" != 0 ] || { sleep 1000 & wait; }'
+BOTH = ("node-0-0", "node-0-1")
+PREEMPTED = "JobId=7 JobState=RUNNING PreemptTime=2026-11-15T15:46:38"
+ENDING = "JobId=7 JobState=COMPLETING"
 
 
 def two(script: str, **more: Any) -> Json:
@@ -37,12 +46,35 @@ def calls(job: SlurmJob) -> list[list[str]]:
     return [call for call in job.calls() if call[0] != "srun"]
 
 
-def until_running(job: SlurmJob, pod: str = "node-0-0") -> Json:
-    return job.until_record(type="pod", pod=pod, phase="Running")
+def begun(job: SlurmJob, *pods: str) -> subprocess.Popen[bytes]:
+    """A driver whose pods, or whose only one, have said that they have begun."""
+    driver = job.drive()
+    for pod in pods or BOTH[:1]:
+        job.until_log(f"{pod}.main.0", "begun")
+    return driver
+
+
+def kill_tasks(job: SlurmJob) -> None:
+    for pid in job.agents():
+        os.kill(pid, signal.SIGKILL)
 
 
 def uid_of(job: SlurmJob, pod: str) -> str:
+    """The uid of a pod, once it runs."""
     return str(job.until_record(type="pod", pod=pod, phase="Running")["uid"])
+
+
+def last_word_of(job: SlurmJob, uid: str) -> Json:
+    """What the task of a pod wrote last about it."""
+    found: Json = json.loads((job.path / path_of(uid)).read_text().splitlines()[-1])
+    return found
+
+
+def failed_pod(job: SlurmJob) -> Json:
+    """The last record of a pod that failed."""
+    found = job.find(type="pod", phase="Failed")
+    assert found is not None
+    return found
 
 
 def restarts(job: SlurmJob) -> int:
@@ -71,9 +103,7 @@ def test_a_job_that_fails() -> None:
     with slurm_job(one("exit 3")) as job:
         assert job.run() == 1
         assert not job.records()[-1]["succeeded"]
-        ended = job.find(type="pod", phase="Failed")
-        assert ended is not None
-        assert ended["containers"][0]["exitCode"] == 3
+        assert failed_pod(job)["containers"][0]["exitCode"] == 3
 
 
 def test_a_pod_that_is_tried_again_shares_the_place_of_the_first_one() -> None:
@@ -107,9 +137,7 @@ def test_pods_beyond_those_at_once_take_places_that_are_free() -> None:
 
 def test_the_next_attempt_goes_on_where_a_driver_died() -> None:
     with slurm_job(two(HANGS_ONCE)) as job:
-        driver = job.drive()
-        for pod in ("node-0-0", "node-0-1"):
-            job.until_log(f"{pod}.main.0", "begun")
+        driver = begun(job, *BOTH)
         driver.kill()
         job.until(lambda: job.processes() == [])
         os.utime(job.path / "heartbeat", (0, 0))
@@ -126,7 +154,7 @@ def test_what_ended_while_nobody_listened_counts() -> None:
     script = '[ "$TRAINWAY_RANK" = 0 ] || while [ ! -e go ]; do sleep 0.05; done; echo once'
     with slurm_job(two(script)) as job:
         driver = job.drive()
-        until_running(job, "node-0-1")
+        uid_of(job, "node-0-1")
         job.until_record(type="pod", pod="node-0-0", phase="Succeeded")
         driver.send_signal(signal.SIGSTOP)
         (job.path.parent / "go").touch()
@@ -141,9 +169,7 @@ def test_what_ended_while_nobody_listened_counts() -> None:
 
 def test_an_allocation_that_is_taken_away() -> None:
     with slurm_job(two(CHECKPOINTS)) as job:
-        driver = job.drive()
-        for pod in ("node-0-0", "node-0-1"):
-            job.until_log(f"{pod}.main.0", "begun")
+        driver = begun(job, *BOTH)
         driver.send_signal(signal.SIGTERM)
         job.until((job.path / "left").exists)
         assert job.log("node-0-0.main.0") == ["begun", "saved"]
@@ -151,7 +177,7 @@ def test_an_allocation_that_is_taken_away() -> None:
         assert job.find(type="agent", event="stopping") is not None
         job.until(lambda: job.looks() > 1)
         assert driver.poll() is None  # a script that ends would be a job that has completed
-        job.say_of_job("JobId=7 JobState=COMPLETING")
+        job.say_of_job(ENDING)
         assert job.end_of(driver) == 1
         assert job.find(type="end") is None
         assert job.run(restarts=1) == 0, job.said()
@@ -160,10 +186,8 @@ def test_an_allocation_that_is_taken_away() -> None:
 
 def test_a_preemption_that_only_the_steps_are_told_of() -> None:
     with slurm_job(two(CHECKPOINTS)) as job:
-        job.drive()
-        for pod in ("node-0-0", "node-0-1"):
-            job.until_log(f"{pod}.main.0", "begun")
-        job.say_of_job("JobId=7 JobState=RUNNING PreemptTime=2026-11-15T15:46:38")
+        begun(job, *BOTH)
+        job.say_of_job(PREEMPTED)
         for pid in job.agents(uid_of(job, "node-0-0")):
             os.kill(pid, signal.SIGTERM)
         job.until((job.path / "left").exists)
@@ -173,8 +197,7 @@ def test_a_preemption_that_only_the_steps_are_told_of() -> None:
 
 def test_the_time_limit() -> None:
     with slurm_job(one(CHECKPOINTS)) as job:
-        driver = job.drive()
-        job.until_log("node-0-0.main.0", "begun")
+        driver = begun(job)
         driver.send_signal(signal.SIGUSR1)
         assert job.end_of(driver) == 1
         assert job.log("node-0-0.main.0") == ["begun", "saved"]
@@ -183,9 +206,8 @@ def test_the_time_limit() -> None:
 
 def test_a_warning_before_a_preemption() -> None:
     with slurm_job(one(CHECKPOINTS)) as job:
-        driver = job.drive()
-        job.until_log("node-0-0.main.0", "begun")
-        job.say_of_job("JobId=7 JobState=RUNNING PreemptTime=2026-11-15T15:46:38")
+        driver = begun(job)
+        job.say_of_job(PREEMPTED)
         driver.send_signal(signal.SIGUSR1)
         job.until((job.path / "left").exists)
         assert job.find(type="end") is None
@@ -193,8 +215,7 @@ def test_a_warning_before_a_preemption() -> None:
 
 def test_cancel() -> None:
     with slurm_job(one(CHECKPOINTS)) as job:
-        driver = job.drive()
-        job.until_log("node-0-0.main.0", "begun")
+        driver = begun(job)
         job.wish("cancel")
         driver.send_signal(signal.SIGTERM)
         end = job.until_record(type="end")
@@ -207,14 +228,13 @@ def test_cancel() -> None:
 def test_suspend_and_resume() -> None:
     script = "echo begun; [ -e go ] || exec sleep 1000"
     with slurm_job(one(script)) as job:
-        driver = job.drive()
-        job.until_log("node-0-0.main.0", "begun")
+        driver = begun(job)
         job.wish("suspend")
         driver.send_signal(signal.SIGTERM)
         job.until((job.path / "stopped").exists)
         assert (job.path / "stopped").read_text() == "7.0"
         assert not job.processes()
-        job.say_of_job("JobId=7 JobState=COMPLETING")
+        job.say_of_job(ENDING)
         assert job.end_of(driver) == 1
         (job.path.parent / "go").touch()
         job.wish("run")
@@ -224,9 +244,7 @@ def test_suspend_and_resume() -> None:
 
 def test_an_attempt_gives_way_to_a_newer_one() -> None:
     with slurm_job(two(HANGS_ONCE)) as job:
-        driver = job.drive()
-        for pod in ("node-0-0", "node-0-1"):
-            job.until_log(f"{pod}.main.0", "begun")
+        driver = begun(job, *BOTH)
         written = len(job.records())
         assert job.run(restarts=1) == 0, job.said()
         assert job.end_of(driver) == 75
@@ -245,13 +263,15 @@ def test_an_attempt_that_comes_too_late_does_nothing() -> None:
 
 
 def test_pods_that_do_not_hear_their_driver_kill_themselves() -> None:
+    """After how long they do is for `Pulse` to say: see fencing_test."""
     with slurm_job(one(HANGS_ONCE)) as job:
-        driver = job.drive()
-        job.until_log("node-0-0.main.0", "begun")
+        driver = begun(job)
+        uid = uid_of(job, "node-0-0")
         driver.send_signal(signal.SIGSTOP)
-        began = time.monotonic()
-        job.until(lambda: job.processes() == [])
-        assert 5 < time.monotonic() - began < 14
+        job.until(lambda: job.agents() == [])
+        assert job.processes() == []
+        said = last_word_of(job, uid)
+        assert (said["reason"], said["message"]) == (FENCED, UNHEARD)
         driver.send_signal(signal.SIGCONT)
         assert job.end_of(driver) == 0, job.said()
         assert restarts(job) == 1
@@ -259,11 +279,8 @@ def test_pods_that_do_not_hear_their_driver_kill_themselves() -> None:
 
 def test_a_task_that_vanishes_has_slurm_begin_anew() -> None:
     with slurm_job(two(HANGS_ONCE)) as job:
-        driver = job.drive()
-        for pod in ("node-0-0", "node-0-1"):
-            job.until_log(f"{pod}.main.0", "begun")
-        for pid in job.agents():
-            os.kill(pid, signal.SIGKILL)
+        driver = begun(job, *BOTH)
+        kill_tasks(job)
         assert job.end_of(driver) == 1
         assert calls(job) == [["scontrol", "requeue", "7"]]
         assert job.find(type="end") is None
@@ -273,10 +290,8 @@ def test_a_task_that_vanishes_has_slurm_begin_anew() -> None:
 
 def test_without_requeue_it_is_begun_anew_here() -> None:
     with slurm_job(one(HANGS_ONCE), slurm={"requeue": False}) as job:
-        driver = job.drive()
-        job.until_log("node-0-0.main.0", "begun")
-        for pid in job.agents():
-            os.kill(pid, signal.SIGKILL)
+        driver = begun(job)
+        kill_tasks(job)
         assert job.end_of(driver) == 0, job.said()
         assert restarts(job) == 1
 
@@ -286,12 +301,11 @@ def test_a_failure_waits_until_the_other_nodes_were_heard() -> None:
     script += "while [ ! -e go ]; do sleep 0.05; done; exit 1"
     with slurm_job(two(script)) as job:
         driver = job.drive()
-        until_running(job, "node-0-0")
+        failing = job.path / path_of(uid_of(job, "node-0-0"))
         (agent,) = job.agents(uid_of(job, "node-0-1"))
         os.kill(agent, signal.SIGSTOP)
         (job.path.parent / "go").touch()
-        path = job.path / "pods" / f"{uid_of(job, 'node-0-0')}.jsonl"
-        job.until(lambda: '"Failed"' in path.read_text())
+        job.until(lambda: '"Failed"' in failing.read_text())
         assert job.find(type="pod", pod="node-0-0", phase="Failed") is None
         os.kill(agent, signal.SIGKILL)
         assert job.end_of(driver) == 1
@@ -305,24 +319,27 @@ def test_a_failure_counts_once_the_other_nodes_were_heard() -> None:
         assert job.records()[-1]["reason"] == "FailedJobs"
 
 
-def test_a_step_that_cannot_start() -> None:
-    with slurm_job(one("true")) as job:
-        text = "#!/bin/sh\necho 'srun: error: Unable to create step for job 7: busy' >&2; exit 1\n"
-        (job.path.parent / "bin" / "srun").write_text(text)
-        assert job.run() == 1
-        failed = job.find(type="pod", phase="Failed")
-        assert failed is not None
-        assert failed["message"] == "srun: error: Unable to create step for job 7: busy"
+@dataclass(frozen=True)
+class Case:
+    name: str
+    said: str
+    reason: str
 
 
-def test_a_step_that_had_too_little_memory() -> None:
+SRUN_FAILURES = [
+    Case("busy", "srun: error: Unable to create step for job 7: busy", "FailedCreate"),
+    Case("too little memory", "srun: error: a: task 0: Out Of Memory", "OOMKilled"),
+]
+
+
+@pytest.mark.parametrize("case", SRUN_FAILURES, ids=lambda case: case.name)
+def test_a_step_that_cannot_start(case: Case) -> None:
     with slurm_job(one("true")) as job:
-        text = "#!/bin/sh\necho 'srun: error: a: task 0: Out Of Memory' >&2; exit 1\n"
+        text = f"#!/bin/sh\necho '{case.said}' >&2; exit 1\n"
         (job.path.parent / "bin" / "srun").write_text(text)
         assert job.run() == 1
-        failed = job.find(type="pod", phase="Failed")
-        assert failed is not None
-        assert failed["reason"] == "OOMKilled"
+        failed = failed_pod(job)
+        assert (failed["reason"], failed["message"]) == (case.reason, case.said)
 
 
 def test_a_launcher_reaches_pods_on_this_node_and_on_others() -> None:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 NO_RECORDS = 1 << 60
 """The journal is the driver's own; what others have of it came with their files."""
 AGAIN_SECONDS = 2.0
+TRIES = 3
+"""How often in a row a link may end before what is on its node counts as lost."""
 LOOK_SECONDS = 0.1
 PATIENCE = 600.0
 """How long a job that is over waits for a relay that takes what it left."""
@@ -43,6 +45,8 @@ class Outposts:
         self._loop = loop
         self._mirror = Mirror(directory, lambda _record: None)
         self._links: dict[str, NodeLink] = {}
+        self._failures: dict[str, int] = {}
+        """How often links to nodes have ended since one of them was last drained."""
         self._drains: dict[int, tuple[str, Done]] = {}
         self._count = 0
         self._is_closing = False
@@ -54,35 +58,44 @@ class Outposts:
         program = [*self._ground.agent, "slurm", "feed", self._directory.path]
         line = join_command(node, self._ground.groups.get(node), program)
         link = NodeLink(node, self._mirror, on_frame=self._on_frame, on_end=self._on_end)
+        self._failures.setdefault(node, 0)
         try:
             link.start(self._loop, line, self._ground.environ, {"after": NO_RECORDS})
         except OSError as error:
-            os.write(2, f"srun: {error.strerror}\n".encode())
+            self._on_end(link, f"srun: {error.strerror}")
             return
         self._links[node] = link
+        for number, (drained, _) in self._drains.items():
+            if drained == node:
+                link.order({"op": "drain", "number": number})
 
     def drain(self, node: str, done: Done) -> None:
         """Call back when all that a node has now is here, or cannot be had."""
         link = self._links.get(node)
-        if link is None:
+        if link is None and self._failures.get(node, TRIES) >= TRIES:
             done()
             return
         self._count += 1
         self._drains[self._count] = (node, done)
-        link.order({"op": "drain", "number": self._count})
+        if link is not None:
+            link.order({"op": "drain", "number": self._count})
 
-    def _on_frame(self, _link: NodeLink, frame: Json) -> None:
+    def _on_frame(self, link: NodeLink, frame: Json) -> None:
         if frame["event"] == "drained":
+            self._failures[link.node] = 0
             _, done = self._drains.pop(int(frame["number"]), ("", _nothing))
             done()
 
     def _on_end(self, link: NodeLink, errors: str) -> None:
-        """A link ended; pods may still run there."""
+        """A link ended; pods may still run there, and what they left waits for the next link."""
         if self._links.get(link.node) is link:
             del self._links[link.node]
+        self._failures[link.node] += 1
         if not self._is_closing:
             os.write(2, f"node {link.node} is not heard: {errors}\n".encode())
             self._loop.call_later(AGAIN_SECONDS, lambda: self.reach(link.node))
+            if self._failures[link.node] < TRIES:
+                return
         for number, (node, done) in list(self._drains.items()):
             if node == link.node:
                 del self._drains[number]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 from pathlib import Path
 
@@ -43,7 +44,11 @@ def test_what_pods_leave_on_other_nodes_comes_to_the_driver() -> None:
 
 def test_the_end_of_a_pod_comes_after_all_that_it_left() -> None:
     lines = 2000
-    script = f"seq {lines}; head -c 1000000 /dev/zero > {OUTPUT}/zeros-$TRAINWAY_RANK; exit 1"
+    script = f"""
+    seq {lines}; head -c 1000000 /dev/zero > {OUTPUT}/zeros-$TRAINWAY_RANK; touch $TRAINWAY_RANK
+    until [ -e 0 ] && [ -e 1 ]; do sleep 0.05; done  # the first failure ends the other pod
+    exit 1
+    """
     with scattered_job(two(script)) as job:
         driver = job.drive()
         until_over(job)
@@ -52,6 +57,23 @@ def test_the_end_of_a_pod_comes_after_all_that_it_left() -> None:
             assert (job.path / "output" / f"zeros-{rank}").stat().st_size == 1_000_000
         take(job)
         assert job.end_of(driver) == 1
+
+
+def test_what_a_pod_left_while_its_node_was_not_heard_is_waited_for() -> None:
+    script = (
+        f"echo begun; while [ ! -e go ]; do sleep 0.05; done; echo $? > {OUTPUT}/$TRAINWAY_RANK"
+    )
+    with scattered_job(two(script)) as job:
+        driver = job.drive()
+        for rank in (0, 1):
+            job.until_log(f"node-0-{rank}.main.0", "begun")
+        (feed,) = job.feeds("b")
+        os.kill(feed, signal.SIGKILL)
+        (job.path.parent.parent / "go").touch()
+        until_over(job)
+        assert sorted(path.name for path in (job.path / "output").iterdir()) == ["0", "1"]
+        take(job)
+        assert job.end_of(driver) == 0
 
 
 def test_a_job_that_is_taken_away_leaves_nothing_on_other_nodes() -> None:

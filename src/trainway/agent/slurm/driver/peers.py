@@ -12,7 +12,7 @@ from trainway.agent.slurm.driver.recorder import FOLDER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from trainway.agent.directory import Directory
@@ -22,10 +22,15 @@ if TYPE_CHECKING:
 PEERS = "peers.json"
 
 
-def peers_of(jobset: str, pods: Mapping[str, Json], environ: Mapping[str, str]) -> Json:
-    """Where the pods are: `host`, `address` and `group` of each, by their keys."""
+def peers_of(
+    jobset: str, pods: Mapping[str, Json], environ: Mapping[str, str], agent: Sequence[str]
+) -> Json:
+    """Where the pods are: `host`, `address` and `group` of each, by their keys.
+
+    `agent` is what runs an agent on nodes; a pod in an image has another Python.
+    """
     slurm = {name: value for name, value in environ.items() if name.startswith("SLURM_")}
-    return {"jobset": jobset, "pods": dict(pods), "environment": slurm}
+    return {"jobset": jobset, "pods": dict(pods), "environment": slurm, "agent": list(agent)}
 
 
 def write_peers(directory: Directory, peers: Json) -> None:

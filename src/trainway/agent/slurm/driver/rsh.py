@@ -15,7 +15,7 @@ from trainway.agent.directory import Directory
 from trainway.agent.host.rsh import EXECUTABLE, EXIT_ERROR, Call, RshError, find_pod
 from trainway.agent.slurm.driver.join import join
 from trainway.agent.slurm.driver.peers import read_peers
-from trainway.agent.slurm.srun import NODE_VARIABLE, agent_program, join_command
+from trainway.agent.slurm.srun import NODE_VARIABLE, join_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
     peer = found["pods"][pod]
     if peer["host"] == os.environ.get(NODE_VARIABLE):
         return join(directory, pod, call.command)
-    program = [*agent_program(), "slurm", "join", path, pod, call.command]
+    program = [*found["agent"], "slurm", "join", path, pod, call.command]
     line = join_command(str(peer["host"]), peer.get("group"), program)
     kept = {key: text for key, text in os.environ.items() if not key.startswith("SLURM_")}
     try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -11,6 +13,9 @@ UNREACHABLE = ("communication connection failure", "node failure", "socket timed
 NOT_SHARED = ("can't open file", "does not see the job's directory")
 OUT_OF_MEMORY = ("oom-kill", "oom_kill", "out of memory")
 SILENT = "its task does not answer"
+_COLOURS = re.compile(r"\x1b\[[\d;]*m")
+_EXITED = re.compile(r"srun: error: .*: tasks? .*: Exited with exit code \d+")
+"""What srun adds to the words of the task itself."""
 
 
 class StepFailure:
@@ -18,8 +23,9 @@ class StepFailure:
 
     def __init__(self, errors: str) -> None:
         self._errors = errors.lower()
-        lines = [line.strip() for line in errors.splitlines() if line.strip()]
-        self.message = lines[-1] if lines else ""
+        lines = [line.strip() for line in _COLOURS.sub("", errors).splitlines() if line.strip()]
+        telling = [line for line in lines if not _EXITED.fullmatch(line)]
+        self.message = (telling or lines or [""])[-1]
 
     @property
     def is_end_of_job(self) -> bool:

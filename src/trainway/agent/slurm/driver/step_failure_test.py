@@ -43,6 +43,11 @@ def test_what_it_means(case: Case) -> None:
 def test_why_a_pod_never_began() -> None:
     assert StepFailure("").why_not_started("n1", "/j") == "srun could not start the pod"
     assert StepFailure("one\ntwo\n\n").why_not_started("n1", "/j") == "two"
+    lost = "\x1b[91mFATAL:   could not open image /x.sif\x1b[0m\n\x1b[0m\n"
+    exited = "srun: error: n1: task 0: Exited with exit code 255\n"
+    in_image = StepFailure(lost + exited).why_not_started("n1", "/j")
+    assert in_image == "FATAL:   could not open image /x.sif"
+    assert StepFailure(exited).why_not_started("n1", "/j") == exited.strip()
     said = "/usr/bin/python3: can't open file '/j/agent.pyz': [Errno 2]\nsrun: error: n1: Exited"
     missing = StepFailure(said)
     wanted = "node n1 does not see /j: all nodes have to share its file system, or the cluster "

@@ -62,6 +62,9 @@ def main(arguments: Sequence[str]) -> int:
     except FileNotFoundError as error:
         os.write(2, f"this node does not see the job's directory: {error.filename}\n".encode())
         return EXIT_FAILED
+    except OSError as error:
+        os.write(2, f"the job's directory cannot be used on this node: {error}\n".encode())
+        return EXIT_FAILED
     orders = Orders()
     frame = orders.first()
     if not frame:
@@ -75,7 +78,7 @@ def main(arguments: Sequence[str]) -> int:
         linux.become_subreaper()
     except linux.SystemCallError as error:
         os.write(2, f"orphans cannot be adopted here: {error}\n".encode())
-    home = _new_home(os.environ)
+    home = new_home(os.environ)
     try:
         task = StepTask(directory, Directory(home), plan, frame, os.environ)
         return task.run(orders)
@@ -83,9 +86,13 @@ def main(arguments: Sequence[str]) -> int:
         remove_trees([home])
 
 
-def _new_home(environ: Mapping[str, str]) -> str:
-    """A directory of the task's own; `tempfile` would take longer to import than all else here."""
-    folder = environ.get("SLURM_TMPDIR") or environ.get("TMPDIR") or SCRATCH
+def new_home(environ: Mapping[str, str]) -> str:
+    """A directory of the task's own; `tempfile` would take longer to import than all else here.
+
+    An image need not have what the variables of its node name.
+    """
+    named = (environ.get("SLURM_TMPDIR"), environ.get("TMPDIR"))
+    folder = next((name for name in named if name and os.path.isdir(name)), SCRATCH)
     path = f"{folder}/trainway-{os.urandom(8).hex()}"
     os.mkdir(path, 0o700)
     return path

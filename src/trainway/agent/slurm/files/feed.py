@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+from contextlib import suppress
 
 from trainway.agent.clock import Clock
 from trainway.agent.event_loop import EventLoop
@@ -128,7 +129,8 @@ class NodeFeed:
             self._drains.append(int(order["number"]))
             self._look_at_the_rest()
         elif operation == "ping" and self.has_driver:
-            self._directory.replace(HEARD, b"")
+            with suppress(OSError):  # without it the driver asks Slurm
+                self._directory.replace(HEARD, b"")
         elif operation == "wish":
             self._wish(str(order["word"]))
         elif operation == TAKEN:
@@ -157,7 +159,11 @@ class NodeFeed:
 
     def _wish(self, word: str) -> None:
         """Tell the driver what is wanted of it; it reads that when it is asked to end."""
-        self._directory.replace(WISH, word.encode())
+        try:
+            self._directory.replace(WISH, word.encode())
+        except OSError as error:
+            os.write(2, f"the driver cannot be told to {word}: {error}\n".encode())
+            return
         driver = self._driver()
         if word != RUN and driver:
             os.kill(driver, signal.SIGTERM)

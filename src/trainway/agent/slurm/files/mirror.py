@@ -7,6 +7,7 @@ later one counts.
 
 from __future__ import annotations
 
+import errno
 import os
 from binascii import a2b_base64
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from trainway.agent.directory import Directory
 
     Json = dict[str, Any]
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Mirror:
@@ -46,20 +49,28 @@ class Mirror:
         """A node sends no more."""
         self._outputs.forget_host(node)
 
-    def take(self, node: str, frame: Json) -> None:
-        """Write what a frame brings."""
+    def take(self, node: str, frame: Json) -> bool:
+        """Write what a frame brings; False where there is no room: then it has to come again."""
         event = frame.get("event")
-        if event == "record":
-            self._record(frame["record"])
-        elif event == "log" and pod_of(str(frame["file"])):
-            self._logs.take(str(frame["file"]), int(frame["offset"]), a2b_base64(frame["data"]))
-        elif event == "output":
-            try:
+        try:
+            if event == "record":
+                self._record(frame["record"])
+            elif event == "log" and pod_of(str(frame["file"])):
+                return self._take_log(frame)
+            elif event == "output":
                 self._outputs.take(node, frame, a2b_base64(frame["data"]))
-            except (OSError, RefusedPathError) as error:
-                os.write(2, f"output of {node} is not kept: {error}\n".encode())
-        elif event == STOPPED:
-            self._directory.replace(STOPPED, str(frame["token"]).encode())
+            elif event == STOPPED:
+                self._directory.replace(STOPPED, str(frame["token"]).encode())
+        except RefusedPathError as error:
+            os.write(2, f"output of {node} is not kept: {error}\n".encode())
+        except OSError as error:
+            os.write(2, f"{event} of {node} is not kept: {error}\n".encode())
+            return error.errno not in NO_ROOM
+        return True
+
+    def _take_log(self, frame: Json) -> bool:
+        data = a2b_base64(frame["data"])
+        return self._logs.take(str(frame["file"]), int(frame["offset"]), data)
 
 
 class JournalCopy:
@@ -74,6 +85,11 @@ class JournalCopy:
     def last(self) -> int:
         """The number of the last record."""
         return self._journal.last
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all records up to the last one are on disk, and not only in memory."""
+        return self.ended and self._journal.flush()
 
     def take(self, record: Json) -> None:
         """Append a record, if it is the next one."""

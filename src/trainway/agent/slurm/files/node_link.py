@@ -41,8 +41,9 @@ class NodeLink:
         self, loop: EventLoop, argv: Sequence[str], env: Mapping[str, str], told: Json
     ) -> None:
         """Start it, and tell it something besides what is here; OSError: there is no srun."""
+        begin = {"op": "begin", **self._mirror.position(), **told}
         self._program = Program(loop, argv, env=env, on_output=self._take, on_end=self._end)
-        self.order({"op": "begin", **self._mirror.position(), **told})
+        self.order(begin)
         self._ping(loop)
 
     def _ping(self, loop: EventLoop) -> None:
@@ -78,10 +79,17 @@ class NodeLink:
             except (ValueError, KeyError, TypeError):
                 os.write(2, line + b"\n")  # something of the cluster's own
                 continue
-            self._mirror.take(self.node, frame)
+            if not self._mirror.take(self.node, frame):
+                self._give_up()
+                return
             if event == "over":
                 self.order({"op": "clear"})
             self._on_frame(self, frame)
+
+    def _give_up(self) -> None:
+        """End it, so that whoever made it makes another one, which begins where this one failed."""
+        if self._program is not None:
+            self._program.give_up()
 
     def _end(self, _status: int | None, errors: bytes) -> None:
         self._program = None

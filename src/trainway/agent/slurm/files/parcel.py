@@ -25,7 +25,7 @@ from trainway.agent.slurm.files.job_files import AGENT, PLAN, WISH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from tarfile import TarFile, TarInfo
 
     from trainway.agent.host.outputs import Version
@@ -41,6 +41,9 @@ SYMTYPE, DIRTYPE = b"2", b"5"
 SENT = ".sent"
 """The end of the name of a file beside the job's directory that says which parcel is whole."""
 LOOKS, PAUSE = 600, 0.5
+QUIET_LOOKS = 20
+"""So many in a row find that nobody holds a directory before it is removed: a link that broke is
+made again within seconds."""
 EXIT_USAGE = 2
 
 
@@ -60,7 +63,8 @@ def pack(job: str, parcel: str) -> None:
     with open(parcel, "wb") as file:
         with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as archive:
             for path in _paths(job):
-                _add(archive, f"{job}/{path}", tarfile.TarInfo(path))
+                with suppress(FileNotFoundError):  # gone by now
+                    _add(archive, f"{job}/{path}", tarfile.TarInfo(path))
         with open(f"{job}/{AGENT}", "rb") as agent:
             copy(agent, file)
 
@@ -76,8 +80,8 @@ def _add(archive: TarFile, path: str, info: TarInfo) -> None:
         info.type = DIRTYPE
         archive.addfile(info)
     elif stat.S_ISREG(status.st_mode):
-        info.size = status.st_size
         with open(path, "rb") as file:
+            info.size = os.fstat(file.fileno()).st_size
             archive.addfile(info, file)
 
 
@@ -88,7 +92,7 @@ def _paths(job: str) -> Iterator[str]:
     while waiting:
         folder = waiting.pop()
         yield folder
-        with os.scandir(f"{job}/{folder}") as entries:
+        with suppress(FileNotFoundError), os.scandir(f"{job}/{folder}") as entries:
             for entry in entries:
                 path = f"{folder}/{entry.name}"
                 if entry.is_dir(follow_symlinks=False):
@@ -99,16 +103,16 @@ def _paths(job: str) -> Iterator[str]:
 
 def unpacked(parcel: str, path: str) -> Directory:
     """The directory of a job, with what is in its parcel."""
-    if not os.path.isdir(path):
+    if not os.path.lexists(path):
         _unpack(parcel, path)
-    directory = Directory(path)
-    if os.fstat(directory.fd).st_uid != os.getuid():
+    status = os.lstat(path)
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
         raise PermissionError(errno.EPERM, "it is somebody else's", path)
-    return directory
+    return Directory(path)
 
 
 def _unpack(parcel: str, path: str) -> None:
-    draft = f"{path}.{os.getpid()}"
+    draft = f"{path}.{os.urandom(8).hex()}"
     os.mkdir(draft, 0o700)
     try:
         with import_module("tarfile").open(parcel, "r:") as archive:
@@ -118,8 +122,11 @@ def _unpack(parcel: str, path: str) -> None:
         versions = {file.path: list(file.version) for file in scan(inside)}
         inside.write(UNPACKED, json.dumps(versions).encode())
         inside.close()
-        with suppress(OSError):  # somebody else was faster
+        try:
             os.rename(draft, path)
+        except OSError:
+            if not os.path.lexists(path):  # else somebody else was faster
+                raise
     finally:
         remove_trees([draft])
 
@@ -174,10 +181,12 @@ def is_unused(directory: Directory) -> bool:
     return True
 
 
-def remove_unused(directory: Directory) -> None:
+def remove_unused(directory: Directory, pause: Callable[[float], None] = time.sleep) -> None:
     """Remove what a job has on this node when no other process holds it any more."""
+    quiet = 0
     for _ in range(LOOKS):
-        if is_unused(directory):
+        quiet = quiet + 1 if is_unused(directory) else 0
+        if quiet == QUIET_LOOKS:
             remove(directory.path)
             return
-        time.sleep(PAUSE)
+        pause(PAUSE)

@@ -9,9 +9,18 @@ from pathlib import Path
 
 import pytest
 
+from trainway.agent.directory import Directory
 from trainway.agent.launch import write_zip
+from trainway.agent.slurm.files import parcel as module
 from trainway.agent.slurm.files.job_place import opened
-from trainway.agent.slurm.files.parcel import pack, remove, untouched
+from trainway.agent.slurm.files.parcel import (
+    QUIET_LOOKS,
+    hold,
+    pack,
+    remove,
+    remove_unused,
+    untouched,
+)
 
 MOMENT_NS = 1_700_000_000_123_456_789
 
@@ -66,6 +75,34 @@ def test_output_that_nobody_touched_is_known(
     assert untouched(directory).keys() == {"output/latest"}
 
 
+def test_what_is_removed_while_a_parcel_is_made_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job, parcel, place = (
+        job_in(tmp_path),
+        tmp_path / "trainway-7.0.x.pyz",
+        tmp_path / "trainway-7.0",
+    )
+    found = ["output", "output/gone", "plan.json"]
+    monkeypatch.setattr(module, "_paths", lambda _job: iter(found))
+    pack(str(job), str(parcel))
+    monkeypatch.setenv("TRAINWAY_AGENT", str(parcel))
+    opened(str(place)).close()
+    assert (place / "plan.json").read_text() == "plan.json"
+    assert list((place / "output").iterdir()) == []
+
+
+def test_a_place_that_somebody_else_made_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, mine = tmp_path / "trainway-7.0", tmp_path / "mine"
+    mine.mkdir()
+    place.symlink_to(mine)
+    monkeypatch.setenv("TRAINWAY_AGENT", f"{place}.x.pyz")
+    with pytest.raises(PermissionError, match="somebody else's"):
+        opened(str(place))
+
+
 def test_a_parcel_is_an_agent(tmp_path: Path) -> None:
     parcel = tmp_path / "x.pyz"
     pack(str(job_in(tmp_path)), str(parcel))
@@ -85,3 +122,41 @@ def test_what_lies_beside_a_job_goes_with_it(tmp_path: Path) -> None:
     (tmp_path / "trainway-7.1").mkdir()
     remove(str(tmp_path / "trainway-7.1"))
     assert [path.name for path in tmp_path.iterdir()] == ["trainway-7.10.sent"]
+
+
+def test_what_cannot_be_removed_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["trainway-7.1.a", "trainway-7.1.b", "trainway-7.out"]
+    for name in names:
+        (tmp_path / name).touch()
+    unlink = os.unlink
+
+    def refuse_one(path: str) -> None:
+        if path.endswith(".a"):
+            raise PermissionError(path)
+        unlink(path)
+
+    monkeypatch.setattr(os, "unlink", refuse_one)
+    remove(str(tmp_path / "trainway-7.1"))
+    assert [path.name for path in tmp_path.iterdir()] == ["trainway-7.1.a"]
+
+
+def test_files_that_nobody_needs_for_a_while_are_removed(tmp_path: Path) -> None:
+    place = tmp_path / "trainway-7.0"
+    place.mkdir()
+    directory, others = Directory(str(place)), list[Directory]()
+    hold(directory)
+    looks = 0
+
+    def pause(_seconds: float) -> None:
+        nonlocal looks
+        looks += 1
+        if looks == QUIET_LOOKS - 1:  # the link is made again, just in time
+            others.append(Directory(str(place)))
+            hold(others[0])
+        elif looks == 2 * QUIET_LOOKS:
+            assert place.exists()
+            others.pop().close()
+
+    remove_unused(directory, pause)
+    assert not place.exists()
+    assert looks == 3 * QUIET_LOOKS - 1

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from trainway.agent.pool.allocation import Allocation
+    from trainway.agent.slurm.holding.relay_link import AnyRelay
 
     Json = dict[str, Any]
     Done = Callable[[Json], object]
@@ -79,7 +80,7 @@ class Holder(RelayListener):
         self._pool = pool
         self._clusters = clusters
         self._holds: dict[str, Hold] = {}
-        self._relays: dict[str, HoldRelay] = {}
+        self._relays: dict[str, AnyRelay] = {}
         """By what is said of a login node: it may be another one since a hold began."""
         self._told = ""
         """Why nobody answered, as the log has it."""
@@ -122,10 +123,10 @@ class Holder(RelayListener):
         elif relay.is_ready:
             self._ask(hold)
 
-    def _of(self, relay: HoldRelay) -> list[Hold]:
+    def _of(self, relay: AnyRelay) -> list[Hold]:
         return [hold for hold in self._holds.values() if self._relays.get(hold.login) is relay]
 
-    def on_ready(self, relay: HoldRelay) -> None:
+    def on_ready(self, relay: AnyRelay) -> None:
         """Ask for all that is wanted."""
         self._told = ""
         for hold in self._of(relay):
@@ -133,7 +134,7 @@ class Holder(RelayListener):
                 self._clusters.wait(hold.allocation, "")
             self._ask(hold)
 
-    def on_absent(self, relay: HoldRelay) -> None:
+    def on_absent(self, relay: AnyRelay) -> None:
         """Those who wait shall know why."""
         if self._told != str(relay.absence):
             self._told = str(relay.absence)

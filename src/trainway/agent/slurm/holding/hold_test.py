@@ -124,7 +124,7 @@ class World:
 
     def ready(self) -> None:
         self.relay.is_ready = True
-        self.holder.on_ready(self.relay)  # type: ignore[arg-type] # it is what it seems
+        self.holder.on_ready(self.relay)
 
     def begin(self) -> None:
         self.holder.begin(self.allocation, self.answers.append)
@@ -194,7 +194,7 @@ def test_what_slurm_refuses_is_told_and_nothing_is_held(world: World) -> None:
 
 def test_a_login_node_that_is_away_is_the_reason_to_wait(world: World) -> None:
     world.holder.begin(world.allocation, world.answers.append)
-    world.holder.on_absent(world.relay)  # type: ignore[arg-type] # it is what it seems
+    world.holder.on_absent(world.relay)
     assert world.answers == [DONE]
     assert world.said == ["nothing listens there for SSH"]
     world.end()

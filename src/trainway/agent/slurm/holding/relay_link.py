@@ -14,14 +14,38 @@ from trainway.agent.slurm.relay.login import HOME, login_host, relay_script
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from abc import abstractmethod
     from collections.abc import Callable, Mapping
-    from typing import Any
+    from typing import Any, Protocol
 
     from trainway.agent.event_loop import EventLoop, Timer
     from trainway.agent.pool.link import Archive
 
     Json = dict[str, Any]
     Done = Callable[[Json], None]
+
+    class AnyRelay(Protocol):
+        """A relay, as those know it who ask."""
+
+        is_ready: bool
+        """Whether it has answered on this connection."""
+        home: str
+        """Where jobs are kept there."""
+        absence: Failure
+        """Why it did not answer when it last did not."""
+
+        @abstractmethod
+        def open(self) -> None:
+            """Connect, and stay connected."""
+
+        @abstractmethod
+        def close(self) -> None:
+            """Speak to it no more."""
+
+        @abstractmethod
+        def ask(self, operation: str, done: Done, **fields: object) -> None:
+            """Ask something; the answer says `retry` where nobody knows what became of it."""
+
 
 PING_SECONDS = 10.0
 ENDED = Failure("the connection to its login node ended")
@@ -30,13 +54,13 @@ ENDED = Failure("the connection to its login node ended")
 class RelayListener:
     """Who wants to know about the relay. The methods do nothing unless they are overridden."""
 
-    def on_ready(self, relay: HoldRelay) -> None:
+    def on_ready(self, relay: AnyRelay) -> None:
         """It answers."""
 
     def on_slurm(self, frame: Json) -> None:
         """Slurm has something to say of a job."""
 
-    def on_absent(self, relay: HoldRelay) -> None:
+    def on_absent(self, relay: AnyRelay) -> None:
         """It does not answer, for the reason that it has now; the next attempt follows."""
 
 

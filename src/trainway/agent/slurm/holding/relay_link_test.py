@@ -15,6 +15,8 @@ from trainway.agent.slurm.holding.relay_link import HoldRelay, RelayListener, re
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from trainway.agent.slurm.holding.relay_link import AnyRelay
+
 Json = dict[str, Any]
 
 PATIENCE = 60.0
@@ -35,13 +37,13 @@ class Listener(RelayListener):
     def __init__(self) -> None:
         self.heard: list[str] = []
 
-    def on_ready(self, relay: HoldRelay) -> None:
+    def on_ready(self, relay: AnyRelay) -> None:
         self.heard.append(f"ready {relay.home}")
 
     def on_slurm(self, frame: Json) -> None:
         self.heard.append(f"{frame['id']} {frame['state']}")
 
-    def on_absent(self, relay: HoldRelay) -> None:
+    def on_absent(self, relay: AnyRelay) -> None:
         self.heard.append(f"absent {relay.absence.message}")
 
 

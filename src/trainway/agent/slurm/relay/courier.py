@@ -21,6 +21,7 @@ from trainway.agent.slurm.files.mirror import JournalCopy, Mirror
 from trainway.agent.slurm.files.node_link import NodeLink
 from trainway.agent.slurm.files.parcel import SENT
 from trainway.agent.slurm.job_facts import look
+from trainway.agent.slurm.relay.mandate import Mandate
 from trainway.agent.slurm.srun import join_command
 
 TYPE_CHECKING = False
@@ -47,6 +48,14 @@ def place_of(scratch: str, token: str) -> str:
     return f"{scratch}/trainway-{token}"
 
 
+class Copy:
+    """What is here of a job."""
+
+    def __init__(self, directory: Directory, now: Callable[[], float]) -> None:
+        self.journal = JournalCopy(directory, now)
+        self.mirror = Mirror(directory, self.journal.take)
+
+
 class Courier:
     """Serves one job."""
 
@@ -63,13 +72,15 @@ class Courier:
         self._loop = loop
         self._commands = commands
         self._wake = wake
+        self._now = now
         self._directory = Directory(job.files.directory.path)
-        self._journal = JournalCopy(self._directory, now)
-        self._mirror = Mirror(self._directory, self._journal.take)
+        self._mandate = Mandate(self._directory)
+        self._copy: Copy | None = None
+        """What is written here; None where that is another relay's."""
         self._link: NodeLink | None = None
         self._nodes = ""
         """The nodes of the job when the link began."""
-        self._attempt: Json = self._read()
+        self._attempt: Json = {}
         """The attempt that has its files: its token, its agent and its node."""
         self._is_busy = self._is_closed = self._is_over = False
         self.failure = ""
@@ -85,7 +96,7 @@ class Courier:
     def look(self) -> None:
         """See whether there is something to do; to be called whenever the queue was asked."""
         state = self.job.state
-        if self._is_closed or state is None:
+        if self._is_closed or not self._has_mandate() or state is None:
             return
         has_moved = self._link is not None and state.nodes != self._nodes
         if self.job.is_over or state.is_waiting or state.is_final or has_moved:
@@ -93,6 +104,26 @@ class Courier:
         if state.state == "RUNNING" and not self._is_busy and self._link is None:
             self._is_busy = True
             look(self._commands, self.job.number, self._on_facts)
+
+    def _has_mandate(self) -> bool:
+        """Whether this relay writes; it goes on from what is here then."""
+        try:
+            has_mandate = self._mandate.check()
+            if has_mandate and self._copy is None:
+                self._copy = Copy(self._directory, self._now)
+                self._attempt = self._read()
+        except OSError as error:
+            os.write(2, f"files of job {self.job.id} cannot be kept: {error}\n".encode())
+            return False
+        if not has_mandate:
+            self._let_go()
+        return has_mandate
+
+    def _let_go(self) -> None:
+        self._hang_up()
+        copy, self._copy = self._copy, None
+        if copy is not None:
+            copy.journal.close()
 
     def ask_to_stop(self, word: str) -> None:
         """Have the driver stop, for a reason that it is told."""
@@ -102,21 +133,21 @@ class Courier:
     def close(self) -> None:
         """Let go of the job; it goes on."""
         self._is_closed = True
-        self._hang_up()
-        self._journal.close()
+        self._let_go()
+        self._mandate.close()
         self._directory.close()
 
     # What goes there
 
     def _on_facts(self, facts: JobFacts) -> None:
-        if self._is_closed or not facts.is_running or not facts.batch_host:
+        if self._copy is None or not facts.is_running or not facts.batch_host:
             self._is_busy = False
             return
         token = f"{facts.number}.{facts.restarts}"
         if self._attempt.get("token") == token:
             self._connect()
             return
-        if self._journal.ended:  # Slurm lost its node before it could go
+        if self._copy.journal.ended:  # Slurm lost its node before it could go
             self._end()
             return
         place = place_of(self.job.files.scratch, token)
@@ -136,7 +167,7 @@ class Courier:
         self._directory.replace(MARK, str(attempt["agent"]).encode())
 
         def on_marked(result: Result) -> None:
-            if self._is_closed:
+            if self._copy is None:
                 return
             if result.ok or THERE in result.stderr.lower():  # of a relay that ended meanwhile
                 self._on_sent(attempt)
@@ -149,14 +180,13 @@ class Courier:
 
     def _on_sent(self, attempt: Json) -> None:
         """The script goes on."""
-        self._directory.remove(PARCEL)
         self._attempt = attempt
         self._directory.replace(DELIVERED, json.dumps(attempt).encode())
         self._connect()
 
     def _run(self, words: Sequence[str], done: Callable[[], None]) -> None:
         def on_end(result: Result) -> None:
-            if self._is_closed:
+            if self._copy is None:
                 return
             if result.ok:
                 done()
@@ -168,9 +198,10 @@ class Courier:
     def _fail(self, result: Result) -> None:
         """End the job, unless Slurm has taken it off its nodes, or is about to."""
         failure = StepFailure(result.stderr)
+        self._directory.remove(PARCEL)
 
         def on_facts(facts: JobFacts) -> None:
-            if self._is_closed or failure.is_unreachable or not facts.is_running:
+            if self._copy is None or failure.is_unreachable or not facts.is_running:
                 self._is_busy = False
                 return
             self.failure = failure.message or f"{result.argv[0]} took too long"
@@ -186,18 +217,19 @@ class Courier:
 
     def _connect(self) -> None:
         self._is_busy = False
-        attempt, state = self._attempt, self.job.state
-        if state is None or self._link is not None or self._is_over:
+        self._directory.remove(PARCEL)
+        attempt, state, copy = self._attempt, self.job.state, self._copy
+        if state is None or copy is None or self._link is not None or self._is_over:
             return
         program = [self.job.files.python, "-I", "-S", str(attempt["agent"]), "slurm", "feed"]
         program.append(str(attempt["place"]))
         line = join_command(str(attempt["node"]), attempt["group"], program)
         line.insert(1, f"--jobid={state.bare}")
         link = NodeLink(
-            str(attempt["node"]), self._mirror, on_frame=self._on_frame, on_end=self._on_end
+            str(attempt["node"]), copy.mirror, on_frame=self._on_frame, on_end=self._on_end
         )
         try:
-            told = {"after": self._journal.last, "driver": True}
+            told = {"after": copy.journal.last, "driver": True}
             link.start(self._loop, line, self._commands.env, told)
         except OSError:
             return
@@ -212,10 +244,14 @@ class Courier:
         self._check_end(link)
 
     def _check_end(self, link: NodeLink) -> None:
-        """Let the driver go when all that it wrote is here."""
-        if self._journal.ended and not self._is_over:
+        """Let the driver go when all that it wrote is here, and on disk."""
+        if self._copy is None or not self._copy.journal.ended or self._is_over:
+            return
+        if self._link is link and self._copy.journal.is_complete:
             self._is_over = True
             link.order({"op": TAKEN})
+        elif self._link is link:
+            self._loop.call_later(AGAIN_SECONDS, lambda: self._check_end(link))
 
     def _on_end(self, link: NodeLink, _errors: str) -> None:
         if self._link is link:

@@ -238,14 +238,17 @@ class RelayOperations:
         if not self._is_configured:
             self._when_configured.append(lambda: self.handle(self._connection, frame))
             return
-        identity = str(frame["id"])
-        files = JobFiles(self._home, identity, make=True)
-        if not files.number:
-            plan: Json = frame["plan"]
-            missing = self._blobs.missing(references(plan.get("objects") or []))
-            if missing:
-                raise JobFilesError(f"blobs are not here: {', '.join(missing)}")
-            files.put(plan, str(frame["script"]), self._blobs, self._program())
+        files = JobFiles(self._home, str(frame["id"]), make=True)
+        try:
+            self._put(files, frame)
+        except ERRORS:
+            files.close()
+            raise
+
+        self._submit(files, frame, answer)
+
+    def _submit(self, files: JobFiles, frame: Json, answer: Answer) -> None:
+        """Have a job in the queue, if it is not, and follow it."""
 
         def on_submitted(number: str, failure: Failure | None) -> None:
             if failure is not None:
@@ -256,6 +259,16 @@ class RelayOperations:
             self._follow(files, number, Position(frame))
 
         self._submission.submit(files, on_submitted)
+
+    def _put(self, files: JobFiles, frame: Json) -> None:
+        """Write a job down, unless it was submitted before."""
+        if files.number:
+            return
+        plan: Json = frame["plan"]
+        missing = self._blobs.missing(references(plan.get("objects") or []))
+        if missing:
+            raise JobFilesError(f"blobs are not here: {', '.join(missing)}")
+        files.put(plan, str(frame["script"]), self._blobs, self._program())
 
     def _program(self) -> str:
         """The agent as one file on the shared file system."""
@@ -287,23 +300,10 @@ class RelayOperations:
     def _op_track(self, frame: Json, answer: Answer) -> None:
         """Send what is there of a job from some position on, and all that comes."""
         files = JobFiles(self._home, str(frame["id"]))
-        number = files.number
-        if not number and not files.may_be_submitted:
+        if not files.number and not files.may_be_submitted:
             files.close()
             raise JobFilesError(f"job {frame['id']} was never submitted")
-        if number:
-            answer({"ok": True, "job": number})
-            self._follow(files, number, Position(frame))
-            return
-
-        def on_found(number: str, failure: Failure | None) -> None:
-            if failure is not None:
-                answer({"ok": False, **fields_of(failure)})
-                return
-            answer({"ok": True, "job": number})
-            self._follow(files, number, Position(frame))
-
-        self._submission.submit(files, on_found)
+        self._submit(files, frame, answer)
 
     def _op_untrack(self, frame: Json, answer: Answer) -> None:
         self._feeds.drop(str(frame["id"]))
