@@ -26,12 +26,13 @@ RELEASE: Final = "trainway"
 REPOSITORY: Final = "docker.io/trainway/operator"
 PREVIOUS: Final = "0.0.1"
 SELECTOR: Final = "app.kubernetes.io/component=manager"
-# A lease that is given up soon, so that a test need not wait long for the next leader; and enough
-# of a busy processor to answer probes.
+PATIENCE_S: Final = 120.0
+# A lease that is given up soon, so that a test need not wait long for the next leader, and not by
+# one that only has to wait for the processor; and enough of that to answer probes.
 QUICK: Final = (
     "resources.requests.cpu=500m",
-    "config.leaderElection.leaseDuration=4s",
-    "config.leaderElection.renewDeadline=3s",
+    "config.leaderElection.leaseDuration=8s",
+    "config.leaderElection.renewDeadline=6s",
     "config.leaderElection.retryPeriod=1s",
 )
 
@@ -79,7 +80,7 @@ class Release(NodeOperator):
                 raise
             return True
 
-        assert wait_until(are_created, 60), self.report(namespace)
+        assert wait_until(are_created, PATIENCE_S), self.report(namespace)
 
     def uninstall(self) -> None:
         """`helm uninstall`, and wait until everything is gone."""
@@ -100,7 +101,7 @@ class Release(NodeOperator):
         variables = [{"name": name, "value": value} for name, value in address.items()]
         path = self.helm.folder / "values.json"
         path.write_text(json.dumps({"extraEnv": variables}))
-        return ["--wait", "--timeout=3m", "-f", str(path), *settings([*QUICK, *values])]
+        return ["--wait", "--timeout=6m", "-f", str(path), *settings([*QUICK, *values])]
 
     def operator_pods(self) -> list[Json]:
         """The pods of the operator that are ready and stay."""
@@ -114,8 +115,15 @@ class Release(NodeOperator):
 
     def wait_leader(self, other_than: str = "") -> str:
         """Wait until a pod leads, other than that one."""
-        assert wait_until(lambda: self.leader() not in ("", other_than), 60), self.process.log
-        return self.leader()
+        found = ""
+
+        def leads() -> bool:
+            nonlocal found
+            found = self.leader()
+            return found not in ("", other_than)
+
+        assert wait_until(leads, PATIENCE_S), self.process.log
+        return found
 
 
 def is_ready(pod: Json) -> bool:

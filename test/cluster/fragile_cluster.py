@@ -38,7 +38,7 @@ class FragileCluster(NodeCluster):
         super().__init__(flags=[f"--default-{each}-toleration-seconds=1" for each in reasons])
 
     def controller_manager_flags(self) -> list[str]:
-        flags = ["--node-monitor-period=1s", "--node-monitor-grace-period=6s"]
+        flags = ["--node-monitor-period=1s", "--node-monitor-grace-period=10s"]
         return [*super().controller_manager_flags(), *flags]
 
     def kubelet_settings(self) -> Json:

@@ -6,7 +6,7 @@ made twice, or made and removed again, stays unseen.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Any, Final
 
@@ -25,6 +25,8 @@ ATTEMPT: Final = "jobset.sigs.k8s.io/restart-attempt"
 INDEX: Final = "batch.kubernetes.io/job-completion-index"
 LIVE: Final = ("Pending", "Running")
 LOOK_S: Final = 0.1
+NEWS_S: Final = 30.0
+"""How long a watch may be behind another."""
 
 
 def ending(trainjob: Json) -> str | None:
@@ -32,6 +34,17 @@ def ending(trainjob: Json) -> str | None:
     conditions = (trainjob.get("status") or {}).get("conditions") or []
     types = [item["type"] for item in conditions if item["status"] == "True"]
     return next((each for each in types if each in ENDS), None)
+
+
+async def _until(condition: Callable[[], bool], seconds: float) -> bool:
+    """Whether it came true in time."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + seconds
+    while not condition():
+        if loop.time() > deadline:
+            return False
+        await asyncio.sleep(LOOK_S)
+    return True
 
 
 class Births:
@@ -59,6 +72,10 @@ class Births:
         async with aclosing(events(client, resource, namespace)) as changes:
             async for _kind, obj in changes:
                 self.note(resource, obj)
+
+    async def wait_for(self, resource: Resource, count: int, seconds: float) -> None:
+        """Wait until so many names of a kind were seen, or the time is over."""
+        await _until(lambda: len(self.names(resource)) >= count, seconds)
 
     def note(self, resource: Resource, obj: Json) -> None:
         """An object was seen."""
@@ -111,12 +128,18 @@ class GangAudit(Births):
             self._alive.discard(metadata["uid"])
         self.most_alive = max(self.most_alive, len(self._alive))
 
+    async def wait_for_pods(self, count: int, seconds: float) -> None:
+        """Wait until so many pods were there at one moment, or the time is over."""
+        await _until(lambda: self.most_alive >= count, seconds)
+
     async def wait_for_ends(self, gangs: Sequence[Gang], seconds: float) -> None:
-        """Wait until all gangs have ended, or the time is over."""
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + seconds
-        while not all(self.endings.get(gang.name) for gang in gangs) and loop.time() < deadline:
-            await asyncio.sleep(LOOK_S)
+        """Wait until all gangs have ended, or the time is over.
+
+        Each kind has a watch of its own: that of pods may tell the end of one after that of its
+        job was told.
+        """
+        if await _until(lambda: all(self.endings.get(gang.name) for gang in gangs), seconds):
+            await _until(lambda: not self.problems(gangs), NEWS_S)
 
     def problems(self, gangs: Sequence[Gang]) -> list[str]:
         """All that should not have happened, in words."""

@@ -21,8 +21,10 @@ from cluster.processes import Process, wait_until
 from trainway.kube.resources import TRAINJOBS
 
 NAMESPACE: Final = "kubeflow-system"
-START_S: Final = 60.0
-TRUST_S: Final = 30.0
+START_S: Final = 120.0
+STOP_S: Final = 60.0
+TRUST_S: Final = 60.0
+ANSWER_S: Final = 30.0
 
 Json = dict[str, Any]
 
@@ -62,8 +64,13 @@ class OperatorProcess:
         self.process.start()
 
     def wait_ready(self, seconds: float = START_S) -> None:
-        """Wait until it says that it is ready."""
-        self.process.wait_ready(lambda: self.answers("/readyz"), seconds)
+        """Wait until it says that it is ready, and has metrics, which come a moment later."""
+        self.process.wait_ready(lambda: self.answers("/readyz") and self.has_metrics(), seconds)
+
+    def has_metrics(self) -> bool:
+        """Whether the page with metrics is there."""
+        connection = http.client.HTTPConnection(LOOPBACK, self.metrics_port, timeout=ANSWER_S)
+        return succeeds(connection, "/metrics")
 
     def answers(self, path: str) -> bool:
         """Whether a health endpoint answers with success."""
@@ -72,7 +79,7 @@ class OperatorProcess:
 
     def metrics(self) -> str:
         """The page that Prometheus reads."""
-        connection = http.client.HTTPConnection(LOOPBACK, self.metrics_port, timeout=5)
+        connection = http.client.HTTPConnection(LOOPBACK, self.metrics_port, timeout=ANSWER_S)
         try:
             connection.request("GET", "/metrics")
             return connection.getresponse().read().decode()
@@ -93,7 +100,7 @@ class OperatorProcess:
 
     def stop(self) -> int:
         """End it in order; its exit status."""
-        self.process.stop(signal.SIGTERM)
+        self.process.stop(signal.SIGTERM, STOP_S)
         popen = self.process.popen
         return popen.returncode if popen is not None else 0
 

@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 USER: Final = "sdk"
 ROLE: Final = "edit"
-LIMIT_S: Final = 240.0
+LIMIT_S: Final = 600.0
 
 
 def user_kubeconfig(cluster: Access, folder: Path, namespaces: Sequence[str]) -> Path:

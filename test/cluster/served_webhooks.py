@@ -12,12 +12,14 @@ from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any, Final, TypeVar
 
-from cluster.access import Access
+from cluster.access import Access, KubectlError
+from cluster.processes import wait_until
 
 from trainway.kube.certificate_keeper import ManagedCertificates
 from trainway.kube.client import Client
 from trainway.kube.connection import load_connection
 from trainway.kube.informers import Informers
+from trainway.kube.resources import TRAINJOBS
 from trainway.operator import caches
 from trainway.operator.listener import listening
 from trainway.operator.webhook_configurations import url_client, webhook_configurations
@@ -28,6 +30,7 @@ Json = dict[str, Any]
 T = TypeVar("T")
 
 HOST: Final = "127.0.0.1"
+PATIENCE_S: Final = 60.0
 SYSTEM: Final = "kubeflow-system"
 NAMES: Final = (f"operator.{SYSTEM}.svc", HOST)
 SECRET: Final = "kubeflow-trainer-webhook-cert"  # noqa: S105 (the name of an object)
@@ -47,17 +50,30 @@ class Served:
         async def main() -> T:
             return await work
 
-        return asyncio.run_coroutine_threadsafe(main(), self.loop).result(60)
+        return asyncio.run_coroutine_threadsafe(main(), self.loop).result(PATIENCE_S)
 
     def create(self, obj: Json, *, check: bool = True) -> CompletedProcess[str]:
         return self.cluster.kubectl("create", "-f", "-", input=json.dumps(obj), check=check)
 
     def refusal(self, obj: Json, verb: str = "create") -> str:
         """What kubectl says when a webhook denies an object."""
-        done = self.cluster.kubectl(verb, "-f", "-", input=json.dumps(obj), check=False)
-        assert done.returncode == 1, done.stdout
-        assert "(Forbidden)" in done.stderr
-        return done.stderr.partition("denied the request: ")[2].strip()
+        said = self.failure(obj, lambda text: "failed calling webhook" not in text, verb)
+        assert "(Forbidden)" in said
+        return said.partition("denied the request: ")[2].strip()
+
+    def failure(self, obj: Json, is_it: Callable[[str], bool], verb: str = "create") -> str:
+        """What kubectl says, once it is that: the API server learns of changes a moment later."""
+        found = ""
+
+        def is_said() -> bool:
+            nonlocal found
+            done = self.cluster.kubectl(verb, "-f", "-", input=json.dumps(obj), check=False)
+            assert done.returncode == 1, done.stdout
+            found = done.stderr
+            return is_it(found)
+
+        assert wait_until(is_said, PATIENCE_S), found
+        return found
 
 
 @contextlib.contextmanager
@@ -96,12 +112,28 @@ def serving(cluster: Access, folder: Path) -> Iterator[Served]:
     stops: list[Callable[[], object]] = []
     thread = threading.Thread(target=asyncio.run, args=(main(),))
     thread.start()
-    assert ready.wait(30), "the webhooks did not start"
+    assert ready.wait(PATIENCE_S), "the webhooks did not start"
     try:
+        assert wait_until(lambda: is_judged(cluster), PATIENCE_S), "no webhook is called"
         yield started[0]
     finally:
         stops[0]()
-        thread.join(30)
+        thread.join(PATIENCE_S)
+
+
+def is_judged(cluster: Access) -> bool:
+    """Whether a webhook denies what it must: the API server learns of them a moment later."""
+    job = {
+        "apiVersion": TRAINJOBS.api_version,
+        "kind": TRAINJOBS.kind,
+        "metadata": {"name": "is-asked-about"},
+        "spec": {"runtimeRef": {"name": "there-is-none"}},
+    }
+    try:
+        cluster.rehearse(job, "default")
+    except KubectlError as error:
+        return "denied the request" in str(error)
+    return False
 
 
 def keeper_of(client: Client, folder: Path) -> ManagedCertificates:

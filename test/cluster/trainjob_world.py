@@ -70,7 +70,7 @@ def trainjob_cluster(api_cluster: Access) -> Access:
     api_cluster.install_jobset_crds()
     api_cluster.install_our_crds()
     api_cluster.apply(permissive_crd(COSCHEDULING_POD_GROUPS))
-    assert wait_until(lambda: api_cluster.serves(COSCHEDULING_POD_GROUPS.path()), 30)
+    assert wait_until(lambda: api_cluster.serves(COSCHEDULING_POD_GROUPS.path()), 60)
     return api_cluster
 
 

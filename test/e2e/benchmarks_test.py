@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -15,3 +16,44 @@ def test_benchmark_names_its_measurements(name: str) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr
     assert done.stdout.startswith("there is no nonsense; there are ")
+
+
+SUITE = """
+import sys
+from benchmarks import suite
+
+def rows(chosen):
+    for value in chosen:
+        if value is None:
+            raise LookupError("there is none")
+        yield suite.Row("a figure", value, "s", 1.0)
+
+values = {"fast": 0.5, "slow": 1.5, "lost": None}
+sys.exit(suite.run(sys.argv[1:], values, rows, LookupError))
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    names: tuple[str, ...]
+    status: int
+    last: str
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case(("fast",), 0, "ok"),
+        Case(("slow", "fast"), 1, "ok"),
+        Case(("fast", "slow"), 1, "MISSED"),
+        Case(("lost",), 2, "cannot be measured: there is none"),
+        Case((), 2, "cannot be measured: there is none"),
+    ],
+)
+def test_the_exit_status_is_the_verdict(case: Case) -> None:
+    command = [sys.executable, "-c", SUITE, *case.names]
+    done = subprocess.run(
+        command, cwd=BENCHMARKS.parent, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == case.status, done.stderr
+    assert done.stdout.rstrip().endswith(case.last)

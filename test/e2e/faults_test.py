@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from environments import last_line, unavailable
 from gate import Gate, Visitor, opened
-from installation import Installation, installed, is_alive, kill, processes_of
+from installation import TIMEOUT_S, Installation, installed, is_alive, kill, processes_of
 
 KILLS = 20
 QUEUED = 200
@@ -78,7 +78,7 @@ def test_a_killed_rank_without_restarts_fails_the_job(home: Installation, gate: 
     visitors = [gate.next() for _ in range(2)]
 
     kill(visitors[1].pid)
-    printed, _ = run.communicate(timeout=120)
+    printed, _ = run.communicate(timeout=TIMEOUT_S)
 
     assert run.returncode == 4, printed
     job = home.job("fragile")
@@ -194,7 +194,7 @@ print("the end")
     job = home.submit("--", sys.executable, "-c", code)
     home.run("jobs", "wait", job)
 
-    printed = home.run("jobs", "logs", job, "--tail", "3", timeout_s=20)
+    printed = home.run("jobs", "logs", job, "--tail", "3")
 
     lines = printed.strip().splitlines()
     assert len(lines) == 3
@@ -256,7 +256,7 @@ def test_a_server_says_that_its_port_is_taken(home: Installation) -> None:
         port = stranger.getsockname()[1]
 
         process = home.start("server", "start", "--listen", f"127.0.0.1:{port}")
-        printed, _ = process.communicate(timeout=120)
+        printed, _ = process.communicate(timeout=TIMEOUT_S)
 
     assert process.returncode == 1, printed
     assert str(port) in printed
@@ -331,7 +331,7 @@ def python(home: Installation, code: str) -> str:
         env=home.environ(),
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=TIMEOUT_S,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -19,7 +19,7 @@ from trainway.sdk.address import Home
 from trainway.sdk.rest import Rest
 
 TRAINWAY: Final = Path(sys.executable).with_name("trainway")
-TIMEOUT_S: Final = 300.0
+TIMEOUT_S: Final = 600.0
 """For one command: far beyond what it takes, since other work may share the machine."""
 
 
@@ -111,8 +111,10 @@ class Installation:
 def installed(home: Path, variables: Mapping[str, str] | None = None) -> Iterator[Installation]:
     """An installation that is empty at first, and gone at the end."""
     installation = Installation(home, variables or {})
-    yield installation
-    installation.end()
+    try:
+        yield installation
+    finally:
+        installation.end()
 
 
 def processes_of(job_id: str) -> list[int]:

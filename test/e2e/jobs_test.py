@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import pytest
 import yaml
 from gate import Gate, opened
-from installation import TRAINWAY, Installation, installed, is_alive, processes_of
+from installation import TIMEOUT_S, TRAINWAY, Installation, installed, is_alive, processes_of
+from patience import until
 
 HEAVY = (
     "alembic",
@@ -38,7 +39,7 @@ def gate() -> Iterator[Gate]:
 def test_listing_imports_nothing_heavy(home: Installation) -> None:
     done = subprocess.run(
         [sys.executable, "-X", "importtime", str(TRAINWAY), "jobs", "list"],
-        env=home.environ(), capture_output=True, text=True, check=True, timeout=120,
+        env=home.environ(), capture_output=True, text=True, check=True, timeout=TIMEOUT_S,
     )  # fmt: skip
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert "trainway.cli.app" in imported
@@ -101,8 +102,8 @@ def test_a_job_is_suspended_and_resumed(home: Installation, gate: Gate) -> None:
     first = gate.next()
     assert home.run("jobs", "suspend", job).endswith(" suspended\n")
     assert first.connection.recv(1) == b""
+    until(lambda: home.phase(job) == "Paused", "it is not suspended")
     assert not is_alive(first.pid)
-    assert home.phase(job) == "Paused"
     with home.start("jobs", "show", "-w", job, "-o", "json") as watch:
         assert watch.stdout is not None
         begin = watch.stdout.readline()
@@ -146,7 +147,7 @@ def test_cancelled_and_deleted_jobs_leave_no_process(home: Installation, gate: G
 def test_what_is_not_there_is_said_in_one_line(home: Installation) -> None:
     done = subprocess.run(
         [str(TRAINWAY), "jobs", "show", "nobody"],
-        env=home.environ(), capture_output=True, text=True, check=False, timeout=120,
+        env=home.environ(), capture_output=True, text=True, check=False, timeout=TIMEOUT_S,
     )  # fmt: skip
     assert done.returncode == 3
     assert done.stderr.splitlines()[0].startswith("error: ")

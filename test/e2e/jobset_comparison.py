@@ -9,11 +9,14 @@ import importlib.util
 import shlex
 import subprocess
 import sys
+import threading
+import time
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
@@ -29,7 +32,9 @@ NAMES: Final = tuple(sorted(path.stem for path in CASES.glob("*.json")))
 PROGRAM: Final = FOLDER / "compare_jobset.py"
 SETTLE_S: Final = 5.0
 """As the comparison has it: what is being stopped still counts, and leaves its last marks."""
-TIMEOUT_S: Final = 120.0
+PATIENCE_S: Final = 60.0
+"""How much longer that may take on a busy machine."""
+TIMEOUT_S: Final = 300.0
 """For one case."""
 
 
@@ -57,13 +62,24 @@ class Comparison:
     ) -> dict[str, list[str]]:
         """What is not as recorded, by case; `look` sees each job each time it is asked about."""
 
+        case = threading.local()
+
         def status_of(_command: object, name: str) -> tuple[Json, None]:
             job = self.installation.look(name)
             look(job)
+            case.job = job["metadata"]["id"]
             return job["status"]["jobSet"], None
 
+        def settled(expect: Json, status: Json, out: Path) -> list[str]:
+            deadline = time.monotonic() + PATIENCE_S
+            while (found := compared(expect, status, out)) and time.monotonic() < deadline:
+                time.sleep(0.3)
+                status, _ = status_of(None, case.job)
+            return found
+
         comparison = loaded()
-        vars(comparison)["status_of"] = status_of
+        compared: Callable[[Json, Json, Path], list[str]] = comparison.differences
+        vars(comparison).update(status_of=status_of, differences=settled)
         how = Namespace(
             cmd=self._command(),
             on=self.on,

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from gate import Gate, opened
-from installation import TRAINWAY, Installation, installed, is_alive, kill, processes_of
+from installation import TIMEOUT_S, TRAINWAY, Installation, installed, is_alive, kill, processes_of
 
 TRAIN = {
     "apiVersion": "trainer.kubeflow.org/v1alpha1",
@@ -36,8 +36,13 @@ def gate() -> Iterator[Gate]:
 def finished(home: Installation, *words: str, text: str = "") -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [str(TRAINWAY), "run", *words],
-        env=home.environ(), input=text, capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
+        env=home.environ(),
+        input=text,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=TIMEOUT_S,
+    )
 
 
 def test_logs_go_to_stdout_and_the_rest_to_stderr(home: Installation) -> None:
@@ -148,7 +153,7 @@ def test_a_server_killed_while_a_job_is_shown_changes_nothing(
     visitor = gate.next()
     kill(home.server_pid())
     visitor.let_go()
-    printed, _ = shown.communicate(timeout=120)
+    printed, _ = shown.communicate(timeout=TIMEOUT_S)
     assert shown.returncode == 0, printed
     lines = [line for line in printed.splitlines() if line.startswith("node-0 | ")]
     assert lines == ["node-0 | here at the gate", "node-0 | here through the gate"]

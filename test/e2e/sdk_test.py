@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from environments import require_mpirun
 from gate import Gate, opened
-from installation import Installation, installed, kill, processes_of
+from installation import TIMEOUT_S, Installation, installed, kill, processes_of
 
 from trainway import AsyncClient, Client
 from trainway.sdk import JobFailedError
@@ -52,7 +52,7 @@ def failing(reason: str) -> None:
 
 def test_a_function_comes_back_with_its_value(client: Client) -> None:
     job = client.run(scaled, args=[2], kwargs={"by": 3}, nodes=2)
-    assert job.result(timeout=120) == {"value": 60, "rank": "0"}
+    assert job.result(timeout=TIMEOUT_S) == {"value": 60, "rank": "0"}
     assert sorted(line.node for line in job.logs()) == ["node-0", "node-1"]
     assert {line.text for line in job.logs(rank=1)} == {"scaling 2"}
     assert job.status == "Succeeded"
@@ -61,15 +61,16 @@ def test_a_function_comes_back_with_its_value(client: Client) -> None:
 def test_a_failure_tells_its_reason(client: Client) -> None:
     job = client.run(failing, args=["out of luck"])
     with pytest.raises(JobFailedError) as caught:
-        job.result(timeout=120)
-    assert caught.value.log[0] == "so far so good"
-    assert caught.value.log[-1] == "ValueError: out of luck"
+        job.result(timeout=TIMEOUT_S)
+    log = list(caught.value.log)
+    log.remove("so far so good")  # of another stream: it may stand anywhere
+    assert log[-1] == "ValueError: out of luck"
     assert "node-0 ended with status 1" in str(caught.value)
 
 
 def test_values_are_not_changed_on_the_way(client: Client) -> None:
     strange = {"text": "$(HOME) $$ `id` ä \\n\n", "set": {1, 2}, "bytes": b"\x00\xff"}
-    assert client.run(identity, args=[strange]).result(timeout=120) == strange
+    assert client.run(identity, args=[strange]).result(timeout=TIMEOUT_S) == strange
 
 
 def identity(value: Any) -> Any:
@@ -93,7 +94,7 @@ def test_a_server_killed_while_a_program_waits_changes_nothing(
     kill(home.server_pid())
     visitor.let_go()
     assert [line.text for line in lines] == ["me through the gate"]
-    assert job.wait(timeout=120) == "Succeeded"
+    assert job.wait(timeout=TIMEOUT_S) == "Succeeded"
 
 
 def template(gate: Gate) -> dict[str, Any]:
@@ -119,7 +120,7 @@ def sleeping() -> None:
 def test_many_jobs_can_be_awaited_at_once(client: Client) -> None:
     async def main() -> list[Any]:
         jobs = await asyncio.gather(*(AsyncClient().run(identity, args=[n]) for n in range(4)))
-        return await asyncio.gather(*(job.result(timeout=120) for job in jobs))
+        return await asyncio.gather(*(job.result(timeout=TIMEOUT_S) for job in jobs))
 
     assert asyncio.run(main()) == [0, 1, 2, 3]
 
@@ -175,7 +176,7 @@ def test_packages_are_installed_for_the_job_alone(
     monkeypatch.setenv("PIP_NO_BUILD_ISOLATION", "1")
     monkeypatch.setenv("UV_NO_BUILD_ISOLATION", "1")
     job = client.run(installed_answer, packages=[str(project)])
-    assert job.result(timeout=240) == 42
+    assert job.result(timeout=TIMEOUT_S) == 42
 
 
 def installed_answer() -> int:

@@ -39,7 +39,7 @@ def test_several_jobs_are_one_array(slurm_site: SlurmSite, tmp_path: Path) -> No
     for rank, job in enumerate(ids):
         (output,) = site.folder(job).glob("slurm-*.out")
         assert output.name == f"slurm-{array}_{rank}.out"
-    assert "rank 3 of 4 as 3" in site.run("jobs", "logs", ids[3])
+    until(lambda: "rank 3 of 4 as 3" in site.run("jobs", "logs", ids[3]), "its log does not come")
     assert site.run("jobs", "exec", ids[3], "--", "printenv", "TRAINWAY_JOB_RANK") == "3\n"
 
     site.run("jobs", "cancel", ids[1])
@@ -59,4 +59,4 @@ def test_several_jobs_are_one_array(slurm_site: SlurmSite, tmp_path: Path) -> No
     assert phases == ["Succeeded", "Cancelled", "Cancelled", "Failed"]
     assert ended[3]["exitCode"] == 7
     site.run("jobs", "delete", *ids)
-    assert list((site.shared / "arrays").iterdir()) == []
+    until(lambda: list((site.shared / "arrays").iterdir()) == [], "the array's folder is left")

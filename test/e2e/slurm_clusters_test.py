@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from gate import Gate, opened
-from installation import is_alive, kill
+from host_gate import process_of
+from installation import TIMEOUT_S, kill
 from slurm_site import ON, SlurmSite, until
 
 from trainway.errors import UnavailableError
@@ -38,7 +39,7 @@ def site(slurm_site: SlurmSite) -> Iterator[SlurmSite]:
     yield slurm_site
     slurm_site.run("down", "--all", "--yes")
     slurm_site.slurm.wait_until_empty()
-    assert list((slurm_site.shared / "jobs").iterdir()) == []
+    until(lambda: list((slurm_site.shared / "jobs").iterdir()) == [], "the folder of a job is left")
 
 
 def clusters(site: SlurmSite) -> list[dict[str, Any]]:
@@ -107,13 +108,13 @@ def test_jobs_of_a_cluster_are_looked_at_cancelled_and_outlive_agents(
     site.run("exec", "-d", "dev", "--cpus", "1", "--", *gate.command("second"))
     first = gate.next()
     assert first.name == "first"
-    job = first.env["TRAINWAY_JOB_ID"]
+    process, job = process_of(first), first.env["TRAINWAY_JOB_ID"]
     said = site.run("jobs", "exec", job, "--", "sh", "-c", "echo $TRAINWAY_JOB_ID $SLURMD_NODENAME")
     assert said.split() == [job, first.env["SLURMD_NODENAME"]]
     kill(site.server_pid())
     kill(agent(site))
     site.run("cancel", "dev", "1", "-y")
-    until(lambda: not is_alive(first.pid), "it is not cancelled")
+    until(lambda: not process.is_alive, "it is not cancelled")
     second = gate.next()
     until(
         lambda: "at the gate" in site.run("logs", "dev", "2", "--no-follow", code=101),
@@ -143,16 +144,17 @@ def test_an_allocation_that_ended_has_stopped_the_cluster(site: SlurmSite, gate:
     launch = ["launch", "-y", "-d", "-c", "dev", "--infra", ON, "--slurm", "mem=500M", "--"]
     site.run(*launch, *gate.command("lost"))
     lost = gate.next()
-    held = number(site)
+    process, held = process_of(lost), number(site)
     site.slurm.run("scancel", str(held))
     status = wait_for_state(site, "STOPPED")
     assert (
         f"its allocation ended: the job was cancelled (Slurm: job {held}, CANCELLED)"
         == (status["message"])
     )
-    assert not is_alive(lost.pid)
-    shown = site.job(lost.env["TRAINWAY_JOB_ID"])["status"]
-    assert (shown["phase"], shown["reason"]) == ("Failed", "HostLost")
+    until(lambda: not process.is_alive, "it goes on")
+    job = lost.env["TRAINWAY_JOB_ID"]
+    site.wait_for_phase(job, "Failed")
+    assert site.job(job)["status"]["reason"] == "HostLost"
     site.run("exec", "dev", "true", code=1)
     site.run("start", "dev", "-y")
     site.run("exec", "-d", "dev", "--", *gate.command("next"))
@@ -173,7 +175,7 @@ def test_what_slurm_does_not_want_is_refused_in_its_words(site: SlurmSite) -> No
         (("local", "--slurm", "qos=high", "true"), "Slurm"),
     ):
         process = site.start(*launch, *words)
-        printed, _ = process.communicate(timeout=60)
+        printed, _ = process.communicate(timeout=TIMEOUT_S)
         assert process.returncode not in (0, 100), printed
         assert said in printed
         assert "Traceback" not in printed

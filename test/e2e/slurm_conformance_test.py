@@ -6,7 +6,7 @@ import pytest
 from jobset_comparison import CASES, NAMES, Comparison
 from slurm_site import ON, SlurmSite
 
-LITERAL: Final = ("gang-of-four", "suspended", "what-a-container-is-told")
+LITERAL: Final = ("gang-of-four", "what-a-container-is-told")
 
 pytestmark = [
     pytest.mark.xdist_group("slurm"),

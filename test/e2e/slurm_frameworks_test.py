@@ -17,8 +17,12 @@ from slurm_cluster import SlurmCluster
 
 pytestmark = pytest.mark.xdist_group("slurm")
 
-SAVES = 'trap "echo saved > $TRAINWAY_OUTPUT_DIR/state; exit 0" TERM; sleep 1000 & wait'
-"""Keeps a checkpoint when it is told to end."""
+SAVES = (
+    'trap "echo saved > $TRAINWAY_OUTPUT_DIR/state; exit 0" TERM; touch {here}; sleep 1000 & wait'
+)
+"""Keeps a checkpoint when it is told to end, and says when it is ready to."""
+LIMIT_S = 65
+"""After so long the job is over; it is told 30 s before, and Slurm looks every 30 s."""
 ROLES = """
 apiVersion: jobset.x-k8s.io/v1alpha2
 kind: JobSet
@@ -69,7 +73,8 @@ def site(
 def jobs(site: SlurmSite, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The ids of all jobs, by name."""
     folder = tmp_path_factory.mktemp("manifests")
-    limited = {"late": ("time=1", SAVES), "greedy": ("mem=200M", TAKES)}
+    here = folder / "here"
+    limited = {"late": ("time=30", SAVES.format(here=here)), "greedy": ("mem=200M", TAKES)}
     found = {
         name: site.submit("--on", ON, "--slurm", limit, "--name", name, "--", "sh", "-c", script)
         for name, (limit, script) in limited.items()
@@ -81,6 +86,8 @@ def jobs(site: SlurmSite, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
         found[case.name] = site.submit(str(file), "--on", ON)
     (folder / "roles.yaml").write_text(ROLES)
     found["roles"] = site.submit(str(folder / "roles.yaml"), "--on", ON)
+    until(here.exists, "a job does not begin")
+    site.slurm.expire(site.slurm_job(found["late"]), LIMIT_S)
     return found
 
 

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from environments import unavailable
 from host_processes import HostProcess
-from installation import installed
+from installation import TIMEOUT_S, installed
 from slurm_site import SlurmSite, until
 from switch import UnavailableError
 
@@ -186,7 +186,7 @@ def test_a_cluster_is_held_through_the_login_node(site: LoginSite) -> None:
 
 def test_a_login_node_without_slurm_is_said_with_what_to_do(site: LoginSite) -> None:
     process = site.start("run", "--on", "slurm/bare", "--", "true")
-    printed, _ = process.communicate(timeout=60)
+    printed, _ = process.communicate(timeout=TIMEOUT_S)
     assert process.returncode == 1
     assert "there is no scontrol on the login node" in printed
     assert "hint: is Slurm there, and on PATH" in printed

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from installation import TIMEOUT_S
 from slurm_site import ON, SlurmSite, site_of, until
 
 import trainway
@@ -90,7 +91,10 @@ def test_options_reach_slurm(site: SlurmSite) -> None:
     words = ("--slurm", "comment=for the paper", "--slurm", "begin=now+1hour", "--slurm", "nice=7")
     job = site.submit("--on", ON, *words, "--name", "later", "--", "true")
     site.wait_for_phase(job, "Queued")
-    until(lambda: site.look(job)["status"]["reason"] == "BeginTime", "Slurm's reason is not shown")
+    until(
+        lambda: site.look(job)["status"].get("reason") == "BeginTime",
+        "Slurm's reason is not shown",
+    )
     number = site.slurm_job(job)
     told = site.slurm.run("scontrol", "show", "job", str(number))
     assert f"Comment=trainway:{job} for the paper" in told
@@ -111,7 +115,7 @@ def test_options_reach_slurm(site: SlurmSite) -> None:
 )
 def test_what_cannot_be_is_refused(site: SlurmSite, words: tuple[str, ...], said: str) -> None:
     process = site.start("run", "--on", ON, "--name", "refused", *words, "--", "true")
-    printed, _ = process.communicate(timeout=60)
+    printed, _ = process.communicate(timeout=TIMEOUT_S)
     assert process.returncode in (1, 2), printed
     assert said in printed
     assert "Traceback" not in printed
@@ -142,11 +146,17 @@ def test_a_suspended_job_frees_its_nodes_and_goes_on(site: SlurmSite, tmp_path: 
     assert "done" in site.run("jobs", "logs", job)
 
 
+def runs(site: SlurmSite, job: str) -> bool:
+    """Whether all pods of a job run."""
+    return {node["phase"] for node in site.look(job)["status"]["nodes"]} == {"Running"}
+
+
 def test_a_command_gets_beside_a_pod(site: SlurmSite, tmp_path: Path) -> None:
     flag = tmp_path / "go"
     words = ("sh", "-c", f"until [ -e {flag} ]; do sleep 0.1; done")
     job = site.submit("--on", ON, "--name", "beside", "--env", "WORD=hello", "--", *words)
     site.wait_for_phase(job, "Running")
+    until(lambda: runs(site, job), "its pod does not run")
     printed = site.run("jobs", "exec", job, "--", "sh", "-c", "echo $WORD $SLURMD_NODENAME")
     flag.touch()
     word, node = printed.split()

@@ -1,12 +1,12 @@
 """A cluster whose nodes share no files with the login node, nor with each other."""
 
-import os
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from host_processes import HostProcess
+from installation import kill
+from paced_training import EPOCHS, NODES, PacedTraining
 from slurm_fixtures import started
 from slurm_machine import Node
 from slurm_site import ON, SlurmSite, site_of, until
@@ -15,19 +15,6 @@ from slurm_cluster import SlurmCluster
 
 pytestmark = pytest.mark.xdist_group("slurm")
 
-EPOCHS, RANKS = 4, 2
-TRAIN = """
-import os, pathlib, sys, time
-gate, epochs = pathlib.Path(sys.argv[1]), int(sys.argv[2])
-rank = os.environ["JOB_COMPLETION_INDEX"]
-done = pathlib.Path(os.environ["TRAINWAY_OUTPUT_DIR"], f"epochs-{rank}")
-for epoch in range(len(done.read_text().split()) if done.exists() else 0, epochs):
-    while not (gate / str(epoch)).exists():
-        time.sleep(0.05)
-    with done.open("a") as file:
-        file.write(f"{epoch}\\n")
-    print("epoch", epoch, "of", rank, flush=True)
-"""
 ROLES = """
 apiVersion: jobset.x-k8s.io/v1alpha2
 kind: JobSet
@@ -47,7 +34,7 @@ spec:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[SlurmCluster]:
-    with started(5, namespaces=True, down_after_s=2, shared=False) as made:
+    with started(5, namespaces=True, shared=False) as made:
         yield made
 
 
@@ -69,61 +56,39 @@ def pods_on(node: Node) -> list[HostProcess]:
     return [process for process in node.processes() if str(EPOCHS) == process.words[-1]]
 
 
-def submitted(site: SlurmSite, gate: Path) -> str:
-    """A training on two nodes that begins an epoch when it may, and the first one at once."""
-    gate.mkdir()
-    (gate / "0").touch()
-    options = ("--nodes", str(RANKS), "--cpus", "5", "--name", "train", "--on", ON)
-    return site.submit(*options, "--", "python3", "-c", TRAIN, str(gate), str(EPOCHS))
-
-
-def wait_for_epochs(site: SlurmSite, job_id: str, count: int) -> None:
-    """Wait until so many are known on the login node."""
-    files = [site.folder(job_id) / "output" / f"epochs-{rank}" for rank in range(RANKS)]
-    until(
-        lambda: all(file.exists() and len(file.read_text().split()) == count for file in files),
-        f"{count} epochs are not done",
-        60.0,
-    )
-
-
-def assert_it_succeeds(site: SlurmSite, job_id: str) -> None:
-    site.run("jobs", "wait", job_id)
-    output = Path(site.job(job_id)["status"]["outputDir"])
-    for rank in range(RANKS):
-        found = (output / f"epochs-{rank}").read_text().split()
-        assert found == [str(epoch) for epoch in range(EPOCHS)]
-    logs = site.run("jobs", "logs", job_id)
-    assert logs.count(f"epoch {EPOCHS - 1} of") == RANKS
-
-
 def test_jobs_that_begin_anew_go_on_from_what_reached_the_login_node(
     site: SlurmSite, cluster: SlurmCluster
 ) -> None:
     """One loses its first node, which goes on for a while; nobody takes what it does. Meanwhile
     another one is suspended and resumed, and the server is killed."""
-    gates = [cluster.work / "cut", cluster.work / "suspended"]
-    cut_off, suspended = [submitted(site, gate) for gate in gates]
-    for job_id in (cut_off, suspended):
-        wait_for_epochs(site, job_id, 1)
-    number = site.slurm_job(cut_off)
+    cut_off = PacedTraining.submitted(site, cluster.work / "cut")
+    suspended = PacedTraining.submitted(site, cluster.work / "suspended")
+    for training in (cut_off, suspended):
+        training.wait_for_epochs(1)
+    number = site.slurm_job(cut_off.id)
     node = cluster.named(cluster.facts(number)["BatchHost"])
 
     cluster.cut(cluster.nodes.index(node))
-    site.run("jobs", "suspend", suspended)
-    site.wait_for_phase(suspended, "Paused")
-    for gate in gates:
-        for epoch in range(1, EPOCHS):
-            (gate / str(epoch)).touch()
-    site.run("jobs", "resume", suspended)
-    os.kill(site.server_pid(), signal.SIGKILL)
+    site.run("jobs", "suspend", suspended.id)
+    site.wait_for_phase(suspended.id, "Paused")
+    for training in (cut_off, suspended):
+        training.allow(*range(1, EPOCHS))
+    site.run("jobs", "resume", suspended.id)
+    kill(site.server_pid())
 
-    assert_it_succeeds(site, suspended)
-    assert files_left(cluster, site.slurm_job(suspended)) == []
-    assert_it_succeeds(site, cut_off)
-    assert cluster.facts(number)["Restarts"] == "1"
+    suspended.assert_it_succeeds()
+    stayed = site.slurm_job(suspended.id)
+    until(lambda: files_left(cluster, stayed) == [], "something is left")
+    cut_off.assert_it_succeeds()
+    for training in (cut_off, suspended):
+        assert site.run("jobs", "logs", training.id).count(f"epoch {EPOCHS - 1} of") == NODES
+    assert int(cluster.facts(number)["Restarts"]) >= 1
     until(lambda: not pods_on(node), "the stale attempt does not end")
-    assert {name for name, _ in files_left(cluster, number)} == {node.name}
+    until(
+        lambda: {name for name, _ in files_left(cluster, number)} == {node.name},
+        "something is left",
+        said=lambda: str(files_left(cluster, number)),
+    )
 
 
 def test_a_cancelled_job_leaves_nothing(
@@ -133,9 +98,9 @@ def test_a_cancelled_job_leaves_nothing(
     manifest = tmp_path / "roles.yaml"
     manifest.write_text(ROLES)
     job_id = site.submit("--on", ON, str(manifest))
-    until(lambda: site.run("jobs", "logs", job_id).count("begun") == RANKS, "it does not begin")
+    until(lambda: site.run("jobs", "logs", job_id).count("begun") == NODES, "it does not begin")
     number = int(cluster.facts(site.slurm_job(job_id))["HetJobId"])
-    assert len({name for name, _ in files_left(cluster, number)}) == RANKS
+    assert len({name for name, _ in files_left(cluster, number)}) == NODES
     site.run("jobs", "cancel", job_id)
     assert site.job(job_id)["status"]["phase"] == "Cancelled"
     until(lambda: not files_left(cluster, number), "something is left")

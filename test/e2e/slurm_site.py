@@ -9,7 +9,7 @@ from typing import Final
 
 import yaml
 from installation import Installation, installed
-from slurm_machine import until
+from patience import until
 
 from slurm_cluster import SlurmCluster
 

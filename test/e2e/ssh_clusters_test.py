@@ -97,5 +97,5 @@ def test_an_idle_cluster_gives_its_hosts_back_without_a_server(
     for visitor in visitors:
         visitor.let_go()
     gate.next().let_go()
-    assert clusters.json("status")["items"] == []
+    until(lambda: clusters.json("status")["items"] == [], "it is still there")
     clusters.run("jobs", "wait", waiting)

@@ -12,10 +12,11 @@ from environments import REPOSITORY
 from gate import CHATTER, Gate, opened
 from host_gate import process_of
 from host_processes import HostProcess
-from installation import kill
+from installation import TIMEOUT_S, kill
+from patience import until
 from ssh_pool import ON, SshPool, host_agent, host_agents
 
-from ssh_hosts import Host, until
+from ssh_hosts import Host
 
 LINE: Final = re.compile(r"(\S+) line (\d+)")
 WROTE: Final = re.compile(r"(\S+) wrote (\d+) lines")
@@ -50,7 +51,7 @@ def test_a_killed_pool_agent_loses_no_line_and_no_process(ssh_pool: SshPool, gat
     assert (status["phase"], status["restarts"]) == ("Succeeded", 0)
     assert gate.nobody_waits()
     assert_complete(ssh_pool.run("jobs", "logs", job), NODES)
-    watching.communicate(timeout=60)
+    watching.communicate(timeout=TIMEOUT_S)
 
 
 def test_a_killed_server_is_missed_by_nobody(ssh_pool: SshPool, gate: Gate) -> None:
@@ -150,7 +151,8 @@ def test_an_upgrade_takes_over_what_runs(ssh_pool: SshPool, gate: Gate, tmp_path
 
     assert upgraded.job(job)["status"]["restarts"] == 0
     assert_complete(upgraded.run("jobs", "logs", job), 2)
-    assert not old.is_alive
+    until(lambda: not old.is_alive, "the old agent stays")
+    until(lambda: len(host_agents(host)) == 1, "there is not one new agent")
     assert host_agent(host).words[1] != old.words[1]
 
 

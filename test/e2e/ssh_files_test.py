@@ -43,6 +43,37 @@ def test_a_workdir_travels_once_and_then_only_what_changed(
     assert changed_bytes < MEGABYTE
 
 
+def test_each_of_several_jobs_has_its_rank_and_the_files(ssh_pool: SshPool, tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "data").write_bytes(os.urandom(SIZE))
+    program = project / "program"
+    program.write_text(
+        "#!/bin/sh\necho rank $TRAINWAY_JOB_RANK of $SKYPILOT_NUM_JOBS\nwc -c < data\n"
+    )
+    program.chmod(0o755)
+    task = tmp_path / "many.yaml"
+    fails = "[ $TRAINWAY_JOB_RANK != 2 ] || exit 7"
+    task.write_text(f"workdir: {project}\nrun: |\n  ./program || exit 3\n  {fails}\n")
+
+    ssh_pool.run("run", str(task), "--on", ON, "--num-jobs", "3", code=4)
+
+    jobs = ssh_pool.json("jobs", "list", "--all")["items"]
+    ids = {job["metadata"]["name"]: job["metadata"]["id"] for job in jobs}
+    assert sorted(ids) == ["many-0", "many-1", "many-2"]
+    ended = {name: ssh_pool.job(id_)["status"] for name, id_ in ids.items()}
+    assert {name: (status["phase"], status["exitCode"]) for name, status in ended.items()} == {
+        "many-0": ("Succeeded", 0),
+        "many-1": ("Succeeded", 0),
+        "many-2": ("Failed", 7),
+    }
+    for rank in range(3):
+        said = ssh_pool.run("jobs", "logs", ids[f"many-{rank}"])
+        assert said.splitlines() == [f"node-0 | rank {rank} of 3", f"node-0 | {SIZE}"]
+    kept = [ssh_pool.home / "jobs" / id_ / "blobs" for id_ in ids.values()]
+    until(lambda: not any(any(each.iterdir()) for each in kept), "a job that is over keeps files")
+
+
 def test_outputs_come_back_and_nothing_is_left_on_the_hosts(ssh_pool: SshPool) -> None:
     before = [host.authorized_keys.read_text() for host in ssh_pool.hosts.hosts]
     write = 'uname -n > "$TRAINWAY_OUTPUT_DIR/rank-$JOB_COMPLETION_INDEX"'
@@ -61,7 +92,7 @@ def test_outputs_come_back_and_nothing_is_left_on_the_hosts(ssh_pool: SshPool) -
     ssh_pool.run("jobs", "delete", job_id)
     until(lambda: ssh_pool.left_on_hosts(job_id) == [], "something is left")
     assert [host.authorized_keys.read_text() for host in ssh_pool.hosts.hosts] == before
-    assert not (ssh_pool.home / "jobs" / job_id).exists()
+    until(lambda: not (ssh_pool.home / "jobs" / job_id).exists(), "its folder is left here")
 
 
 def test_a_job_that_is_deleted_while_it_runs_leaves_nothing(ssh_pool: SshPool) -> None:

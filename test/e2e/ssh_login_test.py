@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from environments import REPOSITORY, unavailable
-from installation import TRAINWAY
+from installation import TIMEOUT_S, TRAINWAY
 from ssh_pool import ON, SshPool, pool_of, until
 from switch import UnavailableError
 
@@ -104,7 +104,7 @@ def test_a_host_with_another_key_is_refused(stranger: SshPool) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=TIMEOUT_S,
     )
     assert re.search(r"h0.*host key", doctor.stdout), doctor.stdout
 

@@ -11,9 +11,10 @@ from gate import Gate, Visitor, opened
 from host_gate import process_of
 from host_processes import namespace_of
 from installation import is_alive
+from patience import until
 from ssh_pool import SshPool, host_agent, host_agents
 
-from ssh_hosts import Host, until
+from ssh_hosts import Host
 
 WORKERS: Final = 7
 """With the launcher there are two pods on each host, so that one worker is beside the launcher."""

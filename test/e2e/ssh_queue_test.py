@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 from gate import Gate, opened
-from installation import TRAINWAY
+from installation import TIMEOUT_S, TRAINWAY
 from ssh_pool import CPUS, ON, SshPool, until
 
 QUEUED: Final = 200
@@ -43,9 +43,8 @@ def test_a_gang_that_waits_says_what_for(ssh_pool: SshPool, gate: Gate) -> None:
     visitor = gate.next()
     gang = ssh_pool.submit_here("--nodes", "4", "--cpus", str(CPUS), "--", *gate.command("gang"))
 
-    shown = ssh_pool.run("jobs", "show", gang)
+    until(lambda: "position" in ssh_pool.run("jobs", "show", gang), "it has no place in the queue")
     assert ssh_pool.phase(gang) in {"Queued", "Pending"}
-    assert "position" in shown
     visitor.let_go()
     gangs = [gate.next() for _ in range(4)]
 
@@ -62,7 +61,7 @@ def test_a_job_that_fits_nowhere_is_refused(ssh_pool: SshPool) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=TIMEOUT_S,
     )
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
@@ -102,7 +101,7 @@ for number in range({count}):
         env=pool.environ(),
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=TIMEOUT_S,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from gate import Gate, opened
-from installation import TRAINWAY
+from installation import TIMEOUT_S, TRAINWAY
 from ssh_pool import ON, SshPool, pool_of, until
 
 from ssh_hosts import SshHosts
@@ -37,7 +37,7 @@ def total(numbers, more=0):
 
 
 job = Client().run(total, args=[[1, 2]], kwargs={"more": 4}, on="ssh/test")
-print(job.result(timeout=120), [line.text for line in job.logs()])
+print(job.result(timeout=250), [line.text for line in job.logs()])
 """
 TASK = """
 num_nodes: 2
@@ -74,7 +74,7 @@ def command(pool: SshPool, folder: Path, *words: str) -> "subprocess.CompletedPr
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=TIMEOUT_S,
     )
 
 
@@ -102,7 +102,7 @@ def test_the_value_of_a_function_comes_back(pool: SshPool, tmp_path: Path) -> No
         capture_output=True,
         text=True,
         check=False,
-        timeout=200,
+        timeout=TIMEOUT_S,
     )
 
     assert done.returncode == 0, done.stderr

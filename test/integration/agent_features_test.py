@@ -2,16 +2,24 @@
 
 import os
 import socket
-import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cluster.ports import free_port
 
 from trainway.agent import mounts
-from trainway.agent.testing import AgentJob, Json, agent_job, container, jobset, role
+from trainway.agent.testing import (
+    AgentJob,
+    Json,
+    agent_job,
+    container,
+    jobset,
+    role,
+    until_written,
+)
 
 FOREVER = "while :; do sleep 0.1; done"
 HOSTFILE: Json = {
@@ -186,11 +194,6 @@ def test_suspended_from_the_start_then_resumed() -> None:
         assert job.end()["succeeded"]
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
-
-
 def test_readiness_waits_for_the_port() -> None:
     port = free_port()
     probe = {"tcpSocket": {"port": "web"}, "periodSeconds": 1, "failureThreshold": 100}
@@ -224,14 +227,18 @@ def test_liveness_kills_and_restarts(tmp_path: Path) -> None:
 
 
 def test_hooks_and_sidecars_stop_in_order(tmp_path: Path) -> None:
+    here = tmp_path / "here"
+    os.mkfifo(here)
+
     def noted(name: str) -> str:
-        return f"trap 'echo {name} >> {tmp_path}/order; exit 0' TERM; {FOREVER}"
+        return f"trap 'echo {name} >> {tmp_path}/order; exit 0' TERM; echo > {here}; {FOREVER}"
 
     hook = {"preStop": {"exec": {"command": ["sh", "-c", f"echo hook >> {tmp_path}/order"]}}}
     sidecars = [container(name, noted(name), restartPolicy="Always") for name in ("one", "two")]
     main = container("main", noted("main"), lifecycle=hook)
-    pod = {"initContainers": sidecars, "terminationGracePeriodSeconds": 5}
+    pod = {"initContainers": sidecars, "terminationGracePeriodSeconds": 60}
     with agent_job(jobset(role("node", main, pod=pod))) as job:
+        until_written(here, 3)
         job.until_pod("Running")
         assert job.ask("cancel")["ok"]
         assert (tmp_path / "order").read_text().split() == ["hook", "main", "two", "one"]
@@ -277,21 +284,32 @@ def test_an_idle_agent_uses_no_processor_time() -> None:
     with agent_job(jobset(role("node", container("main", "exec sleep 600")))) as job:
         job.until_pod("Running")
         assert job.ask("status")["ok"]
-        before = Path(f"/proc/{job.pid}/stat").read_text().rsplit(")")[1].split()[11:13]
-        subprocess.run(["sleep", "1"], check=True)
-        after = Path(f"/proc/{job.pid}/stat").read_text().rsplit(")")[1].split()[11:13]
-        assert sum(map(int, after)) - sum(map(int, before)) <= 1
+        spent: list[int] = []
+        while not spent or (spent[-1] > 1 and len(spent) < 10):  # it may just have had to do
+            before = ticks(job.pid)
+            time.sleep(1)
+            spent.append(ticks(job.pid) - before)
+        assert spent[-1] <= 1, spent
+
+
+def ticks(pid: int) -> int:
+    """How long a process has run, by the clock of the kernel."""
+    user, system = Path(f"/proc/{pid}/stat").read_text().rsplit(")")[1].split()[11:13]
+    return int(user) + int(system)
 
 
 def test_a_path_too_long_for_a_socket_is_no_problem(tmp_path: Path) -> None:
     deep = tmp_path / ("d" * 60) / ("e" * 60)
     deep.mkdir(parents=True)
-    job = AgentJob(deep / "job", jobset(role("node", container("main", "sleep 0.3"))))
+    go = tmp_path / "go"
+    wait = f"while [ ! -e {go} ]; do sleep 0.05; done"
+    job = AgentJob(deep / "job", jobset(role("node", container("main", wait))))
     job.start()
     here = os.open(job.path, os.O_RDONLY)
     with socket.socket(socket.AF_UNIX) as client:
         client.connect(f"/proc/self/fd/{here}/agent.sock")
         client.sendall(b'{"op": "watch"}\n')
+        go.touch()
         with client.makefile("rb") as lines:
             assert b'"type":"end"' in list(lines)[-1]
     os.close(here)

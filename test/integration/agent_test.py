@@ -14,7 +14,8 @@ import pytest
 
 from trainway.agent import process_tree
 from trainway.agent.launch import command, write_zip
-from trainway.agent.testing import AgentJob, agent_job, container, jobset, role
+from trainway.agent.pod import DEFAULT_GRACE
+from trainway.agent.testing import AgentJob, agent_job, container, jobset, role, until_written
 
 FOREVER = "while :; do sleep 0.1; done"
 ESCAPE = """
@@ -25,7 +26,10 @@ if os.fork() == 0:
         time.sleep(600)
     os._exit(0)
 """
-DEAF = (f"trap '' TERM; {FOREVER}", f"trap '' TERM INT; setsid -w sleep 600; {FOREVER}")
+DEAF = (
+    f"trap '' TERM; echo > {{here}}; {FOREVER}",
+    f"trap '' TERM INT; echo > {{here}}; setsid -w sleep 600; {FOREVER}",
+)
 
 
 def pid_of(record: dict[str, Any]) -> int:
@@ -42,11 +46,8 @@ def out(tmp_path: Path) -> Path:
 
 
 def until_here(out: Path, count: int = 1) -> None:
-    """Wait until so many processes wrote to the pipe: they run, and have done what comes before."""
-    fd = os.open(out / "here", os.O_RDWR)
-    with os.fdopen(fd) as pipe:
-        for _ in range(count):
-            pipe.readline()
+    """Wait until so many processes wrote to the pipe."""
+    until_written(out / "here", count)
 
 
 def test_killed_rank_restarts_the_gang() -> None:
@@ -172,6 +173,7 @@ def test_terminated_agent_leaves_a_job_that_can_be_recovered() -> None:
     with agent_job(spec) as job:
         job.until_pod("Running")
         watcher = job.watch()
+        next(watcher)  # so it is connected
         os.kill(job.pid, signal.SIGTERM)
         assert [r for r in watcher if r.get("event") == "stopping"]
         assert job.processes() == []
@@ -194,14 +196,17 @@ def test_there_is_one_agent_at_most() -> None:
 
 
 @pytest.mark.parametrize("script", DEAF, ids=["alone", "with child"])
-def test_deaf_rank_is_killed_after_its_grace(script: str) -> None:
-    with agent_job(jobset(role("node", container("main", script)))) as job:
+def test_deaf_rank_is_killed_after_its_grace(script: str, out: Path) -> None:
+    os.mkfifo(out / "here")
+    deaf = container("main", script.format(here=out / "here"))
+    with agent_job(jobset(role("node", deaf))) as job:
+        until_here(out)
         job.until_pod("Running")
         began = time.monotonic()
         answer = job.ask("cancel")
         assert answer["ok"]
         assert job.processes() == []
-        assert 1.5 < time.monotonic() - began < 10
+        assert 1.5 < time.monotonic() - began < DEFAULT_GRACE
         assert job.end() | {"seq": 0, "time": ""} == {
             "seq": 0,
             "time": "",

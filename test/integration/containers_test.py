@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import until
 
 from trainway.engine.testing import jobset
 from trainway.server.testing import RunningServer
@@ -179,7 +180,7 @@ def test_a_job_sees_its_image_its_files_and_its_variables(
         "/nowhere 0",
     ]  # fmt: skip
     assert (Path(done["status"]["outputDir"]) / "m").stat().st_size > 0
-    assert podman.containers() == []
+    until(lambda: podman.containers() == [], "a container is left")
 
 
 def test_the_entry_point_of_an_image_and_exit_codes(server: RunningServer, podman: Podman) -> None:
@@ -210,7 +211,7 @@ def test_sigterm_reaches_the_program(server: RunningServer, podman: Podman) -> N
     server.request("POST", f"/jobs/{ref}/cancel")
     assert server.wait(ref)["status"]["phase"] == "Cancelled"
     assert log_of(server, ref) == "up\nstopped\n"
-    assert (podman.containers(), marked(ref)) == ([], [])
+    until(lambda: (podman.containers(), marked(ref)) == ([], []), "something is left")
 
 
 def test_a_container_that_ignores_sigterm_is_removed(server: RunningServer, podman: Podman) -> None:
@@ -218,7 +219,7 @@ def test_a_container_that_ignores_sigterm_is_removed(server: RunningServer, podm
     wait_for_line(server, ref, "up")
     server.request("POST", f"/jobs/{ref}/cancel")
     assert server.wait(ref)["status"]["phase"] == "Cancelled"
-    assert (podman.containers(), marked(ref)) == ([], [])
+    until(lambda: (podman.containers(), marked(ref)) == ([], []), "something is left")
 
 
 def test_hooks_and_probes_run_in_the_container(server: RunningServer, podman: Podman) -> None:
@@ -254,7 +255,7 @@ def test_nothing_is_left_of_a_killed_agent(
     phase = server.wait(ref)["status"]["phase"]
     assert phase == {"recovered": "Succeeded", "cancelled": "Cancelled"}[ending]
     assert before not in podman.containers()
-    assert (podman.containers(), marked(ref)) == ([], [])
+    until(lambda: (podman.containers(), marked(ref)) == ([], []), "something is left")
 
 
 def test_without_a_tool_nothing_is_stored(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from trainway.engine.testing import WAIT_FOR_FILE, jobset
-from trainway.server.testing import RunningServer, Starts
+from trainway.server.testing import LIMIT_S, RunningServer, Starts
 
 Json = dict[str, Any]
 
@@ -117,6 +117,7 @@ def test_a_lost_agent_is_replaced_and_policy_decides(tmp_path: Path) -> None:
         policy = {"failurePolicy": {"maxRestarts": 3}}
         server.submit(jobset("lost", command, spec=policy))
         running = server.wait("lost", "Running")
+        assert next(server.stream("/jobs/lost/logs?follow=true")).data["text"] == "0"
         os.kill(agent_pid(running), signal.SIGKILL)
         job = server.wait("lost", lambda job: bool(job["status"]["attempt"] == 1))
         go.touch()
@@ -257,8 +258,9 @@ def test_files_go_when_the_time_is_over_and_history_stays(server: RunningServer)
     server.submit(jobset("brief", "echo hi", spec={"ttlSecondsAfterFinished": 0}))
     reasons = []
     job = server.wait("brief")
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + LIMIT_S
     while "Expired" not in reasons and time.monotonic() < deadline:
+        time.sleep(0.05)
         events = server.request("GET", "/jobs/brief/events").body["items"]
         reasons = [event["reason"] for event in events]
     assert "Expired" in reasons

@@ -51,7 +51,7 @@ class Bench:
         return handle
 
     async def until(self, handle: Handle, done: Callable[[Json], bool]) -> Json:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             async for update in self.backend.watch(handle, -1):
                 for record in update.records:
                     if done(dict(record)):

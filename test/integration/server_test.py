@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cluster.ports import free_port
 
 from trainway.engine.testing import WAIT_FOR_FILE, jobset
-from trainway.server.testing import RunningServer, Starts
+from trainway.server.testing import LIMIT_S, RunningServer, Starts
 
 
 def test_a_job_from_submit_to_delete(server: RunningServer) -> None:
@@ -287,15 +288,14 @@ def test_what_the_server_says_about_itself(server: RunningServer) -> None:
 
 def test_a_second_server_leaves_the_first_alone(server: RunningServer) -> None:
     command = [sys.executable, "-m", "trainway.server", "--home", str(server.home)]
-    assert subprocess.run(command, timeout=60, check=False).returncode == 0
+    assert subprocess.run(command, timeout=LIMIT_S, check=False).returncode == 0
     assert server.request("GET", "/health").status == 200
 
 
 def test_an_idle_server_goes_and_leaves_nothing_to_connect_to(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "trainway.server", "--home", str(tmp_path)]
-    assert (
-        subprocess.run([*command, "--idle-seconds", "0.2"], timeout=60, check=False).returncode == 0
-    )
+    done = subprocess.run([*command, "--idle-seconds", "0.2"], timeout=LIMIT_S, check=False)
+    assert done.returncode == 0
     assert not (tmp_path / "server.sock").exists()
     assert not (tmp_path / "server.json").exists()
 
@@ -310,7 +310,7 @@ def test_a_server_with_work_stays(tmp_path: Path, starts: Starts) -> None:
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(2)
         go.touch()
-        assert process.wait(60) == 0
+        assert process.wait(LIMIT_S) == 0
 
 
 def test_a_stopped_server_ends_streams_and_the_next_one_goes_on(
@@ -324,7 +324,7 @@ def test_a_stopped_server_ends_streams_and_the_next_one_goes_on(
     server.request("POST", "/server/stop")
     assert list(events) == []
     assert server.process is not None
-    assert server.process.wait(60) == 0
+    assert server.process.wait(LIMIT_S) == 0
     go.touch()
     server.start()
     rest = [e.data["text"] for e in server.stream("/jobs/on/logs?follow=true", first.id) if e.data]
@@ -333,18 +333,12 @@ def test_a_stopped_server_ends_streams_and_the_next_one_goes_on(
 
 
 def tcp_status(port: int, headers: dict[str, str]) -> int:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=LIMIT_S)
     try:
         connection.request("GET", "/api/v1/jobs", headers=headers)
         return connection.getresponse().status
     finally:
         connection.close()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def test_over_tcp_a_token_is_needed_where_one_is_set(tmp_path: Path) -> None:
@@ -359,9 +353,9 @@ def test_over_tcp_a_token_is_needed_where_one_is_set(tmp_path: Path) -> None:
 
 
 def test_off_loopback_a_token_is_made_and_shown_once(tmp_path: Path) -> None:
-    port = free_port()
-    command = [sys.executable, "-m", "trainway.server", "--home", str(tmp_path)]
     every = "0.0.0.0"  # noqa: S104 - what is tested
+    port = free_port(every)
+    command = [sys.executable, "-m", "trainway.server", "--home", str(tmp_path)]
     process = subprocess.Popen([*command, "--listen", f"{every}:{port}"], stderr=subprocess.PIPE)
     assert process.stderr is not None
     token = process.stderr.readline().decode().split()[-1]
@@ -374,7 +368,7 @@ def test_off_loopback_a_token_is_made_and_shown_once(tmp_path: Path) -> None:
     assert tcp_status(port, {"Authorization": f"Bearer {token}"}) == 200
     assert token not in (tmp_path / "token").read_text()
     process.send_signal(signal.SIGTERM)
-    assert process.communicate(timeout=60)[1] == b""
+    assert process.communicate(timeout=LIMIT_S)[1] == b""
 
 
 def test_a_home_that_cannot_be_used_is_said_in_one_line(tmp_path: Path) -> None:
@@ -382,7 +376,7 @@ def test_a_home_that_cannot_be_used_is_said_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "trainway.db").write_text("no database" * 99)
     for home, reason in ((tmp_path / "file", "File exists"), (tmp_path, "file is not a database")):
         command = [sys.executable, "-m", "trainway.server", "--home", str(home)]
-        ended = subprocess.run(command, capture_output=True, timeout=60, check=False)
+        ended = subprocess.run(command, capture_output=True, timeout=LIMIT_S, check=False)
         assert ended.returncode == 1
         (line,) = ended.stderr.decode().splitlines()
         assert line.startswith("error: ")
@@ -403,7 +397,7 @@ def test_a_port_that_is_taken_is_said_in_one_line(tmp_path: Path) -> None:
         ended = subprocess.run(
             [*command, "--listen", f"127.0.0.1:{port}"],
             capture_output=True,
-            timeout=60,
+            timeout=LIMIT_S,
             check=False,
         )
     assert ended.returncode == 1

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cluster.ports import free_port
+from patience import PATIENCE_S
 
 from trainway.agent.directory import Directory
 from trainway.agent.event_loop import EventLoop
@@ -34,8 +36,7 @@ class Served:
         (folder / "crt").write_bytes(keys.certificate)
         (folder / "key").write_bytes(keys.key)
         (folder / "token").write_text(keys.token)
-        with socket.create_server(("127.0.0.1", 0)) as probe:
-            self.port = int(probe.getsockname()[1])
+        self.port = free_port()
         settings = {
             "port": self.port, "path": PATH, "certificate": "crt", "key": "key", "token": "token",
         }  # fmt: skip
@@ -58,13 +59,13 @@ class Served:
 
     def close(self) -> None:
         self.is_over = True
-        self._thread.join(10)
+        self._thread.join(PATIENCE_S)
 
     def post(
         self, body: bytes, path: str = PATH, token: str | None = None, method: str = "POST"
     ) -> tuple[int, Json]:
         connection = http.client.HTTPSConnection(
-            "127.0.0.1", self.port, context=self.context, timeout=10
+            "127.0.0.1", self.port, context=self.context, timeout=PATIENCE_S
         )
         headers = {"Authorization": f"Bearer {self.token if token is None else token}"}
         try:
@@ -114,7 +115,7 @@ def test_refusals(served: Served) -> None:
 
 
 def test_a_client_that_does_not_speak_tls_harms_nobody(served: Served) -> None:
-    with socket.create_connection(("127.0.0.1", served.port), timeout=10) as plain:
+    with socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE_S) as plain:
         plain.sendall(b"GET / HTTP/1.1\r\n\r\n")
         with contextlib.suppress(ConnectionResetError):
             plain.recv(1000)
@@ -123,7 +124,7 @@ def test_a_client_that_does_not_speak_tls_harms_nobody(served: Served) -> None:
 
 def test_one_that_is_slow_holds_nobody_up(served: Served) -> None:
     with (
-        socket.create_connection(("127.0.0.1", served.port), timeout=10) as plain,
+        socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE_S) as plain,
         served.context.wrap_socket(plain, server_hostname="127.0.0.1") as slow,
     ):
         slow.sendall(b"POST ")

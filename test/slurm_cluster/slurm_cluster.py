@@ -8,23 +8,22 @@ import re
 import secrets
 import socket
 import subprocess
-import sys
-import tempfile
 import time
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Final, Self
+from typing import Final
 
+from janitor import cgroups_of, remove_cgroups
+from machine import Plug
+from machine_room import MachineRoom
+from patience import PATIENCE_S, until
 from slurm_configuration import NODE_PORT, Accounting, Place, Shape, files_of
 from slurm_database import start_database
-from slurm_janitor import cgroups_of, remove_cgroups
-from slurm_machine import PATIENCE_S, Machine, Node, until
+from slurm_machine import DaemonMachine, Node
 from slurm_ports import LOOPBACK, answers, free_ports
 from slurm_requirements import require_programs
-from switch import Switch
 
 FIRST_NUMBER: Final = 11
 ENDED: Final = frozenset(
@@ -42,7 +41,7 @@ ENDED: Final = frozenset(
 )
 
 
-class SlurmCluster:
+class SlurmCluster(MachineRoom):
     """A controller and its nodes, and what it takes to talk to them."""
 
     def __init__(
@@ -75,25 +74,13 @@ class SlurmCluster:
         )
         require_programs(self.shape)
         self.name = f"s{secrets.token_hex(2)}"
-        self.folder = Path(tempfile.mkdtemp(prefix="slurm-"))
-        self.folder.chmod(0o755)
+        super().__init__("slurm-", 0o755, cgroups=self.name)
         self.work = self.folder / "work"
         """Where jobs write what they print; all nodes see it, whatever else they share."""
         self.nodes: list[Node] = []
-        self.controller = Machine("", self.folder)
-        self._switch: Switch | None = None
-        self._janitor = start_janitor(self.folder, self.name)
-        try:
+        self.controller = DaemonMachine("", self.folder)
+        with self.starting():
             self._start()
-        except BaseException:
-            self.close()
-            raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def __getitem__(self, index: int) -> Node:
         return self.nodes[index]
@@ -114,10 +101,9 @@ class SlurmCluster:
         return self._switch.interface if self._switch else "lo"
 
     @property
-    def network(self) -> Switch:
-        """What the nodes are plugged in to, where they have a network."""
-        assert self._switch is not None
-        return self._switch
+    def machines(self) -> Sequence[DaemonMachine]:
+        """The controller and the nodes."""
+        return (self.controller, *self.nodes)
 
     @property
     def rest_url(self) -> str:
@@ -266,10 +252,13 @@ class SlurmCluster:
                 self.start_node(index)
             elif self._switch:
                 self.heal(index)
-        names = ",".join(node.name for node in self.nodes)
-        self.attempt("scontrol", "update", f"NodeName={names}", "State=RESUME")
+        self._resume()
         self.wait_until_empty()
-        self.wait_until_idle()
+        until(
+            lambda: self._is_idle() or self._resume(),
+            "the nodes are not repaired",
+            said=lambda: "".join(node.said("slurmd") for node in self.nodes),
+        )
 
     def wait_until_empty(self) -> None:
         """Wait until the queue holds no job, not even one that is being cleaned up."""
@@ -278,24 +267,23 @@ class SlurmCluster:
     def wait_until_idle(self) -> None:
         """Wait until all nodes are free."""
         until(
-            lambda: set(self.node_states().values()) == {"idle"},
+            self._is_idle,
             "the nodes are not ready",
             said=lambda: "".join(node.said("slurmd") for node in self.nodes),
         )
 
+    def _is_idle(self) -> bool:
+        return set(self.node_states().values()) == {"idle"}
+
+    def _resume(self) -> bool:
+        """Have Slurm use nodes again that it has given up; whether they are idle is seen later."""
+        names = ",".join(node.name for node in self.nodes)
+        self.attempt("scontrol", "update", f"NodeName={names}", "State=RESUME")
+        return False
+
     def close(self) -> None:
         """End everything and leave nothing behind, whatever fails on the way."""
-        with ExitStack() as stack:
-            stack.callback(self._sweep)
-            if self._switch is not None:
-                stack.callback(self._switch.close)
-            for machine in (self.controller, *self.nodes):
-                stack.callback(machine.halt)
-
-    def _sweep(self) -> None:
-        assert self._janitor.stdin is not None
-        self._janitor.stdin.close()
-        self._janitor.wait()
+        super().close()
         assert not cgroups_of(self.name), "cgroups are still in use"
 
     # How it starts
@@ -303,12 +291,12 @@ class SlurmCluster:
     def _start(self) -> None:
         shape = self.shape
         if shape.namespaces:
-            self._switch = Switch()
+            self.need_network()
         self.place = self._find_place()
         self._rest_port = free_ports(1)[0] if shape.rest else 0
         self._write_files()
         self.nodes = [self._new_node(index) for index in range(shape.nodes)]
-        for machine in (self.controller, *self.nodes):
+        for machine in self.machines:
             machine.power()
         self.controller.boot()
         self._start_munge()
@@ -363,7 +351,9 @@ class SlurmCluster:
         mounts += [str(folder / "pmix"), str(self.folder / "pmix")]
         if not self.shape.shared:
             mounts += self._hidden_files(folder / "tmp")
-        return Node(name, folder, mounts, self._switch, FIRST_NUMBER + index)
+        number = FIRST_NUMBER + index
+        plug = Plug(self._switch, f"n{number}", number) if self._switch else None
+        return Node(name, folder, mounts, plug)
 
     def _hidden_files(self, own: Path) -> list[str]:
         """What has a node see a folder of its own in the place of all temporary files but ours."""
@@ -394,16 +384,6 @@ class SlurmCluster:
     def _until(self, condition: Callable[[], bool], daemon: str) -> None:
         said = partial(self.controller.said, daemon)
         until(condition, f"{daemon} does not start", said=said)
-
-
-def start_janitor(folder: Path, name: str) -> subprocess.Popen[bytes]:
-    script = str(Path(__file__).with_name("slurm_janitor.py"))
-    return subprocess.Popen(
-        [sys.executable, "-I", "-S", script, str(folder), name],
-        stdin=subprocess.PIPE,
-        cwd="/",
-        start_new_session=True,
-    )
 
 
 def without_slurm(variables: os._Environ[str]) -> dict[str, str]:

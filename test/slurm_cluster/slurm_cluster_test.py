@@ -15,10 +15,10 @@ import pytest
 from environments import environment, require_mpirun, unavailable
 from host_processes import described
 from installation import all_pids
+from janitor import cgroups_of
+from patience import PATIENCE_S, until
 from slurm_configuration import Accounting
 from slurm_fixtures import started
-from slurm_janitor import cgroups_of
-from slurm_machine import until
 from slurm_requirements import require_pmix
 from slurm_sleepers import sleeps
 from switch import UnavailableError
@@ -28,6 +28,12 @@ from slurm_cluster import SlurmCluster
 pytestmark = pytest.mark.xdist_group("slurm")
 
 HERE = Path(__file__).parent
+FOLDERS = [HERE, HERE.parent / "ssh_hosts", HERE.parent / "cluster"]
+MEETING = (
+    "echo $CUDA_VISIBLE_DEVICES; touch $SLURM_STEP_ID; "
+    "until [ -e 0 ] && [ -e 1 ]; do sleep 0.1; done"
+)
+"""A step that ends when the other one runs too."""
 
 
 @pytest.fixture
@@ -60,7 +66,7 @@ def test_nothing_is_left_of_a_cluster_whose_maker_was_killed() -> None:
     started(1, namespaces=True, memory_limits=True).close()  # or the test is skipped
     maker = subprocess.Popen(
         [sys.executable, str(HERE / "abandoned_cluster.py")],
-        env={**os.environ, "PYTHONPATH": f"{HERE}:{HERE.parent / 'ssh_hosts'}"},
+        env={**os.environ, "PYTHONPATH": ":".join(map(str, FOLDERS))},
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -82,15 +88,15 @@ def test_a_step_runs_on_two_nodes(cluster: SlurmCluster) -> None:
 
 def test_nodes_reach_each_other_by_name(cluster: SlurmCluster) -> None:
     first, second = cluster[0].name, cluster[1].name
-    look = f"getent hosts {second} && timeout 2 bash -c '< /dev/tcp/{second}/6818'"
+    look = f"getent hosts {second} && timeout 60 bash -c '< /dev/tcp/{second}/6818'"
     said = cluster.run("srun", "-w", first, "sh", "-c", look)
     assert said.split() == [cluster.place.node_addresses[1], second]
 
 
-def test_each_step_has_gpus_of_its_own(cluster: SlurmCluster) -> None:
+def test_each_step_has_gpus_of_its_own(cluster: SlurmCluster, tmp_path: Path) -> None:
+    step = f"srun -n1 --gres=gpu:1 --exact sh -c '{MEETING}' &\n"
     job = cluster.submit(
-        "srun -n1 --gres=gpu:1 --exact sh -c 'echo $CUDA_VISIBLE_DEVICES; sleep 1' &\n"
-        "srun -n1 --gres=gpu:1 --exact sh -c 'echo $CUDA_VISIBLE_DEVICES; sleep 1' &\nwait",
+        f"cd {tmp_path}\n{step}{step}wait",
         *("-n2", "-N1", "--gres=gpu:2", "--mem-per-cpu=100"),
     )
     cluster.wait_for_state(job, "COMPLETED")
@@ -138,13 +144,14 @@ def test_srun_starts_mpi_with_pmix(cluster: SlurmCluster) -> None:
 def test_jobs_go_on_while_there_is_no_controller(cluster: SlurmCluster) -> None:
     job = cluster.submit("exec sleep 1000")
     cluster.wait_for_state(job, "RUNNING")
+    until(lambda: any(sleeps(node) for node in cluster.nodes), "it does not run")
     cluster.stop_controller()
     try:
         assert cluster.attempt("squeue", timeout_s=2).returncode != 0
         assert any(sleeps(node) for node in cluster.nodes)
     finally:
         cluster.start_controller()
-    assert cluster.facts(job)["JobState"] == "RUNNING"
+    cluster.wait_for_state(job, "RUNNING")
 
 
 @pytest.mark.parametrize("kind", ["none", "text", "slurmdbd"])
@@ -163,11 +170,12 @@ def test_what_sacct_says_of_a_job_that_failed(
             refused = cluster.attempt("sacct", "-j", str(job))
             assert "Slurm accounting storage is disabled" in refused.stderr
             return
-        until(lambda: ended(cluster, job) != {}, "sacct does not say")
-        found = ended(cluster, job)
-    assert found[str(job)] == "FAILED"
-    steps = {f"{job}.batch": "FAILED", f"{job}.0": "COMPLETED"} if kind == "slurmdbd" else {}
-    assert found == {str(job): "FAILED", **steps}
+        steps = {f"{job}.batch": "FAILED", f"{job}.0": "COMPLETED"} if kind == "slurmdbd" else {}
+        until(
+            lambda: states(cluster, job) == {str(job): "FAILED", **steps},
+            "sacct does not say so",
+            said=lambda: str(states(cluster, job)),
+        )
 
 
 def test_slurmrestd_answers_who_has_a_token(recorded: SlurmCluster) -> None:
@@ -188,15 +196,14 @@ def asked(cluster: SlurmCluster, what: str, token: str = "") -> dict[str, Any]:
         f"{cluster.rest_url}/slurm/v0.0.38/{what}",
         headers={"X-SLURM-USER-NAME": "root", "X-SLURM-USER-TOKEN": token or cluster.token()},
     )
-    with urllib.request.urlopen(request, timeout=20) as answer:  # noqa: S310
+    with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:  # noqa: S310
         found: dict[str, Any] = json.load(answer)
     return found
 
 
-def ended(cluster: SlurmCluster, job: int) -> dict[str, str]:
-    """The states of a job and its steps once the last of them is known."""
-    found = {each["JobID"]: each["State"] for each in cluster.accounts(job)}
-    return {} if "RUNNING" in found.values() or "PENDING" in found.values() else found
+def states(cluster: SlurmCluster, job: int) -> dict[str, str]:
+    """Those of a job and its steps."""
+    return {each["JobID"]: each["State"] for each in cluster.accounts(job)}
 
 
 def processes_of(folder: Path) -> list[str]:

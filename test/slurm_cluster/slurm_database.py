@@ -9,9 +9,10 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
+from machine import SEARCH_PATH
+from patience import until
 from slurm_configuration import Place, slurmdbd_conf
-from slurm_init import SEARCH_PATH
-from slurm_machine import Machine, until
+from slurm_machine import DaemonMachine
 from slurm_ports import answers
 from switch import UnavailableError
 
@@ -26,7 +27,7 @@ SMALL: Final = (
 )
 
 
-def start_database(controller: Machine, place: Place) -> None:
+def start_database(controller: DaemonMachine, place: Place) -> None:
     """Start both, and wait until slurmdbd listens."""
     data = place.folder / "mariadb"
     data.mkdir()

@@ -75,7 +75,7 @@ def test_somebody_cancels_the_batch_job(cluster: SlurmCluster, tmp_path: Path) -
     for pod in (0, 1):
         job.until_log(f"node-0-{pod}.main.0", "begun")
     cluster.run("scancel", str(job.number))
-    assert cluster.wait_for_end(job.number) == "CANCELLED"
+    assert cluster.wait_for_end(job.number) == "CANCELLED", job.said()
     assert job.log("node-0-0.main.0") == ["begun", "saved"]
     assert job.find(type="end") == []
     assert job.find(type="event", reason="AllocationLost")

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path, PurePath
 from typing import Any
 
-from slurm_machine import until
+from patience import PATIENCE_S, until
 
 from slurm_cluster import SlurmCluster
 from trainway.agent.launch import write_compiled_zip
@@ -19,7 +19,6 @@ from trainway.backends.slurm.planning import plan
 
 Json = dict[str, Any]
 
-PATIENCE_S = 90.0
 CHECKPOINTS = (
     'trap "echo saved; exit 0" TERM; echo begun; '
     '[ "$TRAINWAY_RESTART_ATTEMPT" != 0 ] || { sleep 1000 & wait; }'
@@ -89,6 +88,12 @@ class DrivenJob:
     def said(self) -> str:
         """What the driver and Slurm printed."""
         return "".join(path.read_text() for path in self.path.glob("slurm-*.out"))
+
+    @property
+    def token(self) -> tuple[int, int]:
+        """The attempt that counts: the number of the batch job, and how often it was requeued."""
+        number, requeued = (self.path / "token").read_text().split(".")
+        return int(number), int(requeued)
 
     def records(self) -> list[Json]:
         """The journal."""

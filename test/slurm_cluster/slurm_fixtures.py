@@ -42,7 +42,9 @@ def slurm_cluster() -> Iterator[SlurmCluster]:
 
 @pytest.fixture
 def idle_slurm_cluster(slurm_cluster: SlurmCluster) -> Iterator[SlurmCluster]:
-    """The same; whatever a test does to it is undone."""
+    """The same, with nothing on it; whatever a test does to it is undone."""
+    slurm_cluster.wait_until_empty()
+    slurm_cluster.wait_until_idle()
     yield slurm_cluster
     slurm_cluster.clear()
 

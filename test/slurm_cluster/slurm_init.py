@@ -13,9 +13,7 @@ import signal
 import socket
 import subprocess
 import sys
-from typing import Any, Final
-
-SEARCH_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+from typing import Any
 
 
 class Init:
@@ -38,7 +36,7 @@ class Init:
             (os.POSIX_SPAWN_OPEN, 1, order["log"], flags, 0o644),
             (os.POSIX_SPAWN_DUP2, 1, 2),
         ]
-        env = {"PATH": SEARCH_PATH, **order.get("env", {})}
+        env = {"PATH": os.environ["PATH"], **order.get("env", {})}
         self._pids[name] = os.posix_spawnp(
             command[0], command, env, file_actions=actions, setsid=True
         )

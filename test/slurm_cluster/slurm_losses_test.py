@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from patience import until
 from slurm_drivers import CHECKPOINTS, DrivenJob, node, requests
 from slurm_fixtures import started
-from slurm_machine import Node, until
+from slurm_machine import Node
 from slurm_sleepers import ONCE, sleeps
 
 from slurm_cluster import SlurmCluster
@@ -29,7 +30,6 @@ PLAIN = {
     "cut off": "main",
 }
 """Batch jobs by what happens to them, and their partitions."""
-PATIENCE_S = 90.0
 EPOCHS = """
 echo "begun $TRAINWAY_FENCING_TOKEN"
 file=$TRAINWAY_OUTPUT_DIR/epochs
@@ -96,7 +96,7 @@ class Cluster:
     def wait_for_end(self, name: str) -> None:
         """Wait until a plain job has ended well."""
         number = self.plain[name].number
-        self.slurm.wait_for_state(number, "COMPLETED", patience_s=PATIENCE_S)
+        self.slurm.wait_for_state(number, "COMPLETED")
 
 
 @pytest.fixture(scope="module")
@@ -173,15 +173,18 @@ def test_a_preempted_job_is_requeued(cluster: Cluster) -> None:
     cluster.slurm.wait_for_state(cluster.taker, "RUNNING")
     assert cluster.slurm.facts(cluster.taker)["NodeList"] == preempted.node.name
     cluster.wait_for_end("preempted")
-    assert cluster.slurm.facts(preempted.number)["Restarts"] == "1"
+    requeued = int(cluster.slurm.facts(preempted.number)["Restarts"])
+    assert requeued >= 1, "more where it was first sent to a node that is lost"
 
 
 def test_a_preempted_pod_has_time_to_save_what_it_did(cluster: Cluster) -> None:
     job = cluster.displaced
     assert job.end()["succeeded"], job.said()
     assert job.log("node-0-0.main.0") == ["begun", "saved"]
-    assert job.log("node-0-0.main.1") == ["begun"]
-    assert (job.path / "token").read_text() == f"{job.number}.1"
+    assert job.log(f"node-0-0.main.{job.restarts}") == ["begun"]
+    number, requeued = job.token
+    assert number == job.number
+    assert requeued >= 1, "more where it was first sent to a node that is lost"
 
 
 @pytest.mark.parametrize("name", ["declared down", "killed", "cut off"])
@@ -210,7 +213,8 @@ def test_a_lost_node_costs_no_epoch(cluster: Cluster, name: str) -> None:
     assert epochs(job) == [str(number) for number in range(12)]
     assert lost.name not in job.hosts.values()
     assert job.restarts >= 1
-    assert [record["seq"] for record in job.records()] == list(range(len(job.records())))
+    records = job.records()
+    assert [record["seq"] for record in records] == list(range(len(records)))
 
 
 def test_a_pod_that_is_cut_off_stops_itself(cluster: Cluster) -> None:

@@ -1,33 +1,23 @@
-"""Ports of this machine."""
+"""Ports that daemons of Slurm listen on."""
 
-import random
 import socket
 from typing import Final
 
-from switch import UnavailableError
+from cluster.ports import free_port
 
 LOOPBACK: Final = "127.0.0.1"
+EVERYWHERE: Final = ""
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on, none of which the kernel hands out by itself."""
-    found: list[int] = []
-    for port in random.sample(range(20_000, 32_000), 1000):
-        with socket.socket() as probe:
-            try:
-                probe.bind(("", port))
-            except OSError:
-                continue
-        found.append(port)
-        if len(found) == count:
-            return found
-    raise UnavailableError("no ports are free")
+    """Ports that nobody else gets before a daemon has bound them."""
+    return [free_port(EVERYWHERE) for _ in range(count)]
 
 
 def answers(port: int) -> bool:
     """Whether somebody listens there."""
     try:
-        socket.create_connection((LOOPBACK, port), timeout=1).close()
+        socket.create_connection((LOOPBACK, port), timeout=10).close()
     except OSError:
         return False
     return True

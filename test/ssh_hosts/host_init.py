@@ -12,11 +12,11 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Final
 
 SSHD: Final = "/usr/sbin/sshd"
-SEARCH_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 class Init:
@@ -30,10 +30,12 @@ class Init:
         """Start it; one that runs is ended first, its sessions are left alone."""
         if self._sshd:
             os.kill(self._sshd, signal.SIGKILL)
+            while Path(f"/proc/{self._sshd}").exists():  # until it is reaped, it may have its port
+                time.sleep(0.005)
             self._sshd = 0
         command = [SSHD, "-D", "-E", str(self._folder / "sshd.log")]
         command += ["-f", str(self._folder / "sshd_config")]
-        self._sshd = os.posix_spawn(SSHD, command, {"PATH": SEARCH_PATH})
+        self._sshd = os.posix_spawn(SSHD, command, {"PATH": os.environ["PATH"]})
 
     def reap(self, *_: object) -> None:
         """Wait for all children that have ended."""

@@ -9,19 +9,19 @@ import os
 import shutil
 import socket
 import subprocess
-import sys
-import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Self
+from typing import Final
 
-from host_init import SEARCH_PATH, SSHD
-from host_processes import HostProcess, processes_beside
+from host_init import SSHD
+from host_processes import HostProcess
+from machine import SEARCH_PATH, Machine, Plug
+from machine_room import MachineRoom
+from patience import PATIENCE_S, until
 from switch import CLIENT_PORT, Switch, UnavailableError
 
-PATIENCE_S: Final = 20.0
+INIT: Final = Path(__file__).with_name("host_init.py")
 FIRST_NUMBER: Final = 11
 MOST_HOSTS: Final = 16
 PROGRAMS: Final = {
@@ -32,7 +32,6 @@ PROGRAMS: Final = {
     "nsenter": "util-linux",
     "unshare": "util-linux",
 }
-NAMESPACES: Final = ("--net", "--mount", "--uts", "--pid", "--ipc", "--propagation", "private")
 SERVER: Final = """\
 ListenAddress {address}:22
 HostKey {folder}/host_key
@@ -71,19 +70,15 @@ ORDINARY: Final = User("tester", 64_123)
 """Somebody who may nothing that others may not."""
 
 
-class Host:
+class Host(Machine):
     """One of them. Made by `SshHosts`, which also ends it."""
 
     def __init__(self, name: str, folder: Path, switch: Switch, number: int, user: User) -> None:
-        self.name = name
+        plug = Plug(switch, name, number)
+        super().__init__(name, folder, [str(INIT), str(folder), name], plug)
         self.user = user
-        self.address = switch.address(number)
-        self.folder = folder
+        self.address = plug.address
         self.home = folder / "home"
-        self._switch = switch
-        self._number = number
-        self._holder: subprocess.Popen[str] | None = None
-        self._pid = 0
         (self.home / ".ssh").mkdir(parents=True, mode=0o700)
         self.home.chmod(0o700)
         shutil.copy(folder.parent / "id_ed25519.pub", self.authorized_keys)
@@ -91,6 +86,11 @@ class Host:
             os.chown(path, user.number, user.number)
         self._write_files()
         self.renew_key()
+
+    @property
+    def namespaces(self) -> list[str]:
+        """Its hostname and shared memory too."""
+        return ["--uts", "--ipc", *super().namespaces]
 
     @property
     def authorized_keys(self) -> Path:
@@ -102,11 +102,6 @@ class Host:
         """What its sshd said."""
         return (self.folder / "sshd.log").read_text(errors="replace")
 
-    @property
-    def init(self) -> int:
-        """Its first process; 0 while it is off."""
-        return self._pid
-
     def known_as(self) -> str:
         """Its line of known_hosts."""
         kind, key, *_ = (self.folder / "host_key.pub").read_text().split()
@@ -114,45 +109,14 @@ class Host:
 
     def boot(self) -> None:
         """Start the host."""
-        command = ["unshare", *NAMESPACES, "--fork", "--kill-child", "--mount-proc"]
-        command += ["/usr/bin/env", "-i", f"PATH={SEARCH_PATH}", sys.executable]
-        command += [str(Path(__file__).with_name("host_init.py")), str(self.folder), self.name]
-        self._holder = holder = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        if not holder.stdout or holder.stdout.readline() != "ready\n":
-            raise UnavailableError("namespaces: cannot be made here")
-        children = Path(f"/proc/{holder.pid}/task/{holder.pid}/children").read_text()
-        pid = int(children)
-        self._switch.plug(pid, self.name, self._number)
-        self._pid = pid
+        self.power()
+        super().boot()
         self.restart_sshd()
-
-    def halt(self) -> None:
-        """Switch it off: nothing on it gets a chance to clear up."""
-        if self._holder is None:
-            return
-        if self._pid:
-            self._switch.remove(self.name)
-        self._holder.kill()
-        self._holder.wait()
-        for stream in (self._holder.stdin, self._holder.stdout):
-            if stream:
-                stream.close()
-        self._holder = None
-        if self._pid:
-            gone = Path(f"/proc/{self._pid}/ns/net")
-            until(lambda: not gone.exists(), f"{self.name} does not end")
-        self._pid = 0
 
     def restart_sshd(self) -> None:
         """Start an sshd with the host key of now; sessions of the last one go on."""
-        holder = self._holder
-        assert holder is not None
-        assert holder.stdin is not None
         size = len(self.log) if (self.folder / "sshd.log").exists() else 0
-        holder.stdin.write("\n")
-        holder.stdin.flush()
+        self.order("")
         listening = f"Server listening on {self.address}"
         until(
             lambda: (self.folder / "sshd.log").exists() and listening in self.log[size:],
@@ -183,7 +147,7 @@ class Host:
 
     def processes(self) -> list[HostProcess]:
         """All that runs on it besides sshd."""
-        found = processes_beside(self._pid) if self._pid else []
+        found = super().processes()
         return [each for each in found if not each.words[0].startswith(("sshd", SSHD))]
 
     def _write_files(self) -> None:
@@ -201,7 +165,7 @@ class Host:
         (self.folder / "sshd_config").write_text(config)
 
 
-class SshHosts:
+class SshHosts(MachineRoom):
     """A network of hosts, and what this machine needs to log in on them."""
 
     def __init__(
@@ -210,24 +174,17 @@ class SshHosts:
         """`network`: of others, whose numbers end before ours begin."""
         assert count <= MOST_HOSTS
         require_programs()
+        super().__init__("ssh-", 0o711, network=network)
         self.user = user or User()
-        self.folder = Path(tempfile.mkdtemp(prefix="ssh-"))
-        self.folder.chmod(0o711)
         self.config = self.folder / "config"
         self.hosts: list[Host] = []
-        self._switch = network
-        self._owns_switch = network is None
-        try:
+        with self.starting():
             self._start(count)
-        except BaseException:
-            self.close()
-            raise
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    @property
+    def machines(self) -> Sequence[Host]:
+        """The hosts."""
+        return self.hosts
 
     def __getitem__(self, index: int) -> Host:
         return self.hosts[index]
@@ -235,7 +192,7 @@ class SshHosts:
     @property
     def interface(self) -> str:
         """What this machine sees of the network."""
-        return self._wire().interface
+        return self.network.interface
 
     def named(self, name: str) -> Host:
         """The host of that name."""
@@ -243,7 +200,7 @@ class SshHosts:
 
     def _start(self, count: int) -> None:
         generate_key(self.folder / "id_ed25519")
-        switch = self._switch = self._switch or Switch()
+        switch = self.need_network()
         first = FIRST_NUMBER if self._owns_switch else FIRST_NUMBER + MOST_HOSTS
         for index in range(count):
             name, number = f"h{index}", first + index
@@ -281,19 +238,19 @@ class SshHosts:
 
     def cut(self, host: Host) -> None:
         """Pull the host's cable: what is sent to it, or by it, is lost."""
-        self._wire().unplug(host.name)
+        host.cut()
 
     def heal(self, host: Host) -> None:
         """Put the cable back."""
-        self._wire().plug_again(host.name)
+        host.heal()
 
     def cut_this_machine(self) -> None:
         """Pull the cable of this machine: the hosts still reach each other."""
-        self._wire().unplug(CLIENT_PORT)
+        self.network.unplug(CLIENT_PORT)
 
     def heal_this_machine(self) -> None:
         """Put the cable back."""
-        self._wire().plug_again(CLIENT_PORT)
+        self.network.plug_again(CLIENT_PORT)
 
     def heal_all(self) -> None:
         """Put all cables back."""
@@ -301,17 +258,9 @@ class SshHosts:
         for host in self.hosts:
             self.heal(host)
 
-    def close(self) -> None:
-        """End everything and leave nothing behind."""
-        for host in self.hosts:
-            host.halt()
-        if self._switch is not None and self._owns_switch:
-            self._switch.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-    def _wire(self) -> Switch:
-        assert self._switch is not None
-        return self._switch
+    def processes(self) -> list[HostProcess]:
+        """All that runs on the hosts besides sshd."""
+        return [each for host in self.hosts for each in host.processes()]
 
 
 def require_programs() -> None:
@@ -328,7 +277,7 @@ def generate_key(path: Path) -> None:
     subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
 
 
-def banner(address: str, port: int = 22, timeout_s: float = 2.0) -> str:
+def banner(address: str, port: int = 22, timeout_s: float = PATIENCE_S) -> str:
     """How the sshd there greets; empty if nobody does."""
     try:
         with socket.create_connection((address, port), timeout=timeout_s) as connection:
@@ -336,11 +285,3 @@ def banner(address: str, port: int = 22, timeout_s: float = 2.0) -> str:
             return connection.makefile("rb").readline().decode(errors="replace").strip()
     except OSError:
         return ""
-
-
-def until(condition: Callable[[], bool], failure: str, patience_s: float = PATIENCE_S) -> None:
-    """Wait for something that nobody reports; fail when it does not come."""
-    deadline = time.monotonic() + patience_s
-    while not condition():
-        assert time.monotonic() < deadline, failure
-        time.sleep(0.02)

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import yaml
-from host_init import SEARCH_PATH
 from host_processes import HostProcess, described
 from installation import Installation, all_pids
+from machine import SEARCH_PATH
+from patience import until
 
-from ssh_hosts import Host, SshHosts, until
+from ssh_hosts import Host, SshHosts
 
 Json = dict[str, Any]
 
@@ -46,8 +47,8 @@ class SshPool(Installation):
     def journal(self, job: str) -> list[Json]:
         """What the pool agent wrote down about a job; nothing before it got it."""
         file = self.home / "jobs" / job / "journal.jsonl"
-        text = file.read_text() if file.exists() else ""
-        return [json.loads(line) for line in text.splitlines() if line.endswith("}")]
+        text = file.read_bytes().rpartition(b"\n")[0] if file.exists() else b""
+        return [json.loads(line) for line in text.splitlines()]
 
     def placements(self, job: str) -> list[dict[str, str]]:
         """Which pod was where, once for each time that the job was placed."""
@@ -130,8 +131,7 @@ def pool_of(
         finally:
             for agent in pool.pool_agents():
                 agent.kill()
-    left = [each for host in hosts.hosts for each in host.processes() if each.job]
-    assert left == []
+    until(lambda: not any(each.job for each in hosts.processes()), "a process of a job is left")
 
 
 __all__ = ["ON", "POOL", "SshPool", "host_agent", "host_agents", "pool_of", "until"]

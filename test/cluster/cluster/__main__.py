@@ -5,10 +5,11 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Final
 
-from cluster import builds
+from cluster import apptainer, builds
 from cluster.control_plane import ControlPlane
 from cluster.kwok import KwokCluster
 from cluster.node import NodeCluster
@@ -22,7 +23,10 @@ log = logging.getLogger(__name__)
 SIZES: Final[Mapping[str, type[ControlPlane]]] = {
     size.size: size for size in (ControlPlane, NodeCluster, KwokCluster)
 }
-IMAGE: Final = "operator-image"
+BUILT_OTHERWISE: Final[Mapping[str, Callable[[], Path]]] = {
+    "operator-image": operator_image,
+    apptainer.NAME: apptainer.apptainer,
+}
 
 
 def main() -> int:
@@ -47,7 +51,7 @@ def parser() -> argparse.ArgumentParser:
     stop = actions.add_parser("down", help="remove all clusters that `up` started")
     stop.set_defaults(action=down)
     make = actions.add_parser("build", help="build programs into the cache")
-    about = f"api, node, kwok, programs such as kueue, or {IMAGE}"
+    about = f"api, node, kwok, programs such as kueue, {', '.join(BUILT_OTHERWISE)}"
     make.add_argument("names", nargs="+", help=about)
     make.set_defaults(action=build)
     return top
@@ -75,9 +79,10 @@ def build(arguments: argparse.Namespace) -> int:
     programs: list[str] = []
     for name in arguments.names:
         programs += needed(SIZES[name]) if name in SIZES else [name]
-    if IMAGE in programs:
-        programs.remove(IMAGE)
-        operator_image()
+    for name, made in BUILT_OTHERWISE.items():
+        if name in programs:
+            programs.remove(name)
+            made()
     known = {name for module in builds.ALL for name in module.packages}
     for name in programs:
         if name not in known:

@@ -4,14 +4,14 @@ import json
 import os
 import shutil
 import subprocess
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
 
 from cluster import builds
-from cluster.processes import Process, wait_until
+from cluster.processes import START_SECONDS, Process, wait_until
 from cluster.unavailable import UnavailableError
 
 REPOSITORY: Final = Path(__file__).resolve().parents[3]
@@ -84,11 +84,21 @@ class Access:
     def install_jobset_crds(self) -> None:
         """The CRDs of the pinned JobSet, served when this returns."""
         source = builds.source_folder(builds.KUBERNETES, "sigs.k8s.io/jobset")
-        self.install_crds(source / JOBSET_CRDS)
+        self._install_once(source / JOBSET_CRDS)
 
     def install_our_crds(self) -> None:
         """The CRDs of this repository, served when this returns."""
-        self.install_crds(OUR_CRDS)
+        self._install_once(OUR_CRDS)
+
+    @cached_property
+    def _installed(self) -> set[Path]:
+        """The folders whose CRDs are there: many tests ask for them."""
+        return set()
+
+    def _install_once(self, folder: Path) -> None:
+        if folder not in self._installed:
+            self.install_crds(folder)
+            self._installed.add(folder)
 
     def install_crds(self, folder: Path) -> None:
         """The CRDs in a folder, served when this returns."""
@@ -96,7 +106,7 @@ class Access:
         apply = ["apply", "--server-side", "--force-conflicts", "-o", "name", source, str(folder)]
         for line in self.kubectl(*apply).stdout.splitlines():
             for path in self.paths_of_crd(line.partition("/")[2]):
-                if not wait_until(partial(self.serves, path), 30):
+                if not wait_until(partial(self.offers, path), START_SECONDS):
                     raise KubectlError(f"{path} is not served")
 
     def paths_of_crd(self, name: str) -> list[str]:
@@ -104,6 +114,20 @@ class Access:
         spec = self.get("customresourcedefinition", name)["spec"]
         place, plural = f"/apis/{spec['group']}", spec["names"]["plural"]
         return [f"{place}/{version['name']}/{plural}" for version in spec["versions"]]
+
+    def offers(self, path: str) -> bool:
+        """Whether a list path is answered, and is among those that the API server tells of.
+
+        That comes later, and programs that ask for it only when they start end without it.
+        """
+        place, _, plural = path.rpartition("/")
+        return self.serves(path) and plural in self.told_at(place)
+
+    def told_at(self, place: str) -> set[str]:
+        """The resources of a group that the API server tells of."""
+        done = self.kubectl("get", "--raw", place, check=False)
+        listed = json.loads(done.stdout)["resources"] if done.returncode == 0 else ()
+        return {str(each["name"]) for each in listed}
 
     def serves(self, path: str) -> bool:
         """Whether the API server answers this path."""

@@ -35,7 +35,7 @@ class ApiReplica(Access):
             for word in self.cluster.api_server_command()
         ]
         self.process = self.cluster.launch("kube-apiserver-replica", command)
-        self.process.wait_ready(lambda: self.cluster.answers("/readyz", self.port), 90)
+        self.process.wait_ready(lambda: self.cluster.answers("/readyz", self.port))
 
     def kill_api_server(self) -> None:
         """Kill it as a crash would."""

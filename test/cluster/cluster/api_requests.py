@@ -29,7 +29,7 @@ BACKGROUND: Final = {
     "propagationPolicy": "Background",  # as kubectl deletes; of a Job the pods would stay else
 }
 DEFAULT_NAMESPACE: Final = "default"
-KNOWN_S: Final = 30.0
+KNOWN_S: Final = 60.0
 """How long a kind may take to be known after its CRD was made."""
 BROKEN: Final = (OSError, http.client.HTTPException)
 
@@ -224,6 +224,11 @@ class ApiRequests:
         if len(found()) < len(names):
             self._discover()
         return found()
+
+    def plurals(self, place: str) -> set[str]:
+        """The resources at /apis/GROUP/VERSION that the API server tells of now."""
+        self._discover()
+        return {kind.plural for kind in self._kinds if f"/apis/{kind.api_version}" == place}
 
     def _discover(self) -> None:
         answers = [self.send("GET", root, accept=DISCOVERY) for root in ROOTS]

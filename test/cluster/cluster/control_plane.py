@@ -206,7 +206,7 @@ class ControlPlane(Access):
                 "--log-level=warn",
             ],
         )
-        etcd.wait_ready(self.etcd_is_healthy, 30)
+        etcd.wait_ready(self.etcd_is_healthy)
 
     def etcd_is_healthy(self) -> bool:
         return succeeds_at(self.etcd_port, "/health")
@@ -252,7 +252,7 @@ class ControlPlane(Access):
         self.api_server = self.launch("kube-apiserver", self.api_server_command())
 
     def wait_for_api_server(self) -> None:
-        self.api_server.wait_ready(lambda: self.answers("/readyz"), 90)
+        self.api_server.wait_ready(lambda: self.answers("/readyz"))
 
     def kill_api_server(self) -> None:
         """Kill it as a crash would."""
@@ -309,6 +309,14 @@ class ControlPlane(Access):
         except ApiError:
             return False
         return True
+
+    def told_at(self, place: str) -> set[str]:
+        """What it tells of both in the older way and in the newer one."""
+        try:
+            listed = self.requests.send("GET", place)["resources"]
+        except ApiError:
+            return set()
+        return {str(each["name"]) for each in listed} & self.requests.plurals(place)
 
     def create_namespace(self, name: str) -> None:
         self.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})

@@ -22,6 +22,7 @@ from cluster.node import NodeCluster
 from cluster.scheduler_plugins import require_gang_scheduler, start_gang_scheduler
 from cluster.unavailable import UnavailableError
 
+API_TESTS: Final = REPOSITORY / "test" / "kubernetes" / "api"
 NODE_TESTS: Final = REPOSITORY / "test" / "kubernetes" / "node"
 SHARED: Final = ("kwok_cluster", "kueue")
 """Fixtures that take long to start and are used by several files."""
@@ -164,9 +165,10 @@ def pytest_runtest_makereport(
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Say which tests go to one worker: each worker has clusters of its own.
 
-    All tests of the API server are one group, so that a run has one such cluster. Those with nodes
-    are a group for each file, or for all files that start the same part of a cluster. Those groups
-    come first that take longest: else a worker that gets one last is waited for by all others.
+    All tests of the API server are one group, so that a run has one such cluster; but those files
+    are one each that start their own. Those with nodes are a group for each file, or for all files
+    that start the same part of a cluster. Those groups come first that take longest: else a worker
+    that gets one last is waited for by all others.
     """
     fixtures: defaultdict[Path, set[str]] = defaultdict(set)
     for item in items:
@@ -175,6 +177,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "api_cluster" in getattr(item, "fixturenames", ()):
             groups[item] = API_GROUP
+        elif API_TESTS in item.path.parents:
+            groups[item] = item.path.stem
         elif NODE_TESTS in item.path.parents:
             shared = (name for name in SHARED if name in fixtures[item.path])
             groups[item] = next(shared, item.path.stem)

@@ -14,7 +14,7 @@ from cluster import builds
 from cluster.access import KubectlError
 from cluster.control_plane import LOOPBACK, ControlPlane, succeeds_at
 from cluster.ports import free_port
-from cluster.processes import wait_until
+from cluster.processes import START_SECONDS, wait_until
 from cluster.unavailable import UnavailableError
 
 MODULE: Final = "sigs.k8s.io/jobset"
@@ -36,12 +36,12 @@ def start_jobset_controller(cluster: ControlPlane) -> None:
         [str(programs / "jobset"), "--config", str(configuration), "--zap-log-level=error"],
         {"KUBECONFIG": str(cluster.kubeconfig)},
     )
-    process.wait_ready(lambda: succeeds_at(health_port, "/readyz"), 30)
+    process.wait_ready(lambda: succeeds_at(health_port, "/readyz"))
     bundle = base64.b64encode(cluster.authority.certificate_file.read_bytes()).decode()
     source = builds.source_folder(builds.KUBERNETES, MODULE)
     text = (source / "config" / "components" / "webhook" / "manifests.yaml").read_text()
     cluster.apply(*webhooks_by_url(text, f"https://{LOOPBACK}:{webhook_port}", bundle))
-    if not wait_until(lambda: are_called(cluster), 30):
+    if not wait_until(lambda: are_called(cluster), START_SECONDS):
         raise UnavailableError(f"the webhooks of JobSet do not answer: {process.last_lines()}")
 
 

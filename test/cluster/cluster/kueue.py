@@ -15,17 +15,18 @@ from typing import Any, Final
 import yaml
 
 from cluster import builds
-from cluster.access import Access
+from cluster.access import Access, KubectlError
 from cluster.control_plane import LOOPBACK, ControlPlane, succeeds_at
 from cluster.identities import write_kubeconfig
 from cluster.ports import free_port
-from cluster.processes import Process
+from cluster.processes import START_SECONDS, Process, wait_until
 from cluster.unavailable import UnavailableError
 
 Json = dict[str, Any]
 
 MODULE: Final = "sigs.k8s.io/kueue"
 NAMESPACE: Final = "kueue-system"
+QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
 ACCOUNT: Final = "kueue-controller-manager"
 FRAMEWORKS: Final = (
     "batch/job",
@@ -79,10 +80,29 @@ def start_kueue(cluster: ControlPlane, *, qps: float = 1000, burst: int = 2000) 
         with_etc(etc_folder(cluster.folder, certificates), command),
         {"KUBECONFIG": str(account_kubeconfig(cluster))},
     )
-    process.wait_ready(lambda: succeeds_at(health_port, "/readyz"), 60)
+    process.wait_ready(lambda: succeeds_at(health_port, "/readyz"))
     text = (source / "webhook" / "manifests.yaml").read_text()
     cluster.apply(*webhooks_by_url(text, base, bundle))
+    if not wait_until(lambda: are_called(cluster), START_SECONDS):
+        raise UnavailableError(f"the webhooks of Kueue do not answer: {process.last_lines()}")
     return process
+
+
+def are_called(cluster: ControlPlane) -> bool:
+    """Whether the webhooks answer, which they may do later than they say: they hold jobs back."""
+    container = {"name": "c", "image": "docker.io/local/none:1"}
+    job = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "is-asked-about", "labels": {QUEUE_LABEL: "any"}},
+        "spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [container]}}},
+    }
+    try:
+        return bool(cluster.rehearse(job, "default")["spec"].get("suspend"))
+    except KubectlError as error:
+        if "failed calling webhook" in str(error):
+            return False
+        raise
 
 
 def require_kueue(cluster: Access) -> None:

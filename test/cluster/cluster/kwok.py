@@ -108,7 +108,7 @@ class KwokCluster(ControlPlane):
                 f"--tls-private-key-file={serving.key}",
             ],
         )
-        process.wait_ready(lambda: succeeds_at(self.kubelet_port, "/healthz"), 30)
+        process.wait_ready(lambda: succeeds_at(self.kubelet_port, "/healthz"))
 
     def create_nodes(self) -> None:
         """Create all nodes, one after the other on one connection."""

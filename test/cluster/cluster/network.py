@@ -32,6 +32,16 @@ class Network:
         return f"10.{200 + self.index}.0.1"
 
     @property
+    def card(self) -> str:
+        """The hardware address of the bridge.
+
+        A bridge without one takes that of a port, and another when a pod comes or goes: then pods
+        write to an address that nobody has, and get no answer from DNS, for as long as they
+        remember it.
+        """
+        return f"02:00:0a:{200 + self.index:02x}:00:01"
+
+    @property
     def subnet(self) -> str:
         """The addresses of node and pods."""
         return f"10.{200 + self.index}.0.0/16"
@@ -55,7 +65,7 @@ def create_network() -> Network:
     failure = ""
     for index in range(BRIDGES):
         network = Network(index)
-        done = ip("link", "add", network.bridge, "type", "bridge")
+        done = ip("link", "add", network.bridge, "address", network.card, "type", "bridge")
         if done.returncode == 0:
             ip("address", "add", f"{network.address}/16", "dev", network.bridge)
             ip("link", "set", network.bridge, "up")

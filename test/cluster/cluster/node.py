@@ -17,7 +17,7 @@ from cluster.jobset import start_jobset_controller
 from cluster.kubelet import kubelet_configuration
 from cluster.network import PLUGINS, create_network, require_network, write_plugin_configuration
 from cluster.ports import free_port
-from cluster.processes import wait_until
+from cluster.processes import START_SECONDS, wait_until
 from cluster.unavailable import UnavailableError
 
 NODE: Final = "node"
@@ -79,7 +79,7 @@ class NodeCluster(ControlPlane):
         self.start_scheduler()
         dns_port = self.start_dns()
         start_jobset_controller(self)
-        self.dns.wait_ready(lambda: succeeds_at(dns_port, "/ready"), 30)
+        self.dns.wait_ready(lambda: succeeds_at(dns_port, "/ready"))
         self.wait_for_node()
 
     def start_meanwhile(self) -> None:
@@ -112,7 +112,7 @@ class NodeCluster(ControlPlane):
         )
         archives = images.write_images(self.folder / "images")
         process = self.launch("containerd", ["containerd", "--config", str(configuration)])
-        process.wait_ready(lambda: containerd.is_serving(self.socket), 30)
+        process.wait_ready(lambda: containerd.is_serving(self.socket))
         containerd.import_images(self.socket, archives)
 
     def start_kubelet(self) -> None:
@@ -173,7 +173,7 @@ class NodeCluster(ControlPlane):
             conditions = node.get("status", {}).get("conditions", [])
             return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
 
-        if not wait_until(lambda: is_ready() and self.takes_pods("default"), 60):
+        if not wait_until(lambda: is_ready() and self.takes_pods("default"), START_SECONDS):
             kubelet = next(each for each in self.processes if each.name == "kubelet")
             raise UnavailableError(f"the node is not ready: {kubelet.last_lines()}")
 
@@ -183,7 +183,7 @@ class NodeCluster(ControlPlane):
 
     def create_namespace(self, name: str) -> None:
         super().create_namespace(name)
-        if not wait_until(lambda: self.takes_pods(name), 60):
+        if not wait_until(lambda: self.takes_pods(name), START_SECONDS):
             raise UnavailableError(f"namespace {name} has no service account")
 
     def delete_namespace(self, name: str) -> None:

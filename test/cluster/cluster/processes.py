@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 
 DIES_WITH_PARENT: Final = ("setpriv", "--pdeathsig", "KILL", "--")
 POLL_SECONDS: Final = 0.05
+START_SECONDS: Final = 120.0
+"""What takes no more than three seconds here, on a machine that has much else to do."""
 STATE_FIELD: Final = 0  # of what follows the command in /proc/PID/stat
 START_FIELD: Final = 19
 
@@ -101,10 +103,10 @@ class Process:
         """Whether it runs."""
         return self.popen is not None and self.popen.poll() is None
 
-    def wait_ready(self, ready: Callable[[], bool], seconds: float = 60) -> None:
+    def wait_ready(self, ready: Callable[[], bool], seconds: float = START_SECONDS) -> None:
         """Wait until it serves; its end or the time limit is an error with the end of its log."""
-        wait_until(lambda: not self.is_alive() or ready(), seconds)
-        if not self.is_alive() or not ready():
+        in_time = wait_until(lambda: not self.is_alive() or ready(), seconds)
+        if not in_time or not self.is_alive():
             state = "is not ready" if self.is_alive() else "ended"
             raise UnavailableError(f"{self.name} {state}: {self.last_lines()}")
 

@@ -40,7 +40,7 @@ def start_gang_scheduler(cluster: ControlPlane) -> list[Process]:
             f"--cert-dir={cluster.folder / 'pki' / SCHEDULER}",
         ],
     )
-    scheduler.wait_ready(lambda: listens(port), 30)
+    scheduler.wait_ready(lambda: listens(port))
     health_port = free_port()
     controller = cluster.launch(
         CONTROLLER,
@@ -54,7 +54,7 @@ def start_gang_scheduler(cluster: ControlPlane) -> list[Process]:
         ],
         {"KUBECONFIG": str(cluster.kubeconfig)},
     )
-    controller.wait_ready(lambda: succeeds_at(health_port, "/readyz"), 30)
+    controller.wait_ready(lambda: succeeds_at(health_port, "/readyz"))
     return [scheduler, controller]
 
 

@@ -26,6 +26,7 @@ from trainway.runtimes import names
 Json = dict[str, Any]
 SYSTEM: Final = "kubeflow-system"
 HOST: Final = "127.0.0.1"
+PATIENCE_S: Final = 120.0
 INSTALLED: Final = {label(obj) for obj in manifests.everything(Installation())}
 
 
@@ -78,15 +79,17 @@ def test_it_is_installed_removed_and_installed_again(cluster: Access) -> None:
     (container,) = deployment["spec"]["template"]["spec"]["containers"]
     assert container["image"] == "example/operator:2"
 
-    done = cluster.kubectl("create", "-f", "-", input=json.dumps(TRAINJOB), check=False)
-    assert 'failed calling webhook "validator.trainjob.trainer.kubeflow.org"' in done.stderr
+    # The API server learns of webhooks a moment after they are made, or gone.
+    silent = 'failed calling webhook "validator.trainjob.trainer.kubeflow.org"'
+    assert wait_until(lambda: silent in refusal(cluster), PATIENCE_S)
 
     lines = operator(cluster, "uninstall")
     assert lines[-2:] == [
         "kept: custom resource definitions, jobs and runtimes (--crds removes them)",
         f"kept: namespace {SYSTEM}",
     ]
-    cluster.kubectl("create", "-f", "-", input=json.dumps(TRAINJOB))
+    assert wait_until(lambda: not refusal(cluster), PATIENCE_S)
+    cluster.apply(TRAINJOB)
     assert f"deployment.apps/{manifests.NAME} not found" in operator(cluster, "uninstall")
 
     outcome = outcomes(operator(cluster, "install"))
@@ -101,9 +104,18 @@ def test_it_is_installed_removed_and_installed_again(cluster: Access) -> None:
     assert f"namespace/{SYSTEM} deleted" in lines
     crd = "customresourcedefinition.apiextensions.k8s.io/trainjobs.trainer.kubeflow.org"
     assert f"{crd} deleted" in lines
-    groups = cluster.kubectl("api-resources", "-o", "name").stdout
-    assert "trainjobs" not in groups
-    assert "jobsets.jobset.x-k8s.io" in groups
+    assert wait_until(lambda: "trainjobs" not in kinds(cluster), PATIENCE_S)
+    assert "jobsets.jobset.x-k8s.io" in kinds(cluster)
+
+
+def refusal(cluster: Access) -> str:
+    """What the API server has against a TrainJob; nothing is created."""
+    create = ("create", "--dry-run=server", "-f", "-")
+    return cluster.kubectl(*create, input=json.dumps(TRAINJOB), check=False).stderr
+
+
+def kinds(cluster: Access) -> str:
+    return cluster.kubectl("api-resources", "-o", "name").stdout
 
 
 # The installed rights
@@ -135,7 +147,7 @@ def operator_with_installed_rights(cluster: Access, folder: Path) -> Iterator[Pa
             yield log
         finally:
             process.terminate()
-            process.wait(30)
+            process.wait(PATIENCE_S)
 
 
 def job(name: str, runtime: str) -> Json:
@@ -193,18 +205,18 @@ def test_manifests_applied_with_kubectl_give_the_operator_all_rights_it_needs(
             return cluster.find(kind, name, namespace) is not None
 
         for obj in jobs:
-            assert wait_until(partial(is_made, obj), 60), log.read_text()
+            assert wait_until(partial(is_made, obj), PATIENCE_S), log.read_text()
         for obj in jobs:
             name = obj["metadata"]["name"]
-            assert wait_until(partial(exists, "jobset", name), 60), log.read_text()
+            assert wait_until(partial(exists, "jobset", name), PATIENCE_S), log.read_text()
         assert exists("secret", "deep-mpi-ssh-auth")
         assert exists("configmap", "torch-runtime-snapshot")
         for obj in jobs[:2]:
             name = obj["metadata"]["name"]
             complete(cluster, name)
-            gone = ("--for=delete", f"trainjob/{name}", "--timeout=60s")
+            gone = ("--for=delete", f"trainjob/{name}", f"--timeout={PATIENCE_S:g}s")
             cluster.kubectl("wait", *gone)
-        assert wait_until(partial(exists, "lease", manifests.LEASE, SYSTEM), 10)
+        assert wait_until(partial(exists, "lease", manifests.LEASE, SYSTEM), PATIENCE_S)
     text = log.read_text()
     assert "forbidden" not in text.lower()
     assert "cannot" not in text

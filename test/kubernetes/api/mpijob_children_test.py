@@ -166,7 +166,7 @@ def test_a_second_controller_changes_nothing(mpijob_cluster: Access, namespace: 
             config = replace(OperatorConfig(), namespaces=(namespace,))
             async with running_controller(here.client, config) as second:
                 await here.settled()
-                await second.mpi_recorder.flush()
+                await second.mpi_recorder.flush(here.patience)
                 assert await versions(here) == before
 
     asyncio.run(play())
@@ -187,7 +187,7 @@ def test_what_is_derived_from_old_news_is_not_written(on_stage: Run) -> None:
         again = await Reconciler(here.context, deaf).reconcile(f"{here.namespace}/pi")
         assert again == 1.0
         assert "status" not in await here.until(MPIJOBS, "pi")
-        await here.context.mpi_recorder.flush()
+        await here.context.mpi_recorder.flush(here.patience)
         events = (await here.client.list(EVENTS, here.namespace)).items
         assert {event["involvedObject"]["name"] for event in events} == {"last"}
 

@@ -43,7 +43,7 @@ def _kinds(api_cluster: Access) -> None:
     api_cluster.install_our_crds()
     for case in CASES:
         api_cluster.apply(permissive_crd(case.resource))
-        assert wait_until(partial(api_cluster.serves, case.resource.path()), 30)
+        assert wait_until(partial(api_cluster.serves, case.resource.path()), 60)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.scheduler)

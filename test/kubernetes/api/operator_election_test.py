@@ -10,8 +10,10 @@ from cluster.access import Access
 from operator_process import NAMESPACE, OperatorProcess, wait_for
 from torch_jobs import torch_job
 
-LEASE_S = 3.0
-PATIENCE_S = 30.0
+LEASE_S = 8.0
+RENEW_S = 5.0
+"""A leader on a busy machine may be late by less than this."""
+PATIENCE_S = 60.0
 Start = Callable[..., OperatorProcess]
 
 pytestmark = pytest.mark.usefixtures("torch_runtime")
@@ -29,7 +31,7 @@ def config(tmp_path: Path, namespace: str) -> Path:
                     "leaderElect": True,
                     "resourceName": namespace,
                     "leaseDuration": f"{LEASE_S:g}s",
-                    "renewDeadline": "2s",
+                    "renewDeadline": f"{RENEW_S:g}s",
                     "retryPeriod": "200ms",
                 },
             }
@@ -91,7 +93,8 @@ def test_another_replica_takes_over(
     took = time.monotonic() - ended
     wait_for(lambda: has_jobset(api_cluster, namespace, "two"), PATIENCE_S, "the JobSet")
     if how == "SIGKILL":
-        assert took > LEASE_S / 2  # nobody may lead while the lease of another runs
+        # Nobody may lead while the lease of another runs, which it renewed so long ago at most.
+        assert took > LEASE_S - RENEW_S
 
 
 def test_a_leader_that_loses_its_lease_ends(

@@ -25,7 +25,7 @@ from trainway.operator.webhook_configurations import url_client, webhook_configu
 from trainway.runtimes import builtin_runtime
 
 Json = dict[str, object]
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 
 
 def runtime() -> Json:
@@ -88,7 +88,7 @@ def test_an_operator_with_webhooks_and_certificates_of_its_own(
     assert allowed >= 1
     started = time.monotonic()
     assert operator.stop() == 0
-    assert time.monotonic() - started < PATIENCE_S / 3
+    assert time.monotonic() - started < PATIENCE_S / 2  # it waits for nobody
     assert "Traceback" not in operator.log
 
 

@@ -28,6 +28,7 @@ from trainway.operator.tokens import REMEMBER_SECONDS, Tokens, audience
 Json = dict[str, Any]
 
 HOST: Final = "127.0.0.1"
+PATIENCE_S: Final = 60.0
 TIME: Final = "2026-01-01T00:00:00Z"
 REPORT: Final = {
     "trainerStatus": {
@@ -55,7 +56,9 @@ class Served:
 
     def post(self, path: str, token: str, body: object = REPORT) -> tuple[int, Json]:
         context = ssl.create_default_context(cadata=self.certificates.authorities)
-        connection = http.client.HTTPSConnection(HOST, self.port, context=context, timeout=10)
+        connection = http.client.HTTPSConnection(
+            HOST, self.port, context=context, timeout=PATIENCE_S
+        )
         with contextlib.closing(connection):
             headers = {"Authorization": f"Bearer {token}"}
             connection.request("POST", path, json.dumps(body), headers)
@@ -79,10 +82,10 @@ def served(api_cluster: Access, tmp_path_factory: pytest.TempPathFactory) -> Ite
     ready = threading.Event()
     thread = threading.Thread(target=asyncio.run, args=(serve(server, ready),))
     thread.start()
-    assert ready.wait(30), "the server did not start"
+    assert ready.wait(PATIENCE_S), "the server did not start"
     yield server
     server.stops[0]()
-    thread.join(30)
+    thread.join(PATIENCE_S)
 
 
 async def serve(server: Served, ready: threading.Event) -> None:
@@ -213,7 +216,9 @@ def test_the_token_of_a_deleted_pod_is_refused(served: Served, job: str) -> None
         served.seconds += REMEMBER_SECONDS
         return served.post(served.path(job), token)[0] == 403
 
-    assert wait_until(is_refused, 30), "the API server remembers tokens for 10 seconds, not more"
+    assert wait_until(is_refused, PATIENCE_S), (
+        "the API server remembers tokens for 10 seconds, not more"
+    )
 
 
 def test_no_such_job_and_a_bad_report(served: Served, job: str) -> None:

@@ -1,9 +1,11 @@
 """The runtimes of TrainJobs on a real API server: read fresh, once, and kept as they were."""
 
+import pytest
 from trainjob_world import World, first_container, trainjob
 
 from trainway.kube.resources import CLUSTER_TRAINING_RUNTIMES, JOBSETS
 from trainway.operator.runtimes import FINALIZER
+from trainway.operator.trainjobs import runtime_source
 from trainway.operator.trainjobs.testing import Operator, eventually
 from trainway.runtimes import builtin_runtime
 
@@ -51,7 +53,12 @@ def test_a_trainjob_gets_the_runtime_as_it_was_just_written(world: World) -> Non
     world.run(story)
 
 
-def test_trainjobs_that_come_together_share_the_read_of_their_runtime(world: World) -> None:
+def test_trainjobs_that_come_together_share_the_read_of_their_runtime(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # So that they come together however slow this machine is.
+    monkeypatch.setattr(runtime_source, "_APART_S", 0.5)
+
     async def story(operator: Operator) -> None:
         runtime = world.runtime("torch-distributed")
         await operator.kill()

@@ -321,7 +321,6 @@ def test_a_configuration_that_lost_its_authority_gets_it_back(served: Served, sp
     name = ("validatingwebhookconfiguration", "validator.trainer.kubeflow.org")
     body = '[{"op": "remove", "path": "/webhooks/0/clientConfig/caBundle"}]'
     served.cluster.kubectl("patch", *name, "--type=json", "-p", body)
-    done = served.create(trainjob("a", space), check=False)
-    assert "failed to verify certificate" in done.stderr
+    served.failure(trainjob("a", space), lambda text: "failed to verify certificate" in text)
     served.run(served.keeper.refresh())
     assert "not found" in served.refusal(trainjob("a", space))

@@ -93,7 +93,7 @@ def name_of(obj: Json) -> str:
 
 
 def assert_nothing_left(cluster: Access, namespace: str) -> None:
-    assert wait_until(lambda: left(cluster, namespace) == [], 60), left(cluster, namespace)
+    assert wait_until(lambda: left(cluster, namespace) == [], PATIENCE_S), left(cluster, namespace)
 
 
 def test_a_function_comes_back_with_its_value(

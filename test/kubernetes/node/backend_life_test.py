@@ -114,8 +114,12 @@ def test_a_failed_pod_tells_its_exit_status(
     status = home.job(job)["status"]
     assert (status["phase"], status["exitCode"]) == ("Failed", 7)
     assert {node["rank"]: node["exitCode"] for node in status["nodes"]}[1] == 7
-    reasons = [event["reason"] for event in home.json("jobs", "events", job)["items"]]
-    assert {"Created", "Starting", "Running", "Failed", "SuccessfulCreate"} <= set(reasons)
+    told = {"Created", "Starting", "Running", "Failed", "SuccessfulCreate"}
+
+    def reasons() -> set[str]:
+        return {str(event["reason"]) for event in home.json("jobs", "events", job)["items"]}
+
+    assert wait_until(lambda: told <= reasons(), PATIENCE_S), reasons()
 
 
 def test_a_cancelled_job_leaves_no_pod(

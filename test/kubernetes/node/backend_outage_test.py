@@ -67,8 +67,12 @@ def test_jobs_outlive_it(
     for job in (*jobs[:2], late):
         home.run("jobs", "delete", job)
     home.run("jobs", "show", jobs[2], code=3)
-    left = node_cluster.get("jobsets", "-n", namespace)["items"]
-    assert [item["metadata"]["name"] for item in left] == ["is-forgotten"]
+
+    def left() -> list[str]:
+        items = node_cluster.get("jobsets", "-n", namespace)["items"]
+        return [str(item["metadata"]["name"]) for item in items]
+
+    assert wait_until(lambda: left() == ["is-forgotten"], PATIENCE_S), left()
     _, _, advice = forgotten.partition(" kubectl ")
     node_cluster.kubectl(*advice.split())
-    assert node_cluster.get("jobsets", "-n", namespace)["items"] == []
+    assert wait_until(lambda: left() == [], PATIENCE_S), left()

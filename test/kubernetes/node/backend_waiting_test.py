@@ -61,8 +61,8 @@ def test_a_job_that_waits_says_why(
     events = home.run("jobs", "events", ids["wide"])
     assert "FailedScheduling" in events
     home.run("jobs", "delete", *ids.values())
-    left = node_cluster.get("jobsets,jobs,pods", "-n", namespace)["items"]
-    assert left == []
+    kinds = ("jobsets,jobs,pods", "-n", namespace)
+    assert wait_until(lambda: not node_cluster.get(*kinds)["items"], PATIENCE_S)
 
 
 def test_a_job_in_a_queue_says_which_and_why(

@@ -54,12 +54,24 @@ def seats(gang_operator: NodeOperator, namespace: str) -> Queues:
     place = (node["metadata"]["name"], "--subresource=status", "--type=merge", "-p", body)
     cluster.kubectl("patch", "node", *place)
     gang_operator.wait(namespace, lambda: has_seats(cluster), "the node has seats")
+    # The scheduler does not soon look again at a gang for which there was no room.
+    gang_operator.wait(namespace, lambda: not seated(cluster), "nobody has a seat from before")
     return Queues(gang_operator, namespace)
 
 
 def has_seats(cluster: Access) -> bool:
     (node,) = cluster.get("nodes")["items"]
     return SEAT in node["status"]["allocatable"]
+
+
+def seated(cluster: Access) -> list[str]:
+    """The pods that have a seat, or will have one."""
+    return [
+        str(pod["metadata"]["name"])
+        for pod in cluster.get("pods", "-A")["items"]
+        if pod["status"]["phase"] in ("Pending", "Running")
+        and any(SEAT in each["resources"].get("requests", {}) for each in pod["spec"]["containers"])
+    ]
 
 
 def containers() -> list[Json]:

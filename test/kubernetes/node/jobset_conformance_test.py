@@ -13,6 +13,7 @@ import pytest
 import yaml
 from cluster.access import Access
 from cluster.images import BUSYBOX
+from cluster.processes import wait_until
 from installation import Installation, installed
 from jobset_comparison import CASES, NAMES, Comparison
 
@@ -56,8 +57,8 @@ def compared(
         with installed(home.home, home.variables):
             pass
     kinds = "jobsets,jobs,pods,services,configmaps,secrets"
-    left = node_cluster.get(kinds, "-n", namespace, "-l", "trainway.dev/job-id")
-    assert left["items"] == []
+    place = ("-n", namespace, "-l", "trainway.dev/job-id")
+    assert wait_until(lambda: not node_cluster.get(kinds, *place)["items"], 60)
 
 
 @pytest.mark.parametrize("case", [Case("jobset"), Case("jobs", NOT_PLAIN)], ids=lambda c: c.form)

@@ -89,7 +89,7 @@ def raises(kind: type[Exception], call: Callable[[], object]) -> str:
 
 def eventually(look: Callable[[], Any], is_it: Callable[[Any], bool]) -> Any:
     """Look until it is as it should be, or time is up; what was seen last."""
-    for _ in range(60):
+    for _ in range(240):
         seen = look()
         if is_it(seen):
             break
@@ -108,7 +108,7 @@ def wait(client: TrainerClient, name: str, *statuses: str) -> Any:
     job = client.wait_for_job_status(
         name,
         status=set(statuses),
-        timeout=180,
+        timeout=300,
         polling_interval=1,
         callbacks=[lambda job: seen.append(job.status)],
     )
@@ -156,7 +156,7 @@ def sum_with_mpi() -> None:
     world = MPI.COMM_WORLD
     total = world.allreduce(world.Get_rank() + 1)
     print(f"rank {world.Get_rank()} of {world.Get_size()} on {socket.gethostname()} sum {total}")
-    time.sleep(4)
+    time.sleep(8)
 
 
 def fail(reason: str) -> None:
@@ -265,9 +265,9 @@ def check_container_and_options(client: TrainerClient, plain: str) -> None:
             Name("container"),
             Labels({"kueue": "none"}),
             Annotations({"note": "a test"}),
-            TrainerCommand(["bash", "-c", 'echo "$0 $MINE" > /scratch/a; cat /scratch/a; sleep 3']),
+            TrainerCommand(["bash", "-c", 'echo "$0 $MINE" > /scratch/a; cat /scratch/a; sleep 8']),
             TrainerArgs(["first"]),
-            ActiveDeadlineSeconds(170),
+            ActiveDeadlineSeconds(290),
             RuntimePatch(TrainingRuntimeSpecPatch(template)),
         ],
     )
@@ -276,7 +276,7 @@ def check_container_and_options(client: TrainerClient, plain: str) -> None:
     assert metadata["labels"]["kueue"] == "none", metadata
     assert metadata["annotations"]["note"] == "a test", metadata
     spec = raw(client, name)["spec"]
-    assert spec["activeDeadlineSeconds"] == 170
+    assert spec["activeDeadlineSeconds"] == 290
     assert spec["runtimeRef"]["apiGroup"] == GROUP, spec["runtimeRef"]
     assert spec["runtimePatches"][0]["manager"] == "trainer.kubeflow.org/kubeflow-sdk"
     assert wait(client, name, "Running", "Complete").status == "Running"
@@ -366,7 +366,7 @@ def check_suspension(client: TrainerClient, plain: str) -> None:
         "spec": {
             "runtimeRef": {"name": PLAIN_RUNTIME},
             "suspend": True,
-            "trainer": {"command": ["sleep", "3"]},
+            "trainer": {"command": ["sleep", "8"]},
         },
     }
     place = (GROUP, VERSION, backend.namespace, JOBS)
@@ -379,7 +379,7 @@ def check_suspension(client: TrainerClient, plain: str) -> None:
     seen: list[tuple[str, str | None]] = []
     client.wait_for_job_status(
         "held",
-        timeout=120,
+        timeout=300,
         polling_interval=1,
         callbacks=[
             lambda job: seen.append((job.status, job.steps[0].status if job.steps else None))

@@ -51,7 +51,7 @@ def test_a_gang_ends_as_its_pods_are_told(
         found: Json = kwok_cluster.get("jobset", "gang", "-n", namespace).get("status", {})
         return found
 
-    assert wait_until(lambda: bool(status().get("terminalState")), 60), status()
+    assert wait_until(lambda: bool(status().get("terminalState")), 180), status()
     assert status()["terminalState"] == state
     assert status().get("restarts", 0) == restarts
     pods = kwok_cluster.get("pods", "-n", namespace)["items"]

@@ -24,7 +24,7 @@ from trainway.kube.client import Client
 from trainway.kube.connection import load_connection
 
 GANGS, KILLS = 100, 30
-PATIENCE_S = 300.0
+PATIENCE_S = 900.0
 LOOK_S = 0.05
 
 

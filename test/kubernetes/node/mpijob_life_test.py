@@ -20,7 +20,7 @@ Json = dict[str, Any]
 Play = Callable[[Scene], Awaitable[None]]
 Run = Callable[[Play], None]
 
-_PATIENCE_S = 60.0
+_PATIENCE_S = 180.0
 _WAIT = "trap 'exit 0' TERM; while :; do sleep 0.1; done"
 
 
@@ -171,14 +171,14 @@ def test_what_jobset_does_not_let_change_changes_while_suspended(on_scene: Run) 
 def test_a_launcher_waits_for_its_workers_and_takes_them_along(on_scene: Run) -> None:
     async def play(here: Scene) -> None:
         waits = {"launcherCreationPolicy": "WaitForWorkersReady"}
-        policy = {"cleanPodPolicy": "All", "ttlSecondsAfterFinished": 6}
+        policy = {"cleanPodPolicy": "All", "ttlSecondsAfterFinished": 10}
         await here.submit(job(launcher="sleep 1", run_policy=policy, **waits))
         told = await here.until(MPIJOBS, "pi", has("Succeeded"))
         assert told["status"]["replicaStatuses"] == {"Launcher": {"succeeded": 1}, "Worker": {}}
         assert told["status"]["startTime"]
-        await until_none(here, "worker")
         (launcher,) = await pods(here, "launcher")
         assert launcher["status"]["phase"] == "Succeeded"
+        await until_none(here, "worker")
         await here.until_gone(JOBSETS, "pi")
         await until_none(here, "launcher")
         assert has("Succeeded")(await here.until(MPIJOBS, "pi"))

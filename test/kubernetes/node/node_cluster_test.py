@@ -1,9 +1,11 @@
 """The test cluster itself: what the other tests of this folder rely on."""
 
+from pathlib import Path
 from typing import Any
 
 from cluster.access import Access
 from cluster.images import BUSYBOX
+from cluster.node import NodeCluster
 from cluster.processes import wait_until
 
 SCRIPT = """
@@ -43,7 +45,10 @@ def test_the_pods_of_a_jobset_find_each_other_by_name(node_cluster: Access, name
         return bool(status.get("terminalState") == "Completed")
 
     selector = "jobset.sigs.k8s.io/jobset-name=talk"
-    complete = wait_until(is_complete, 90)
+    complete = wait_until(is_complete, 180)
     log = node_cluster.kubectl("logs", "-n", namespace, "-l", selector).stdout
     assert complete, log
     assert log.count("Address: 10.") == 2, log
+    if isinstance(node_cluster, NodeCluster):  # by which pods know where DNS is
+        card = Path("/sys/class/net", node_cluster.network.bridge, "address").read_text().strip()
+        assert card == node_cluster.network.card

@@ -17,7 +17,7 @@ import audit_log
 import pytest
 from audit_log import Request, Right
 from chart_release import Release, release_cluster
-from cluster.access import Access
+from cluster.access import Access, KubectlError
 from cluster.fixtures import ON_EXISTING
 from cluster.helm import NAMESPACE
 from cluster.images import BUSYBOX
@@ -26,7 +26,12 @@ from node_operator import shell_runtime, trainjob
 from upstream_crds import permissive_crd
 
 from trainway.kube.certificates import CA_CERTIFICATE
-from trainway.kube.resources import COSCHEDULING_POD_GROUPS, VOLCANO_POD_GROUPS
+from trainway.kube.resources import (
+    COSCHEDULING_POD_GROUPS,
+    MPIJOBS,
+    TRAINJOBS,
+    VOLCANO_POD_GROUPS,
+)
 from trainway.operator import manifests
 from trainway.operator.runtimes import FINALIZER
 from trainway.operator.tokens import audience
@@ -34,6 +39,7 @@ from trainway.operator.tokens import audience
 Json = dict[str, Any]
 
 SPACE: Final = "jobs"
+PATIENCE_S: Final = 180.0
 ACCOUNT: Final = f"system:serviceaccount:{NAMESPACE}:{manifests.NAME}"
 PLUGINS: Final = "NodeRestriction,OwnerReferencesPermissionEnforcement"
 TTL: Final = "trainway.dev/ttl-seconds-after-finished"
@@ -64,6 +70,7 @@ def test_the_operator_uses_all_its_rights_and_needs_no_others(
     # The name of the default scheduler: gangs get a PodGroup, and their pods start all the same.
     release.install(*FEATURES, "gangScheduling=default-scheduler")
     cluster = release.cluster
+    assert wait_until(lambda: knows_owners(cluster), PATIENCE_S)
     release.create(SPACE, *surroundings())
     release.create(SPACE, *train_jobs(), *mpi_jobs())
     change_jobs(release)
@@ -77,13 +84,35 @@ def test_the_operator_uses_all_its_rights_and_needs_no_others(
     release.upgrade(*FEATURES, "gangScheduling=volcano", "replicaCount=1")
     release.create(SPACE, mpijob("volcanic", launcher=FOREVER, worker=FOREVER))
     group = ("podgroups.scheduling.volcano.sh", "volcanic")
-    assert wait_until(lambda: exists(cluster, *group), 60), release.report(SPACE)
+    assert wait_until(lambda: exists(cluster, *group), PATIENCE_S), release.report(SPACE)
     patch(cluster, "mpijob", "volcanic", {"spec": {"runPolicy": {"suspend": True}}})
     wait_for_use(folder, cluster, granted)
 
     asked = requests(folder, cluster)
     assert audit_log.missing(granted, asked) == []
     assert [str(right) for right in audit_log.unused(granted, asked)] == []
+
+
+def knows_owners(cluster: Access) -> bool:
+    """Whether the plugin knows our kinds: it learns of new ones twice a minute."""
+    owners = [
+        {
+            "apiVersion": kind.api_version,
+            "kind": kind.kind,
+            "name": "any",
+            "uid": "any",
+            "blockOwnerDeletion": True,
+        }
+        for kind in (TRAINJOBS, MPIJOBS)
+    ]
+    metadata = {"name": "is-asked-about", "ownerReferences": owners}
+    try:
+        cluster.rehearse({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}, SPACE)
+    except KubectlError as error:
+        if "cannot find RESTMapping" in str(error):
+            return False
+        raise
+    return True
 
 
 FEATURES: Final = (
@@ -138,7 +167,7 @@ def wait_for_use(folder: Path, cluster: Access, granted: set[Right]) -> None:
     def are_used() -> bool:
         return not audit_log.unused(granted, requests(folder, cluster))
 
-    wait_until(are_used, 60)
+    wait_until(are_used, PATIENCE_S)
 
 
 # What there is
@@ -224,7 +253,7 @@ def change_jobs(release: Release) -> None:
     """Edit, scale and break jobs that are there."""
     cluster = release.cluster
     for name in ("edited", "vanishing", "growing", "broken"):
-        assert wait_until(partial(exists, cluster, "jobset", name), 60)
+        assert wait_until(partial(exists, cluster, "jobset", name), PATIENCE_S)
     pod = {"spec": {"nodeSelector": {"pool": "a"}}}
     jobs = [{"name": "node", "template": {"spec": {"template": pod}}}]
     change = {
@@ -233,8 +262,9 @@ def change_jobs(release: Release) -> None:
     }
     patch(cluster, "trainjob", "edited", {"spec": {"runtimePatches": [change]}})
     running = "jobset.sigs.k8s.io/jobset-name=vanishing"
-    cluster.kubectl("wait", "pod", "-n", SPACE, "-l", running, "--for=condition=Ready")
-    assert wait_until(lambda: has_status(release, "vanishing"), 30)
+    ready = ("--for=condition=Ready", f"--timeout={PATIENCE_S:g}s")
+    cluster.kubectl("wait", "pod", "-n", SPACE, "-l", running, *ready)
+    assert wait_until(lambda: has_status(release, "vanishing"), PATIENCE_S)
     cluster.kubectl("delete", "jobset", "vanishing", "-n", SPACE, "--wait=false")
     worker = {"mpiReplicaSpecs": {"Worker": {"replicas": 2}}}
     patch(cluster, "mpijob", "growing", {"spec": worker})
@@ -284,7 +314,7 @@ def ask(
     authority = base64.b64decode(secret["data"][CA_CERTIFICATE]).decode()
     context = ssl.create_default_context(cadata=authority)
     context.check_hostname = False  # it is called by address
-    connection = http.client.HTTPSConnection(address, port, timeout=10, context=context)
+    connection = http.client.HTTPSConnection(address, port, timeout=PATIENCE_S, context=context)
     text = json.dumps(body) if body is not None else None
     try:
         connection.request(method, path, text, {"Authorization": f"Bearer {token}"})

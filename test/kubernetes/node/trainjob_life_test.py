@@ -72,10 +72,23 @@ def test_a_job_past_its_deadline_fails_and_its_pods_end(
         shell_runtime("shell"),
         trainjob("late", "shell", FOREVER, activeDeadlineSeconds=10),
     )
-    node_operator.wait_running(namespace, 2)
+    node_operator.wait(
+        namespace,
+        lambda: both_run(node_operator, namespace) or has_failed(node_operator, namespace, "late"),
+        "both pods run, unless that takes longer than the deadline",
+    )
     failed = node_operator.wait_condition("trainjob", namespace, "late", "Failed")
     assert failed["reason"] == "DeadlineExceeded"
     node_operator.wait(namespace, lambda: not node_operator.pods(namespace), "no pods are left")
+
+
+def both_run(operator: NodeOperator, namespace: str) -> bool:
+    return [pod["status"]["phase"] for pod in operator.pods(namespace)] == ["Running"] * 2
+
+
+def has_failed(operator: NodeOperator, namespace: str, name: str) -> bool:
+    job = operator.job("trainjob", namespace, name) or {}
+    return any(each["type"] == "Failed" for each in job.get("status", {}).get("conditions", []))
 
 
 def test_a_finished_job_is_removed_with_all_it_made_after_its_time_to_live(

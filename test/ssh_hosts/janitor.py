@@ -1,7 +1,8 @@
-"""Removes what a cluster leaves: `slurm_janitor.py FOLDER NAME`, once its input ends.
+"""Removes what machines leave: `janitor.py FOLDER NAME`, once its input ends.
 
-It is a process of its own so that it also clears up after a test run that was killed. cgroups are
-removed from the innermost outwards, which works once the last process in them is gone.
+It is a process of its own so that it also clears up after a test run that was killed. The cgroups
+of nodes of Slurm, whose names begin with NAME, are removed from the innermost outwards, which works
+once the last process in them is gone.
 """
 
 import os
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 CGROUPS: Final = Path("/sys/fs/cgroup")
-PATIENCE_S: Final = 20.0
+PATIENCE_S: Final = 60.0
 
 
 def cgroups_of(name: str) -> list[Path]:
@@ -44,7 +45,8 @@ def _innermost_first(top: Path) -> Iterator[Path]:
 
 def main(folder: str, name: str) -> None:
     sys.stdin.read()
-    remove_cgroups(name)
+    if name:
+        remove_cgroups(name)
     deadline = time.monotonic() + PATIENCE_S
     while Path(folder).exists() and time.monotonic() < deadline:
         shutil.rmtree(folder, ignore_errors=True)  # a daemon that is being killed may still write
