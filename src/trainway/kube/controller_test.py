@@ -29,7 +29,7 @@ def _queue() -> WorkQueue:
 
 async def _until(controller: Controller, done: asyncio.Event) -> None:
     running = asyncio.create_task(controller.run())
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await done.wait()
     await asyncio.sleep(0)
     running.cancel()

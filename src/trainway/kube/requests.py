@@ -17,6 +17,8 @@ APPLY: Final = "application/apply-patch+yaml"
 
 _METADATA: Final = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 _METADATA_LIST: Final = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+_UNWARNED: Final = {"fieldValidation": "Ignore"}
+"""By default the API server reads what is written a second time, for warnings that nobody reads."""
 
 
 class Request(NamedTuple):
@@ -197,7 +199,7 @@ def _selected(selection: Selection) -> dict[str, str]:
 
 def _writing(field_manager: str, dry_run: bool = False) -> dict[str, str]:
     query = {"fieldManager": field_manager, "dryRun": "All" if dry_run else ""}
-    return {name: value for name, value in query.items() if value}
+    return {name: value for name, value in query.items() if value} | _UNWARNED
 
 
 def _with_query(path: str, query: Mapping[str, Any]) -> str:

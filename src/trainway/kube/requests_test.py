@@ -17,6 +17,8 @@ _OBJECT: Json = {
     "metadata": {"name": "c", "namespace": "n"},
 }
 
+_UNWARNED = "fieldValidation=Ignore"
+
 
 def _body(request: Request) -> object:
     assert request.body is not None
@@ -50,7 +52,8 @@ def test_watch() -> None:
 
 def test_creation_is_sent_once() -> None:
     request = requests.creation(CONFIG_MAPS, _OBJECT, field_manager="me", dry_run=True)
-    assert request[:2] == ("POST", "/api/v1/namespaces/n/configmaps?fieldManager=me&dryRun=All")
+    path = "/api/v1/namespaces/n/configmaps"
+    assert request[:2] == ("POST", f"{path}?fieldManager=me&dryRun=All&{_UNWARNED}")
     assert _body(request) == _OBJECT
     assert not request.is_repeatable
 
@@ -58,13 +61,12 @@ def test_creation_is_sent_once() -> None:
 def test_application() -> None:
     request = requests.application(_OBJECT, "trainer")
     path = "/api/v1/namespaces/n/configmaps/c"
-    assert request[:2] == ("PATCH", f"{path}?fieldManager=trainer&force=true")
+    assert request[:2] == ("PATCH", f"{path}?fieldManager=trainer&{_UNWARNED}&force=true")
     assert request.content == "application/apply-patch+yaml"
     assert request.is_repeatable
     weak = requests.application(_OBJECT, "t", force=False, subresource="status", resource=TRAINJOBS)
-    assert weak.path == (
-        "/apis/trainer.kubeflow.org/v1alpha1/namespaces/n/trainjobs/c/status?fieldManager=t"
-    )
+    path = "/apis/trainer.kubeflow.org/v1alpha1/namespaces/n/trainjobs/c/status"
+    assert weak.path == f"{path}?fieldManager=t&{_UNWARNED}"
 
 
 def test_only_a_json_patch_cannot_be_repeated() -> None:
@@ -88,7 +90,8 @@ def test_removal_of_one_object_by_its_uid() -> None:
 
 def test_replacement_of_a_part() -> None:
     request = requests.replacement(CONFIG_MAPS, _OBJECT, "status", "me")
-    assert request[:2] == ("PUT", "/api/v1/namespaces/n/configmaps/c/status?fieldManager=me")
+    path = "/api/v1/namespaces/n/configmaps/c/status"
+    assert request[:2] == ("PUT", f"{path}?fieldManager=me&{_UNWARNED}")
 
 
 def test_logs() -> None:

@@ -31,7 +31,7 @@ from trainway.operator.mpijobs.testing import mpijob
 Json = dict[str, Any]
 Test = Callable[[Json], object]
 
-_PATIENCE_S: Final = 15.0
+_PATIENCE_S: Final = 60.0
 _LOOK_S: Final = 0.02
 _GOODBYE_S: Final = 0.1
 """For TLS connections of requests that were cut short: aiohttp closes them by and by."""
@@ -143,7 +143,7 @@ class Stage(Scene):
         """Wait until the controller has worked on what came so far; it takes them in order."""
         await self.submit(mpijob("last", run_policy={"suspend": True}))
         await self.until(MPIJOBS, "last", lambda job: "status" in job)
-        await self.context.mpi_recorder.flush()
+        await self.context.mpi_recorder.flush(self.patience)
 
     async def play_jobs(self, name: str = "pi") -> dict[str, Json]:
         """Make the Jobs of a JobSet, as JobSet does; gives them by role."""

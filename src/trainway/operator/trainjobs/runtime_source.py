@@ -3,7 +3,8 @@
 A TrainJob keeps the runtime that it was first built with, so that first look must not be at an old
 copy: `kubectl apply` of a changed runtime and a new TrainJob takes less time than a watch may lag.
 So the runtime is read from the API server; but one read serves all TrainJobs that ask before it
-starts, and reads of one runtime start some time apart. Under load that is a read for many jobs.
+starts, and reads of one runtime come one after the other, some time apart. Under load, when a read
+takes long, that is a read for many jobs.
 """
 
 import asyncio
@@ -27,6 +28,8 @@ from trainway.operator.trainjobs.runtime_snapshot import (
 Json = dict[str, Any]
 
 _APART_S: Final = 0.03
+_LONGEST_TURN_S: Final = 1.0
+"""So long a read holds up the next one: its connection may be dead."""
 _MOST_KEPT: Final = 256
 
 _Place = tuple[Resource, str, str]
@@ -39,6 +42,8 @@ class RuntimeSource:
         self._client = client
         self._coming: dict[_Place, asyncio.Task[Snapshot]] = {}
         """Reads that have not started: whoever asks now may share them."""
+        self._reading: dict[_Place, asyncio.Task[Snapshot]] = {}
+        """Reads that have started, too early for whoever asks now."""
         self._started: dict[_Place, float] = {}
         self._parsed: OrderedDict[Hashable, Snapshot] = OrderedDict()
 
@@ -63,19 +68,29 @@ class RuntimeSource:
 
     async def _read(self, place: _Place) -> Snapshot:
         resource, namespace, name = place
-        clock = asyncio.get_running_loop().time
-        pause = self._started.get(place, -_APART_S) + _APART_S - clock()
-        if pause > 0:
-            await asyncio.sleep(pause)
-        self._started[place] = clock()
-        del self._coming[place]
+        await self._turn(place)
+        reading = self._reading[place] = self._coming.pop(place)
         try:
             runtime = await self._client.get(resource, name, namespace)
         except ObjectNotFound as error:
             self._started.pop(place, None)
             raise BuildError(f"{_NOT_FOUND[resource]}: {error}", missing_runtime=True) from error
+        finally:
+            if self._reading.get(place) is reading:
+                del self._reading[place]
         head = {"apiVersion": resource.api_version, "kind": resource.kind}
         return self._current(runtime | head)
+
+    async def _turn(self, place: _Place) -> None:
+        """Wait for the read before this one, and until it began long enough ago."""
+        reading = self._reading.get(place)
+        if reading is not None:
+            await asyncio.wait({reading}, timeout=_LONGEST_TURN_S)
+        clock = asyncio.get_running_loop().time
+        pause = self._started.get(place, -_APART_S) + _APART_S - clock()
+        if pause > 0:
+            await asyncio.sleep(pause)
+        self._started[place] = clock()
 
     def _current(self, runtime: Json) -> Snapshot:
         metadata = runtime["metadata"]

@@ -37,7 +37,7 @@ from trainway.operator.trainjobs import controller as trainjobs
 Json = dict[str, Any]
 T = TypeVar("T")
 
-_PATIENCE_S: Final = 20.0
+_PATIENCE_S: Final = 60.0
 _POLL_S: Final = 0.02
 _CLOSING_S: Final = 0.1
 """A TLS connection whose request was cancelled needs a moment to close."""
@@ -136,7 +136,7 @@ class Operator:
 
     async def told(self) -> None:
         """Wait until all events are sent."""
-        await self.recorder.flush()
+        await self.recorder.flush(_PATIENCE_S)
 
     # What tests read and write.
 
