@@ -179,8 +179,7 @@ class Queues:
     def end(self, pods: Sequence[Json]) -> None:
         """Let pods end well."""
         for pod in pods:
-            place = ("-n", self.namespace, pod["metadata"]["name"])
-            self.cluster.kubectl("exec", *place, "--", "touch", END_FILE)
+            self.cluster.open_gate(pod, END_FILE)
 
     def wait(self, condition: Callable[[], bool], what: str) -> None:
         """Wait for a condition; if it does not come, say how the queues stand."""

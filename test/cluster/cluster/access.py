@@ -49,6 +49,15 @@ class Access:
             raise KubectlError(f"kubectl {' '.join(arguments)}: {done.stderr.strip()}")
         return done
 
+    def open_gate(self, pod: Json, path: str) -> None:
+        """Make a file that a pod waits for, as soon as kubectl is out of it.
+
+        A container that ends takes along what is executed in it, and kubectl says that it failed.
+        """
+        place = ("-n", pod["metadata"]["namespace"], pod["metadata"]["name"])
+        script = f"(sleep 1; touch {path}) >/dev/null 2>&1 &"
+        self.kubectl("exec", *place, "--", "sh", "-c", script)
+
     def get(self, *arguments: str) -> Json:
         """`kubectl get ... -o json`, parsed."""
         answer: Json = json.loads(self.kubectl("get", *arguments, "-o", "json").stdout)

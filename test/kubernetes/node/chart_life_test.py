@@ -143,7 +143,7 @@ def test_jobs_run_on_through_upgrade_crash_and_removal(release: Release) -> None
     release.install("replicaCount=1")
     assert uids(job_pods(release, "long")) == running
     for pod in job_pods(release, "long"):
-        kubectl("exec", "-n", SPACE, pod["metadata"]["name"], "--", "touch", "/tmp/go")
+        release.cluster.open_gate(pod, "/tmp/go")
     release.wait_condition("trainjob", SPACE, "long", "Complete")
 
 
@@ -235,7 +235,7 @@ def test_jobs_of_kubeflow_trainer_run_on_under_trainway(release: Release, tmp_pa
     release.wait(space, lambda: has_status(release, "old"), "our operator has looked")
     assert {pod["metadata"]["uid"] for pod in release.wait_running(space, 2)} == running
     for pod in release.pods(space):
-        kubectl("exec", "-n", space, pod["metadata"]["name"], "--", "touch", "/tmp/go")
+        release.cluster.open_gate(pod, "/tmp/go")
     release.wait_condition("trainjob", space, "old", "Complete")
     jobset = release.cluster.get("jobset", "old", "-n", space)
     assert jobset["metadata"]["generation"] == 1

@@ -107,10 +107,9 @@ def uids(pods: list[Json]) -> set[str]:
     return {pod["metadata"]["uid"] for pod in pods}
 
 
-def open_gates(scene: Scene, namespace: str, pods: list[Json]) -> None:
+def open_gates(scene: Scene, pods: list[Json]) -> None:
     for pod in pods:
-        name = pod["metadata"]["name"]
-        scene.cluster.kubectl("exec", "-n", namespace, name, "--", "touch", "/tmp/open")
+        scene.cluster.open_gate(pod, "/tmp/open")
 
 
 def pods_of(scene: Scene, namespace: str, name: str) -> list[Json]:
@@ -149,7 +148,7 @@ def test_jobs_run_on_while_the_api_server_is_down(
     mine = ticking(seconds).submit(home, place, tmp_path)
     log = following(home, mine)
     for name in ("ends", "fails", "restarts"):  # while nobody can see it, if this is quick enough
-        open_gates(scene, place, pods_of(scene, place, name))
+        open_gates(scene, pods_of(scene, place, name))
     scene.cluster.kill_api_server()
     time.sleep(OUTAGE_S)
     assert home.phase(mine) == "Running"
@@ -163,7 +162,7 @@ def test_jobs_run_on_while_the_api_server_is_down(
     assert failed["reason"] == "FailedJobs"
     after = pods_of(scene, place, "stays")
     assert uids(after) == uids(before)
-    open_gates(scene, place, after)
+    open_gates(scene, after)
     operator.wait_condition("trainjob", place, "stays", "Complete")
     assert restarts(scene, place, "stays") == 0
     assert rest_of(log) == numbered(seconds)
@@ -198,7 +197,7 @@ def test_an_expired_token_is_read_anew(scene: Scene, place: str) -> None:
     pods = operator.wait_running(place, 1)
     scene.tokens.revoke()
     scene.proxy.cut()  # what was open goes on, whoever asked for it
-    open_gates(scene, place, pods)
+    open_gates(scene, pods)
     operator.wait(
         place, lambda: jobset_is_done(scene, place, "before"), "the JobSet is done meanwhile"
     )
@@ -249,7 +248,7 @@ class Gangs:
             "both pods of the gang are replaced",
         )
         operator.wait(place, lambda: runs(scene, place, "gang", 2), "the gang runs again")
-        open_gates(scene, place, pods_of(scene, place, "gang"))
+        open_gates(scene, pods_of(scene, place, "gang"))
         operator.wait_condition("trainjob", place, "gang", "Complete")
         assert restarts(scene, place, "gang") == 1
         self.home.run("jobs", "wait", self.mine)

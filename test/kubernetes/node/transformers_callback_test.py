@@ -36,8 +36,7 @@ def test_progress_of_transformers_is_in_the_status(
     assert told()["estimatedRemainingSeconds"] > 0
 
     (pod,) = node_operator.wait_running(host_namespace, 1)
-    arguments = ("exec", "-n", host_namespace, pod["metadata"]["name"], "--")
-    node_operator.cluster.kubectl(*arguments, "touch", "/tmp/open")
+    node_operator.cluster.open_gate(pod, "/tmp/open")
     node_operator.wait_condition("trainjob", host_namespace, "tiny", "Complete")
     assert (told()["progressPercentage"], told()["estimatedRemainingSeconds"]) == (100, 0)
     assert float(metrics(told())["train_loss"]) > 0
