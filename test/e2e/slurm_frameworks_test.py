@@ -18,7 +18,8 @@ from slurm_cluster import SlurmCluster
 pytestmark = pytest.mark.xdist_group("slurm")
 
 SAVES = (
-    'trap "echo saved > $TRAINWAY_OUTPUT_DIR/state; exit 0" TERM; touch {here}; sleep 1000 & wait'
+    'trap "echo saved > $TRAINWAY_OUTPUT_DIR/state; exit 0" TERM; touch {here}; '
+    "while :; do sleep 1000 & wait; done"
 )
 """Keeps a checkpoint when it is told to end, and says when it is ready to."""
 LIMIT_S = 65

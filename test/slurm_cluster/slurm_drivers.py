@@ -21,9 +21,12 @@ Json = dict[str, Any]
 
 CHECKPOINTS = (
     'trap "echo saved; exit 0" TERM; echo begun; '
-    '[ "$TRAINWAY_RESTART_ATTEMPT" != 0 ] || { sleep 1000 & wait; }'
+    '[ "$TRAINWAY_RESTART_ATTEMPT" != 0 ] || while :; do sleep 1000 & wait; done'
 )
-"""Hangs until it is told to stop, and ends when it has begun anew."""
+"""Hangs until it is told to stop, and ends when it has begun anew.
+
+Slurm tells all its processes, so the sleep may be gone before the shell has heard.
+"""
 
 
 def requests(**amounts: str) -> Json:

@@ -23,7 +23,7 @@ Json = dict[str, Any]
 HANGS_ONCE = 'echo "begun $TRAINWAY_RESTART_ATTEMPT"; [ "$TRAINWAY_RESTART_ATTEMPT" != 0 ] || '
 HANGS_ONCE += "exec sleep 1000"
 CHECKPOINTS = 'trap "echo saved; exit 0" TERM; echo begun; '
-CHECKPOINTS += '[ "$TRAINWAY_RESTART_ATTEMPT" != 0 ] || { sleep 1000 & wait; }'
+CHECKPOINTS += '[ "$TRAINWAY_RESTART_ATTEMPT" != 0 ] || while :; do sleep 1000 & wait; done'
 BOTH = ("node-0-0", "node-0-1")
 PREEMPTED = "JobId=7 JobState=RUNNING PreemptTime=2026-11-15T15:46:38"
 ENDING = "JobId=7 JobState=COMPLETING"
