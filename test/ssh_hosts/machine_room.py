@@ -7,6 +7,7 @@ network with the last machine, and a janitor (`janitor.py`) removes the rest.
 import subprocess
 import sys
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ from machine import Machine
 from switch import Switch
 
 
-class MachineRoom:
+class MachineRoom(ABC):
     """A folder, and maybe a network; who inherits it puts machines there."""
 
     def __init__(
@@ -36,9 +37,9 @@ class MachineRoom:
         self.close()
 
     @property
+    @abstractmethod
     def machines(self) -> Sequence[Machine]:
         """All that are there by now."""
-        raise NotImplementedError
 
     @property
     def network(self) -> Switch:

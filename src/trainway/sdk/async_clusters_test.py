@@ -1,7 +1,5 @@
 import asyncio
 import inspect
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -10,15 +8,6 @@ from trainway.sdk import AsyncClient, Client
 from trainway.sdk.async_clusters import AsyncCluster
 from trainway.sdk.clusters import Cluster
 from trainway.sdk.testing import FakeServer
-
-
-@pytest.fixture
-def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
-    monkeypatch.setenv("TRAINWAY_HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("TRAINWAY_SERVER", raising=False)
-    monkeypatch.chdir(tmp_path)
-    with FakeServer(tmp_path / "home") as server:
-        yield server
 
 
 def public(kind: type) -> set[str]:

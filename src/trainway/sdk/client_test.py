@@ -1,5 +1,5 @@
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from inspect import signature
@@ -20,15 +20,6 @@ TRAIN = {
     "metadata": {"name": "a"},
     "spec": {"runtimeRef": {"name": "torch-distributed"}, "trainer": {"numNodes": 3}},
 }
-
-
-@pytest.fixture
-def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
-    monkeypatch.setenv("TRAINWAY_HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("TRAINWAY_SERVER", raising=False)
-    monkeypatch.chdir(tmp_path)
-    with FakeServer(tmp_path / "home") as server:
-        yield server
 
 
 @pytest.fixture(params=[True, False], ids=["torch", "no torch"])

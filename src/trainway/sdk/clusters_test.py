@@ -1,4 +1,3 @@
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -6,15 +5,6 @@ import pytest
 from trainway.errors import NotFoundError, UsageError
 from trainway.sdk import Client
 from trainway.sdk.testing import FakeServer, Json
-
-
-@pytest.fixture
-def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
-    monkeypatch.setenv("TRAINWAY_HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("TRAINWAY_SERVER", raising=False)
-    monkeypatch.chdir(tmp_path)
-    with FakeServer(tmp_path / "home") as server:
-        yield server
 
 
 def tasks(fake: FakeServer) -> list[Json]:
