@@ -9,7 +9,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from trainway.backends.agent_backend import Clock, now
 from trainway.backends.agent_socket import AgentError
@@ -28,7 +28,7 @@ from trainway.backends.local.certificate import StatusKeys
 from trainway.backends.local.jobdir import JobDir, write_private
 from trainway.backends.local.journal import Record
 from trainway.backends.local.ports import Ports
-from trainway.backends.site_backend import SiteBackend
+from trainway.backends.site_backend import Courier, SiteBackend
 from trainway.backends.slurm import checks, options, planning, probing, refusals
 from trainway.backends.slurm.attachment import attachment
 from trainway.backends.slurm.capacity import capacity_of
@@ -235,7 +235,7 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
             return NONE
         return wanted or next(iter(found), "")
 
-    def _courier(self, handle: Handle) -> RelayClient:
+    def _courier(self, handle: Handle) -> "Relay":
         return self._relays.of(handle["cluster"])
 
     def _workload_of(self, plan: Json) -> Workload | None:
@@ -252,14 +252,30 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
         return super()._completed(job, request, keys)
 
 
+class Relay(Courier, Protocol):
+    """Speaks for us on the login node of a cluster."""
+
+    def describe(self, cluster: Json) -> None:
+        """Take note of how the cluster is configured now."""
+        ...
+
+    def watch(self, job_id: str, journal: Path, after: int) -> AsyncIterator[Update]:
+        """What becomes of a job."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of the login node."""
+        ...
+
+
 class Relays:
     """The relays of one server, one for each cluster, whichever partitions are used."""
 
-    def __init__(self, make: Callable[[Json], RelayClient]) -> None:
+    def __init__(self, make: Callable[[Json], Relay]) -> None:
         self._make = make
-        self._made: dict[tuple[str, ...], RelayClient] = {}
+        self._made: dict[tuple[str, ...], Relay] = {}
 
-    def of(self, cluster: Json) -> RelayClient:
+    def of(self, cluster: Json) -> Relay:
         """The relay of a cluster."""
         key = tuple(str(cluster[name]) for name in ("name", "login", "home"))
         if key not in self._made:

@@ -43,7 +43,7 @@ class Setup:
         self.backend = SlurmBackend(
             BackendSettings(home, target),
             ConfiguredClusters(home, home, has_slurm=lambda: False),
-            Relays(self.make),  # type: ignore[arg-type]  # it is a FakeRelay
+            Relays(self.make),
             clock=lambda: datetime(2026, 11, 15, tzinfo=UTC),
         )
 
