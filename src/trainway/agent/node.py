@@ -120,7 +120,8 @@ class Node:
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
         try:
             fd = self.directory.open(f"logs/{name}.log", flags)
-        except OSError:
+        except OSError as error:
+            self.on_dropped(error)
             fd = os.open(NO_ROOM, os.O_RDWR)
         return self.log_writer(fd, name)
 
@@ -129,7 +130,7 @@ class Node:
         return LogWriter(fd, self.on_dropped)
 
     def on_dropped(self, error: OSError) -> None:
-        """Tell that a log has no room."""
+        """Tell why a log is not written."""
         message = f"log lines are dropped while they cannot be written: {error.strerror}"
         self.tell_once("Warning", "LogsDropped", message)
 

@@ -21,6 +21,7 @@ from typing import Any
 
 from trainway.agent import process_tree
 from trainway.agent.launch import PACKAGE, write_zip
+from trainway.agent.slurm.files.job_files import FOLDERS
 from trainway.agent.slurm.files.parcel import pack
 
 Json = dict[str, Any]
@@ -171,7 +172,23 @@ class SlurmJob:
         try:
             return driver.wait(PATIENCE)
         except subprocess.TimeoutExpired as error:
-            raise AssertionError(f"{self.records()[-4:]}\n{self.said()}") from error
+            raise AssertionError(self.state()) from error
+
+    def state(self) -> str:
+        """All that tells why something waits: the journal, the processes, the files."""
+        folder = os.fsencode(self._folder)
+        processes = []
+        for entry in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                words = (entry / "cmdline").read_bytes()
+                if folder in words:
+                    state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
+                    where = (entry / "wchan").read_text()
+                    processes.append(f"{entry.name} {state} {where} {words!r}")
+        files = [path for path in self._folder.rglob("*") if path.is_file()]
+        sizes = [f"{path.stat().st_size} {path.relative_to(self._folder)}" for path in files]
+        records = [json.dumps(record) for record in self.records()[-4:]]
+        return "\n".join([*records, *processes, *sorted(sizes), self.said()])
 
     def said(self) -> str:
         """What the drivers printed."""
@@ -215,7 +232,7 @@ class SlurmJob:
             found = what()
             if found:
                 return found
-            assert time.monotonic() < give_up, f"{self.records()[-4:]}\n{self.said()}"
+            assert time.monotonic() < give_up, self.state()
             select.select([], [], [], 0.02)
 
     def until_record(self, **fields: Any) -> Json:
@@ -261,6 +278,8 @@ class ScatteredJob(SlurmJob):
     def __init__(self, folder: Path, spec: Json) -> None:
         super().__init__(folder, spec, slurm={"roles": {}, "requeue": True, "shared": False})
         write_zip(self.path / "agent.pyz")
+        for name in FOLDERS:
+            (self.path / name).mkdir()
         for node in ("a", "b"):
             (folder / node).mkdir()
             pack(str(self.path), str(folder / node / "trainway-7.0.x.pyz"))
