@@ -177,14 +177,7 @@ class SlurmJob:
     def state(self) -> str:
         """All that tells why something waits: the journal, the processes, the files."""
         folder = os.fsencode(self._folder)
-        processes = []
-        for entry in Path("/proc").glob("[0-9]*"):
-            with contextlib.suppress(OSError):
-                words = (entry / "cmdline").read_bytes()
-                if folder in words:
-                    state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
-                    where = (entry / "wchan").read_text()
-                    processes.append(f"{entry.name} {state} {where} {words!r}")
+        processes = [f"{pid} {line!r}" for pid, line in command_lines() if folder in line]
         files = [path for path in self._folder.rglob("*") if path.is_file()]
         sizes = [f"{path.stat().st_size} {path.relative_to(self._folder)}" for path in files]
         records = [json.dumps(record) for record in self.records()[-4:]]
@@ -298,13 +291,14 @@ class ScatteredJob(SlurmJob):
 def running(*words: str) -> list[int]:
     """The processes that were started with these words, one after the other, but for srun."""
     wanted = b"\0".join(word.encode() for word in words)
-    found = []
-    for entry in os.listdir("/proc"):
+    return [pid for pid, line in command_lines() if wanted in line and b"srun" not in line]
+
+
+def command_lines() -> Iterator[tuple[int, bytes]]:
+    """All processes, with the words that they were started with."""
+    for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            line = Path("/proc", entry, "cmdline").read_bytes() if entry.isdigit() else b""
-            if wanted in line and b"srun" not in line:
-                found.append(int(entry))
-    return found
+            yield int(entry.name), (entry / "cmdline").read_bytes()
 
 
 @contextlib.contextmanager
