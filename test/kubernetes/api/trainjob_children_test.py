@@ -1,7 +1,8 @@
 """The objects of TrainJobs on a real API server: they are kept, and only what is ours is."""
 
-from typing import Any
+from typing import Any, Final
 
+import pytest
 from trainjob_world import COMPLETED, CREATION_FAILED, World, first_container, trainjob
 
 from trainway.kube.resources import (
@@ -11,6 +12,7 @@ from trainway.kube.resources import (
     SECRETS,
     TRAINJOBS,
 )
+from trainway.operator import caches
 from trainway.operator.trainjobs.testing import Operator, eventually
 from trainway.runtimes import builtin_runtime
 
@@ -115,7 +117,8 @@ def test_nothing_is_made_for_a_trainjob_that_is_being_deleted(world: World) -> N
     world.run(story)
 
 
-def test_d16_a_pod_group_follows_while_the_job_is_inactive(world: World) -> None:
+def gang_runtime(world: World) -> str:
+    """A runtime whose jobs have a PodGroup; its name."""
     runtime = builtin_runtime("torch-distributed")
     assert runtime is not None
     runtime["metadata"]["name"] = f"{world.namespace}-gang"
@@ -125,32 +128,56 @@ def test_d16_a_pod_group_follows_while_the_job_is_inactive(world: World) -> None
     }
     first_container(runtime["spec"]["template"])["resources"] = {"requests": {"cpu": "2"}}
     world.add_runtime(runtime)
+    return str(runtime["metadata"]["name"])
+
+
+SMALLER: Final = {"spec": {"minMember": 1}}
+
+
+async def has_all_members(operator: Operator) -> bool:
+    group = await operator.found(COSCHEDULING_POD_GROUPS, "t")
+    return bool(group["spec"]["minMember"] == 3)
+
+
+def test_d16_a_pod_group_follows_while_the_job_is_inactive(world: World) -> None:
+    name, resource = gang_runtime(world), COSCHEDULING_POD_GROUPS
 
     async def story(operator: Operator) -> None:
-        name = runtime["metadata"]["name"]
         await operator.create(trainjob(name, spec={"suspend": True}, numNodes=3))
         await operator.has_conditions("t", ("Suspended", "True", "Suspended"))
-        group = await operator.found(COSCHEDULING_POD_GROUPS, "t")
+        group = await operator.found(resource, "t")
         assert group["spec"] == {
             "minMember": 3,
             "minResources": {"cpu": "6"},
             "scheduleTimeoutSeconds": 9,
         }
-        patch = {"spec": {"minMember": 1}}
-        resource = COSCHEDULING_POD_GROUPS
-        await operator.client.patch(resource, "t", world.namespace, patch)
+        await operator.client.patch(resource, "t", world.namespace, SMALLER)
         await operator.suspend("t", False)
-
-        async def is_right() -> bool:
-            found = await operator.found(resource, "t")
-            return bool(found["spec"]["minMember"] == 3)
-
-        await eventually(is_right)
+        await eventually(lambda: has_all_members(operator))
         await operator.has_conditions("t", ("Suspended", "False", "Resumed"))
         assert (await operator.jobset("t"))["spec"]["suspend"] is False
         await operator.idle()
-        await operator.client.patch(resource, "t", world.namespace, patch)
+        await operator.client.patch(resource, "t", world.namespace, SMALLER)
         await operator.idle()
         assert (await operator.found(resource, "t"))["spec"]["minMember"] == 1
+
+    world.run(story)
+
+
+def test_d16_a_pod_group_is_right_before_the_job_starts_also_where_the_cache_is_behind(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = gang_runtime(world)
+
+    async def story(operator: Operator) -> None:
+        await operator.create(trainjob(name, spec={"suspend": True}, numNodes=3))
+        await operator.has_conditions("t", ("Suspended", "True", "Suspended"))
+        await operator.idle()
+        cached = caches.pod_groups(operator.informers, COSCHEDULING_POD_GROUPS).store
+        monkeypatch.setattr(cached, "put", lambda key, _: (cached.text(key), False))
+        await operator.client.patch(COSCHEDULING_POD_GROUPS, "t", world.namespace, SMALLER)
+        await operator.suspend("t", False)
+        await operator.has_conditions("t", ("Suspended", "False", "Resumed"))
+        assert await has_all_members(operator)
 
     world.run(story)

@@ -127,9 +127,20 @@ def owner_of(seen: Json, job: Json) -> Owner:
 
 
 def verdict(
-    child: Child, job: Json, seen: Json | None, sent: Sent | None, *, inactive: bool, now: datetime
+    child: Child,
+    job: Json,
+    seen: Json | None,
+    sent: Sent | None,
+    *,
+    inactive: bool,
+    starting: bool,
+    now: datetime,
 ) -> Verdict:
-    """What to do with a child, by what the cache shows and what was sent before."""
+    """What to do with a child, by what the cache shows and what was sent before.
+
+    `starting` is the last moment of an inactive job: what the cache shows too late, that somebody
+    has changed it, could not be put right any more.
+    """
     if seen is None:
         return _unseen(child, sent, now)
     owner = owner_of(seen, job)
@@ -141,7 +152,7 @@ def verdict(
         case Manner.ONCE:
             return Verdict.LEAVE
         case Manner.WHILE_INACTIVE:
-            is_current = sent is not None and not _changed_spec(seen, sent)
+            is_current = sent is not None and not _changed_spec(seen, sent) and not starting
             if not inactive or (is_current and sent is not None and sent.digest == child.digest):
                 return Verdict.LEAVE
         case Manner.ALWAYS:
