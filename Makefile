@@ -11,6 +11,7 @@ SOURCES := $(shell find src -name '*.py' -o -name '*.yaml' 2>/dev/null)
 CLUSTER := PYTHONPATH=test/cluster $(BIN)/python -m cluster
 SIZE ?= node
 CLUSTER_TESTS ?= test/kubernetes
+NODE_TESTS := test/kubernetes/kwok test/kubernetes/node
 CLUSTER_EXTRAS := helm kueue kwok scheduler-plugins scheduler-plugins-controller
 # Each worker has a cluster of its own; one that is there already is used by one test at a time.
 CLUSTER_WORKERS ?= $(if $(filter existing,$(TRAINWAY_TEST_CLUSTER)),0,2)
@@ -38,7 +39,7 @@ demo: install ## train a small torch job on two nodes of this machine
 
 test: install ## run all tests but those with pods; where Go is, also those on a Kubernetes API server
 	@! command -v go >/dev/null || $(CLUSTER) build api || true # the tests say what is missing
-	@$(BIN)/pytest -n auto --dist loadgroup --ignore test/kubernetes/node
+	@$(BIN)/pytest -n auto --dist loadgroup $(foreach folder,$(NODE_TESTS),--ignore $(folder))
 
 test-cluster: install ## run all tests on Kubernetes, with pods; needs root, Go and Debian's containerd
 	@! command -v go >/dev/null || $(CLUSTER) build node $(CLUSTER_EXTRAS) || true

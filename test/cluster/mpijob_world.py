@@ -16,7 +16,7 @@ Run = Callable[[Play], None]
 MULTIKUEUE: Final = "kueue.x-k8s.io/multikueue"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def mpijob_cluster(api_cluster: Access) -> Access:
     """A cluster with our kinds and JobSet's."""
     api_cluster.install_jobset_crds()

@@ -64,7 +64,7 @@ class World:
             self.cluster.kubectl("delete", "clustertrainingruntime", *self._runtimes)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def trainjob_cluster(api_cluster: Access) -> Access:
     """A cluster with our kinds, JobSet's, and PodGroups."""
     api_cluster.install_jobset_crds()

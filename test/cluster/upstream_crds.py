@@ -5,8 +5,9 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+import pytest
 from cluster.access import Access
 from cluster.control_plane import ControlPlane
 from cluster.fixtures import running, unavailable
@@ -15,14 +16,23 @@ from trainway.kube.resources import Resource
 
 Json = dict[str, Any]
 
+TRAINER: Final = "github.com/kubeflow/trainer/v2@v2.3.0"
+CRDS: Final = {
+    TRAINER: "manifests/base/crds/trainer*.yaml",
+    "github.com/kubeflow/mpi-operator@v0.8.2": "manifests/base/kubeflow.org_mpijobs.yaml",
+}
+"""Where upstream has its CRDs: a pattern within each module."""
 
-def cluster_with_crds_of(module: str, files: str) -> Iterator[Access]:
-    """A cluster of its own, for others have our CRDs; `files` is a pattern within the module."""
-    folder = module_folder(module)
+
+@pytest.fixture(scope="package")
+def upstream_cluster() -> Iterator[Access]:
+    """A cluster with the CRDs of Kubeflow Trainer and MPI Operator in place of ours."""
+    folders = {module_folder(module): files for module, files in CRDS.items()}
     for cluster in running(ControlPlane):
         cluster.install_jobset_crds()
-        for file in sorted(folder.glob(files)):
-            cluster.install_crds(file)
+        for folder, files in folders.items():
+            for file in sorted(folder.glob(files)):
+                cluster.install_crds(file)
         yield cluster
 
 

@@ -1,4 +1,4 @@
-"""The clusters as pytest fixtures: one per test session, a fresh namespace per test.
+"""The clusters as pytest fixtures: one for many tests, a fresh namespace per test.
 
 Where a cluster cannot be had its tests are skipped with the reason; in CI they fail, whatever the
 reason of the skip, so that no cluster test is left out unseen.
@@ -6,10 +6,8 @@ reason of the skip, so that no cluster test is left out unseen.
 
 import os
 import uuid
-from collections import defaultdict
-from collections.abc import Generator, Iterator
+from collections.abc import Collection, Generator, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Final, NoReturn
 
 import pytest
@@ -22,31 +20,29 @@ from cluster.node import NodeCluster
 from cluster.scheduler_plugins import require_gang_scheduler, start_gang_scheduler
 from cluster.unavailable import UnavailableError
 
-API_TESTS: Final = REPOSITORY / "test" / "kubernetes" / "api"
-NODE_TESTS: Final = REPOSITORY / "test" / "kubernetes" / "node"
-SHARED: Final = ("kwok_cluster", "kueue")
+TESTS: Final = REPOSITORY / "test" / "kubernetes"
+SHARED: Final = ("api_cluster", "upstream_cluster", "kwok_cluster", "kueue")
 """Fixtures that take long to start and are used by several files."""
-API_GROUP: Final = "api-cluster"
 LONG: Final = (
-    API_GROUP,
-    "kwok_cluster",
-    "backend_life_test",
-    "kueue",
-    "cluster_faults_test",
+    *("kwok_cluster", "api_cluster"),
+    *("chart_life_test", "cluster_faults_test", "permissions_test"),
     "jobset_conformance_test",
-    "chart_life_test",
-    "kubeflow_sdk_test",
-    "permissions_test",
+    "kueue",
     "examples_in_pods_test",
+    "backend_life_test",
+    "kubeflow_sdk_test",
     "backend_files_test",
+    "mpijob_conformance_test",
     "backend_logs_test",
+    "backend_outage_test",
 )
-"""Groups of tests that take long, the longest first."""
+"""Groups of tests that take long, the longest first; before them those with clusters of their own,
+since the cluster of the others is not there yet."""
 IN_CI: Final = os.environ.get("CI") == "true"
 ON_EXISTING: Final = os.environ.get("TRAINWAY_TEST_CLUSTER") == "existing"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def api_cluster() -> Iterator[Access]:
     """etcd and an API server, or the existing cluster."""
     yield from running(ControlPlane)
@@ -58,7 +54,7 @@ def node_cluster() -> Iterator[Access]:
     yield from running(NodeCluster)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def kwok_cluster() -> Iterator[KwokCluster]:
     """A cluster of nodes that only pretend."""
     if ON_EXISTING:
@@ -165,24 +161,21 @@ def pytest_runtest_makereport(
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Say which tests go to one worker: each worker has clusters of its own.
 
-    All tests of the API server are one group, so that a run has one such cluster; but those files
-    are one each that start their own. Those with nodes are a group for each file, or for all files
-    that start the same part of a cluster. Those groups come first that take longest: else a worker
-    that gets one last is waited for by all others.
+    They are a group for all tests that start the same part of a cluster, or else for each file.
+    Those groups come first that take longest: else a worker that gets one last is waited for by
+    all others.
     """
-    fixtures: defaultdict[Path, set[str]] = defaultdict(set)
-    for item in items:
-        fixtures[item.path].update(getattr(item, "fixturenames", ()))
+    own = {item: shared_by(getattr(item, "fixturenames", ())) for item in items}
+    of_file = {item.path: name for item, name in own.items() if name}
     groups: dict[pytest.Item, str] = {}
     for item in items:
-        if "api_cluster" in getattr(item, "fixturenames", ()):
-            groups[item] = API_GROUP
-        elif API_TESTS in item.path.parents:
-            groups[item] = item.path.stem
-        elif NODE_TESTS in item.path.parents:
-            shared = (name for name in SHARED if name in fixtures[item.path])
-            groups[item] = next(shared, item.path.stem)
-    for item, group in groups.items():
-        item.add_marker(pytest.mark.xdist_group(group))
+        if TESTS in item.path.parents:
+            groups[item] = own[item] or of_file.get(item.path) or item.path.stem
+            item.add_marker(pytest.mark.xdist_group(groups[item]))
     ranks = {group: rank for rank, group in enumerate(LONG)}
     items.sort(key=lambda item: ranks.get(groups.get(item, ""), len(ranks)))
+
+
+def shared_by(fixtures: Collection[str]) -> str:
+    """The first of the shared fixtures that is among these; empty if there is none."""
+    return next((name for name in SHARED if name in fixtures), "")

@@ -6,19 +6,13 @@ rule is missing in the table.
 
 import asyncio
 import copy
-import json
 import re
-import shutil
-import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from cluster.access import Access
-from cluster.control_plane import ControlPlane
-from cluster.fixtures import running, unavailable
 
 from trainway.api.crd import crd
 from trainway.api.kinds import KINDS, check
@@ -28,12 +22,6 @@ from trainway.kube.errors import InvalidObject
 from trainway.operator.install import served_resource
 
 Json = dict[str, Any]
-
-UPSTREAM: Final = {
-    "github.com/kubeflow/trainer/v2@v2.3.0": "manifests/base/crds/trainer*.yaml",
-    "github.com/kubeflow/mpi-operator@v0.8.2": "manifests/base/kubeflow.org_mpijobs.yaml",
-}
-"""Go modules that have upstream's CRDs, and where."""
 
 TRAINER: Final = "trainer.kubeflow.org/v1alpha1"
 IMMUTABLE: Final = "field is immutable"
@@ -335,28 +323,6 @@ def test_no_rule_is_missing_in_the_table() -> None:
 
 
 # With upstream's CRDs in place of ours
-
-
-def upstream_source(module: str) -> Path:
-    """The folder of a Go module, fetched if it is not there."""
-    if shutil.which("go") is None:
-        unavailable("upstream's CRDs: Go is not installed")
-    done = subprocess.run(
-        ["go", "mod", "download", "-json", module], capture_output=True, text=True, check=False
-    )
-    if done.returncode != 0:
-        unavailable(f"{module}: {done.stdout}{done.stderr}")
-    return Path(json.loads(done.stdout)["Dir"])
-
-
-@pytest.fixture(scope="module")
-def upstream_cluster() -> Iterator[Access]:
-    """A cluster of its own: other tests have our CRDs."""
-    for cluster in running(ControlPlane):
-        for module, path in UPSTREAM.items():
-            for file in sorted(upstream_source(module).glob(path)):
-                cluster.install_crds(file)
-        yield cluster
 
 
 NEWER: Final = (

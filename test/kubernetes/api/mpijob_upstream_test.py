@@ -1,26 +1,16 @@
 """The MPIJob controller on a cluster with the CRD of MPI Operator in place of ours."""
 
 import asyncio
-from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 import pytest
 from cluster.access import Access
-from upstream_crds import cluster_with_crds_of
 
 from trainway.kube.resources import JOBSETS, MPIJOBS
 from trainway.operator.mpijobs.testing import mpijob
 from trainway.operator.mpijobs.testing_cluster import Stage, stage
 
 Json = dict[str, Any]
-
-MODULE: Final = "github.com/kubeflow/mpi-operator@v0.8.2"
-CRD: Final = "manifests/base/kubeflow.org_mpijobs.yaml"
-
-
-@pytest.fixture(scope="module")
-def upstream_cluster() -> Iterator[Access]:
-    yield from cluster_with_crds_of(MODULE, CRD)
 
 
 def reasons(job: Json) -> dict[str, tuple[str, str]]:

@@ -1,23 +1,13 @@
 """The TrainJob controller on a cluster with the CRDs of Kubeflow Trainer in place of ours."""
 
 from collections.abc import Iterator
-from typing import Final
 
 import pytest
 from cluster.access import Access
 from cluster.fixtures import fresh_namespace
 from trainjob_world import World, trainjob
-from upstream_crds import cluster_with_crds_of
 
 from trainway.operator.trainjobs.testing import Operator
-
-MODULE: Final = "github.com/kubeflow/trainer/v2@v2.3.0"
-CRDS: Final = "manifests/base/crds/trainer*.yaml"
-
-
-@pytest.fixture(scope="module")
-def upstream_cluster() -> Iterator[Access]:
-    yield from cluster_with_crds_of(MODULE, CRDS)
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ And what docs/migrating.md says of Kubeflow Trainer: its objects are taken over,
 
 import json
 import shutil
-import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,11 +14,12 @@ import pytest
 import yaml
 from chart_release import PATIENCE_S, PREVIOUS, Json, Release, release_cluster
 from cluster.access import KubectlError
-from cluster.fixtures import ON_EXISTING, unavailable
+from cluster.fixtures import ON_EXISTING
 from cluster.helm import NAMESPACE
 from cluster.images import BUSYBOX
 from cluster.processes import wait_until
 from node_operator import shell_runtime, trainjob
+from upstream_crds import TRAINER, module_folder
 
 from trainway import __version__
 from trainway.operator import manifests
@@ -29,7 +29,6 @@ from trainway.runtimes import names
 PAUSE_S = 0.1
 SPACE = "default"
 UPSTREAM_SPACE = "upstream"
-UPSTREAM = "github.com/kubeflow/trainer/v2@v2.3.0"
 PARTS = ("crds", "manager", "rbac", "webhook")
 CLUSTER_KINDS = (
     "clusterroles,clusterrolebindings,validatingwebhookconfigurations,mutatingwebhookconfigurations,"
@@ -162,13 +161,7 @@ def manager_pods(release: Release) -> list[Json]:
 
 def upstream_manifests(folder: Path) -> Path:
     """A kustomization of Kubeflow Trainer without JobSet, which the cluster has."""
-    if shutil.which("go") is None:
-        unavailable("upstream's manifests: Go is not installed")
-    command = ["go", "mod", "download", "-json", UPSTREAM]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        unavailable(f"{UPSTREAM}: {done.stdout}{done.stderr}")
-    source = Path(json.loads(done.stdout)["Dir"]) / "manifests"
+    source = module_folder(TRAINER) / "manifests"
     target = folder / "upstream"
     for part in PARTS:
         copied = shutil.copytree(source / "base" / part, target / part)
