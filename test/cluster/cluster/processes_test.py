@@ -60,6 +60,8 @@ def test_a_process_dies_with_its_owner_unless_it_is_to_stay(
         assert owner.stdout is not None
         pid = int(owner.stdout.readline())
         identity = Identity(pid, process_start(pid))
+        # Before that setpriv may not have asked to be told of its owner's end.
+        assert wait_until(lambda: Path(f"/proc/{pid}/comm").read_text() == "sleep\n", 10)
         assert identity.is_alive()
         owner.kill()
     if survives:
