@@ -133,13 +133,13 @@ def verdict(
     sent: Sent | None,
     *,
     inactive: bool,
-    starting: bool,
+    with_jobset: bool,
     now: datetime,
 ) -> Verdict:
     """What to do with a child, by what the cache shows and what was sent before.
 
-    `starting` is the last moment of an inactive job: what the cache shows too late, that somebody
-    has changed it, could not be put right any more.
+    `with_jobset` says that the JobSet is sent too. The job may run from then on, and a change that
+    the cache has not shown by then could not be undone any more.
     """
     if seen is None:
         return _unseen(child, sent, now)
@@ -152,7 +152,7 @@ def verdict(
         case Manner.ONCE:
             return Verdict.LEAVE
         case Manner.WHILE_INACTIVE:
-            is_current = sent is not None and not _changed_spec(seen, sent) and not starting
+            is_current = sent is not None and not _changed_spec(seen, sent) and not with_jobset
             if not inactive or (is_current and sent is not None and sent.digest == child.digest):
                 return Verdict.LEAVE
         case Manner.ALWAYS:

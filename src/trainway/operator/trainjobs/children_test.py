@@ -63,7 +63,7 @@ class Case:
     sent: Sent | None
     expected: Verdict
     inactive: bool = True
-    starting: bool = False
+    with_jobset: bool = False
 
 
 SEND, LEAVE, WAIT, CLASH = Verdict.SEND, Verdict.LEAVE, Verdict.WAIT, Verdict.CLASH
@@ -90,12 +90,12 @@ CASES = [
     Case("pod group: runs", POD_GROUP, seen(), sent(OTHER), LEAVE, inactive=False),
     Case("d16 pod group: held, must change", POD_GROUP, seen(), sent(OTHER), SEND),
     Case("pod group: held, as it should be", POD_GROUP, seen(), sent(), LEAVE),
-    Case("pod group: may have changed unseen", POD_GROUP, seen(), sent(), SEND, starting=True),
+    Case("pod group: may have changed unseen", POD_GROUP, seen(), sent(), SEND, with_jobset=True),
     Case("pod group: of nobody", POD_GROUP, FREE, None, SEND),
     Case("secret: new", SECRET, None, None, SEND),
     Case("secret: on its way, with other keys", SECRET, None, sent(OTHER), LEAVE),
     Case("secret: there", SECRET, seen(), sent(OTHER), LEAVE),
-    Case("secret: the user's own", SECRET, FREE, None, LEAVE, starting=True),
+    Case("secret: the user's own", SECRET, FREE, None, LEAVE, with_jobset=True),
     Case("secret: of a former job", SECRET, FORMER, None, WAIT),
     Case("hostfile: new", HOSTFILE, None, None, SEND),
     Case("hostfile: as it should be", HOSTFILE, seen(), sent(), LEAVE, inactive=False),
@@ -121,7 +121,7 @@ def test_what_to_do_with_a_child(case: Case) -> None:
         case.seen,
         case.sent,
         inactive=case.inactive,
-        starting=case.starting,
+        with_jobset=case.with_jobset,
         now=NOW,
     )
     assert found is case.expected

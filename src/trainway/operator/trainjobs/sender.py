@@ -99,12 +99,12 @@ class Sender:
         note.gpus, note.is_gang = built.gpus, built.is_gang
         children = [child_of(obj) for obj in built.objects]
         created_jobset = False
-        starting = any(
+        with_jobset = any(
             child.kind == "JobSet" and self._verdict(look, child) is Verdict.SEND
             for child in children
         )
         for child, obj in zip(children, built.objects, strict=True):
-            found = self._verdict(look, child, starting=starting)
+            found = self._verdict(look, child, with_jobset=with_jobset)
             if found is Verdict.SEND:
                 is_new = self._seen(look, child) is None and child.key not in note.sent
                 await self._deliver(look, child, obj)
@@ -189,14 +189,14 @@ class Sender:
                 f'{child.kind} "{child.name}" exists and does not belong to the TrainJob'
             )
 
-    def _verdict(self, look: "_Look", child: Child, *, starting: bool = False) -> Verdict:
+    def _verdict(self, look: "_Look", child: Child, *, with_jobset: bool = False) -> Verdict:
         return verdict(
             child,
             look.job,
             self._seen(look, child),
             look.note.sent.get(child.key),
             inactive=look.inactive,
-            starting=starting,
+            with_jobset=with_jobset,
             now=look.now,
         )
 
