@@ -24,7 +24,17 @@ from importlib import import_module
 
 from trainway.agent import linux, process_tree
 from trainway.agent.clock import Clock
-from trainway.agent.daemon import READY, StartError, detached, lock, use_log
+from trainway.agent.daemon import (
+    EXIT_ERROR,
+    EXIT_REFUSED,
+    EXIT_USAGE,
+    READY,
+    REFUSED,
+    StartError,
+    detached,
+    lock,
+    use_log,
+)
 from trainway.agent.directory import Directory
 from trainway.agent.event_loop import EventLoop
 from trainway.agent.journal import Journal
@@ -46,7 +56,6 @@ OTHERS = {
     "host": "trainway.agent.host.entry",
     "slurm": "trainway.agent.slurm.entry",
 }
-EXIT_ERROR, EXIT_USAGE = 1, 2
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -66,8 +75,9 @@ def main(arguments: Sequence[str]) -> int:
     report = detached(lambda report: _run(path, flags, report))
     if report == READY:
         return 0
-    os.write(2, report + b"\n")
-    return EXIT_ERROR
+    is_refused = report.startswith(REFUSED)
+    os.write(2, report[len(REFUSED) if is_refused else 0 :] + b"\n")
+    return EXIT_REFUSED if is_refused else EXIT_ERROR
 
 
 def _run(path: str, flags: set[str], report: Report) -> int:
@@ -76,7 +86,10 @@ def _run(path: str, flags: set[str], report: Report) -> int:
         directory = Directory(path)
         lock(directory)
         plan = read_plan(directory.read("plan.json"))
-    except (OSError, PlanError, StartError) as error:
+    except (FileNotFoundError, NotADirectoryError, PlanError) as error:
+        report(REFUSED + f"{path}: {error}".encode())
+        return EXIT_REFUSED
+    except (OSError, StartError) as error:
         report(f"{path}: {error}".encode())
         return EXIT_ERROR
     use_log(directory)

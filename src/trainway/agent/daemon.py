@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     Report = Callable[[bytes], None]
 
 READY = b"ready"
+REFUSED = b"refused: "
+"""Before the reason of an agent that would not start with what it was given, however often."""
+EXIT_ERROR, EXIT_USAGE, EXIT_REFUSED = 1, 2, 3
 DIED = b"the agent died at once: see its log"
 FAILURES = 100
 """Errors of our own, one right after the other, after which there is no use in going on."""

@@ -5,17 +5,18 @@ back there as a journal. So much is the same on this machine, on hosts and on Sl
 """
 
 import asyncio
+import errno
 import json
 import threading
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from trainway.backends.agent_plan import AgentRequest
 from trainway.backends.agent_socket import AgentError
-from trainway.backends.base import Handle, Request, Workload
+from trainway.backends.base import AgentStartError, Handle, Request, Workload
 from trainway.backends.local import journal
 from trainway.backends.local.certificate import StatusKeys, new_status_keys
 from trainway.backends.local.jobdir import PRIVATE_DIR, JobDir, write_private
@@ -27,6 +28,11 @@ from trainway.errors import ConflictError
 
 Json = dict[str, Any]
 Clock = Callable[[], datetime]
+
+PASSING: Final = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENOMEM, errno.EAGAIN, errno.EMFILE, errno.ENFILE}
+)
+"""Why a file cannot be written just now, though maybe in a minute."""
 
 Wanted = TypeVar("Wanted", bound=AgentRequest)
 """The requests of a backend."""
@@ -106,7 +112,10 @@ class AgentBackend(SpoolBackend, Generic[Wanted]):
         try:
             await asyncio.to_thread(self._write_once, job, request)
         except OSError as error:
-            raise AgentError(f"{job.path} cannot be written: {error.strerror}") from error
+            said = f"{job.path} cannot be written: {error.strerror}"
+            if error.errno in PASSING:
+                raise AgentStartError(f"the agent could not be started: {said}") from error
+            raise AgentError(said) from error
         return job
 
     def _write_once(self, job: JobDir, request: Wanted) -> None:

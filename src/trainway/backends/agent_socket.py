@@ -8,15 +8,18 @@ import asyncio
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import trainway
-from trainway.backends.base import Update
+from trainway.agent.daemon import EXIT_REFUSED, EXIT_USAGE
+from trainway.backends.base import AgentStartError, Update
 from trainway.backends.local import journal
 from trainway.backends.local.jobdir import AgentDir
 from trainway.errors import TrainwayError
@@ -26,6 +29,8 @@ Json = dict[str, Any]
 PATIENCE_S: Final = 15.0
 """How long an agent may take to open its socket, or to end."""
 STEP_S: Final = 0.02
+START_S: Final = 60.0
+"""After so long an agent that has neither begun nor said why not is given up."""
 
 _CHUNK: Final = 1 << 16
 _LONGEST_LINE: Final = 1 << 24
@@ -33,6 +38,8 @@ _LONGEST_SOCKET_PATH: Final = 100
 """The kernel takes 107 bytes; a longer path is reached through its directory."""
 _LAST_WORDS: Final = 2_000
 _AGENT: Final = Path(trainway.__file__).parent / "agent"
+_NO_PROCESS: Final = 126
+"""The status of an agent whose program could not be run, as a shell has it."""
 _NOBODY_THERE: Final = (FileNotFoundError, ConnectionRefusedError)
 
 
@@ -49,23 +56,56 @@ class AgentError(TrainwayError):
     code = "agent"
 
 
+@dataclass(frozen=True)
+class Start:
+    """What came of starting an agent."""
+
+    status: int
+    """Of its process; that of one that a signal ended is negative, as `subprocess` has it."""
+    said: str = ""
+
+    @property
+    def why(self) -> str:
+        """Why there is no agent."""
+        if self.said:
+            return self.said
+        if self.status < 0:
+            return f"it was killed by {signal.Signals(-self.status).name}"
+        return f"it ended with {self.status}"
+
+    def error(self, agent: str, log: Path) -> TrainwayError:
+        """What to raise; an agent that refuses what it is given will always do so."""
+        hint = f"{log} may say more"
+        if self.status in (EXIT_USAGE, EXIT_REFUSED):
+            return AgentError(f"{agent} did not start: {self.why}", hint=hint)
+        return AgentStartError(f"{agent} could not be started: {self.why}", hint=hint)
+
+
 class Starter:
     """Starts agents, which detach themselves."""
 
-    def __init__(self, python: str = sys.executable, starts_at_once: int = 8) -> None:
+    def __init__(
+        self,
+        python: str = sys.executable,
+        starts_at_once: int = 8,
+        patience_s: float = START_S,
+    ) -> None:
         self._python = python
+        self._patience_s = patience_s
         # In threads, since asyncio kills the processes that it started when its loop closes. More
         # at once would only get in each other's way.
         self._threads = ThreadPoolExecutor(starts_at_once, "agent-start")
 
     async def start(
         self, arguments: Sequence[str], environ: Mapping[str, str] | None = None
-    ) -> tuple[int, str]:
-        """Start an agent and wait until it listens; the exit status, and what was said."""
+    ) -> Start:
+        """Start an agent and wait until it listens, or until it is clear that it does not."""
         # As a path and without `site`, an agent starts in half the time.
         command = [self._python, "-I", "-S", str(_AGENT), *arguments]
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, _started, command, environ)
+        return await loop.run_in_executor(
+            self._threads, _started, command, environ, self._patience_s
+        )
 
 
 async def is_alive(socket: Path) -> bool:
@@ -148,18 +188,25 @@ async def stream(socket: Path, request: Json) -> AsyncIterator[list[bytes]]:
         writer.close()
 
 
-def _started(command: Sequence[str], environ: Mapping[str, str] | None) -> tuple[int, str]:
-    ended = subprocess.run(  # noqa: S603 - our own program, by our own interpreter
-        command,
-        check=False,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        env=environ,
-        cwd="/",
-    )
-    return ended.returncode, ended.stderr.decode(errors="backslashreplace").strip()[-_LAST_WORDS:]
+def _started(command: Sequence[str], environ: Mapping[str, str] | None, patience_s: float) -> Start:
+    try:
+        ended = subprocess.run(  # noqa: S603 - our own program, by our own interpreter
+            command,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            env=environ,
+            cwd="/",
+            timeout=patience_s,
+        )
+    except OSError as error:
+        return Start(_NO_PROCESS, f"{command[0]}: {error.strerror}")
+    except subprocess.TimeoutExpired:
+        return Start(-signal.SIGKILL, f"it had not begun after {patience_s:g} s")
+    said = ended.stderr.decode(errors="backslashreplace").strip()
+    return Start(ended.returncode, said[-_LAST_WORDS:])
 
 
 def _line(request: Json) -> bytes:

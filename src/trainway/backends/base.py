@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 from trainway.backends.demand import Demand
 from trainway.backends.pools import Limit, Pool
 from trainway.compiler.network import JobIdentity, Network
+from trainway.errors import UnavailableError
 from trainway.jobset.quantity import ZERO, Quantity
 
 Json = dict[str, Any]
@@ -177,6 +178,16 @@ class BackendSettings:
     """What follows the family in a name: `test/ml` of `k8s/test/ml`."""
     kubeconfig: tuple[str, ...] = ()
     """The kubeconfig files of whoever submits; none: those that the server itself finds."""
+
+
+class AgentStartError(UnavailableError):
+    """An agent could not be started, and nothing of its job runs.
+
+    So one may try again, and one may also give up. `submit`, `recover` and `cancel` raise it; where
+    something may be under way it is an UnavailableError of another kind.
+    """
+
+    code = "agent_start"
 
 
 class Backend(Protocol):

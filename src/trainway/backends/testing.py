@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from trainway.backends.base import (
+    AgentStartError,
     Capacity,
     Check,
     Feature,
@@ -108,6 +109,8 @@ class FakeBackend:
         """Why no job does what it is told, unless that is its end."""
         self.unreachable: str = ""
         """Why nothing can be asked."""
+        self.unstartable: list[str] = []
+        """Why the next agents cannot be started, one each."""
         self.can_recover = True
         self.problem = ""
         """What is wrong with every job."""
@@ -181,6 +184,7 @@ class FakeBackend:
             raise UnavailableError(self.away)
         if self.refuses:
             raise TrainwayError(self.refuses, hint=self.hint or None)
+        self._start()
         workload: Workload = request.workload
         job = self.jobs.setdefault(workload.id, FakeJob(workload))
         job.submits += 1
@@ -210,6 +214,7 @@ class FakeBackend:
 
     async def recover(self, handle: Handle, *, cancelled: bool = False) -> bool:
         """Bring the agent back if the test lets it, or only the end of the job."""
+        self._start()
         job = self.jobs[handle["id"]]
         job.recoveries += 1
         job.is_alive = self.can_recover and not cancelled
@@ -246,12 +251,18 @@ class FakeBackend:
         self._ask(handle, "resume")
 
     async def cancel(self, handle: Handle) -> None:
-        """Note it."""
+        """Note it; a job without an agent needs one to come to its end."""
+        if handle["id"] not in self.jobs:
+            self._start()
         self._ask(handle, "cancel")
 
     async def delete(self, handle: Handle) -> None:
         """Note it."""
         self.deleted.append(handle["id"])
+
+    def _start(self) -> None:
+        if self.unstartable:
+            raise AgentStartError(self.unstartable.pop(0))
 
     def _ask(self, handle: Handle, operation: str) -> None:
         job = self.jobs[handle["id"]]

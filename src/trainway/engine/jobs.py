@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from trainway.backends.base import Absence, Backend, Capacity, Remote, Request
 from trainway.backends.registry import Registry
+from trainway.engine.agent_starts import USUAL, StartPolicy
 from trainway.engine.cluster import clusters as clustering
 from trainway.engine.cluster.clusters import Clusters
 from trainway.engine.ids import Ids
@@ -56,6 +57,7 @@ class Engine:
         store: Store,
         registry: Registry,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        starts: StartPolicy = USUAL,
     ) -> None:
         self._store = store
         self._ledger = Ledger(store)
@@ -63,7 +65,7 @@ class Engine:
         self._ids = Ids(clock)
         self._live: dict[str, LiveJob] = {}
         self._waiting = Waiting()
-        self._around = Surroundings(self._ledger, clock, self._on_phase, prepare)
+        self._around = Surroundings(self._ledger, clock, self._on_phase, prepare, starts)
         self._retention = Retention(self._ledger, registry, clock)
         self.registry = registry
         self.reading = Reading(self._ledger, registry, self._waiting)
@@ -79,6 +81,7 @@ class Engine:
             capacity=lambda: self.registry.get("local").capacity(),
             jobs=lambda name: [live for live in self._live.values() if live.record.backend == name],
             end=self._cancel,
+            starts=self._around.starts,
         )
 
     async def start(self) -> None:

@@ -7,12 +7,14 @@ from what was written. Nothing here decides when a job may begin: that is the qu
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from trainway.backends.base import Backend, Devices, Update, Workload
+from trainway.backends.base import AgentStartError, Backend, Devices, Update, Workload
 from trainway.backends.demand import Demand
+from trainway.engine.agent_starts import USUAL, FailedStarts, StartPolicy
 from trainway.engine.ledger import Ledger
 from trainway.engine.observation import Observation
 from trainway.engine.phases import LIVE, Phase, may_become
@@ -31,6 +33,9 @@ BEGIN_SUSPENDED: Final = "begin-suspended"
 RESUME: Final = "resume"
 DEADLINE: Final = "deadline"
 """What may be wanted of a job and is not done yet. The last is a cancel that counts as failure."""
+
+NOT_STARTED: Final = "AgentNotStarted"
+"""The reason of a job whose agent could not be started, and will be again."""
 
 _ENDING: Final = (CANCEL, DEADLINE)
 _MOST_LOSSES: Final = 5
@@ -53,6 +58,7 @@ class Surroundings:
     """Called after a job came to another phase."""
     prepare: Callable[[Submission, Backend], Awaitable[Prepared]]
     """Compiles what was submitted."""
+    starts: StartPolicy = USUAL
 
 
 class LiveJob:
@@ -67,6 +73,9 @@ class LiveJob:
         self._observation = Observation.of(record.observed_data, record.started)
         self._tasks: set[asyncio.Task[None]] = set()
         self._deadline: asyncio.TimerHandle | None = None
+        self._starts = FailedStarts(around.starts)
+        self._ending = asyncio.Event()
+        """Set once the job is to end, so that nothing is waited for any more."""
 
     @property
     def id(self) -> str:
@@ -135,6 +144,8 @@ class LiveJob:
     def want(self, wanted: str, *events: Event, **columns: Any) -> None:
         """Note what the owner wants and tell the agent; it is told again if it is lost."""
         self.change(*events, wanted=wanted, **columns)
+        if wanted in _ENDING:
+            self._ending.set()
         self._spawn(self._fulfil())
 
     async def detach(self) -> None:
@@ -152,6 +163,9 @@ class LiveJob:
                 await written
                 await self._submit()
                 await self._watch()
+            except AgentStartError as error:
+                await self._start_later(error)
+                written = _done()
             except UnavailableError as error:
                 log.info("job %s: trying again in %.1f s: %s", self.id, pause, error)
                 self.change(reason="Unavailable", message=_sentence(error))
@@ -165,6 +179,34 @@ class LiveJob:
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE_S)
                 written = self._reload()
+
+    async def _start_later(self, error: AgentStartError) -> None:
+        """Wait for the next attempt to start an agent, unless that was the last."""
+        if self.record.wanted in _ENDING:
+            self._end_unstarted()
+            return
+        pause = self._starts.note(error.message)
+        if pause is None:
+            self._fail("AgentFailed", self._starts.summary(error.message))
+            return
+        log.info("job %s: trying again in %.1f s: %s", self.id, pause, error)
+        message = f"{error.message}; trying again in {pause:g} s"
+        columns: dict[str, Any] = {"reason": NOT_STARTED, "message": message}
+        if self.record.phase == Phase.RUNNING:
+            columns["phase"] = Phase.RESTARTING
+        self.change(self._event(NOT_STARTED, message, kind="Warning"), **columns)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(pause):
+                await self._ending.wait()
+
+    def _end_unstarted(self) -> None:
+        """End a job as its owner wants; it has no agent, and there will be none."""
+        if self.record.wanted == DEADLINE:
+            text = f"it ran longer than {self.record.deadline_seconds} seconds"
+            self._fail("DeadlineExceeded", text)
+        else:
+            text = "it was cancelled while its agent could not be started"
+            self.finish(Phase.CANCELLED, "Cancelled", text)
 
     @property
     def _failure(self) -> str:
@@ -180,6 +222,9 @@ class LiveJob:
         self._observation = Observation.of(self.record.observed_data, self.record.started)
 
     async def _submit(self) -> None:
+        if self._starts.count and self.record.wanted in _ENDING:
+            await self._recover()  # which only clears up: the job must not begin any more
+            return
         ledger, record = self._around.ledger, self.record
         spec = await ledger.call(ledger.store.spec, record.id)
         workload = workload_of(record, spec)
@@ -241,6 +286,9 @@ class LiveJob:
             columns["progress"] = observed.progress
         if observed.started and not record.started:
             columns["started"] = observed.started
+        if self._starts.count:
+            self._starts.clear()
+            columns |= {"reason": "", "message": ""}
         if observed.end is not None:
             columns |= self._end(observed)
         else:
@@ -323,6 +371,9 @@ class LiveJob:
             try:
                 await self._tell(wanted)
             except UnavailableError as error:
+                if isinstance(error, AgentStartError) and wanted in _ENDING:
+                    self._end_unstarted()
+                    return
                 log.info("job %s: %s has to wait: %s", self.id, wanted, error)
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, _LONGEST_ABSENCE_S)
@@ -381,6 +432,13 @@ class LiveJob:
     def _close(self) -> None:
         self.over.set()
         self._clear_deadline()
+
+
+def _done() -> "asyncio.Future[None]":
+    """Nothing to wait for."""
+    done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    done.set_result(None)
+    return done
 
 
 def _sentence(error: TrainwayError) -> str:

@@ -12,6 +12,7 @@ from sqlalchemy.pool import StaticPool
 from trainway.backends.base import BackendSettings
 from trainway.backends.registry import Registry
 from trainway.backends.testing import FakeBackend, FakeJob
+from trainway.engine.agent_starts import USUAL, StartPolicy
 from trainway.engine.database import prepare_sqlite
 from trainway.engine.jobs import Engine
 from trainway.engine.store import Store
@@ -55,13 +56,18 @@ def jobset(name: str = "demo", command: str = "true", **more: Any) -> Json:
 class World:
     """An engine, its store and a backend that the test plays."""
 
-    def __init__(self, backend: FakeBackend | None = None, store: Store | None = None) -> None:
+    def __init__(
+        self,
+        backend: FakeBackend | None = None,
+        store: Store | None = None,
+        starts: StartPolicy = USUAL,
+    ) -> None:
         self.backend = backend or FakeBackend()
         self.store = store or memory_store()
         self.now = NOW
         registry = Registry(BackendSettings(Path("/")))
         registry.put(self.backend)
-        self.engine = Engine(self.store, registry, clock=lambda: self.now)
+        self.engine = Engine(self.store, registry, clock=lambda: self.now, starts=starts)
 
     async def submit(self, name: str = "demo", **more: Any) -> str:
         """Submit a JobSet; the id of its job."""

@@ -15,7 +15,16 @@ import signal
 from trainway.agent import process_tree
 from trainway.agent.clock import Clock
 from trainway.agent.command import raise_file_limit
-from trainway.agent.daemon import READY, StartError, detached, keep_turning, lock, use_log
+from trainway.agent.daemon import (
+    EXIT_ERROR,
+    EXIT_USAGE,
+    READY,
+    StartError,
+    detached,
+    keep_turning,
+    lock,
+    use_log,
+)
 from trainway.agent.directory import Directory
 from trainway.agent.event_loop import EventLoop
 from trainway.agent.pool.link import Archive
@@ -31,7 +40,6 @@ if TYPE_CHECKING:
     from trainway.agent.daemon import Report
 
 USAGE = "usage: python -m trainway.agent pool [--foreground] [--idle=SECONDS] DIR"
-EXIT_ERROR, EXIT_USAGE = 1, 2
 IDLE_SECONDS = 60.0
 LOOK_SECONDS = 1.0
 

@@ -9,6 +9,7 @@ from typing import Any
 from trainway.backends import agent_socket
 from trainway.backends.agent_socket import (
     PATIENCE_S,
+    START_S,
     STEP_S,
     AgentError,
     AgentLostError,
@@ -26,8 +27,13 @@ __all__ = ["AgentError", "AgentLostError", "Agents"]
 class Agents:
     """Starts agents and speaks with them."""
 
-    def __init__(self, python: str = sys.executable, starts_at_once: int = 8) -> None:
-        self._starter = Starter(python, starts_at_once)
+    def __init__(
+        self,
+        python: str = sys.executable,
+        starts_at_once: int = 8,
+        patience_s: float = START_S,
+    ) -> None:
+        self._starter = Starter(python, starts_at_once, patience_s)
 
     async def start(self, job: JobDir) -> None:
         """Start the job's agent unless it is there already; returns when it listens."""
@@ -45,16 +51,16 @@ class Agents:
             await self.ask(job, "cancel", grace=0)
 
     async def _run(self, job: JobDir, options: Sequence[str]) -> None:
-        status, said = await self._starter.start([*options, str(job.path)])
-        if status and not await self._is_under_way(job):
-            raise AgentError(
-                f"the agent did not start: {said or f'it ended with {status}'}",
-                hint=f"{job.agent_log} may say more",
-            )
+        start = await self._starter.start([*options, str(job.path)])
+        if start.status and not await self._is_under_way(job, recovers=bool(options)):
+            raise start.error("the agent", job.agent_log)
 
-    async def _is_under_way(self, job: JobDir) -> bool:
-        """Whether another agent has the job, or has had it."""
-        return await agent_socket.is_under_way(job) or journal.exists(job.journal)
+    async def _is_under_way(self, job: JobDir, *, recovers: bool) -> bool:
+        """Whether another agent has the job, or has had it; after a loss: has had it to its end."""
+        if await agent_socket.is_under_way(job):
+            return True
+        has_run = journal.has_ended if recovers else journal.exists
+        return await asyncio.to_thread(has_run, job.journal)
 
     async def wait_until_gone(self, job: JobDir) -> None:
         """Wait for the agent of a job that is over to end its process."""

@@ -1,11 +1,14 @@
 import asyncio
 import json
+import re
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from trainway.backends.base import AgentStartError
 from trainway.backends.local.agents import AgentError, AgentLostError, Agents
 from trainway.backends.local.jobdir import JobDir
 
@@ -101,3 +104,46 @@ def test_an_agent_that_goes_without_an_answer_is_lost(tmp_path: Path) -> None:
 def test_an_agent_that_cannot_start_says_why(tmp_path: Path) -> None:
     with pytest.raises(AgentError, match=r"the agent did not start: .*plan\.json"):
         asyncio.run(Agents().start(JobDir(tmp_path)))
+
+
+def interpreter(path: Path, script: str) -> str:
+    """A program in the place of the Python that agents are started with."""
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o700)
+    return str(path)
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    script: str | None
+    said: str
+    patience_s: float = 60
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case("killed", "kill -KILL $$", "it was killed by SIGKILL"),
+        Case("no memory", "echo MemoryError >&2; exit 1", "MemoryError"),
+        Case("mute", "exit 7", "it ended with 7"),
+        Case("no python", None, "No such file or directory"),
+        Case("stuck", "exec sleep 600", "it had not begun after 0.5 s", patience_s=0.5),
+    ],
+    ids=lambda case: case.name,
+)
+def test_a_start_that_may_come_out_better_next_time(case: Case, tmp_path: Path) -> None:
+    program = tmp_path / "python"
+    python = str(program) if case.script is None else interpreter(program, case.script)
+    with pytest.raises(AgentStartError, match=re.escape(case.said)):
+        asyncio.run(Agents(python, patience_s=case.patience_s).start(JobDir(tmp_path)))
+
+
+def test_after_a_loss_a_journal_without_an_end_is_no_agent(tmp_path: Path) -> None:
+    job, agents = JobDir(tmp_path), Agents(interpreter(tmp_path / "python", "kill -KILL $$"))
+    job.journal.write_bytes(record(0))
+    asyncio.run(agents.start(job))  # somebody else had started one
+    with pytest.raises(AgentStartError):
+        asyncio.run(agents.recover(job))
+    job.journal.write_bytes(record(0) + record(1, "end"))
+    asyncio.run(agents.recover(job))

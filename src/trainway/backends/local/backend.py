@@ -13,6 +13,7 @@ from typing import Any
 from trainway.agent.recovery import clear_leftovers
 from trainway.backends.agent_backend import AgentBackend, Clock, now
 from trainway.backends.base import (
+    AgentStartError,
     BackendSettings,
     Capacity,
     Check,
@@ -55,13 +56,15 @@ class LocalBackend(AgentBackend[LocalRequest]):
         machine: Machine | None = None,
         ports: Ports | None = None,
         clock: Clock = now,
+        agents: Agents | None = None,
     ) -> None:
         super().__init__(settings.home, ports or Ports(), clock)
         self._machine = machine or Machine()
+        self._given_agents = agents
 
     @cached_property
     def _agents(self) -> Agents:
-        return Agents()
+        return self._given_agents or Agents()
 
     def places(self) -> list[str]:
         """Itself."""
@@ -145,8 +148,12 @@ class LocalBackend(AgentBackend[LocalRequest]):
                 await self._agents.recover(job)
             else:
                 await self._agents.start(job)
-        except AgentError:
+        except (AgentError, AgentStartError):
             await asyncio.to_thread(clear_leftovers, str(handle["id"]))
+            if job.is_locked():
+                raise UnavailableError(
+                    "the job's agent does not answer", hint=f"{job.agent_log} may say why"
+                ) from None
             raise
         return True
 

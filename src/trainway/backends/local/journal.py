@@ -36,6 +36,11 @@ def read(path: Path, after: int) -> Iterator[Record]:
                 yield record
 
 
+def has_ended(path: Path) -> bool:
+    """Whether the last word was written."""
+    return any(record.get("type") == END for record in read(path, -1))
+
+
 def exists(path: Path) -> bool:
     """Whether an agent ever wrote to it."""
     try:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from trainway.backends.agent_backend import Clock, now
 from trainway.backends.agent_socket import AgentError
 from trainway.backends.base import (
+    AgentStartError,
     BackendSettings,
     Capacity,
     Check,
@@ -38,7 +39,7 @@ from trainway.backends.ssh.pool_agent import PoolAgent
 from trainway.backends.ssh.sites import ConfiguredPools, Sites
 from trainway.backends.ssh.survey import Survey
 from trainway.compiler.network import JobIdentity, Network
-from trainway.errors import TrainwayError, UsageError
+from trainway.errors import TrainwayError, UnavailableError, UsageError
 
 Json = dict[str, Any]
 
@@ -142,7 +143,7 @@ class PoolBackend(SiteBackend[PoolRequest]):
             # The hosts that the agent knows already are those that the job is on.
             log.warning("%s: %s", self.name, error)
         job = await self._write(wanted)
-        await agent.ask("submit", directory=str(job.path))
+        await _take_up(agent, job)
 
     def _completed(self, job: JobDir, request: PoolRequest, keys: StatusKeys) -> Json:
         keep_files(self._home, request.plan["objects"], job.path)
@@ -157,7 +158,7 @@ class PoolBackend(SiteBackend[PoolRequest]):
         job = self.job_dir(handle)
         if not job.plan.exists():
             return False
-        await self._courier(handle).ask("submit", directory=str(job.path))
+        await _take_up(self._courier(handle), job)
         if cancelled:
             await self._courier(handle).ask("cancel", id=handle["id"], grace=0)
         return True
@@ -166,6 +167,10 @@ class PoolBackend(SiteBackend[PoolRequest]):
         """Stop everything, on every host that can be reached."""
         try:
             await self._courier(handle).ask("cancel", id=handle["id"])
+        except AgentStartError as error:
+            if not self.job_dir(handle).plan.exists():
+                raise
+            raise _maybe_under_way(error) from error
         except AgentError:
             if not await self.recover(handle, cancelled=True):
                 raise
@@ -196,6 +201,19 @@ class PoolBackend(SiteBackend[PoolRequest]):
 
     async def _configure(self, agent: PoolAgent) -> None:
         await agent.configure(await self._hosts())
+
+
+async def _take_up(agent: PoolAgent, job: JobDir) -> None:
+    """Have the agent carry out a plan that is written, be it again."""
+    try:
+        await agent.ask("submit", directory=str(job.path))
+    except AgentStartError as error:
+        raise _maybe_under_way(error) from error
+
+
+def _maybe_under_way(error: AgentStartError) -> UnavailableError:
+    """The same for a job that an earlier agent may have started on its hosts."""
+    return UnavailableError(error.message, hint=error.hint)
 
 
 class SshBackend(PoolBackend):

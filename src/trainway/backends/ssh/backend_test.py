@@ -6,13 +6,19 @@ from typing import Any
 
 import pytest
 
-from trainway.backends.base import ISOLATION, BackendSettings, Feature, Workload
+from trainway.backends.base import (
+    ISOLATION,
+    AgentStartError,
+    BackendSettings,
+    Feature,
+    Workload,
+)
 from trainway.backends.ssh.backend import PoolBackend, SshBackend
 from trainway.backends.ssh.pool_agent import PoolAgent
 from trainway.backends.ssh.sites import Site
 from trainway.backends.ssh.testing import FakePoolAgent
 from trainway.compiler.network import JobIdentity
-from trainway.errors import NotFoundError, TrainwayError, UsageError
+from trainway.errors import NotFoundError, TrainwayError, UnavailableError, UsageError
 
 Json = dict[str, Any]
 
@@ -212,3 +218,33 @@ def test_every_pool_is_a_place(tmp_path: Path) -> None:
     backend = SshBackend(BackendSettings(tmp_path))
     assert backend.name == "ssh"
     assert backend.places() == ["ssh/lab", "ssh/hall"]
+
+
+def test_a_new_job_may_be_given_up_when_the_pool_has_no_agent(tmp_path: Path) -> None:
+    async def acts(stage: Play) -> None:
+        stage.fake.fails_with = "no memory"
+        request = stage.backend.plan(stage.workload)
+        with pytest.raises(AgentStartError, match="pool lab could not be started: no memory"):
+            await stage.backend.submit(request)
+        with pytest.raises(AgentStartError):
+            await stage.backend.cancel(request.handle)
+
+    play(tmp_path, acts)
+
+
+def test_a_job_that_may_be_on_its_hosts_is_not_given_up(tmp_path: Path) -> None:
+    async def acts(stage: Play) -> None:
+        request = stage.backend.plan(stage.workload)
+        await stage.backend.submit(request)
+        await stage.fake.stop()
+        stage.fake.fails_with = "no memory"
+        for act in (
+            stage.backend.submit(request),
+            stage.backend.recover(request.handle),
+            stage.backend.cancel(request.handle),
+        ):
+            with pytest.raises(UnavailableError, match="no memory") as caught:
+                await act
+            assert not isinstance(caught.value, AgentStartError)
+
+    play(tmp_path, acts)

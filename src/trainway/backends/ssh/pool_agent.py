@@ -86,10 +86,6 @@ class PoolAgent:
             path = self.directory.path
             await asyncio.to_thread(path.mkdir, PRIVATE_DIR, parents=True, exist_ok=True)
             environ = login_environment(path.parent.parent)
-            status, said = await self._starter.start(["pool", str(path)], environ)
-            if status and not await agent_socket.is_under_way(self.directory):
-                raise UnavailableError(
-                    f"the agent of pool {self.name} did not start: "
-                    f"{said or f'it ended with {status}'}",
-                    hint=f"{self.directory.agent_log} may say more",
-                )
+            start = await self._starter.start(["pool", str(path)], environ)
+            if start.status and not await agent_socket.is_under_way(self.directory):
+                raise start.error(f"the agent of pool {self.name}", self.directory.agent_log)

@@ -43,7 +43,7 @@ def test_one_that_cannot_be_started_is_tried_again_later(tmp_path: Path) -> None
     async def run() -> None:
         fake = FakePoolAgent()
         fake.fails_with = "no room"
-        with pytest.raises(UnavailableError, match="pool lab did not start: no room") as caught:
+        with pytest.raises(UnavailableError, match="pool lab could not be started: no") as caught:
             await PoolAgent(tmp_path / "lab", fake).ask("submit")
         assert caught.value.hint == f"{tmp_path}/lab/agent.log may say more"
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from trainway.backends.agent_socket import Starter
+from trainway.backends.agent_socket import Start, Starter
 
 Json = dict[str, Any]
 
@@ -29,18 +29,18 @@ class FakePoolAgent(Starter):
         self,
         arguments: Sequence[str],
         environ: Mapping[str, str] | None = None,  # noqa: ARG002 - nothing is started
-    ) -> tuple[int, str]:
+    ) -> Start:
         """Listen."""
         self.starts += 1
         if self.fails_with:
-            return 1, self.fails_with
+            return Start(1, self.fails_with)
         word, directory = arguments
         if word != "pool":
             raise ValueError(word)
         self._server = await asyncio.start_unix_server(
             self._serve, Path(directory) / "agent.sock", limit=1 << 24
         )
-        return 0, ""
+        return Start(0)
 
     async def stop(self) -> None:
         """End, as an agent does that has nothing to do."""

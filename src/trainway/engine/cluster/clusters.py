@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from trainway.backends.base import Capacity, Devices
+from trainway.engine.agent_starts import USUAL, StartPolicy
 from trainway.engine.cluster import shape as cluster_shape
 from trainway.engine.cluster.agents import Agents, columns_of, placement, told
 from trainway.engine.cluster.book import ClusterBook
@@ -46,7 +47,7 @@ from trainway.engine.live import LiveJob
 from trainway.engine.queue import GPUS, Decision, Gang, Holding, never_fits
 from trainway.engine.submission import Prepared
 from trainway.engine.times import time_text
-from trainway.errors import ConflictError, NotFoundError, TrainwayError
+from trainway.errors import ConflictError, NotFoundError, TrainwayError, UnavailableError
 
 Json = dict[str, Any]
 
@@ -72,6 +73,8 @@ class Surroundings:
     """The jobs of a backend that are not over."""
     end: Callable[[LiveJob], None]
     """Cancels one."""
+    starts: StartPolicy = USUAL
+    """When an agent is asked again that could not be started."""
 
 
 class Clusters:
@@ -328,6 +331,26 @@ class Clusters:
                 answer = await self._agents.ask(record.pool, "start", name, placement=nodes)
                 await self._book.change(name, **columns_of(record, answer["cluster"]))
 
+    async def _keep_settling(self, name: str) -> None:
+        """Try until the agent is there; what it refuses is done by whoever starts next."""
+        failures = 0
+        while name in self._records:
+            try:
+                await self._settle(name)
+                if failures and name in self._records:
+                    self._book.change(name, message="")
+                return
+            except UnavailableError as error:
+                failures += 1
+                pause = self._around.starts.pause_s(failures)
+                message = f"{error.message}; trying again in {pause:g} s"
+                log.info("cluster %s: %s", name, message)
+                self._book.change(name, message=message)
+                await asyncio.sleep(pause)
+            except TrainwayError as error:
+                log.info("cluster %s cannot be settled yet: %s", name, error)
+                return
+
     def _end_jobs(self, record: ClusterRecord) -> list[LiveJob]:
         jobs = list(self._around.jobs(record.backend))
         for live in jobs:
@@ -339,15 +362,8 @@ class Clusters:
         return cluster_view(record, self._agents.directory(record.name), active)
 
     def _settle_soon(self, name: str) -> None:
-        """Do it in the background; what fails is done by whoever starts next."""
-
-        async def settle() -> None:
-            try:
-                await self._settle(name)
-            except TrainwayError as error:
-                log.info("cluster %s cannot be settled yet: %s", name, error)
-
-        task = asyncio.create_task(settle())
+        """Do it in the background."""
+        task = asyncio.create_task(self._keep_settling(name))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

@@ -9,6 +9,7 @@ import pytest
 from trainway.backends.base import BackendSettings
 from trainway.backends.registry import Registry
 from trainway.backends.testing import FakeBackend
+from trainway.engine.agent_starts import StartPolicy
 from trainway.engine.cluster.clusters import Clusters
 from trainway.engine.cluster.request import Launch
 from trainway.engine.cluster.testing import FakeAgents
@@ -53,7 +54,8 @@ class ClusterWorld(World):
         self.store = store or memory_store()
         self.now = NOW
         registry = _Registry(self.agents, self.backend, self.jobs)
-        self.engine = Engine(self.store, registry, clock=lambda: self.now)
+        starts = StartPolicy(first_pause_s=0.001)
+        self.engine = Engine(self.store, registry, clock=lambda: self.now, starts=starts)
 
     @property
     def clusters(self) -> Clusters:
@@ -109,6 +111,17 @@ def test_a_cluster_is_up_when_it_fits() -> None:
         assert status["nodes"] == [{"host": "this", "address": "", "gpus": ["0"]}]
         assert world.agents.asked == ["allocate dev", "start dev"]
         await world.until_cluster(lambda: world.agents.kept["dev"]["state"] == "UP")
+
+    play(scene)
+
+
+def test_an_agent_that_could_not_be_started_is_asked_again() -> None:
+    async def scene(world: ClusterWorld) -> None:
+        world.agents.unstartable["start"] = ["no memory", "it was killed"]
+        await world.launch()
+        await world.until_phase("UP")
+        await world.until_cluster(lambda: world.clusters.record("dev").message == "")
+        assert world.agents.unstartable == {"start": []}
 
     play(scene)
 

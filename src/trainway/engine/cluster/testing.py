@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
+from trainway.backends.base import AgentStartError
 from trainway.backends.cluster.host_amounts import HostAmounts
 from trainway.errors import NotFoundError, TrainwayError, UnavailableError, UsageError
 
@@ -19,6 +20,8 @@ class FakeAgents:
         self.asked: list[str] = []
         self.away = ""
         """Why nobody answers."""
+        self.unstartable: dict[str, list[str]] = {}
+        """For an operation: why the agents that it needs cannot be started, one each."""
         self.rooms = [HostAmounts("a1", 4, 8 * 2**30, 2), HostAmounts("a2", 2, 8 * 2**30, 0)]
         self._changed = asyncio.Event()
 
@@ -113,4 +116,6 @@ class FakeAgents:
     def _note(self, operation: str, name: str) -> None:
         if self.away:
             raise TrainwayError(self.away)
+        if self.unstartable.get(operation):
+            raise AgentStartError(self.unstartable[operation].pop(0))
         self.asked.append(f"{operation} {name}")
