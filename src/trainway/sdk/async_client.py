@@ -55,10 +55,12 @@ class AsyncJob:
             control.stop()
         return await self.status()
 
-    async def result(self, timeout: float | None = None) -> Any:
+    async def result(
+        self, timeout: float | None = None, *, allow_pickle: bool | None = None
+    ) -> Any:
         """Wait for the end; the value that the function returned on the first rank."""
         await self.wait(timeout)
-        return await asyncio.to_thread(self.job.result)
+        return await asyncio.to_thread(partial(self.job.result, allow_pickle=allow_pickle))
 
     async def exception(self, timeout: float | None = None) -> TrainwayError | None:
         """Wait for the end; what result() would raise for a job that failed, else None."""

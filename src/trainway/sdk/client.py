@@ -65,6 +65,7 @@ class Client:
         image: str | None = None,
         containers: bool = False,
         slurm: Mapping[str, Value] | None = None,
+        allow_pickle: bool = False,
     ) -> Job:
         """Submit a function, a script, a manifest or objects, and give the job.
 
@@ -75,7 +76,8 @@ class Client:
         containers of that image, by podman or docker; with `containers`, in those it names itself.
         `on` names another place, such as `k8s/CONTEXT` or `ssh/POOL`: a function or script travels
         there with the modules beside it, and what a function returns comes back. `slurm` has
-        options of sbatch, for `slurm/CLUSTER`: `slurm={"qos": "high", "exclusive": True}`.
+        options of sbatch, for `slurm/CLUSTER`: `slurm={"qos": "high", "exclusive": True}`. With
+        `allow_pickle` the function may return what is not plain data; see `Job.result`.
         """
         options = RunOptions(
             args=args,
@@ -96,11 +98,12 @@ class Client:
             image=image,
             containers=containers,
             slurm=slurm,
+            allow_pickle=allow_pickle,
         )
         data, warnings = self._rest.submit(self._submission(target, options))
         for warning in warnings:
             _warn(warning)
-        return Job(self._rest, data)
+        return Job(self._rest, data, allow_pickle=allow_pickle)
 
     def run_array(self, target: Target, num_jobs: int, **options: Any) -> list[Job]:
         """Submit so many jobs of one thing, all or none, and give them by rank.
@@ -108,11 +111,12 @@ class Client:
         `options` are the arguments of `run`. The jobs are called `<name>-0` and so on, and find
         their rank in TRAINWAY_JOB_RANK. On Slurm they are one array.
         """
-        submission = self._submission(target, RunOptions(**options))
+        wanted = RunOptions(**options)
+        submission = self._submission(target, wanted)
         made, warnings = self._rest.submit_array(submission, num_jobs)
         for warning in warnings:
             _warn(warning)
-        return [Job(self._rest, data) for data in made]
+        return [Job(self._rest, data, allow_pickle=wanted.allow_pickle) for data in made]
 
     def _submission(self, target: Target, options: RunOptions) -> Submission:
         wishes, on = options.wishes, options.on

@@ -1,4 +1,6 @@
+import base64
 import json
+import pickle
 from collections.abc import Callable
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
@@ -9,7 +11,13 @@ from typing import Any
 import pytest
 
 import trainway
-from trainway.errors import InvalidError, NotFoundError, UnreadableError, UsageError
+from trainway.errors import (
+    InvalidError,
+    NotFoundError,
+    TrainwayError,
+    UnreadableError,
+    UsageError,
+)
 from trainway.sdk import Client, Job, JobFailedError, WaitTimeoutError, submitter
 from trainway.sdk.run_options import RunOptions
 from trainway.sdk.testing import FakeServer, Json
@@ -165,6 +173,18 @@ def test_a_job_is_a_future(fake: FakeServer, tmp_path: Path) -> None:
     assert job.result(timeout=60) == 42
     assert (job.done(), job.status, job.exception()) == (True, "Succeeded", None)
     assert job.output_dir == tmp_path
+
+
+def test_a_pickled_value_comes_back_to_those_who_allow_it(fake: FakeServer) -> None:
+    pickled = base64.b64encode(pickle.dumps(1j)).decode()
+    value = {"encoding": "pickle", "type": "complex", "value": pickled}
+    fake.results |= {"id0000": value, "id0001": value}
+    fake.on_submit = ending(fake, "Succeeded")
+    job = Client().run(double, args=[21])
+    with pytest.raises(TrainwayError, match="returned a complex"):
+        job.result(timeout=60)
+    assert job.result(allow_pickle=True) == 1j
+    assert Client().run(double, args=[21], allow_pickle=True).result(timeout=60) == 1j
 
 
 def test_a_job_that_is_no_function_has_no_result(fake: FakeServer, tmp_path: Path) -> None:

@@ -32,6 +32,8 @@ MARK = "\x1etrainway-result"
 """What a line begins with that has a piece of the value in it."""
 PIECE = 3_000
 """Characters of one: what a pipe takes at once is not torn apart by other ranks."""
+TAG = "__trainway__"
+"""The key of an object that stands for data that JSON does not have."""
 LARGEST = 4_000_000
 """Characters in all; a kubelet keeps 10 MB of a log together."""
 
@@ -133,19 +135,48 @@ def decoded(encoding: str, text: str) -> tuple[Any, Any]:
 
 
 def encoded(value: Any) -> str:
-    """A value as text: JSON where that gives the same value back, else a pickle."""
+    """A value as text: JSON where that gives the same value back, with tags if need be.
+
+    Of anything else there is a pickle, which is only read by those who say that they want it.
+    """
     try:
-        text = json.dumps(value)
+        text = json.dumps(value, allow_nan=False)
         if json.loads(text) == value:
             return json.dumps({"encoding": "json", "value": value})
     except Exception:  # noqa: BLE001, S110 - whatever a value's own comparison raises
+        pass
+    kind = type(value).__name__
+    try:
+        return json.dumps({"encoding": "tagged", "value": tagged(value)})
+    except (TypeError, RecursionError):
         pass
     try:
         data = base64.b64encode(pickle.dumps(value, protocol=4)).decode()
     except Exception as error:  # noqa: BLE001 - whatever a value's own pickling raises
         reason = f"{type(error).__name__}: {error}"
-        return json.dumps({"encoding": "none", "type": type(value).__name__, "value": reason})
-    return json.dumps({"encoding": "pickle", "value": data})
+        return json.dumps({"encoding": "none", "type": kind, "value": reason})
+    return json.dumps({"encoding": "pickle", "type": kind, "value": data})
+
+
+def tagged(value: Any) -> Any:
+    """Plain data in JSON: what JSON does not have becomes an object with a tag and its items."""
+    kind = type(value)
+    if value is None or kind in (bool, int, str):
+        return value
+    if kind is float:
+        is_number = value - value == 0  # neither infinite nor NaN
+        return value if is_number else {TAG: "float", "items": repr(value)}
+    if kind is bytes:
+        return {TAG: "bytes", "items": base64.b64encode(value).decode()}
+    if kind is list:
+        return [tagged(item) for item in value]
+    if kind in (tuple, set, frozenset):
+        return {TAG: kind.__name__, "items": [tagged(item) for item in value]}
+    if kind is dict and TAG not in value and all(type(key) is str for key in value):
+        return {key: tagged(item) for key, item in value.items()}
+    if kind is dict:
+        return {TAG: "dict", "items": [[tagged(key), tagged(value[key])] for key in value]}
+    raise TypeError(kind.__name__)
 
 
 def install(packages: list[str], index_urls: list[str], folder: Path) -> None:

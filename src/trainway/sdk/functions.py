@@ -2,20 +2,21 @@
 
 The function goes as source and its arguments as JSON, or as a pickle where JSON would change them;
 `function_boot` makes the call in the job, and leaves the value that the first rank returns in the
-job's output directory. On this machine all of it is words of a command. To pods it travels as
-files, and the value comes back in lines of the log, which the server takes out of it.
+job's output directory, as JSON. On this machine all of it is words of a command. To pods it travels
+as files, and the value comes back in lines of the log, which the server takes out of it.
 """
 
 import base64
 import json
 import pickle
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from trainway.errors import TrainwayError, UsageError
 from trainway.sdk.bundle import place
+from trainway.sdk.function_boot import TAG
 from trainway.sdk.function_source import source_folder, standalone_source, unwrapped
 
 _LONGEST_PIECE: Final = 100_000
@@ -24,6 +25,11 @@ _LARGEST: Final = 1_000_000
 """Bytes of all words of a command; on Linux it may have about 2 MB."""
 _LARGEST_FILE: Final = 60_000_000
 """Bytes of a call that goes as a file."""
+_COLLECTIONS: Final[Mapping[str, Callable[[Iterable[Any]], Any]]] = {
+    "tuple": tuple,
+    "set": set,
+    "frozenset": frozenset,
+}
 _BOOT_FILE: Final = "trainway_boot.py"
 _CALL_FILE: Final = "trainway_call.json"
 
@@ -109,22 +115,68 @@ def captured(
     )
 
 
-def decoded_result(result: Mapping[str, Any]) -> Any:
-    """The value that the first rank returned, from what came back of it."""
-    if result["encoding"] == "json":
-        return result["value"]
-    if result["encoding"] == "none":
+def decoded_result(result: Mapping[str, Any], *, allow_pickle: bool = False) -> Any:
+    """The value that the first rank returned, from what came back of it.
+
+    Whoever can write the job's files decides what comes back, and reading a pickle runs what it
+    says; so that is done only for those who allow it.
+    """
+    try:
+        return _value(result, allow_pickle=allow_pickle)
+    except TrainwayError:
+        raise
+    except Exception as error:
         raise TrainwayError(
-            f"the function returned a {result['type']}, which cannot be sent: {result['value']}",
+            f"what came back of the function cannot be read: {type(error).__name__}: {error}",
+            hint="the job itself may have written to .trainway/ in its TRAINWAY_OUTPUT_DIR",
+        ) from error
+
+
+def _value(result: Mapping[str, Any], *, allow_pickle: bool) -> Any:
+    encoding, value = result["encoding"], result["value"]
+    if encoding == "json":
+        return value
+    if encoding == "tagged":
+        return _untagged(value)
+    kind = result.get("type") or "value"
+    if encoding == "none":
+        raise TrainwayError(
+            f"the function returned a {kind}, which cannot be sent: {value}",
             hint="return plain data, and write the rest to TRAINWAY_OUTPUT_DIR",
         )
-    if result["encoding"] == "large":
+    if encoding == "large":
         raise TrainwayError(
-            f"the function returned a {result['type']} of {result['value'] / 1e6:.1f} MB, too much "
+            f"the function returned a {kind} of {value / 1e6:.1f} MB, too much "
             "to come back from a pod",
             hint="write it to a volume or an object store, and return its place",
         )
-    return pickle.loads(base64.b64decode(result["value"]))  # noqa: S301 - the caller's own job
+    if encoding != "pickle":
+        raise ValueError(f"the encoding {encoding!r} is unknown")
+    if not allow_pickle:
+        raise TrainwayError(
+            f"the function returned a {kind}, which is not plain data and came back as a pickle",
+            hint="return numbers, text, lists and dicts; or use result(allow_pickle=True), which "
+            "runs whatever the pickle says, if you trust all who can write the job's files",
+        )
+    return pickle.loads(base64.b64decode(value))  # noqa: S301 - as the caller wants it
+
+
+def _untagged(value: Any) -> Any:
+    """What `function_boot.tagged` was given."""
+    if isinstance(value, list):
+        return [_untagged(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    tag, items = value.get(TAG), value.get("items")
+    if tag is None:
+        return {key: _untagged(item) for key, item in value.items()}
+    if tag == "float":
+        return float(items)
+    if tag == "bytes":
+        return base64.b64decode(items)
+    if tag == "dict":
+        return {_untagged(key): _untagged(item) for key, item in items}
+    return _COLLECTIONS[tag](_untagged(item) for item in items)
 
 
 def _encoded(args: list[Any], kwargs: dict[str, Any], name: str) -> tuple[str, str]:

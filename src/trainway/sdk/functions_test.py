@@ -61,8 +61,9 @@ def call(
     )  # fmt: skip
 
 
-def function_result(output: Path) -> Any:
-    return decoded_result(json.loads((output / RESULT).read_text()))
+def function_result(output: Path, *, allow_pickle: bool = False) -> Any:
+    result = json.loads((output / RESULT).read_text())
+    return decoded_result(result, allow_pickle=allow_pickle)
 
 
 @pytest.mark.parametrize(
@@ -268,3 +269,79 @@ def test_packages_that_cannot_be_installed_end_the_job(
     monkeypatch.setattr(subprocess, "call", lambda _command: 1)
     with pytest.raises(SystemExit, match="could not be installed: nothing-like-it"):
         function_boot.install(["nothing-like-it"], [], tmp_path)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        (0.5, [1, (2, 3)]),
+        {"loss": float("inf"), "shape": (3, 4)},
+        {1: "a", (2, 3): b"\x00", None: frozenset({4})},
+        {function_boot.TAG: "tuple", "items": []},
+        {"items": {"tag": (1,)}},
+        [True, None, -0.0, 2**70, "\ud800"],
+    ],
+    ids=repr,
+)
+def test_plain_data_comes_back_as_json(value: Any) -> None:
+    text = function_boot.encoded(value)
+    result = json.loads(text, parse_constant=pytest.fail)
+    assert result["encoding"] in ("json", "tagged")
+    back = decoded_result(result)
+    assert (type(back), repr(back)) == (type(value), repr(value))
+
+
+def test_a_number_that_is_none_comes_back() -> None:
+    (back,) = decoded_result(json.loads(function_boot.encoded((float("nan"),))))
+    assert back != back  # noqa: PLR0124 - only NaN is unlike itself
+
+
+def mark(path: str) -> None:
+    Path(path).touch()
+
+
+class Marks:
+    """What runs code when it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> Any:
+        return mark, (str(self.path),)
+
+
+def test_a_pickle_is_read_only_for_those_who_allow_it(tmp_path: Path) -> None:
+    result = json.loads(function_boot.encoded(Marks(tmp_path / "ran")))
+    assert result["encoding"] == "pickle"
+    with pytest.raises(TrainwayError, match="returned a Marks, which is not plain data") as caught:
+        decoded_result(result)
+    assert "result(allow_pickle=True)" in str(caught.value.hint)
+    assert not (tmp_path / "ran").exists()
+    decoded_result(result, allow_pickle=True)
+    assert (tmp_path / "ran").exists()
+
+
+def nested(depth: int) -> Any:
+    value: Any = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {},
+        {"encoding": "json"},
+        {"encoding": "yaml", "value": 1},
+        {"encoding": "tagged", "value": {function_boot.TAG: "eval", "items": []}},
+        {"encoding": "tagged", "value": {function_boot.TAG: "set", "items": [[]]}},
+        {"encoding": "tagged", "value": {function_boot.TAG: "bytes"}},
+        {"encoding": "tagged", "value": nested(5_000)},
+        {"encoding": "large", "type": "str", "value": "much"},
+    ],
+    ids=lambda result: str(result.get("encoding"))[:10],
+)
+def test_what_a_job_wrote_there_itself_is_an_error_and_no_traceback(result: Any) -> None:
+    with pytest.raises(TrainwayError, match="what came back of the function cannot be read"):
+        decoded_result(result)

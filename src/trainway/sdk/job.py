@@ -20,9 +20,10 @@ _FAILURE_LINES = 20
 class Job:
     """A handle on a job: everything is asked of the server, whoever submitted it."""
 
-    def __init__(self, rest: Rest, data: Json) -> None:
+    def __init__(self, rest: Rest, data: Json, *, allow_pickle: bool = False) -> None:
         self._rest = rest
         self._data = data
+        self._allow_pickle = allow_pickle
 
     @property
     def id(self) -> str:
@@ -74,17 +75,19 @@ class Job:
         for data in self._rest.watch(self.id, control):
             self._data = data
 
-    def result(self, timeout: float | None = None) -> Any:
+    def result(self, timeout: float | None = None, *, allow_pickle: bool | None = None) -> Any:
         """Wait for the end; the value that the function returned on the first rank.
 
-        None where the job was no function. If the job failed, a JobFailedError says why.
+        None where the job was no function. If the job failed, a JobFailedError says why. A value
+        that is not plain data comes back as a pickle, and reading one runs whatever it says: that
+        is done only with `allow_pickle`, here or in `Client.run`.
         """
         if self.wait(timeout) != SUCCEEDED:
             raise self._failure()
         from trainway.sdk.functions import decoded_result  # noqa: PLC0415 - loads inspect
 
         try:
-            return decoded_result(self._rest.result(self.id))
+            found = self._rest.result(self.id)
         except NotFoundError:
             name = self._function()
             if name is None:
@@ -93,6 +96,8 @@ class Job:
                 f"the value that {name} returned was lost with the log of its pod",
                 hint="run it again, or write the value to a volume",
             ) from None
+        allowed = self._allow_pickle if allow_pickle is None else allow_pickle
+        return decoded_result(found, allow_pickle=allowed)
 
     def exception(self, timeout: float | None = None) -> TrainwayError | None:
         """Wait for the end; what result() would raise for a job that failed, else None."""

@@ -32,6 +32,7 @@ class RunOptions:
     image: str | None = None
     containers: bool = False
     slurm: Mapping[str, Value] | None = None
+    allow_pickle: bool = False
 
     @property
     def wishes(self) -> Wishes:

@@ -18,7 +18,8 @@ class FunctionValue(BaseModel):
     """A value as text."""
 
     encoding: str = Field(
-        description="`json`, `pickle` in base64, `none`: it cannot be sent, `large`: it may not"
+        description="`json`, `tagged`: JSON with objects for tuples and such, `pickle` in base64, "
+        "`none`: it cannot be sent, `large`: it may not"
     )
     type: str = Field("", description="the type of a value that is not here")
     value: Any = Field(description="the value, or why it is not here")
