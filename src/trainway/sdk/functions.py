@@ -167,9 +167,9 @@ def _untagged(value: Any) -> Any:
         return [_untagged(item) for item in value]
     if not isinstance(value, dict):
         return value
-    tag, items = value.get(TAG), value.get("items")
-    if tag is None:
+    if TAG not in value:
         return {key: _untagged(item) for key, item in value.items()}
+    tag, items = value[TAG], value["items"]
     if tag == "float":
         return float(items)
     if tag == "bytes":
