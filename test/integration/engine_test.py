@@ -204,7 +204,7 @@ def test_a_gang_waits_until_all_of_it_fits(server: RunningServer, tmp_path: Path
     assert (third["phase"], third["queuePosition"]) == ("Queued", 2)
     urgent = server.submit(jobset("urgent", requests={"cpu": "1"}), priority=5)["status"]
     assert urgent["phase"] == "Starting"
-    free = server.request("GET", "/backends").body["items"][0]["capacity"]
+    free = server.request("POST", "/backends/check", {}).body["items"][0]["capacity"]
     assert free["total"] == {"cpu": "4", "memory": "8Gi", "gpus": ["0", "1"]}
     go.touch()
     jobs = [server.wait(name) for name in ("first", "second", "third", "urgent")]

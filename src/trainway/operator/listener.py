@@ -1,17 +1,25 @@
 """Serves an aiohttp application on an address, with TLS where there is a certificate.
 
-All servers of the operator (webhooks, status, metrics, health) start and stop in the same way.
+All servers of the operator (webhooks, status, metrics, health) start and stop in the same way. Any
+pod of the cluster can connect to them, so whoever does not ask for anything is left after a while,
+and at once where there are too many of them.
 """
 
 import asyncio
 import contextlib
 import ssl
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 from aiohttp import web
+from aiohttp.typedefs import Middleware
 
 _GRACE_SECONDS = 5.0
 _IDLE_SECONDS = 120.0
+_HEAD_SECONDS = 10.0
+"""In which a new connection has to ask for something."""
+_LOOK_SECONDS = 1.0
+_MOST_SILENT = 256
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -24,11 +32,13 @@ async def listening(
 
     An empty host means all addresses.
     """
-    app.middlewares.append(_part_quietly)
+    silence = _Silence()
+    app.middlewares.extend([silence.broken, _part_quietly])
     runner = web.AppRunner(
         app, access_log=None, keepalive_timeout=_IDLE_SECONDS, shutdown_timeout=_GRACE_SECONDS
     )
     await runner.setup()
+    watch = asyncio.create_task(silence.watch(runner))
     try:
         site = web.TCPSite(
             runner,
@@ -40,7 +50,47 @@ async def listening(
         await site.start()
         yield runner.addresses[0][1]
     finally:
+        watch.cancel()
         await _close(runner)
+
+
+class _Silence:
+    """Which connections have not asked for anything yet, and since when."""
+
+    def __init__(self) -> None:
+        self._since: dict[asyncio.Transport, float] = {}
+        self._spoke: set[asyncio.BaseTransport] = set()
+
+    @property
+    def broken(self) -> Middleware:
+        """The middleware that hears who asks."""
+
+        @web.middleware
+        async def hear(request: web.Request, handler: Handler) -> web.StreamResponse:
+            if request.transport is not None:
+                self._spoke.add(request.transport)
+            return await handler(request)
+
+        return hear
+
+    async def watch(self, runner: web.AppRunner) -> None:
+        """Look at all connections again and again."""
+        while True:
+            await asyncio.sleep(_LOOK_SECONDS)
+            found = list(runner.server.connections) if runner.server else []
+            self.look([one.transport for one in found if one.transport is not None])
+
+    def look(self, transports: list[asyncio.Transport]) -> None:
+        """End those that have been silent for too long, and the oldest of too many."""
+        now = time.monotonic()
+        self._spoke &= set(transports)
+        silent = [one for one in transports if one not in self._spoke]
+        self._since = {one: self._since.get(one, now) for one in silent}
+        silent.sort(key=self._since.__getitem__)
+        surplus = len(silent) - _MOST_SILENT
+        for number, transport in enumerate(silent):
+            if number < surplus or now - self._since[transport] >= _HEAD_SECONDS:
+                transport.abort()
 
 
 @web.middleware

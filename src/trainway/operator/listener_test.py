@@ -79,3 +79,49 @@ def test_a_caller_that_hangs_up_in_the_middle_is_not_logged_as_an_error(
 
     asyncio.run(main())
     assert [record for record in caplog.records if record.levelname == "ERROR"] == []
+
+
+async def ended(reader: asyncio.StreamReader) -> bytes:
+    try:
+        return await reader.read()
+    except ConnectionResetError:
+        return b""
+
+
+@pytest.mark.parametrize("said", [b"", b"GET / HTTP/1.1\r\nHost: a\r\n"], ids=["nothing", "half"])
+def test_who_asks_for_nothing_is_left(said: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listener, "_HEAD_SECONDS", 0.0)
+    monkeypatch.setattr(listener, "_LOOK_SECONDS", 0.02)
+
+    async def main() -> None:
+        async with listening(app(), "127.0.0.1", 0) as port:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(said)
+            assert await ended(reader) == b""
+            writer.close()
+
+    asyncio.run(asyncio.wait_for(main(), 60))
+
+
+def test_of_too_many_the_oldest_is_left_and_who_has_asked_stays(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(listener, "_MOST_SILENT", 1)
+    monkeypatch.setattr(listener, "_LOOK_SECONDS", 0.02)
+    request = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+    async def main() -> None:
+        async with listening(app(), "127.0.0.1", 0) as port:
+            asking, first, second = [
+                await asyncio.open_connection("127.0.0.1", port) for _ in range(3)
+            ]
+            asking[1].write(request)
+            await asking[0].readuntil(b"here")
+            assert await ended(first[0]) == b""
+            for reader, writer in (asking, second):
+                writer.write(request)
+                assert (await reader.readuntil(b"here")).startswith(b"HTTP/1.1 200")
+            for _, writer in (asking, first, second):
+                writer.close()
+
+    asyncio.run(asyncio.wait_for(main(), 60))

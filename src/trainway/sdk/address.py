@@ -2,12 +2,13 @@
 
 TRAINWAY_HOME     directory of the embedded server, its database and its jobs (~/.trainway)
 TRAINWAY_SERVER   another server: http://host:port, https://host:port or unix:/path/to/socket
-TRAINWAY_TOKEN    what to show to it
+TRAINWAY_TOKEN    what to show to it; one of this machine, of our own home, is shown its own
 """
 
 import json
 import os
-from dataclasses import dataclass, field
+import socket
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -19,6 +20,10 @@ SERVER: Final = "TRAINWAY_SERVER"
 TOKEN: Final = "TRAINWAY_TOKEN"  # noqa: S105 - the name of a variable
 
 _PORTS: Final = {"http": 80, "https": 443}
+_LOOPBACK: Final = 127
+"""The first number of every address of a machine to itself."""
+_EVERY_HOST: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - what servers may say
+"""How this machine reaches a server that listens on all addresses."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,12 @@ class Address:
 
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach the address."""
-    return host in ("localhost", "::1") or host.startswith("127.")
+    if host.lower() in ("localhost", "::1"):
+        return True
+    try:
+        return socket.inet_pton(socket.AF_INET, host)[0] == _LOOPBACK
+    except (OSError, ValueError):
+        return False
 
 
 def parse_address(text: str, token: str = "") -> Address:
@@ -69,7 +79,12 @@ def parse_address(text: str, token: str = "") -> Address:
 def configured_address() -> Address | None:
     """The server that the environment names; None means the embedded one."""
     server = os.environ.get(SERVER, "")
-    return parse_address(server, os.environ.get(TOKEN, "")) if server else None
+    if not server:
+        return None
+    address = parse_address(server, os.environ.get(TOKEN, ""))
+    if address.token or address.socket:
+        return address
+    return Home.of_environment().with_own_token(address)
 
 
 @dataclass(frozen=True)
@@ -97,6 +112,45 @@ class Home:
             return {}
         return info if isinstance(info, dict) else {}
 
+    @property
+    def token_path(self) -> Path:
+        """Where the server keeps what it wants to be shown over TCP."""
+        return self.path / "token"
+
+    def token(self) -> str:
+        """What is to be shown over TCP; empty if it cannot be known."""
+        try:
+            text = self.token_path.read_text().strip()
+        except (OSError, ValueError):
+            return ""
+        return "" if text.startswith("sha256:") else text
+
+    def with_own_token(self, address: Address) -> Address:
+        """The address with this home's token, if it is where this home's own server listens now.
+
+        The host becomes the very one that the server says: the same port of another address of
+        this machine may be somebody else's, who must not get the token.
+        """
+        info = self.server_info()
+        named, _, port = str(info.get("listen", "")).rpartition(":")
+        host = _EVERY_HOST.get(named.strip("[]"), named.strip("[]"))
+        is_ours = address.host == host or (address.host == "localhost" and is_loopback(host))
+        if not is_ours or port != str(address.port) or address.is_tls:
+            return address
+        if not listens(self.address(info)):
+            return address
+        return replace(address, host=host, token=self.token())
+
     def address(self, info: dict[str, Any]) -> Address:
         """Where the embedded server listens."""
         return Address(socket=str(info.get("socket") or self.path / "server.sock"))
+
+
+def listens(address: Address) -> bool:
+    """Whether something accepts connections at a unix socket."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        try:
+            probe.connect(address.socket)
+        except OSError:
+            return False
+    return True

@@ -1,10 +1,12 @@
 import json
+import socket
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from trainway.errors import UsageError
-from trainway.sdk.address import Address, Home, configured_address, parse_address
+from trainway.sdk.address import Address, Home, configured_address, is_loopback, parse_address
 
 
 @pytest.mark.parametrize(
@@ -83,3 +85,60 @@ def test_home_knows_its_last_server(
         (tmp_path / "server.json").write_text(text)
     assert home.server_info() == info
     assert home.address(home.server_info()) == Address(str(tmp_path / socket))
+
+
+def test_only_an_address_of_this_machine_is_loopback() -> None:
+    for host in ("localhost", "LOCALHOST", "127.0.0.1", "127.1.2.3", "::1"):
+        assert is_loopback(host)
+    for host in ("127.evil.com", "127.0.0.1.evil.com", "127.", "127.1", "192.0.2.1", "::", ""):
+        assert not is_loopback(host)
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    server: str
+    listen: str = "127.0.0.1:80"
+    address: str = "http://127.0.0.1:80"
+    token: str = "secret"  # noqa: S105 - of a test
+    is_served: bool = True
+
+
+CASES = [
+    Case("as it says", "http://127.0.0.1:80"),
+    Case("by its name", "http://localhost:80"),
+    Case("on all addresses", "http://localhost:80", "0.0.0.0:80"),
+    Case("on all of IPv6", "http://localhost:80", "[::]:80", "http://[::1]:80"),
+    Case("on another one", "http://192.0.2.1:80", "192.0.2.1:80", "http://192.0.2.1:80"),
+    Case("another port", "http://127.0.0.1:81", address="http://127.0.0.1:81", token=""),
+    Case("another address", "http://127.0.0.2:80", address="http://127.0.0.2:80", token=""),
+    Case(
+        "a name for another one", "http://localhost:80", "192.0.2.1:80", "http://localhost:80", ""
+    ),
+    Case("something with TLS", "https://127.0.0.1:80", address="https://127.0.0.1:80", token=""),
+    Case("a server that was killed", "http://127.0.0.1:80", token="", is_served=False),
+    Case("none that listens", "http://127.0.0.1:80", "", token=""),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_the_token_is_for_our_own_server_alone(
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRAINWAY_HOME", str(tmp_path))
+    monkeypatch.setenv("TRAINWAY_SERVER", case.server)
+    monkeypatch.delenv("TRAINWAY_TOKEN", raising=False)
+    (tmp_path / "token").write_text("secret\n")
+    (tmp_path / "server.json").write_text(json.dumps({"listen": case.listen}))
+    with socket.socket(socket.AF_UNIX) as listener:
+        if case.is_served:
+            listener.bind(str(tmp_path / "server.sock"))
+            listener.listen()
+        address = configured_address()
+    assert address is not None
+    assert (str(address), address.token) == (case.address, case.token)
+
+
+def test_a_digest_is_no_token_to_show(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("sha256:abc\n")
+    assert Home(tmp_path).token() == ""

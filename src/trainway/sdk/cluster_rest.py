@@ -21,9 +21,9 @@ class ClusterRest(Rest):
         return cluster
 
     def clusters(self, *, refresh: bool = False) -> list[Json]:
-        """All clusters."""
-        query = {"refresh": refresh or None}
-        items: list[Json] = self._transport.request("GET", "/clusters", query=query)["items"]
+        """All clusters; `refresh`: ask their agents once more."""
+        method, path = ("POST", "/clusters/refresh") if refresh else ("GET", "/clusters")
+        items: list[Json] = self._transport.request(method, path)["items"]
         return items
 
     def cluster(self, name: str) -> Json:

@@ -47,7 +47,7 @@ class FakeClusters:
         match command, parts:
             case "POST", []:
                 return self._launched(body)
-            case "GET", []:
+            case ("GET", []) | ("POST", ["refresh"]):
                 return 200, {"items": list(self.items.values())}
             case _, [name, *_] if name not in self.items:
                 return _error(404, "not_found", f"there is no cluster {name!r}")

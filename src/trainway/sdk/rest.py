@@ -236,9 +236,13 @@ class Rest:
         from trainway.sdk.submitter import kubeconfig_files  # noqa: PLC0415 - seldom needed
 
         files = kubeconfig_files(os.environ) if self.address.is_here else []
-        query = {"kubeconfig": os.pathsep.join(files) or None, "deep": "true" if deep else None}
-        items: list[Json] = self._transport.request("GET", "/backends", query=query)["items"]
+        body = {"kubeconfig": files, "deep": deep}
+        items: list[Json] = self._transport.request("POST", "/backends/check", body=body)["items"]
         return items
+
+    def rotate_token(self) -> str:
+        """Replace what everybody shows who comes over TCP; the new one."""
+        return str(self._transport.request("POST", "/server/token")["token"])
 
     def server(self) -> Json:
         """The server: pid, socket, version, number of jobs."""

@@ -6,7 +6,6 @@ start one at the same time: the second finds the lock taken and ends, and both u
 
 import os
 import select
-import socket
 import subprocess
 import sys
 import time
@@ -16,7 +15,7 @@ from typing import Any, Final
 
 from trainway import __version__
 from trainway.errors import TrainwayError, UnavailableError
-from trainway.sdk.address import Address, Home
+from trainway.sdk.address import Address, Home, listens
 from trainway.sdk.transport import Transport
 
 START_LIMIT_S: Final = 60.0
@@ -135,16 +134,6 @@ class ServerProcess:
         said = reasons[-1] if reasons else " / ".join(line.strip() for line in lines)
         message = f"the server did not start: {reason}" + (f": {said}" if said else "")
         return UnavailableError(message, hint=f"all of its log: {self.home.log}")
-
-
-def listens(address: Address) -> bool:
-    """Whether something accepts connections there."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        try:
-            probe.connect(address.socket)
-        except OSError:
-            return False
-    return True
 
 
 @contextmanager

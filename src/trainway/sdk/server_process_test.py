@@ -7,9 +7,9 @@ import pytest
 from trainway import __version__
 from trainway.errors import UnavailableError
 from trainway.sdk import server_process
-from trainway.sdk.address import Home
+from trainway.sdk.address import Home, listens
 from trainway.sdk.rest import Rest, embedded
-from trainway.sdk.server_process import ServerProcess, last_lines, listens, server_environment
+from trainway.sdk.server_process import ServerProcess, last_lines, server_environment
 from trainway.sdk.testing import FakeServer
 
 

@@ -200,8 +200,10 @@ class _Handler(BaseHTTPRequestHandler):
             case "GET", ["runtimes", name]:
                 found = [item for item in fake.runtimes if item["metadata"]["name"] == name]
                 self._answer(200, found[0]) if found else self._missing("runtime", name)
-            case "GET", ["backends"]:
+            case "POST", ["backends", "check"]:
                 self._answer(200, {"items": fake.backends})
+            case "POST", ["server", "token"]:
+                self._answer(200, {"token": "another"})
             case "POST", ["server", "stop"]:
                 self._answer(200, {})
                 threading.Thread(target=fake.close).start()

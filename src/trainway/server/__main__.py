@@ -9,7 +9,9 @@ import sys
 from pathlib import Path
 
 from trainway.errors import TrainwayError
-from trainway.server.process import AlreadyRunningError, Listen, ServerHome, log_to, tcp_socket
+from trainway.server.log_file import log_to
+from trainway.server.process import AlreadyRunningError, Listen, ServerHome, tcp_socket
+from trainway.server.tokens import TokenFile, write_new_token
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -27,15 +29,15 @@ def main(arguments: list[str] | None = None) -> int:
     log_to(home.path / "server.log")
     try:
         # Before the unix socket: who can connect to that may take it that all went well.
-        sockets = [tcp_socket(options.listen)] if options.listen is not None else []
+        tcp = tcp_socket(options.listen) if options.listen is not None else None
         token = _token(options, home)
-        sockets.append(home.listen())
-        started = home.announce()
+        owner = home.listen()
+        started = home.announce(tcp)
         # Slow to import; the sockets are open already, and clients wait in their queue.
-        from trainway.server.serving import Settings, serve  # noqa: PLC0415 - see above
+        from trainway.server.serving import Settings, Sockets, serve  # noqa: PLC0415 - see above
 
         settings = Settings(started, os.getpid(), token, _idle(options))
-        asyncio.run(serve(home, sockets, settings))
+        asyncio.run(serve(home, Sockets(owner, tcp), settings))
     except TrainwayError as error:
         sys.stderr.write(f"error: {error.message}\n")
         return 1
@@ -65,24 +67,17 @@ def _idle(options: argparse.Namespace) -> float | None:
     return float(options.idle_seconds) or None
 
 
-def _token(options: argparse.Namespace, home: ServerHome) -> str:
-    """The digest of the token that TCP clients need; empty: they need none."""
-    if options.listen is None:
-        return ""
-    from trainway.server.tokens import (  # noqa: PLC0415 - an embedded server needs none
-        is_loopback,
-        new_token,
-        read_token_file,
-    )
-
+def _token(options: argparse.Namespace, home: ServerHome) -> TokenFile:
+    """The token that TCP clients need; one is made for a server that listens and has none."""
     if options.token_file is not None:
-        return read_token_file(options.token_file)
-    if is_loopback(options.listen.host):
-        return ""
-    kept = home.path / "token"
-    if not kept.exists():
-        sys.stderr.write(f"token (shown once): {new_token(kept)}\n")
-    return read_token_file(kept)
+        token = TokenFile(options.token_file.absolute(), is_given=True)
+    else:
+        token = TokenFile(home.path / "token")
+    if options.listen is not None:
+        if not token.is_given and not token.path.exists():
+            write_new_token(token.path)
+        token.check()
+    return token
 
 
 if __name__ == "__main__":

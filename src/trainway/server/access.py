@@ -1,67 +1,87 @@
-"""Who may use the server.
+"""Who may come in over TCP.
 
-The unix socket is the owner's alone, by its mode. Over TCP a token is needed wherever the server
-listens off loopback, and wherever one is set. Without a token a web page must still not reach it:
-neither by a name that its author points at loopback, nor across origins.
+The unix socket is the owner's alone, by its mode, and nothing of this stands before it. Over TCP
+everybody shows the token, on loopback too: every user and every container of the machine can get
+there. Web pages of others are refused even with a token, since a browser sends what it knows to
+whoever a page names.
 """
 
-import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trainway.server.errors import answer
 from trainway.server.paths import BASE_PATH
-from trainway.server.tokens import digest, is_loopback
+from trainway.server.tokens import TokenFile
 
+ABORT: Final = "abort"
+"""In the state of a request: what ends its connection at once."""
 _PUBLIC: Final = f"{BASE_PATH}/health"
+_OTHER_SITES: Final = ("cross-site", "same-site")
+"""What browsers say of pages that are not the server's own; the second has only its host."""
 
 
 @dataclass(frozen=True)
-class Access:
-    """Lets requests through to the app, or refuses them."""
+class TokenAccess:
+    """Lets the requests of a TCP listener through to the app, or refuses them."""
 
     app: ASGIApp
-    token_digest: str = ""
-    """Empty: none is needed."""
+    token: TokenFile
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check a request."""
-        if scope["type"] == "http" and scope.get("client") is not None:  # not the unix socket
-            headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
-            refusal = self._refusal(scope["path"], headers)
-            if refusal is not None:
-                code, message = refusal
-                status = 401 if code == "unauthorized" else 403
-                hint = "set TRAINWAY_TOKEN to the server's token" if status == 401 else None
-                await answer(status, code, message, hint=hint)(scope, receive, send)
-                return
-        await self.app(scope, receive, send)
+        """Check a request, and each part of the answer: the token may change meanwhile."""
+        headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+        page = _foreign_page(headers)
+        if page:
+            refusal = answer(403, "forbidden", f"{page} may not use the server")
+            await refusal(scope, receive, send)
+            return
+        if scope["path"] == _PUBLIC:
+            await self.app(scope, receive, send)
+            return
+        token = _bearer(headers.get(b"authorization", ""))
+        if not self.token.accepts(token):
+            await _unauthorized()(scope, receive, send)
+            return
 
-    def _refusal(self, path: str, headers: Mapping[bytes, str]) -> tuple[str, str] | None:
-        if self.token_digest:
-            if path == _PUBLIC or self._has_token(headers.get(b"authorization", "")):
-                return None
-            return "unauthorized", "the server wants a token"
-        host = headers.get(b"host", "")
-        if not is_loopback(_host(f"//{host}")):
-            return "forbidden", f"the server is not called {host!r}"
-        origin = headers.get(b"origin", "")
-        if origin and urlsplit(origin).netloc != host:
-            return "forbidden", f"pages of {origin} may not use the server"
-        return None
+        async def checked(message: Message) -> None:
+            if self.token.accepts(token):
+                await send(message)
+            else:
+                scope["state"][ABORT]()
 
-    def _has_token(self, authorization: str) -> bool:
-        scheme, _, token = authorization.partition(" ")
-        is_right = hmac.compare_digest(digest(token.strip()), self.token_digest)
-        return scheme.lower() == "bearer" and is_right
+        await self.app(scope, receive, checked)
 
 
-def _host(url: str) -> str:
+def _foreign_page(headers: Mapping[bytes, str]) -> str:
+    """The web page of somebody else that a request comes from, in words; empty: from none."""
+    origin = headers.get(b"origin", "")
+    site = headers.get(b"sec-fetch-site", "")
+    if site in _OTHER_SITES:
+        return f"pages of {origin}" if origin else "pages of other sites"
+    if not site and origin and _place(origin) != headers.get(b"host", ""):
+        return f"pages of {origin}"
+    return ""
+
+
+def _place(origin: str) -> str:
     try:
-        return urlsplit(url).hostname or ""
+        return urlsplit(origin).netloc
     except ValueError:
         return ""
+
+
+def _bearer(authorization: str) -> str:
+    scheme, _, token = authorization.partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
+def _unauthorized() -> Response:
+    hint = "set TRAINWAY_TOKEN to what `trainway server token show` prints where the server runs"
+    refusal = answer(401, "unauthorized", "the server wants its token", hint=hint)
+    refusal.headers["WWW-Authenticate"] = "Bearer"
+    return refusal

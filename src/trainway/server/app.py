@@ -8,8 +8,9 @@ from trainway import __version__
 from trainway.server.errors import add_handlers
 from trainway.server.models import ErrorAnswer
 from trainway.server.paths import BASE_PATH
-from trainway.server.routes.about import add_about_routes
+from trainway.server.routes.about import add_about_routes, add_backend_routes
 from trainway.server.routes.clusters import add_cluster_routes
+from trainway.server.routes.docs import add_docs_route
 from trainway.server.routes.files import add_file_routes
 from trainway.server.routes.jobs import add_action_routes, add_job_routes, add_report_routes
 from trainway.server.routes.pods import add_pod_routes
@@ -29,7 +30,7 @@ def create_app(service: Service) -> FastAPI:
         version=__version__,
         summary="Write a training job once, run it anywhere.",
         openapi_url=f"{BASE_PATH}/openapi.json",
-        docs_url=f"{BASE_PATH}/docs",
+        docs_url=None,  # it would load its parts from elsewhere; `add_docs_route` has one
         redoc_url=None,
         responses=_ERRORS,
     )
@@ -43,5 +44,7 @@ def create_app(service: Service) -> FastAPI:
     add_cluster_routes(app, service)
     add_file_routes(app, service.files)
     add_about_routes(app, service)
+    add_backend_routes(app, service)
+    add_docs_route(app)
     add_handlers(app)
     return app

@@ -17,7 +17,7 @@ from trainway.errors import InvalidError, TrainwayError
 
 log = logging.getLogger(__name__)
 
-_CODES: Final = {401: "unauthorized", 403: "forbidden", 404: "not_found", 405: "usage"}
+_CODES: Final = {404: "not_found", 405: "usage", 413: "usage"}
 
 
 def answer(

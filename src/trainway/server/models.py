@@ -245,6 +245,35 @@ class ServerStatus(Shown):
     jobs: JobCounts
 
 
+class Token(Shown):
+    """What to show over TCP from now on."""
+
+    token: str
+
+
+class BackendName(Shown):
+    """Where jobs can run."""
+
+    name: str
+
+
+class BackendNames(Shown):
+    """All backends."""
+
+    items: list[BackendName]
+
+
+class BackendCheck(BaseModel):
+    """What to look at."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    kubeconfig: tuple[str, ...] = Field(
+        (), description="absolute paths of kubeconfig files, whose clusters are looked at too"
+    )
+    deep: bool = Field(False, description="whether short jobs may be run to find out")
+
+
 class BackendList(Shown):
     """Backends, what they have, and what doctor says about them."""
 

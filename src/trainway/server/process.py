@@ -7,7 +7,6 @@ that a client that started the server can connect at once and is answered as soo
 import contextlib
 import fcntl
 import json
-import logging
 import os
 import socket
 import tempfile
@@ -23,7 +22,6 @@ from trainway.errors import TrainwayError
 
 BACKLOG: Final = 1024
 _LONGEST_SOCKET_PATH: Final = 100
-_LARGEST_LOG: Final = 10 << 20
 _STEP_S: Final = 0.02
 
 
@@ -51,6 +49,10 @@ class Listen:
         if not colon or not host or not port.isdigit() or int(port) > 65_535:
             raise ValueError(f"not HOST:PORT: {text!r}")
         return cls(host.strip("[]"), int(port))
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
 
 
 class ServerHome:
@@ -107,7 +109,7 @@ class ServerHome:
         listener.listen(BACKLOG)
         return listener
 
-    def announce(self) -> str:
+    def announce(self, tcp: socket.socket | None = None) -> str:
         """Write `server.json`; the time in it."""
         started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         info = {
@@ -116,6 +118,8 @@ class ServerHome:
             "version": __version__,
             "started": started,
         }
+        if tcp is not None:
+            info["listen"] = str(Listen(*tcp.getsockname()[:2]))
         draft = self.path / ".server.json.new"
         draft.write_text(json.dumps(info))
         draft.replace(self.path / "server.json")
@@ -145,20 +149,6 @@ def tcp_socket(listen: Listen) -> socket.socket:
         listener.bind((listen.host, listen.port))
     except OSError as error:
         listener.close()
-        raise ListenError(
-            f"cannot listen on {listen.host}:{listen.port}: {error.strerror}"
-        ) from None
+        raise ListenError(f"cannot listen on {listen}: {error.strerror}") from None
     listener.listen(BACKLOG)
     return listener
-
-
-def log_to(path: Path) -> None:
-    """Log to a file that does not grow for ever: the one before is kept as `.1`."""
-    try:
-        if path.stat().st_size > _LARGEST_LOG:
-            path.replace(path.with_name(path.name + ".1"))
-    except FileNotFoundError:
-        pass
-    handler = logging.FileHandler(path)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    logging.basicConfig(level=logging.INFO, handlers=[handler])

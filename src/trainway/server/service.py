@@ -9,6 +9,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from trainway.backends.file_store import FileStore
 from trainway.engine.jobs import Engine
+from trainway.server.tokens import TokenFile
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ class Service:
     engine: Engine
     info: ProcessInfo
     files: FileStore
+    token: TokenFile
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     activity: Activity = field(default_factory=Activity)
 

@@ -6,11 +6,12 @@ import gc
 import logging
 import signal
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from trainway import __version__
 from trainway.backends.base import BackendSettings
@@ -19,10 +20,13 @@ from trainway.backends.registry import Registry
 from trainway.engine.database import open_database
 from trainway.engine.jobs import Engine
 from trainway.engine.store import Store
-from trainway.server.access import Access
+from trainway.server.access import TokenAccess
 from trainway.server.app import create_app
+from trainway.server.body_limit import BodyLimit
+from trainway.server.connection import BACKLOG, LARGEST_HEAD, TcpConnection
 from trainway.server.process import ServerHome
 from trainway.server.service import ProcessInfo, Service
+from trainway.server.tokens import TokenFile
 
 log = logging.getLogger(__name__)
 
@@ -36,9 +40,19 @@ class Settings:
 
     started: str
     pid: int
-    token_digest: str = ""
+    token: TokenFile
+    """What whoever comes over TCP has to show."""
     idle_s: float | None = 60.0
     """None: stay for ever."""
+
+
+@dataclass(frozen=True)
+class Sockets:
+    """Where the server listens. What a request may do is decided by the socket it came in on."""
+
+    owner: socket.socket
+    """The unix socket."""
+    tcp: socket.socket | None = None
 
 
 class _Uvicorn(uvicorn.Server):
@@ -49,16 +63,19 @@ class _Uvicorn(uvicorn.Server):
         yield
 
 
-async def serve(home: ServerHome, sockets: Sequence[socket.socket], settings: Settings) -> None:
-    """Serve until it is time to stop."""
-    store = Store(open_database(home.database))
-    engine = Engine(store, Registry(BackendSettings(home.path)))
-    info = ProcessInfo(settings.pid, str(home.socket_path), __version__, settings.started)
-    service = Service(engine, info, FileStore(home.path))
-    await engine.start()
+def owner_server(app: ASGIApp) -> uvicorn.Server:
+    """Serves the unix socket, which only the owner can connect to."""
+    return _server(app, http="h11")
+
+
+def tcp_server(app: ASGIApp, token: TokenFile) -> uvicorn.Server:
+    """Serves the TCP socket, to which anybody can connect."""
+    return _server(TokenAccess(app, token), http=TcpConnection, backlog=BACKLOG)
+
+
+def _server(app: ASGIApp, **options: Any) -> uvicorn.Server:
     config = uvicorn.Config(
-        service.activity.counted(Access(create_app(service), settings.token_digest)),
-        http="h11",
+        app,
         ws="none",
         loop="asyncio",
         lifespan="off",
@@ -66,9 +83,24 @@ async def serve(home: ServerHome, sockets: Sequence[socket.socket], settings: Se
         access_log=False,
         proxy_headers=False,
         server_header=False,
+        h11_max_incomplete_event_size=LARGEST_HEAD,
         timeout_graceful_shutdown=_GRACE_S,
+        **options,
     )
-    server = _Uvicorn(config)
+    return _Uvicorn(config)
+
+
+async def serve(home: ServerHome, sockets: Sockets, settings: Settings) -> None:
+    """Serve until it is time to stop."""
+    store = Store(open_database(home.database))
+    engine = Engine(store, Registry(BackendSettings(home.path)))
+    info = ProcessInfo(settings.pid, str(home.socket_path), __version__, settings.started)
+    service = Service(engine, info, FileStore(home.path), settings.token)
+    await engine.start()
+    app = service.activity.counted(BodyLimit(create_app(service)))
+    servers = {owner_server(app): sockets.owner}
+    if sockets.tcp is not None:
+        servers[tcp_server(app, settings.token)] = sockets.tcp
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, service.stopping.set)
@@ -76,26 +108,31 @@ async def serve(home: ServerHome, sockets: Sequence[socket.socket], settings: Se
     gc.freeze()  # what was imported stays; the collector need not look at it again
     gc.enable()
     background = [
-        asyncio.create_task(_stop_when_asked(home, service, server)),
+        asyncio.create_task(_stop_when_asked(home, service, servers)),
         asyncio.create_task(_warm_up(engine)),
     ]
     if settings.idle_s is not None:
         background.append(asyncio.create_task(_stop_when_idle(service, settings.idle_s)))
     try:
-        await server.serve(list(sockets))
+        async with asyncio.TaskGroup() as group:
+            for server, listener in servers.items():
+                group.create_task(server.serve([listener]))
     finally:
         for task in background:
             task.cancel()
         await engine.close()
 
 
-async def _stop_when_asked(home: ServerHome, service: Service, server: uvicorn.Server) -> None:
+async def _stop_when_asked(
+    home: ServerHome, service: Service, servers: Iterable[uvicorn.Server]
+) -> None:
     await service.stopping.wait()
     log.info("stopping")
     # Nobody finds us from here on, but those who just did are still answered.
     home.withdraw()
     await asyncio.sleep(_LINGER_S)
-    server.should_exit = True
+    for server in servers:
+        server.should_exit = True
 
 
 async def _stop_when_idle(service: Service, idle_s: float) -> None:

@@ -1,15 +1,25 @@
-"""The token of a server that listens over TCP. Only its digest is kept."""
+"""The token that everybody needs who comes over TCP.
+
+It is kept in a file that only its owner can read, so that the owner's own command line finds it.
+Whoever replaces the file replaces the token, at once, also for a server that runs.
+"""
 
 import hashlib
+import hmac
+import logging
+import os
 import re
 import secrets
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
 
 from trainway.errors import TrainwayError
 
+log = logging.getLogger(__name__)
+
 _HASH: Final = re.compile(r"sha256:([0-9a-f]{64})")
+_LONGEST: Final = 4096
+_PRIVATE: Final = 0o600
 
 
 class TokenFileError(TrainwayError):
@@ -18,34 +28,77 @@ class TokenFileError(TrainwayError):
     code = "token"
 
 
-def is_loopback(host: str) -> bool:
-    """Whether an address is reached from this machine alone."""
-    try:
-        return ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host.lower() == "localhost"
-
-
 def digest(token: str) -> str:
-    """What is kept of a token."""
-    return hashlib.sha256(token.encode()).hexdigest()
+    """What tokens are compared by."""
+    return hashlib.sha256(token.encode(errors="surrogateescape")).hexdigest()
 
 
-def read_token_file(path: Path) -> str:
-    """The digest of the token in a file, which holds it or `sha256:` and its digest."""
+class TokenFile:
+    """A file with the token, or with `sha256:` and its digest in hexadecimal digits."""
+
+    def __init__(self, path: Path, *, is_given: bool = False) -> None:
+        self.path = path
+        self.is_given = is_given
+        """Whether its owner named it, and so looks after it."""
+        self._version: tuple[int, int, int] | None = None
+        self._digest = ""
+        """Of the token in that version of the file; empty: nobody has it."""
+
+    def check(self) -> None:
+        """Raise TokenFileError if there is no token in the file."""
+        read_digest(self.path)
+
+    def accepts(self, token: str) -> bool:
+        """Whether it is the token that the file holds now."""
+        self._look_again()
+        return bool(self._digest) and hmac.compare_digest(digest(token), self._digest)
+
+    def _look_again(self) -> None:
+        """Read the file if it has changed; while it cannot be read, nobody has the token."""
+        version = _version(self.path)
+        if version is not None and version == self._version:
+            return
+        self._version = version
+        try:
+            self._digest = read_digest(self.path)
+        except TokenFileError as error:
+            if self._digest:
+                log.error("nobody can come in over TCP: %s", error.message)
+            self._digest = ""
+
+
+def read_digest(path: Path) -> str:
+    """The digest of the token in a file."""
     try:
-        text = path.read_text().strip()
+        with path.open("rb") as file:
+            text = file.read(_LONGEST).decode("ascii").strip()
     except OSError as error:
         raise TokenFileError(f"{path}: {error.strerror}") from None
+    except ValueError:
+        raise TokenFileError(f"{path} holds something other than a token") from None
     if not text:
         raise TokenFileError(f"{path} is empty", hint="put a long random text into it")
     match = _HASH.fullmatch(text)
     return match[1] if match else digest(text)
 
 
-def new_token(path: Path) -> str:
-    """Make a token and keep its digest in a file; the token itself is kept nowhere."""
+def write_new_token(path: Path) -> str:
+    """Make a token and put it into the file, in place of the one before."""
     token = secrets.token_urlsafe(32)
-    path.touch(mode=0o600)
-    path.write_text(f"sha256:{digest(token)}\n")
+    draft = path.with_name(f".{path.name}.new")
+    draft.unlink(missing_ok=True)
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _PRIVATE)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(token + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
     return token
+
+
+def _version(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size

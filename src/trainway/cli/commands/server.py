@@ -1,20 +1,20 @@
 """`trainway server`: the embedded server, which other commands start by themselves."""
 
+import os
 from collections.abc import Iterator
-from hashlib import sha256
 from pathlib import Path
-from secrets import token_urlsafe
 from time import sleep
-from typing import Final
+from typing import BinaryIO, Final
 
 import click
 
+from trainway.cli.connection import connect
 from trainway.cli.job_options import output_option
 from trainway.cli.output import echo, echo_line, to_json, to_yaml
 from trainway.errors import ConflictError, NotFoundError
-from trainway.sdk.address import Home, configured_address, is_loopback
+from trainway.sdk.address import Home, configured_address, listens
 from trainway.sdk.rest import Json, Rest
-from trainway.sdk.server_process import ServerProcess, listens
+from trainway.sdk.server_process import ServerProcess
 from trainway.sdk.transport import Transport
 
 _CHECK_S: Final = 0.1
@@ -47,7 +47,7 @@ def _checked_listen(_ctx: click.Context, _param: click.Parameter, value: str | N
 @click.option(
     "--token-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="What clients must show; needed to listen on more than this machine.",
+    help="What clients must show, in place of a token that is made.",
 )
 def start(listen: str | None, token_file: Path | None) -> None:
     """Start the server."""
@@ -63,11 +63,14 @@ def start(listen: str | None, token_file: Path | None) -> None:
         process.ensure()
         echo_line("a server runs already")
         return
-    token = None if token_file else _new_token(process.home, listen)
     address = process.start(options)
-    if token:
-        echo_line("clients need this token, which is shown only now: TRAINWAY_TOKEN=" + token)
-    echo_line(f"the server listens at {address}" + (f" and {listen}" if listen else ""))
+    if not listen:
+        echo_line(f"the server listens at {address}")
+        return
+    place = process.home.server_info().get("listen", listen)
+    echo_line(f"the server listens at {address} and http://{place}")
+    token = f"the one in {token_file}" if token_file else "`trainway server token show` prints it"
+    echo_line(f"clients elsewhere need its token: TRAINWAY_TOKEN=... ({token})")
 
 
 @command.command("stop")
@@ -88,6 +91,31 @@ def status(output: str) -> None:
         echo(to_json(info) if output == "json" else to_yaml([info]))
 
 
+@command.group("token")
+def token() -> None:
+    """Show or replace the token, which is needed to use the server over TCP."""
+
+
+@token.command("show")
+def show_token() -> None:
+    """Print the token that the server wants to be shown."""
+    home = Home.of_environment()
+    found = home.token()
+    if not found:
+        raise NotFoundError(
+            f"there is no token in {home.token_path}",
+            hint="trainway server token rotate makes one",
+        )
+    echo(found + "\n")
+
+
+@token.command("rotate")
+def rotate_token() -> None:
+    """Replace the token; whoever has the old one is cut off."""
+    connect().rotate_token()
+    echo_line("the token was replaced; trainway server token show prints the new one")
+
+
 @command.command("logs")
 @click.option("-f", "--follow", is_flag=True, help="Go on with what is written from now on.")
 @click.option("--tail", type=click.IntRange(min=0), help="Only so many lines from the end.")
@@ -100,24 +128,38 @@ def logs(follow: bool, tail: int | None) -> None:
             lines = text.splitlines(keepends=True)
             shown = lines if tail is None else lines[len(lines) - min(tail, len(lines)) :]
             click.echo(b"".join(shown), nl=False)
-            while follow:
-                chunk = file.read(_CHUNK)
-                click.echo(chunk, nl=False) if chunk else sleep(_CHECK_S)
+            position = file.tell()
     except FileNotFoundError:
         raise NotFoundError(f"{home.log}: no server has run here yet") from None
+    if follow:
+        _follow(home.log, position)
 
 
-def _new_token(home: Home, listen: str | None) -> str | None:
-    """A token for a server that others can reach and that has none; only its digest is kept."""
-    host = (listen or "localhost:").rpartition(":")[0].strip("[]")
-    path = home.path / "token"
-    if is_loopback(host) or path.exists():
-        return None
-    token = token_urlsafe(32)
-    home.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path.touch(mode=0o600)
-    path.write_text(f"sha256:{sha256(token.encode()).hexdigest()}\n")
-    return token
+def _follow(path: Path, position: int) -> None:
+    """Print what is written to the log, also after the server has begun another file."""
+    while True:
+        with path.open("rb") as file:
+            file.seek(position)
+            while chunk := file.read(_CHUNK) or _later(file, path):
+                click.echo(chunk, nl=False)
+        position = 0
+
+
+def _later(file: BinaryIO, path: Path) -> bytes:
+    """What is written next; nothing if the rest is in another file."""
+    while True:
+        is_over = _is_replaced(file, path)
+        chunk = file.read(_CHUNK)
+        if chunk or is_over:
+            return chunk
+        sleep(_CHECK_S)
+
+
+def _is_replaced(file: BinaryIO, path: Path) -> bool:
+    try:
+        return not os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _process() -> ServerProcess:

@@ -1,8 +1,6 @@
 import json
-import re
 import subprocess
 from collections.abc import Iterator
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -67,20 +65,25 @@ def test_a_server_starts_with_its_options(
     token = tmp_path / "token"
     token.write_text("t")
     result = invoke("server", "start", "--listen", "0.0.0.0:80", "--token-file", str(token))
-    assert result.stderr == f"the server listens at unix:{home}/server.sock and 0.0.0.0:80\n"
+    assert result.stderr.splitlines() == [
+        f"the server listens at unix:{home}/server.sock and http://0.0.0.0:80",
+        f"clients elsewhere need its token: TRAINWAY_TOKEN=... (the one in {token})",
+    ]
     assert given == [["--listen", "0.0.0.0:80", "--token-file", str(token)]]
 
 
-def test_a_server_that_others_reach_gets_a_token(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ServerProcess, "start", lambda self, _options: self.home.address({}))
-    first, second = (invoke("server", "start", "--listen", "0.0.0.0:80").stderr for _ in range(2))
-    token = re.findall(r"TRAINWAY_TOKEN=(\S+)", first)[0]
-    assert (home / "token").read_text() == f"sha256:{sha256(token.encode()).hexdigest()}\n"
-    assert (home / "token").stat().st_mode & 0o777 == 0o600
-    assert "TOKEN" not in second
-    assert "TOKEN" not in invoke("server", "start", "--listen", "[::1]:80").stderr
+def test_the_token_is_shown_and_replaced(fake: FakeServer, home: Path) -> None:
+    result = invoke("server", "token", "show")
+    assert (result.exit_code, result.stderr.splitlines()) == (
+        3, [f"error: there is no token in {home}/token",
+            "hint: trainway server token rotate makes one"],
+    )  # fmt: skip
+    (home / "token").write_text("secret\n")
+    assert invoke("server", "token", "show").stdout == "secret\n"
+    assert invoke("server", "token", "rotate").stderr == (
+        "the token was replaced; trainway server token show prints the new one\n"
+    )
+    assert fake.requests[-1][:2] == ("POST", "/api/v1/server/token")
 
 
 @pytest.mark.parametrize("listen", ["80", ":80", "host:", "host:x"])
@@ -124,6 +127,30 @@ def test_the_log_of_the_server_is_printed(home: Path, monkeypatch: pytest.Monkey
     assert (result.exit_code, result.stdout) == (130, "three\n")
 
 
+def test_a_log_is_followed_into_the_next_file(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home.mkdir()
+    log = home / "server.log"
+    log.write_text("one\n")
+    steps = iter(("two\n", "", "four\n"))
+
+    def sleep(_seconds: float) -> None:
+        text = next(steps, None)
+        if text is None:
+            raise KeyboardInterrupt
+        if text:
+            with log.open("a") as file:
+                file.write(text)
+        else:
+            with log.open("a") as file:
+                file.write("last\n")
+            log.replace(log.with_name("server.log.1"))
+            log.write_text("three\n")
+
+    monkeypatch.setattr(module, "sleep", sleep)
+    result = invoke("server", "logs", "-f")
+    assert (result.exit_code, result.stdout) == (130, "one\ntwo\nlast\nthree\nfour\n")
+
+
 CAPACITY = {"cpu": "4", "memory": "8Gi", "gpus": ["0", "1"]}
 
 
@@ -153,9 +180,9 @@ def test_doctor_says_what_works_and_how_to_mend_the_rest(fake: FakeServer) -> No
     ]
     report = json.loads(invoke("doctor", "-o", "json").stdout)
     assert report["backends"] == fake.backends
-    assert not any("deep" in path for _, path, _ in fake.requests)
     invoke("doctor", "--deep")
-    assert "deep=true" in fake.requests[-1][1]
+    checks = [body for _, path, body in fake.requests if path.endswith("/backends/check")]
+    assert [body["deep"] for body in checks] == [False, False, True]
     fake.backends = fake.backends[1:]
     assert invoke("doctor", "-o", "yaml").exit_code == 1
 

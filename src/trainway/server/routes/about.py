@@ -1,7 +1,6 @@
 """The server itself: health, runtimes, backends, and stopping it."""
 
 import asyncio
-import os
 from typing import Any
 
 from fastapi import FastAPI
@@ -9,10 +8,11 @@ from fastapi.responses import JSONResponse, Response
 
 from trainway.backends.base import Backend, Capacity, Probing, free_of
 from trainway.backends.pools import Limit, Pool
-from trainway.errors import NotFoundError, TrainwayError
+from trainway.errors import ConflictError, NotFoundError, TrainwayError
 from trainway.server import models
 from trainway.server.paths import BASE_PATH
 from trainway.server.service import Service
+from trainway.server.tokens import write_new_token
 
 Json = dict[str, Any]
 
@@ -56,16 +56,36 @@ def add_about_routes(app: FastAPI, service: Service) -> None:
         """One training runtime."""
         return JSONResponse(await asyncio.to_thread(_runtime, name))
 
-    @app.get(f"{BASE_PATH}/backends", tags=["server"], response_model=models.BackendList)
-    async def backends(kubeconfig: str = "", deep: bool = False) -> Response:
+    @app.post(f"{BASE_PATH}/server/token", tags=["server"], response_model=models.Token)
+    async def rotate() -> Response:
+        """Replace the token; whoever has shown the one before is cut off."""
+        if service.token.is_given:
+            raise ConflictError(
+                f"the server was started with the token in {service.token.path}",
+                hint="write another one into that file; the server takes it up at once",
+            )
+        token = await asyncio.to_thread(write_new_token, service.token.path)
+        return JSONResponse({"token": token}, headers={"Cache-Control": "no-store"})
+
+
+def add_backend_routes(app: FastAPI, service: Service) -> None:
+    """Where jobs can run."""
+
+    @app.get(f"{BASE_PATH}/backends", tags=["server"], response_model=models.BackendNames)
+    async def backends() -> Response:
+        """The names of all backends. Nothing is asked of them."""
+        names = service.engine.registry.infras()
+        return JSONResponse({"items": [{"name": name} for name in names]})
+
+    @app.post(f"{BASE_PATH}/backends/check", tags=["server"], response_model=models.BackendList)
+    async def check(body: models.BackendCheck) -> Response:
         """Every backend: what it has and can do, and what is wrong with it.
 
-        `kubeconfig`: the files of whoever asks, as in KUBECONFIG. `deep`: whether short jobs may be
-        run to find out.
+        To find out, programs are run that the kubeconfig files name, and hosts are logged in to.
         """
-        files = [path for path in kubeconfig.split(os.pathsep) if path]
+        files = list(body.kubeconfig)
         names = service.engine.registry.infras(files)
-        found = [_backend(service, name, files, deep=deep) for name in names]
+        found = [_backend(service, name, files, deep=body.deep) for name in names]
         return JSONResponse({"items": await asyncio.gather(*found)})
 
 

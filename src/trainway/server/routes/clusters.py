@@ -88,9 +88,14 @@ def add_cluster_routes(app: FastAPI, service: Service) -> None:
         return JSONResponse(await clusters.launch(Launch(**body.model_dump())))
 
     @app.get(f"{BASE_PATH}/clusters", tags=["clusters"], response_model=ClusterList)
-    async def listed(refresh: Annotated[bool, Query()] = False) -> Response:
-        """List clusters. `refresh`: ask their agents first."""
-        return JSONResponse({"items": await clusters.all(refresh=refresh)})
+    async def listed() -> Response:
+        """List clusters."""
+        return JSONResponse({"items": await clusters.all()})
+
+    @app.post(f"{BASE_PATH}/clusters/refresh", tags=["clusters"], response_model=ClusterList)
+    async def refreshed() -> Response:
+        """List clusters, after their agents were asked once more."""
+        return JSONResponse({"items": await clusters.all(refresh=True)})
 
     @app.get(f"{BASE_PATH}/clusters/{{name}}", tags=["clusters"], response_model=Cluster)
     async def get(name: str) -> Response:
