@@ -10,6 +10,7 @@ import json
 import threading
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
@@ -23,8 +24,9 @@ from trainway.backends.local.jobdir import PRIVATE_DIR, JobDir, write_private
 from trainway.backends.local.journal import Record
 from trainway.backends.local.ports import Ports
 from trainway.backends.local.strays import read_strays
+from trainway.backends.pod_limit import pod_limit
 from trainway.backends.spool import SpoolBackend
-from trainway.errors import ConflictError
+from trainway.errors import ConflictError, TrainwayError
 
 Json = dict[str, Any]
 Clock = Callable[[], datetime]
@@ -70,8 +72,14 @@ class AgentBackend(SpoolBackend, Generic[Wanted]):
         return JobDir(Path(handle["directory"]))
 
     def warm_up(self) -> None:
-        """Make a certificate, for all that this imports."""
+        """Make a certificate, for all that this imports, and have the settings read once."""
         new_status_keys("warm-up", self._clock())
+        with suppress(TrainwayError):
+            self.most_pods()
+
+    def most_pods(self) -> int:
+        """How many pods a job may have: each is a process that an agent starts."""
+        return pod_limit(self._home)
 
     def namespace(self, named: str) -> str:
         """Any name will do."""

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from trainway.api.manifest import parse_manifests
 from trainway.api.task.shape import Record, check
+from trainway.backends import pod_limit
 from trainway.backends.slurm import clusters
 from trainway.backends.ssh import pools
 from trainway.errors import InvalidError, ManifestError, UnreadableError
@@ -17,7 +18,9 @@ from trainway.schema.field import FieldError
 Json = dict[str, Any]
 
 FILE: Final = "config.yaml"
-_SHAPE: Final = Record({"pools": pools.SHAPE, "clusters": clusters.SHAPE})
+_SHAPE: Final = Record(
+    {"pools": pools.SHAPE, "clusters": clusters.SHAPE, "limits": pod_limit.SHAPE}
+)
 
 
 def read(home: Path) -> Json:

@@ -52,3 +52,10 @@ def test_a_file_that_cannot_be_read_is_said_to_be_so(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").mkdir()
     with pytest.raises(TrainwayError, match="Is a directory"):
         configuration.read(tmp_path)
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "many", "1.5", "200000"])
+def test_a_limit_is_a_number_that_makes_sense(tmp_path: Path, value: str) -> None:
+    (tmp_path / "config.yaml").write_text(f"limits:\n  pods_per_job: {value}\n")
+    with pytest.raises(TrainwayError, match=r"limits\.pods_per_job"):
+        configuration.read(tmp_path)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from trainway.backends.pod_limit import pods_of_job
 from trainway.compiler.devices import is_gpu
 from trainway.jobset.model import ReplicatedJob, replicated_jobs
 from trainway.jobset.quantity import ZERO, Quantity
@@ -65,7 +66,7 @@ class _Role:
 def pod_keys(job: ReplicatedJob) -> Iterator[str]:
     """The name of every pod of a role within the gang: `<role>-<job>-<pod>`."""
     for index in range(job.replicas):
-        for pod in range(_pods(job.job_spec)):
+        for pod in range(pods_of_job(job)):
             yield f"{job.name}-{index}-{pod}"
 
 
@@ -89,7 +90,16 @@ def roles_together(spec: dict[str, Any]) -> list[list[str]]:
 
 def pods_at_once(job: ReplicatedJob) -> int:
     """How many pods of one Job of a role run at the same time."""
-    return _pods_at_once(job.job_spec)
+    parallelism = job.job_spec.get("parallelism")
+    return min(1 if parallelism is None else int(parallelism), pods_of_job(job))
+
+
+def gpu_count(spec: dict[str, Any]) -> int:
+    """How many GPUs all pods of a JobSet's spec ask for, whether together or not."""
+    return sum(
+        job.replicas * pods_of_job(job) * _gpus_per_pod(pod_requests(job.pod.spec))
+        for job in replicated_jobs(spec)
+    )
 
 
 def _roles(spec: dict[str, Any]) -> Iterator[_Role]:
@@ -102,28 +112,19 @@ def _roles(spec: dict[str, Any]) -> Iterator[_Role]:
                 after.add(dependency["name"])
         earlier[job.name] = frozenset(after)
         requests = pod_requests(job.pod.spec)
-        at_once = job.replicas * _pods_at_once(job.job_spec)
+        at_once = job.replicas * pods_at_once(job)
         yield _Role(
             name=job.name,
             after=earlier[job.name],
             cpus=requests.get("cpu", ZERO) * at_once,
             memory=requests.get("memory", ZERO) * at_once,
-            gpus_per_pod=sum(n.ceil() for name, n in requests.items() if is_gpu(name)),
+            gpus_per_pod=_gpus_per_pod(requests),
             pods=tuple(pod_keys(job)),
         )
 
 
-def _pods(job_spec: Mapping[str, Any]) -> int:
-    """How many pods a Job has in all."""
-    completions, parallelism = job_spec.get("completions"), job_spec.get("parallelism")
-    if completions is None:
-        return 1 if parallelism is None else int(parallelism)
-    return int(completions)
-
-
-def _pods_at_once(job_spec: Mapping[str, Any]) -> int:
-    parallelism = job_spec.get("parallelism")
-    return min(1 if parallelism is None else int(parallelism), _pods(job_spec))
+def _gpus_per_pod(requests: Mapping[str, Quantity]) -> int:
+    return sum(amount.ceil() for name, amount in requests.items() if is_gpu(name))
 
 
 def _running_together(roles: Sequence[_Role]) -> Iterator[list[_Role]]:

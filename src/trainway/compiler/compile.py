@@ -35,6 +35,7 @@ from trainway.compiler.trainjob import (
     runtime_missing_error,
 )
 from trainway.compiler.workload import Lookup, Runtime
+from trainway.errors import InvalidError
 from trainway.jobset.admission import validate_create, with_webhook_defaults
 from trainway.jobset.model import API_VERSION as JOBSET_VERSION
 from trainway.jobset.model import KIND as JOBSET_KIND
@@ -133,7 +134,11 @@ class _Compilation:
             elif item.type[1] in ("TrainingRuntime", "ClusterTrainingRuntime"):
                 self.runtimes[item.key] = None
         for item, job in jobs:
-            compiled = self._compile(job)
+            try:
+                compiled = self._compile(job)
+            except InvalidError as error:  # what only shows while objects are built
+                self._refuse(item, error.lines)
+                continue
             self._refuse(item, compiled.errors)
             self._warn(item, [*compiled.warnings, *_later_refusals(compiled.objects)])
             self.outcome.objects += compiled.objects

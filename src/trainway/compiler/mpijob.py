@@ -32,6 +32,7 @@ from trainway.api.mpijob import MPIJob, ReplicaSpec, SchedulingPolicy
 from trainway.compiler import mpi
 from trainway.compiler.companions import config_map, ssh_secret
 from trainway.compiler.compiled import Compiled
+from trainway.compiler.host_list import host_indexes
 from trainway.compiler.keys import Keys
 from trainway.compiler.mpijob_gang import QUEUE_ANNOTATION, GangScheduling, Members
 from trainway.compiler.network import Network
@@ -112,7 +113,7 @@ def _config(job: MPIJob, network: Network, running: Collection[int] | None) -> d
     spec = job.spec
     launcher = [network.fqdn(LAUNCHER, 0)] if spec.run_launcher_as_worker else []
     count = _replicas(job)[WORKER].replicas if WORKER in _replicas(job) else 0
-    workers = [network.fqdn(WORKER, index) for index in range(count)]
+    workers = [network.fqdn(WORKER, index) for index in host_indexes(api.WORKER, count)]
     hostfile = mpi.hostfile(spec.mpi_implementation, launcher + workers, spec.slots_per_worker)
     found = [host for index, host in enumerate(workers) if running is None or index in running]
     return {

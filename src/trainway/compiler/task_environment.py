@@ -11,6 +11,7 @@ from typing import Final
 from trainway.api.task.task import Task
 from trainway.api.task.task_file import PARALLEL
 from trainway.api.task.task_object import TaskJob
+from trainway.compiler.host_list import host_indexes
 from trainway.compiler.network import Network
 from trainway.compiler.task_script import JOB, literal
 from trainway.jobset.model import Json
@@ -36,7 +37,8 @@ class Node:
     def addresses(self) -> str:
         """Those of all nodes, by rank, one on each line."""
         role = self.roles[self.index]
-        return "\n".join(self.network.host(role, rank) for rank in range(self.task.num_nodes))
+        ranks = host_indexes(role, self.task.num_nodes)
+        return "\n".join(self.network.host(role, rank) for rank in ranks)
 
     def task_ids(self) -> list[str]:
         """Those of all tasks of the job."""

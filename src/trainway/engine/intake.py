@@ -16,6 +16,7 @@ from trainway.backends.base import ArrayPlace, Backend, Request, Workload
 from trainway.engine.array import MOST, placed, ranked
 from trainway.engine.errors import UnfittingJobError
 from trainway.engine.ids import Ids
+from trainway.engine.job_size import check_array
 from trainway.engine.observation import Observation
 from trainway.engine.queue import never_fits
 from trainway.engine.record import Event, JobRecord, JobSpec, stored
@@ -61,6 +62,8 @@ class Intake:
             for rank, submission in enumerate(submissions):
                 prepared = await prepare(submission, backend)
                 ports.append(prepared.port)
+                if rank == 0:
+                    _check_array(prepared, len(submissions), backend)
                 _refuse_unfitting(prepared, submission, backend)
                 new = self.ids.new()
                 array = array or new
@@ -86,6 +89,7 @@ class Intake:
         await backend.look()
         prepared = await prepare(submission, backend)
         backend.release(prepared.port)
+        _check_array(prepared, count or 1, backend)
         new = self.ids.new()
         place = ArrayPlace(new, 0, count) if count else None
         workload = _workload(new, prepared, submission, workdir, place)
@@ -172,6 +176,12 @@ def _compiled(submission: Submission, backend: Backend) -> Prepared:
     from trainway.engine.preparation import prepare as compiled  # noqa: PLC0415 - see above
 
     return compiled(submission, backend)
+
+
+def _check_array(prepared: Prepared, count: int, backend: Backend) -> None:
+    if count > 1:
+        job, _ = parted(prepared.objects)
+        check_array(job or {}, prepared.jobset["spec"], count, backend)
 
 
 def _refuse_unfitting(prepared: Prepared, submission: Submission, backend: Backend) -> None:

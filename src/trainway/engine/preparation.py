@@ -9,6 +9,7 @@ from trainway.backends.base import ISOLATION, Backend, Isolation, isolation_of
 from trainway.backends.demand import demand_of
 from trainway.compiler.compile import Input, Options, Outcome, Problem, compile_objects
 from trainway.compiler.network import JobIdentity, Network
+from trainway.engine.job_size import check_jobset, check_source
 from trainway.engine.submission import JOB_TYPES, Prepared, Submission, suffixed, type_of
 from trainway.errors import InvalidError
 from trainway.jobset.admission import with_webhook_defaults
@@ -37,6 +38,7 @@ def prepare(submission: Submission, backend: Backend) -> Prepared:
     """Compile for the backend's network; InvalidError with all reasons why not."""
     objects = [copy.deepcopy(obj) for obj in submission.objects]
     job = _the_job(objects)
+    check_source(job, backend)
     _check_files(objects, backend)
     _name(job, submission.name)
     _place(objects, job, backend)
@@ -130,6 +132,7 @@ def _prepared(
     jobset = _the_jobset(outcome, job)
     if isolation_of(job) is Isolation.CONTAINER:
         _isolate(jobset)
+    check_jobset(job, jobset["spec"], backend)
     namespace = jobset["metadata"].get("namespace") or "default"
     name = jobset["metadata"]["name"]
     port = network(JobIdentity(name, namespace, name)).port

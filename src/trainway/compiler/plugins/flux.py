@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from trainway.api.runtime import FluxPolicy
 from trainway.compiler.companions import config_map, secret
 from trainway.compiler.devices import gpus
+from trainway.compiler.host_list import host_indexes
 from trainway.compiler.plugins.flux_scripts import FluxCluster, entrypoint_script, init_script
 from trainway.compiler.workload import Role, Workload
 from trainway.jobset.model import Container, Json
@@ -70,7 +71,9 @@ def _cluster(workload: Workload, policy: FluxPolicy, role: Role, node: Container
     settings, network = _settings(node), workload.network
     tasks = workload.settings.num_proc_per_node or policy.num_proc_per_node
     return FluxCluster(
-        hosts=tuple(network.pod_name(role.name, pod) for pod in range(role.count)),
+        hosts=tuple(
+            network.pod_name(role.name, pod) for pod in host_indexes(role.name, role.count)
+        ),
         domain=network.domain,
         tasks_per_node=tasks,
         gpus_per_task=gpus(workload.node_resources),

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from trainway.api.runtime import MPIPolicy
 from trainway.compiler.companions import config_map, ssh_secret
 from trainway.compiler.devices import gpus
+from trainway.compiler.host_list import host_indexes
 from trainway.compiler.mpi import (
     HOSTFILE_DIR,
     HOSTFILE_NAME,
@@ -72,7 +73,7 @@ class MPI:
             workload.network.host(role.name, pod)
             for role in workload.roles
             if role.name == NODE or (policy.run_launcher_as_node and role.name == LAUNCHER)
-            for pod in range(role.count)
+            for pod in host_indexes(role.name, role.count)
         ]
         text = hostfile(policy.mpi_implementation, hosts, slots(workload, policy))
         yield config_map(workload.owned(_hostfile_map(workload)), {HOSTFILE_NAME: text})

@@ -4,6 +4,7 @@ It is read from the `resources` of a task. Where a task asks for nothing, a node
 that a cluster is never nothing at all.
 """
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -18,6 +19,7 @@ from trainway.jobset.quantity import ZERO, Quantity
 
 Json = dict[str, Any]
 
+MOST_GPUS: Final = 1_000_000
 DEFAULT_CPUS: Final = Quantity.parse(1)
 
 
@@ -100,6 +102,9 @@ def read(nodes: int, data: Mapping[str, Any]) -> Wanted:
         accelerator.count if accelerator else 0,
         str(accelerator) if accelerator else "",
     )
+    gpus = nodes * math.ceil(shape.gpus)
+    if gpus > MOST_GPUS:
+        raise InvalidError([f"resources: {gpus:,} GPUs are too many; {MOST_GPUS:,} is the most"])
     return Wanted(shape, first.infra, autostop.read(first.fields.get("autostop")))
 
 

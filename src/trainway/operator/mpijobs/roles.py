@@ -111,6 +111,8 @@ def ran_together(roles: Roles, workers: int) -> bool:
         member = f"{_label(pod, ROLE_LABEL)} {_label(pod, INDEX_LABEL)}"
         if "span" in pod:
             spans.setdefault(member, []).append(pod["span"])
+    if len(roles.worker_pods) < workers:
+        return False  # one is missing, so that nothing need be listed
     wanted = [f"{LAUNCHER} 0", *(f"{WORKER} {index}" for index in range(workers))]
     return share_a_moment([spans.get(member, []) for member in wanted])
 
