@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 
 PRIVATE_FILE = 0o600
 PRIVATE_DIRECTORY = 0o700
@@ -46,10 +47,29 @@ class Directory:
         """Open a file."""
         return os.open(path, flags | os.O_CLOEXEC, mode, dir_fd=self.fd)
 
+    def open_regular(self, path: str, flags: int, mode: int = PRIVATE_FILE) -> int:
+        """Open a file where a job can write too: no link on the way to it, no pipe, no device."""
+        *folders, name = path.split("/")
+        above, opened = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, [self.fd]
+        try:
+            for folder in folders:
+                opened.append(os.open(folder, above, dir_fd=opened[-1]))
+            flags |= os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+            fd = os.open(name, flags, mode, dir_fd=opened[-1])
+        finally:
+            for each in opened[1:]:
+                os.close(each)
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            os.close(fd)
+            raise OSError(errno.EINVAL, "it is no regular file", self.join(path))
+        return fd
+
     def read(self, path: str) -> bytes:
         """All of a file."""
-        fd = self.open(path, os.O_RDONLY)
+        fd = self.open(path, os.O_RDONLY | os.O_NONBLOCK)
         with os.fdopen(fd, "rb") as file:
+            if not stat.S_ISREG(os.fstat(fd).st_mode):  # a pipe would have us wait for its writer
+                raise OSError(errno.EINVAL, "it is no regular file", self.join(path))
             return file.read()
 
     def write(self, path: str, data: bytes, mode: int = PRIVATE_FILE) -> None:

@@ -49,7 +49,7 @@ class Journal:
 
     def __init__(self, directory: Directory, now: Callable[[], float]) -> None:
         self._now = now
-        self._fd = directory.open(NAME, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        self._fd = directory.open_regular(NAME, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         size = os.fstat(self._fd).st_size
         self.records, self._written = replay(os.pread(self._fd, size, 0)) if size else ([], 0)
         if self._written < size:

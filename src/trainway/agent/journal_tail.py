@@ -37,7 +37,7 @@ class JournalTail:
     def look(self) -> bool:
         """See what was appended; whether there was anything."""
         try:
-            fd = self._directory.open(NAME, os.O_RDONLY)
+            fd = self._directory.open_regular(NAME, os.O_RDONLY)
         except OSError:
             return False
         before = self._whole
@@ -79,7 +79,7 @@ class JournalTail:
         if count <= 0:
             return b""
         try:
-            fd = self._directory.open(NAME, os.O_RDONLY)
+            fd = self._directory.open_regular(NAME, os.O_RDONLY)
         except OSError:
             return b""
         try:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 
-from trainway.agent import mounts
+from trainway.agent import log_limit, mounts
 from trainway.agent.bindings import Binding, needed
 from trainway.agent.host_names import HOSTS, hosts_file, mentions_pods
+from trainway.agent.log_limit import LogLimit
 from trainway.agent.log_writer import LogWriter
 from trainway.agent.mounts import MountView
 from trainway.agent.objects import Objects
@@ -65,6 +66,7 @@ class Node:
         self._can_mount: bool | None = None
         self._calls_by_name: bool | None = None
         self._told: set[str] = set()
+        self._log_limit: LogLimit | None = None
         self.hosts_path = HOSTS_FILE
         """Where the hosts file of the job is, in its directory."""
 
@@ -117,9 +119,10 @@ class Node:
 
     def open_log(self, name: str) -> LogWriter:
         """The log file of a container, to append to."""
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
         try:
-            fd = self.directory.open(f"logs/{name}.log", flags)
+            fd = self.directory.open_regular(
+                f"logs/{name}.log", os.O_RDWR | os.O_CREAT | os.O_APPEND
+            )
         except OSError as error:
             self.on_dropped(error)
             fd = os.open(NO_ROOM, os.O_RDWR)
@@ -127,7 +130,19 @@ class Node:
 
     def log_writer(self, fd: int, name: str) -> LogWriter:  # noqa: ARG002 - for others
         """What writes to an open log file."""
-        return LogWriter(fd, self.on_dropped)
+        return LogWriter(fd, self.on_dropped, limit=self.log_limit)
+
+    @property
+    def log_limit(self) -> LogLimit:
+        """What all logs of the job on this machine may take; earlier agents have had some of it."""
+        if self._log_limit is None:
+            used = log_limit.used_in(self.directory)
+            self._log_limit = LogLimit(self.plan.log_limit, used, self.on_log_limit)
+        return self._log_limit
+
+    def on_log_limit(self, message: str) -> None:
+        """Tell that a log goes no further."""
+        self.tell_once("Warning", log_limit.REASON, message)
 
     def on_dropped(self, error: OSError) -> None:
         """Tell why a log is not written."""

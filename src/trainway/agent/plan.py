@@ -6,6 +6,7 @@ import json
 
 from trainway.agent.container_tool import ContainerTool
 from trainway.agent.job_spec import JobSpec
+from trainway.agent.log_limit import DEFAULT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,6 +72,9 @@ class Plan:
         self.host_ip = str(host.get("ip") or "127.0.0.1")
         self.status: Json = dict(data.get("status") or {})
         """Where reports of progress are taken; empty: nowhere."""
+        logs: Json = data.get("logs") or {}
+        self.log_limit = int(logs.get("limit") or DEFAULT)
+        """Bytes that the logs of the job may take on one machine."""
         self.mpi: Json = dict(data.get("mpi") or {})
         """Names the Secret with the key by which a launcher reaches workers; empty: none does."""
 

@@ -15,9 +15,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
+from trainway.backends import configuration
 from trainway.backends.agent_plan import AgentRequest
 from trainway.backends.agent_socket import AgentError
 from trainway.backends.base import AgentStartError, Handle, Request, Workload
+from trainway.backends.job_threads import job_threads
 from trainway.backends.local import journal
 from trainway.backends.local.certificate import StatusKeys, new_status_keys
 from trainway.backends.local.jobdir import PRIVATE_DIR, JobDir, write_private
@@ -104,7 +106,7 @@ class AgentBackend(SpoolBackend, Generic[Wanted]):
     async def attachment(self, handle: Handle, role: str | None, rank: int | None) -> Json:
         """The processes of a pod, and the way to them."""
         file = self.job_dir(handle).journal
-        records = await asyncio.to_thread(lambda: list(journal.read(file, -1)))
+        records = await job_threads.run(lambda: list(journal.read(file, -1)))
         if not records:
             raise ConflictError("the job has not begun")
         return await self._way(handle, records, role, rank)
@@ -134,7 +136,8 @@ class AgentBackend(SpoolBackend, Generic[Wanted]):
             self._jobs.mkdir(mode=PRIVATE_DIR, parents=True, exist_ok=True)
             job.create()
             keys = new_status_keys(request.plan["id"], self._clock())
-            plan = self._completed(job, request, keys)
+            limit = configuration.log_limit(self._home)
+            plan = {**self._completed(job, request, keys), "logs": {"limit": limit}}
             write_private(job.plan, json.dumps(plan).encode(), is_durable=True)
 
     def _completed(self, job: JobDir, request: Wanted, keys: StatusKeys) -> Json:  # noqa: ARG002 - others write there

@@ -76,7 +76,7 @@ def test_a_plan_is_written_once_with_keys_of_its_own(backend: OneBackend) -> Non
     request = backend.request()
     plan = written(backend, request)
     assert set(plan["status"].pop("files")) == {"certificate", "key", "token"}
-    assert plan == request.plan
+    assert plan == {**request.plan, "logs": {"limit": 5_000_000_000}}
     other = replace(request, plan={**request.plan, "name": "other"})
     assert written(backend, other)["name"] == "demo"
 

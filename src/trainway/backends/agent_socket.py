@@ -20,6 +20,7 @@ from typing import Any, Final
 import trainway
 from trainway.agent.daemon import EXIT_REFUSED, EXIT_USAGE
 from trainway.backends.base import AgentStartError, Update
+from trainway.backends.job_threads import job_threads
 from trainway.backends.local import journal
 from trainway.backends.local.jobdir import AgentDir
 from trainway.errors import TrainwayError
@@ -166,7 +167,7 @@ async def watch(socket: Path, request: Json, file: Path, after: int) -> AsyncIte
         yield update
         if records[-1].get("type") == journal.END:
             return
-    rest = tuple(journal.read(file, seen))
+    rest = await job_threads.run(lambda: tuple(journal.read(file, seen)))
     if rest:
         yield Update(rest)
 

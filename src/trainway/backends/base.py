@@ -167,6 +167,8 @@ class LogLine(NamedTuple):
     """`stdout` or `stderr`."""
     text: bytes
     cursor: str
+    is_part: bool = False
+    """The line was too long for one: the next of the same stream goes on with it."""
 
 
 @dataclass(frozen=True)

@@ -4,23 +4,26 @@ It is read strictly: a field that nobody knows is an error, with the one that ma
 since what is silently left out is looked for in the wrong place.
 """
 
+import logging
 from pathlib import Path
 from typing import Any, Final
 
 from trainway.api.manifest import parse_manifests
 from trainway.api.task.shape import Record, check
 from trainway.backends import pod_limit
+from trainway.backends.logs import limit
 from trainway.backends.slurm import clusters
 from trainway.backends.ssh import pools
-from trainway.errors import InvalidError, ManifestError, UnreadableError
+from trainway.errors import InvalidError, ManifestError, TrainwayError, UnreadableError
 from trainway.schema.field import FieldError
 
 Json = dict[str, Any]
 
 FILE: Final = "config.yaml"
-_SHAPE: Final = Record(
-    {"pools": pools.SHAPE, "clusters": clusters.SHAPE, "limits": pod_limit.SHAPE}
-)
+_LIMITS: Final = Record({"pods_per_job": pod_limit.SHAPE, "logs_per_job": limit.SHAPE})
+_SHAPE: Final = Record({"pools": pools.SHAPE, "clusters": clusters.SHAPE, "limits": _LIMITS})
+
+log = logging.getLogger(__name__)
 
 
 def read(home: Path) -> Json:
@@ -53,4 +56,18 @@ def errors(data: Json) -> list[FieldError]:
     return found or [
         *pools.errors(data.get("pools") or {}, ("pools",)),
         *clusters.errors(data.get("clusters") or {}, ("clusters",)),
+        *limit.errors(data.get("limits") or {}, ("limits",)),
     ]
+
+
+def log_limit(home: Path) -> int:
+    """How many bytes of logs a job may keep that begins now.
+
+    No job fails for a file that is wrong elsewhere, or just being written: then the usual counts.
+    """
+    try:
+        section = read(home).get("limits") or {}
+    except TrainwayError as error:
+        log.warning("the usual limit of logs counts: %s", error)
+        section = {}
+    return limit.limit_of(section)

@@ -35,6 +35,15 @@ CASES = [
         b"pools: {lab: {host: [a], hosts: [b]}}",
         'pools.lab.host: Unknown field: did you mean "hosts"?',
     ),
+    Case(
+        "a limit of nothing", b"limits: {logs_per_job: 0}", "limits.logs_per_job: Invalid value: 0"
+    ),
+    Case(
+        "a limit that is none",
+        b"limits: {logs_per_job: much}",
+        'limits.logs_per_job: Invalid value: "much"',
+    ),
+    Case("an unknown limit", b"limits: {log_per_job: 5G}", "limits.log_per_job: Unknown field"),
     Case("a host twice", b"pools: {lab: {hosts: [a, a]}}", "pools.lab.hosts[1]: Duplicate value"),
 ]
 
@@ -59,3 +68,20 @@ def test_a_limit_is_a_number_that_makes_sense(tmp_path: Path, value: str) -> Non
     (tmp_path / "config.yaml").write_text(f"limits:\n  pods_per_job: {value}\n")
     with pytest.raises(TrainwayError, match=r"limits\.pods_per_job"):
         configuration.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [
+        ("", 5_000_000_000),
+        ("limits: {}", 5_000_000_000),
+        ("limits: {logs_per_job: 20G}", 20_000_000_000),
+        ("limits: {logs_per_job: 1Gi}", 1 << 30),
+        ("limits: {logs_per_job: 1000}", 1000),
+        ("limits: {logs_per_job: nonsense}", 5_000_000_000),
+        ("pools: {", 5_000_000_000),
+    ],
+)
+def test_the_limit_of_logs(tmp_path: Path, text: str, limit: int) -> None:
+    (tmp_path / "config.yaml").write_text(text)
+    assert configuration.log_limit(tmp_path) == limit

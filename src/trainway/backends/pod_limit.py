@@ -10,7 +10,7 @@ room for more says so in `config.yaml`:
 from pathlib import Path
 from typing import Any, Final
 
-from trainway.api.task.shape import Number, Record
+from trainway.api.task.shape import Number
 from trainway.compiler.host_list import MOST_HOSTS
 from trainway.jobset.model import ReplicatedJob, replicated_jobs
 
@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 DEFAULT: Final = 1_000
 FIELD: Final = "limits.pods_per_job"
-SHAPE: Final = Record({"pods_per_job": Number(whole=True, above=0, most=MOST_HOSTS)})
+SHAPE: Final = Number(whole=True, above=0, most=MOST_HOSTS)
 
 
 def pod_limit(home: Path) -> int:

@@ -4,15 +4,19 @@ Wherever a job runs, its logs and its output are then found in the same place an
 """
 
 import asyncio
-import shutil
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 from trainway.backends.base import Handle, LogLine, LogQuery
+from trainway.backends.job_removal import remove_tree
+from trainway.backends.job_threads import job_threads
 from trainway.backends.local.jobdir import JobDir
 from trainway.backends.logs.cursor import Cursor
 from trainway.backends.logs.stream import stream_logs
+
+log = logging.getLogger(__name__)
 
 
 class SpoolBackend(ABC):
@@ -40,4 +44,7 @@ class SpoolBackend(ABC):
     async def _discard(self, handle: Handle) -> None:
         """Remove what is kept here of a job."""
         path = self.job_dir(handle).path
-        await asyncio.to_thread(shutil.rmtree, path, ignore_errors=True)
+        try:
+            await job_threads.run(remove_tree, path)
+        except OSError as error:
+            log.warning("%s cannot be removed: %s", path, error)

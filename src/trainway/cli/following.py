@@ -22,8 +22,11 @@ from trainway.sdk.transport import StreamControl
 Json = dict[str, Any]
 
 _BATCH: Final = 1000
-_QUEUED: Final = 5000
-"""Log lines that wait to be shown; a reader who is slower than the job slows the stream, not it."""
+_QUEUED: Final = 1 << 21
+"""Characters of log lines that wait to be shown; a reader who is slower than the job slows the
+stream, not it."""
+_ITEM: Final = 256
+"""What anything counts beside its text."""
 
 
 class Outcome(Enum):
@@ -50,6 +53,33 @@ class _Done:
     error: BaseException | None = None
 
 
+_Item = LogLine | Json | _Done
+
+
+class _Items(queue.Queue[_Item]):
+    """What is to be shown; it is full when it is large, however few items that are."""
+
+    def _init(self, maxsize: int) -> None:
+        super()._init(maxsize)
+        self._size = 0
+
+    def _qsize(self) -> int:
+        return self._size
+
+    def _put(self, item: _Item) -> None:
+        super()._put(item)
+        self._size += _weight(item)
+
+    def _get(self) -> _Item:
+        item = super()._get()
+        self._size -= _weight(item)
+        return item
+
+
+def _weight(item: _Item) -> int:
+    return _ITEM + (len(item.text) if isinstance(item, LogLine) else 0)
+
+
 class Following:
     """A job that somebody looks at."""
 
@@ -61,7 +91,7 @@ class Following:
         self._view = view
         self._ask = ask or Question()
         self._control = StreamControl()
-        self._items: queue.Queue[LogLine | Json | _Done] = queue.Queue(_QUEUED)
+        self._items = _Items(_QUEUED)
         self._open_streams = 0
         self._is_cancelled = False
         self._interrupts = Interrupts()
@@ -104,13 +134,13 @@ class Following:
         self._open_streams += 1
         threading.Thread(target=read, daemon=True).start()
 
-    def _next_items(self) -> list[LogLine | Json | _Done]:
+    def _next_items(self) -> list[_Item]:
         items = [self._items.get()]
         while len(items) < _BATCH and not self._items.empty():
             items.append(self._items.get_nowait())
         return items
 
-    def _show(self, items: list[LogLine | Json | _Done]) -> None:
+    def _show(self, items: list[_Item]) -> None:
         lines = [item for item in items if isinstance(item, LogLine)]
         if lines:
             self._view.logs(lines)

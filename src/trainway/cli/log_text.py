@@ -1,13 +1,14 @@
 """Lines of logs for people: who wrote them, and nothing that steers the terminal."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from trainway.cli.colours import NODES, painted
 from trainway.sdk.log_line import LogLine
 
 _NARROWEST: Final = 6
+_LARGEST_BATCH: Final = 1 << 20
 _ESCAPE: Final = re.compile(
     r"""
     \x1b (?! \[[0-9;]*m )                         # any sequence but that of a colour:
@@ -20,6 +21,20 @@ _ESCAPE: Final = re.compile(
 _CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f]")
 
 
+def batches(lines: Iterable[LogLine], most: int) -> Iterator[list[LogLine]]:
+    """Lines to be shown together: so many at most, and no more than is quickly shown."""
+    batch: list[LogLine] = []
+    size = 0
+    for line in lines:
+        batch.append(line)
+        size += len(line.text)
+        if len(batch) >= most or size >= _LARGEST_BATCH:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
 class LogText:
     """Formats lines; remembers which colour a node has, and how wide names are."""
 
@@ -29,14 +44,27 @@ class LogText:
         self._colours: dict[str, str] = {}
         self._containers: dict[str, str] = {}
         self._width = _NARROWEST
+        self._open: tuple[object, ...] | None = None
+        """Whose line the text ends with, where it is not complete."""
 
     def lines(self, lines: Iterable[LogLine]) -> str:
-        """The lines as one text."""
+        """The lines as one text; without who wrote them, the parts of a long one are joined."""
+        if not self._prefix:
+            return "".join([self._joined(line) for line in lines])
         return "".join([f"{self._prefix_of(line)}{self._text_of(line)}\n" for line in lines])
 
+    def rest(self) -> str:
+        """What is missing at the end."""
+        is_open, self._open = self._open is not None, None
+        return "\n" if is_open else ""
+
+    def _joined(self, line: LogLine) -> str:
+        source = (line.role, line.rank, line.job, line.container, line.attempt, line.stream)
+        between = "" if self._open in (None, source) else "\n"
+        self._open = source if line.partial else None
+        return f"{between}{self._text_of(line)}" + ("" if line.partial else "\n")
+
     def _prefix_of(self, line: LogLine) -> str:
-        if not self._prefix:
-            return ""
         node = line.node
         if self._containers.setdefault(node, line.container) != line.container:
             node = f"{node}/{line.container}"

@@ -1,6 +1,6 @@
 import pytest
 
-from trainway.cli.log_text import LogText, shown
+from trainway.cli.log_text import LogText, batches, shown
 from trainway.sdk.log_line import LogLine
 
 
@@ -19,6 +19,25 @@ def test_who_wrote_a_line_stands_before_it() -> None:
 def test_lines_can_stand_alone() -> None:
     text = LogText(colourful=False, prefix=False)
     assert text.lines([LogLine("\x1b[2Ja\tb", "node", 0)]) == "\x1b[2Ja\tb\n"
+
+
+def test_the_parts_of_a_long_line_are_joined_where_lines_stand_alone() -> None:
+    text = LogText(colourful=False, prefix=False)
+    first = [LogLine("a", "node", 0, partial=True), LogLine("b", "node", 0, partial=True)]
+    assert text.lines(first) == "ab"
+    assert text.lines([LogLine("c", "node", 0), LogLine("d", "node", 0)]) == "c\nd\n"
+    assert text.rest() == ""
+    mixed = [LogLine("e", "node", 0, partial=True), LogLine("f", "node", 1, partial=True)]
+    assert text.lines(mixed) == "e\nf"
+    assert (text.rest(), text.rest()) == ("\n", "")
+    with_names = LogText(colourful=False).lines(first)
+    assert with_names == "node-0 | a\nnode-0 | b\n"
+
+
+def test_what_is_shown_together_is_not_too_much() -> None:
+    lines = [LogLine("x" * 300_000, "node", rank) for rank in range(10)]
+    assert [len(batch) for batch in batches(lines, 500)] == [4, 4, 2]
+    assert [len(batch) for batch in batches(lines, 1)] == [1] * 10
 
 
 def test_every_node_has_its_colour() -> None:

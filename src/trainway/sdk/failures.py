@@ -10,6 +10,7 @@ from typing import Any, Final
 from trainway import errors
 from trainway.errors import InvalidError, NotFoundError, TrainwayError
 
+_LONGEST_LINE: Final = 2_000
 _LONGEST_BODY: Final = 300
 
 
@@ -17,7 +18,8 @@ class JobFailedError(errors.JobFailedError):
     """The job ended badly; `log` has the last lines of the node that failed."""
 
     def __init__(self, message: str, *, log: Sequence[str] = (), hint: str | None = None) -> None:
-        super().__init__("\n".join([message, *(f"  {line}" for line in log)]), hint=hint)
+        shown = (f"  {line[:_LONGEST_LINE]}" for line in log)
+        super().__init__("\n".join([message, *shown]), hint=hint)
         self.log = tuple(log)
 
 

@@ -36,6 +36,8 @@ TAG = "__trainway__"
 """The key of an object that stands for data that JSON does not have."""
 LARGEST = 4_000_000
 """Characters in all; a kubelet keeps 10 MB of a log together."""
+LARGEST_FILE = 1 << 24
+"""Bytes of a value that is written to a file, for the server to read."""
 
 
 def run(argv: list[str]) -> None:
@@ -60,12 +62,13 @@ def run(argv: list[str]) -> None:
         import asyncio  # noqa: PLC0415 - seldom needed, slow to import
 
         value = asyncio.run(awaited(value))
+    kind = type(value).__name__
     if is_first() and is_sent:
         sys.stdout.flush()
-        for line in lines(encoded(value), type(value).__name__, time.time_ns()):
+        for line in lines(bounded(encoded(value), kind), kind, time.time_ns()):
             os.write(1, line)
     elif is_first():
-        write(folder / "result.json", encoded(value))
+        write(folder / "result.json", bounded(encoded(value), kind))
 
 
 def read(argv: list[str]) -> tuple[Any, str, str]:
@@ -105,6 +108,13 @@ def lines(text: str, kind: str, moment: int) -> list[bytes]:
         f"{MARK} {moment} {number} {len(pieces)} {piece}\n".encode()
         for number, piece in enumerate(pieces)
     ]
+
+
+def bounded(text: str, kind: str) -> str:
+    """The text of a value, or of why it is not here: the server reads none that is larger."""
+    if len(text.encode("utf-8", "surrogatepass")) <= LARGEST_FILE:
+        return text
+    return json.dumps({"encoding": "large", "type": kind, "value": len(text)})
 
 
 def is_first() -> bool:

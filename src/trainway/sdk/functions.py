@@ -146,9 +146,8 @@ def _value(result: Mapping[str, Any], *, allow_pickle: bool) -> Any:
         )
     if encoding == "large":
         raise TrainwayError(
-            f"the function returned a {kind} of {value / 1e6:.1f} MB, too much "
-            "to come back from a pod",
-            hint="write it to a volume or an object store, and return its place",
+            f"the function returned a {kind} of {value / 1e6:.1f} MB, too much to come back",
+            hint="write it to TRAINWAY_OUTPUT_DIR or an object store, and return its place",
         )
     if encoding != "pickle":
         raise ValueError(f"the encoding {encoding!r} is unknown")

@@ -16,6 +16,8 @@ class LogLine(NamedTuple):
     attempt: int = 0
     stream: str = "stdout"
     time: str = ""
+    partial: bool = False
+    """It was too long for one: the next line of the same container and stream goes on with it."""
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> "LogLine":
@@ -29,6 +31,7 @@ class LogLine(NamedTuple):
             data["attempt"],
             data["stream"],
             data["time"],
+            data.get("partial", False),
         )
 
     @property

@@ -3,7 +3,11 @@
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from trainway.errors import UnavailableError
+
 _CHUNK = 1 << 16
+_LONGEST = 1 << 26
+"""Bytes of one line. Our server sends no event of more than a few hundred thousand."""
 
 
 class ServerEvent(NamedTuple):
@@ -40,18 +44,28 @@ def read_events(read: Callable[[int], bytes]) -> Iterator[ServerEvent]:
 
 
 def _lines(read: Callable[[int], bytes]) -> Iterator[list[str]]:
-    """Complete lines, some at a time; they end in LF, CR LF or CR."""
-    rest = b""
+    """Complete lines, some at a time; they end in LF, CR LF or CR.
+
+    The pieces of an unfinished line are put together once, however many they are.
+    """
+    unfinished: list[bytes] = []
+    held, length = b"", 0
     while chunk := read(_CHUNK):
-        held = b""
-        if chunk.endswith(b"\r"):  # the LF of this CR may come with the next bytes
-            chunk, held = chunk[:-1], b"\r"
-        text = rest + chunk
+        text, held = held + chunk, b""
+        if text.endswith(b"\r"):  # the LF of this CR may come with the next bytes
+            text, held = text[:-1], b"\r"
         if b"\r" in text:
             text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         complete, newline, rest = text.rpartition(b"\n")
-        rest += held
         if newline:
-            yield complete.decode(errors="replace").split("\n")
-    if rest.endswith(b"\r"):
-        yield [rest[:-1].decode(errors="replace")]
+            lines = b"".join([*unfinished, complete])
+            unfinished = [rest] if rest else []
+            yield lines.decode(errors="replace").split("\n")
+            length = len(rest)
+        elif rest:
+            unfinished.append(rest)
+            length += len(rest)
+        if length > _LONGEST:
+            raise UnavailableError(f"the server sends a line of more than {_LONGEST >> 20} MiB")
+    if held:
+        yield [b"".join(unfinished).decode(errors="replace")]

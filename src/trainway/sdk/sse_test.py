@@ -2,6 +2,7 @@ from collections.abc import Callable
 
 import pytest
 
+from trainway.errors import UnavailableError
 from trainway.sdk.sse import ServerEvent, read_events
 
 
@@ -32,3 +33,27 @@ def test_events_are_read_as_the_standard_says(
     chunks: list[bytes], events: list[ServerEvent]
 ) -> None:
     assert list(read_events(reader(*chunks))) == events
+
+
+def test_a_long_line_is_put_together_once() -> None:
+    """Each byte is looked at a few times, however many pieces a line comes in."""
+    count, size = 600, 1 << 16
+    pieces = [b"data: ", *[Counted(b"x" * size) for _ in range(count)], b"\n\n"]
+    (event,) = read_events(reader(*pieces))
+    assert len(event.data) == count * size
+    assert Counted.added == 0
+
+
+class Counted(bytes):
+    """Counts how often it is put behind something that is not empty."""
+
+    added = 0
+
+    def __radd__(self, other: bytes) -> bytes:
+        Counted.added += bool(other)
+        return bytes(other) + bytes(self)
+
+
+def test_a_line_that_never_ends_is_given_up() -> None:
+    with pytest.raises(UnavailableError, match="a line of more than 64 MiB"):
+        list(read_events(lambda size: b"x" * size))

@@ -35,7 +35,8 @@ def log_event(line: LogLine) -> str:
     """One line as an event. There may be millions, so that only the text itself is encoded anew."""
     text = encode_basestring_ascii(line.text.decode("utf-8", "backslashreplace"))
     source = _source(line.role, line.job, line.rank, line.container, line.attempt, line.stream)
-    data = f'{{"time": "{line.time}", {source}, "text": {text}}}'
+    part = ', "partial": true' if line.is_part else ""
+    data = f'{{"time": "{line.time}", {source}, "text": {text}{part}}}'
     return f"id: {line.cursor}\nevent: log\ndata: {data}\n\n"
 
 

@@ -126,16 +126,14 @@ class HostedNode(Node):
 
     def log_writer(self, fd: int, name: str) -> LogWriter:
         """What writes to an open log file, and tells of it."""
-        return WatchedLog(fd, self.on_dropped, lambda: self.on_log(f"{name}.log"))
+        return WatchedLog(fd, self, lambda: self.on_log(f"{name}.log"))
 
 
 class WatchedLog(LogWriter):
     """A log file that tells when it has grown."""
 
-    def __init__(
-        self, fd: int, on_drop: Callable[[OSError], None], on_log: Callable[[], None]
-    ) -> None:
-        super().__init__(fd, on_drop)
+    def __init__(self, fd: int, node: Node, on_log: Callable[[], None]) -> None:
+        super().__init__(fd, node.on_dropped, limit=node.log_limit)
         self._on_log = on_log
 
     def feed(self, stream: bytes, data: bytes) -> None:

@@ -48,7 +48,8 @@ class LogTail:
 
     def _size(self, file: str) -> int:
         try:
-            return os.stat(f"{FOLDER}/{file}", dir_fd=self._directory.fd).st_size
+            path = f"{FOLDER}/{file}"
+            return os.stat(path, dir_fd=self._directory.fd, follow_symlinks=False).st_size
         except OSError:
             return 0
 
@@ -69,7 +70,7 @@ class LogTail:
 
     def _read(self, file: str, offset: int) -> bytes:
         try:
-            fd = self._directory.open(f"{FOLDER}/{file}", os.O_RDONLY)
+            fd = self._directory.open_regular(f"{FOLDER}/{file}", os.O_RDONLY)
         except OSError:
             return b""
         try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from binascii import Error as Base64Error
 from binascii import a2b_base64
 
+from trainway.agent.log_limit import REASON
 from trainway.agent.pool.log_copies import LogCopies, pod_of
 from trainway.agent.pool.output_copies import OutputCopies, RefusedPathError
 
@@ -36,8 +37,12 @@ class HostReports:
             directory.make(name)
         self._journal = journal
         self._seqs = memory.seqs
-        self._logs = LogCopies(directory, memory.bases)
+        self._logs = LogCopies(directory, memory.bases, self._tell_limit)
         self._outputs = OutputCopies(directory)
+
+    def _tell_limit(self, message: str) -> None:
+        fields: Json = {"eventType": "Warning", "reason": REASON, "message": message}
+        self._journal.append("event", fields)
 
     def begin_anew(self) -> dict[str, int]:
         """Hosts begin the job from nothing; how long the logs here are by now."""

@@ -2,15 +2,21 @@
 
 A host says at which place of its file the bytes stand, so that a piece that comes twice is written
 once, and one that is missing is noticed. A host that gets the job anew begins a file from nothing;
-here it goes on after what an earlier host wrote, at the file's `base`.
+here it goes on after what an earlier host wrote, at the file's `base`. When all that came of the
+job has reached its limit, what follows is taken and dropped.
 """
 
 from __future__ import annotations
 
 import os
+import time
+
+from trainway.agent.log_limit import LogLimit, is_closed, limit_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from trainway.agent.directory import Directory
 
 FOLDER = "logs"
@@ -28,10 +34,17 @@ def pod_of(file: str) -> str:
 class LogCopies:
     """Appends what hosts send to the files in `logs/`."""
 
-    def __init__(self, directory: Directory, bases: dict[str, int]) -> None:
+    def __init__(
+        self,
+        directory: Directory,
+        bases: dict[str, int],
+        on_limit: Callable[[str], None] = lambda _message: None,
+    ) -> None:
         self._directory = directory
         self._bases = dict(bases)
         self._sizes: dict[str, int] = self._measured()
+        self._on_limit = on_limit
+        self._room: LogLimit | None = None
 
     def _measured(self) -> dict[str, int]:
         sizes = {}
@@ -62,24 +75,65 @@ class LogCopies:
         """Write a piece; False where something before it is missing or there is no room."""
         size = self._sizes.get(file, 0)
         start = self._bases.get(file, 0) + offset
-        if start > size:
+        if start > size and not self._is_closed(file):
             return False
-        view = memoryview(data)[size - start :]
-        if not view:
+        data = data[max(0, size - start) :]
+        if not data:
             return True
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
         try:
-            fd = self._directory.open(f"{FOLDER}/{file}", flags)
+            fd = self._directory.open_regular(f"{FOLDER}/{file}", flags)
         except OSError:
             return False
         try:
-            while view:
-                count = os.write(fd, view)
-                size += count
-                view = view[count:]
+            written = size
+            for count in self._append(fd, data):
+                written += count
+            # What was dropped counts as taken, so that what follows finds its place.
+            self._sizes[file] = max(start, size) + len(data)
         except OSError:
+            self._sizes[file] = written
             return False
         finally:
-            self._sizes[file] = size
             os.close(fd)
         return True
+
+    def _append(self, fd: int, data: bytes) -> Iterator[int]:
+        """Write what there may be of it; the lengths that were written."""
+        if is_closed(fd):
+            return
+        limit = self._limit
+        fitting = limit.fitting(data)
+        if len(fitting) < len(data):
+            fitting += b"" if fitting or _is_whole(fd) else b"\n"
+            fitting += limit.notice(time.time())
+        view = memoryview(fitting)
+        while view:
+            count = os.write(fd, view)
+            limit.spend(count)
+            view = view[count:]
+            yield count
+
+    @property
+    def _limit(self) -> LogLimit:
+        if self._room is None:
+            used = sum(self._measured().values())
+            self._room = LogLimit(limit_of(self._directory), used, self._on_limit)
+        return self._room
+
+    def _is_closed(self, file: str) -> bool:
+        """Whether a log goes no further, whatever comes."""
+        try:
+            fd = self._directory.open_regular(f"{FOLDER}/{file}", os.O_RDONLY)
+        except OSError:
+            return False
+        try:
+            return is_closed(fd)
+        finally:
+            os.close(fd)
+
+
+def _is_whole(fd: int) -> bool:
+    """Whether a file ends with a whole line."""
+    size = os.fstat(fd).st_size
+    return not size or os.pread(fd, 1, size - 1) == b"\n"

@@ -1,3 +1,4 @@
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -7,6 +8,7 @@ from trainway.agent.directory import Directory
 from trainway.agent.pool.log_copies import LogCopies, pod_of
 
 FILE = "node-0-1.trainer.0.log"
+OTHER = "node-0-0.trainer.0.log"
 
 
 @dataclass(frozen=True)
@@ -87,3 +89,40 @@ def test_a_log_is_never_written_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "logs" / FILE).symlink_to(elsewhere)
     assert not logs.take(FILE, 0, b"one\n")
     assert elsewhere.read_bytes() == b""
+
+
+def limited(path: Path, limit: int, told: list[str]) -> LogCopies:
+    (path / "logs").mkdir(exist_ok=True)
+    (path / "plan.json").write_text(json.dumps({"logs": {"limit": limit}}))
+    return LogCopies(Directory(str(path)), {}, told.append)
+
+
+def test_what_exceeds_the_limit_of_the_job_is_taken_and_dropped(tmp_path: Path) -> None:
+    told: list[str] = []
+    logs = limited(tmp_path, 20, told)
+    assert logs.take(OTHER, 0, b"other\n")
+    assert logs.take(FILE, 0, b"one\ntwo\nthree is too long\n")
+    assert logs.take(FILE, 26, b"four\n")
+    first, second, notice = text(tmp_path).splitlines()
+    assert (first, second) == (b"one", b"two")
+    assert b" e trainway: the logs of this job have reached their limit of 20 bytes" in notice
+    assert len(told) == 1
+    assert logs.offsets({"node-0-1"}) == {FILE: 31}
+
+
+def test_the_next_agent_keeps_to_the_limit(tmp_path: Path) -> None:
+    limited(tmp_path, 20, []).take(FILE, 0, b"one\ntwo\nthree is too long\n")
+    kept = text(tmp_path)
+    logs = limited(tmp_path, 20, [])
+    # Its host begins where this one counts, or where it had come to itself.
+    offset = logs.offsets({"node-0-1"})[FILE]
+    for start in (offset, 26, 1_000_000):
+        assert logs.take(FILE, start, b"more\n")
+    assert text(tmp_path) == kept
+
+
+def test_the_notice_is_a_line_of_its_own(tmp_path: Path) -> None:
+    logs = limited(tmp_path, 5, [])
+    assert logs.take(FILE, 0, b"torn")
+    assert logs.take(FILE, 4, b" line\n")
+    assert text(tmp_path).splitlines()[0] == b"torn"

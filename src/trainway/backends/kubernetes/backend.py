@@ -9,6 +9,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from trainway.backends import configuration
 from trainway.backends.base import (
     Absence,
     BackendSettings,
@@ -20,6 +21,7 @@ from trainway.backends.base import (
     Update,
     Workload,
 )
+from trainway.backends.job_threads import job_threads
 from trainway.backends.kubernetes import infra as infras
 from trainway.backends.kubernetes import planning
 from trainway.backends.kubernetes.attachment import attachment
@@ -182,6 +184,7 @@ class KubernetesBackend(SpoolBackend):
     async def _watch(self, handle: Handle, after: int) -> AsyncIterator[Update]:
         job_id = str(handle["id"])
         watch = await self._of(handle).watch(handle, self._book(handle))
+        watch.log_limit = await job_threads.run(configuration.log_limit, self._settings.home)
         self._watches[job_id] = watch
         if job_id in self._cancelled:
             watch.wake(cancelled=True)

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from trainway.backends.job_threads import job_threads
 from trainway.backends.kubernetes.kept_log import KeptLog, Repeats
 from trainway.backends.kubernetes.kubelet_lines import Entry, KubeletLines
 from trainway.kube import requests
@@ -227,12 +228,12 @@ class ContainerLog:
         """What is in the file of what will come again."""
         if not self._last:
             return Repeats()
-        return await asyncio.to_thread(self._file.since, since)
+        return await job_threads.run(self._file.since, since)
 
     def _keep(self, entries: list[Entry], repeats: Repeats) -> None:
         """Append what is new."""
-        arrived = ((entry.time, self._shown(entry.text)) for entry in entries)
-        lines = (Entry(time, text).line() for time, text in arrived if text is not None)
+        arrived = ((entry, self._shown(entry.text)) for entry in entries)
+        lines = (entry._replace(text=text).line() for entry, text in arrived if text is not None)
         if new := repeats.new(lines):
             self._file.append(b"\n".join(new) + b"\n")
             self._last = max(self._last, entries[-1].time)

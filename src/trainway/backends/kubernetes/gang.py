@@ -127,6 +127,14 @@ class Gang:
         record = events.record_of(event)
         self._fresh.append(record | {"event": {"uid": uid, "count": count}})
 
+    def tell(self, reason: str, message: str, about: str) -> None:
+        """Tell of something ourselves, once in the life of the job."""
+        if reason not in self._events:
+            self._events[reason] = 1
+            record = {"type": "event", "eventType": "Warning", "reason": reason}
+            told = {"uid": reason, "count": 1}
+            self._fresh.append({**record, "message": message, "object": about, "event": told})
+
     def set_status(self, status: Json) -> None:
         """The status of the JobSet, in its own shape."""
         if status and status != self.status:

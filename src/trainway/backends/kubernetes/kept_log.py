@@ -4,17 +4,28 @@ Only whole lines count: what a crash left of the last one is removed before anyt
 """
 
 import os
+import time
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
+from trainway.agent.log_limit import DEFAULT, LogLimit, is_closed
+from trainway.backends import job_file
 from trainway.backends.kubernetes.pods import Place
-from trainway.backends.logs.files import LogFile, last_lines, lines, offset_of_time, time_text
+from trainway.backends.logs.files import (
+    LogFile,
+    last_lines,
+    lines,
+    offset_of_time,
+    time_text,
+    whole_size,
+)
 
-_PRIVATE: Final = 0o600
 _READERS: Final = ".pods"
+_LARGEST: Final = 1 << 26
 _LATE: Final = timedelta(seconds=2)
 """Times may go back by so little: the two streams of a container are stamped apart."""
 
@@ -22,11 +33,16 @@ _LATE: Final = timedelta(seconds=2)
 class KeptLog:
     """The log of one container in one attempt."""
 
-    def __init__(self, folder: Path, place: Place, container: str) -> None:
+    def __init__(
+        self, folder: Path, place: Place, container: str, limit: LogLimit | None = None
+    ) -> None:
         name = f"{place.key}.{container}.{place.attempt}.log"
         role, job, rank, attempt = place
         self._file = LogFile(attempt, role, job, rank, container, folder / name)
         self._is_whole = False
+        self._limit = limit or LogLimit(DEFAULT)
+        self._is_full: bool | None = None
+        """Whether it says that the limit was reached; None: nobody has looked."""
 
     @property
     def name(self) -> str:
@@ -34,17 +50,28 @@ class KeptLog:
         return self._file.name
 
     def append(self, data: bytes) -> None:
-        """Write whole lines; all or nothing."""
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
-        file = os.open(self._file.path, flags, _PRIVATE)
+        """Write whole lines, all or nothing; those beyond the limit are dropped."""
+        if self._is_full:
+            return
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
+        file = job_file.opened(self._file.root, self._file.path, flags)
         try:
             if not self._is_whole:
                 self._mend(file)
+            if self._is_full is None and is_closed(file):
+                self._is_full = True
+                return
+            fitting = self._limit.fitting(data)
+            is_full = len(fitting) < len(data)
+            if is_full:
+                fitting += self._limit.notice(time.time())
             size = os.fstat(file).st_size
-            written = os.write(file, data)
-            if written != len(data):
+            written = os.write(file, fitting)
+            if written != len(fitting):
                 os.ftruncate(file, size)
                 raise OSError(f"{self._file.path}: the disk is full")
+            self._limit.spend(written)
+            self._is_full = is_full
         finally:
             os.close(file)
 
@@ -52,7 +79,7 @@ class KeptLog:
         """When the last line was written; empty: there is none."""
         if not self._file.size():
             return b""
-        found, _ = last_lines(self._file, 1)
+        found = last_lines(self._file, 1)
         return found[-1][0] if found else b""
 
     def since(self, moment: datetime | None) -> "Repeats":
@@ -61,14 +88,13 @@ class KeptLog:
         if not size:
             return Repeats()
         start = 0 if moment is None else offset_of_time(self._file, time_text(moment - _LATE))
-        return Repeats(line for line, _ in lines(self._file, start, size))
+        return Repeats(line.data for line in lines(self._file, start, size))
 
     def _mend(self, file: int) -> None:
         """Remove an unfinished last line."""
         size = os.fstat(file).st_size
         if size and os.pread(file, 1, size - 1) != b"\n":
-            _, end = last_lines(self._file, 1)
-            os.ftruncate(file, end)
+            os.ftruncate(file, whole_size(self._file))
         self._is_whole = True
 
 
@@ -106,8 +132,9 @@ class Readers:
     def __init__(self, folder: Path) -> None:
         self._path = folder / _READERS
         self._known: dict[str, list[str]] = {}
-        if self._path.exists():
-            for line in self._path.read_text().splitlines():
+        self._root = folder.parent
+        with suppress(FileNotFoundError):
+            for line in job_file.read(self._root, self._path, _LARGEST).decode().splitlines():
                 name, _, uid = line.partition(" ")
                 self._known.setdefault(name, []).append(uid)
 
@@ -121,6 +148,5 @@ class Readers:
 
     def note(self, name: str, uid: str) -> None:
         """Remember a pod before its first line."""
-        with self._path.open("a") as file:
-            file.write(f"{name} {uid}\n")
+        job_file.append(self._root, self._path, f"{name} {uid}\n".encode())
         self._known.setdefault(name, []).append(uid)

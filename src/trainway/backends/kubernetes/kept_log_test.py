@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trainway.agent.log_limit import LogLimit
 from trainway.backends.kubernetes.container_log import resumption
 from trainway.backends.kubernetes.kept_log import KeptLog, Readers, Repeats
 from trainway.backends.kubernetes.pods import Place
@@ -110,3 +111,28 @@ def test_readers_are_remembered(tmp_path: Path) -> None:
         assert [known.is_newest("f", uid) for uid in "abc"] == [False, True, False]
         assert known.is_new("g", "a")
     assert log_files(tmp_path) == []
+
+
+def test_what_exceeds_the_limit_of_the_job_is_dropped(tmp_path: Path) -> None:
+    told: list[str] = []
+    limit = LogLimit(80, 0, told.append)
+    log, other = (KeptLog(tmp_path, PLACE._replace(rank=rank), "main", limit) for rank in (1, 0))
+    log.append(line(1, "a") + line(2, "b") + line(3, "c"))
+    log.append(line(4, "d"))
+    other.append(line(5, "e"))
+    first, second, notice = (tmp_path / NAME).read_bytes().splitlines(keepends=True)
+    assert (first, second) == (line(1, "a"), line(2, "b"))
+    assert b" e trainway: the logs of this job have reached their limit of 80 bytes" in notice
+    assert (tmp_path / "node-0-0.main.2.log").read_bytes()[27:] == notice[27:]
+    assert len(told) == 1
+    later = KeptLog(tmp_path, PLACE, "main", LogLimit(10**6, 400))
+    later.append(line(6, "f"))
+    assert (tmp_path / NAME).read_bytes() == first + second + notice
+
+
+def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").touch()
+    (tmp_path / NAME).symlink_to("elsewhere")
+    with pytest.raises(OSError, match="a link"):
+        kept(tmp_path).append(line(1, "a"))
+    assert (tmp_path / "elsewhere").read_bytes() == b""

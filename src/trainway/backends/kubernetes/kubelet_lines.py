@@ -1,21 +1,23 @@
 """The lines of a container as a kubelet sends them, made into those of our files. Pure.
 
 A kubelet puts the time before each line, to the nanosecond and in the time zone of its node. It
-does not say whether a line went to stdout or stderr. Lines of any length come whole, however its
-container runtime has cut them.
+does not say whether a line went to stdout or stderr. Container runtimes cut lines at 16 KiB, but
+the kubelet joins what belongs together: lines of any length come whole.
 
-A line that is longer than what one would keep in memory, or that is drawn over and over with
-carriage returns as progress bars do, is cut. It is cut at the same places however the network cuts
-it, so that lines that come again can be told from new ones.
+A line that is longer than one of our files may be, or that is drawn over and over with carriage
+returns as progress bars do, is cut. It is cut at the same places however the network cuts it, so
+that lines that come again can be told from new ones, and never in a piece of a function's value.
 """
 
 import re
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from trainway.agent.long_lines import LINE_LIMIT, end_of_part
 from trainway.backends.logs.files import time_text
+from trainway.backends.logs.results import MARK
 
-LONGEST: Final = 1 << 20
+LONGEST: Final = LINE_LIMIT
 REDRAWN: Final = 4096
 """From here on a line is cut behind a carriage return."""
 
@@ -31,10 +33,12 @@ class Entry(NamedTuple):
     time: bytes
     """As in our files."""
     text: bytes
+    is_part: bool = False
+    """The next entry goes on with the line, which was too long."""
 
     def line(self) -> bytes:
         """As it stands in a file, without its end."""
-        return self.time + b" o " + self.text
+        return self.time + (b" O " if self.is_part else b" o ") + self.text
 
 
 class KubeletLines:
@@ -74,12 +78,13 @@ class KubeletLines:
         """The parts of a long line that can be given away already."""
         first = self._entry(self._pending)
         if first is None:
+            self._pending = self._pending[:_LONGEST_STAMP]  # enough to see that it is no line
             return []
-        time, text = first
+        time, text = first.time, first.text
         found = []
         begin = 0
         while (end := _end_of_part(text, begin)) is not None:
-            found.append(Entry(time, text[begin:end]))
+            found.append(Entry(time, text[begin:end], is_part=text[end - 1 : end] != b"\r"))
             begin = end
         if found:
             self._time, self._pending = time, text[begin:]
@@ -102,4 +107,9 @@ def _end_of_part(text: bytes, begin: int) -> int | None:
     drawn = text.find(b"\r", begin + REDRAWN, min(begin + LONGEST, len(text) - 1))
     if drawn >= 0:
         return drawn + 1
-    return begin + LONGEST if len(text) - begin > LONGEST else None
+    if len(text) - begin <= LONGEST:
+        return None
+    value = text.rfind(MARK[:1], begin + 1, begin + LONGEST)
+    if value >= 0 and text.startswith(MARK[: begin + LONGEST - value], value):
+        return value
+    return begin + end_of_part(memoryview(text)[begin : begin + LONGEST + 1], LONGEST)

@@ -81,8 +81,29 @@ def test_a_long_line_is_one_line() -> None:
 def test_a_line_beyond_measure_is_cut_before_its_end_comes() -> None:
     lines = KubeletLines()
     assert lines.feed(STAMP + b"x" * LONGEST) == []
-    assert lines.feed(b"y") == [Entry(TIME, b"x" * LONGEST)]
+    assert lines.feed(b"y") == [Entry(TIME, b"x" * LONGEST, is_part=True)]
     assert lines.feed(b"y\n") == [Entry(TIME, b"yy")]
+
+
+def test_parts_of_a_line_say_that_they_are() -> None:
+    parts = [entry.line() for entry in fed(STAMP + b"x" * (2 * LONGEST + 1) + b"\n", [])]
+    assert [part[:30] for part in parts] == [TIME + b" O ", TIME + b" O ", TIME + b" o "]
+
+
+@pytest.mark.parametrize("before", [1, LONGEST - 3000, LONGEST - 17, LONGEST - 3, LONGEST - 1])
+@pytest.mark.parametrize("sizes", [[], [1000] * 200, [65_000, 1, 1, 1, 1, 1000, 1000]])
+def test_a_piece_of_a_value_is_never_cut(before: int, sizes: list[int]) -> None:
+    piece = b"\x1etrainway-result 1 0 2 " + b"A" * 3000
+    *_, last = fed(STAMP + b"x" * before + piece + b"\n", sizes)
+    assert last.text.endswith(piece)
+
+
+def test_what_is_no_line_takes_no_memory() -> None:
+    lines = KubeletLines()
+    for _ in range(100):
+        assert lines.feed(b"x" * 100_000) == []
+    assert len(lines._pending) < 200_000
+    assert lines.feed(b"\n" + STAMP + b"line\n") == [Entry(TIME, b"line")]
 
 
 def test_a_progress_bar_is_seen_before_its_line_ends() -> None:

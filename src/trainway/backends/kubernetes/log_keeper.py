@@ -7,13 +7,16 @@ last line: none is lost and none is there twice.
 
 import asyncio
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from trainway.agent.log_limit import DEFAULT, LogLimit
 from trainway.backends.kubernetes.container_log import ContainerLog, Slots, Source, state_of
 from trainway.backends.kubernetes.kept_log import KeptLog, Readers
 from trainway.backends.kubernetes.pods import Place, place_of
+from trainway.backends.logs.files import log_files
 from trainway.backends.logs.results import Results
 from trainway.kube.client import Client
 
@@ -29,7 +32,14 @@ class LogKeeper:
     """The logs of one job."""
 
     def __init__(
-        self, client: Client, namespace: str, folder: Path, slots: Slots | None = None
+        self,
+        client: Client,
+        namespace: str,
+        folder: Path,
+        slots: Slots | None = None,
+        *,
+        limit: int = DEFAULT,
+        on_limit: Callable[[str], None] = lambda _message: None,
     ) -> None:
         folder.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
         self._client = client
@@ -39,6 +49,8 @@ class LogKeeper:
         self._readers = Readers(folder)
         self._results = Results(folder.parent / "output")
         self._files: dict[str, KeptLog] = {}
+        used = sum(file.size() for file in log_files(folder))
+        self._limit = LogLimit(limit, used, on_limit)
         self._logs: dict[tuple[str, str], ContainerLog] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_closed = False
@@ -110,7 +122,7 @@ class LogKeeper:
         task.add_done_callback(self._ended)
 
     def _file(self, place: Place, container: str) -> KeptLog:
-        file = KeptLog(self._folder, place, container)
+        file = KeptLog(self._folder, place, container, self._limit)
         return self._files.setdefault(file.name, file)
 
     def _ended(self, task: asyncio.Task[None]) -> None:

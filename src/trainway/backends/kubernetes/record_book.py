@@ -11,11 +11,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+from trainway.backends import job_file
+
 Json = dict[str, Any]
 
 NAME: Final = "journal.jsonl"
-_PRIVATE_DIR: Final = 0o700
-_PRIVATE_FILE: Final = 0o600
 
 
 class RecordBook:
@@ -31,12 +31,14 @@ class RecordBook:
     def read(self) -> list[Json]:
         """All records; a line that was cut off when its writer died is none."""
         try:
-            data = self._path.read_bytes()
+            file = os.fdopen(job_file.opened(self.directory, self._path, os.O_RDWR), "r+b")
         except FileNotFoundError:
             return []
-        whole = data[: data.rfind(b"\n") + 1]
-        if len(whole) < len(data):
-            os.truncate(self._path, len(whole))
+        with file:
+            data = file.read()
+            whole = data[: data.rfind(b"\n") + 1]
+            if len(whole) < len(data):
+                file.truncate(len(whole))
         return list(_records(whole))
 
     def exists(self) -> bool:
@@ -51,10 +53,7 @@ class RecordBook:
             for seq, record in enumerate(records, start=after + 1)
         ]
         text = "".join(f"{json.dumps(record)}\n" for record in numbered)
-        self.directory.mkdir(mode=_PRIVATE_DIR, parents=True, exist_ok=True)
-        descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, _PRIVATE_FILE)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(text.encode())
+        job_file.append(self.directory, self._path, text.encode())
         return numbered
 
 

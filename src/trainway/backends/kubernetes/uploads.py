@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from trainway.backends.job_threads import job_threads
 from trainway.backends.kubernetes.files import INIT, unpack_command
 from trainway.errors import TrainwayError
 from trainway.kube.backoff import Backoff
@@ -83,7 +84,7 @@ class Uploads:
         while True:
             try:
                 async with self._slots:
-                    archive = await asyncio.to_thread(self._path.read_bytes)
+                    archive = await job_threads.run(self._path.read_bytes)
                     command = unpack_command(archive, hashlib.sha256(archive).hexdigest())
                     outcome = await self._send(pod, command, archive)
                 if outcome.code == 0:

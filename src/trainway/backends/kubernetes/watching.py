@@ -11,7 +11,9 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import Any, Final
 
+from trainway.agent.log_limit import DEFAULT, REASON
 from trainway.backends.base import Handle, Update
+from trainway.backends.job_threads import job_threads
 from trainway.backends.kubernetes.events import object_of, time_of
 from trainway.backends.kubernetes.form import Form
 from trainway.backends.kubernetes.gang import (
@@ -79,6 +81,8 @@ class JobWatch:
         self._failures = 0
         self._keeper: LogKeeper | None = None
         self._uploads: Uploads | None = None
+        self.log_limit = DEFAULT
+        """Bytes that its logs may take here."""
 
     def wake(self, *, cancelled: bool = False) -> None:
         """Look again, maybe with the knowledge that its owner wants it to end."""
@@ -87,7 +91,7 @@ class JobWatch:
 
     async def updates(self, after: int) -> AsyncIterator[Update]:
         """Records after that number, old then new, up to the end of the job."""
-        known = await asyncio.to_thread(self._book.read)
+        known = await job_threads.run(self._book.read)
         self._gang = Gang(known)
         self._last_status = self._gang.status
         fresh = [record for record in known if record["seq"] > after]
@@ -97,7 +101,14 @@ class JobWatch:
             return
         seq = max(after, known[-1]["seq"] if known else -1)
         client, directory = self._session.client, self._book.directory
-        keeper = LogKeeper(client, self._session.namespace, directory / "logs", self._session.slots)
+        keeper = LogKeeper(
+            client,
+            self._session.namespace,
+            directory / "logs",
+            self._session.slots,
+            limit=self.log_limit,
+            on_limit=self._on_log_limit,
+        )
         uploads = Uploads(client, self._session.namespace, directory)
         self._keeper, self._uploads = keeper, uploads
         objects = self._objects
@@ -151,6 +162,10 @@ class JobWatch:
             # Kept when it is removed: that it has ended may have been the last thing it said.
             self._jobset_status = obj.get("status") or {}
             self._is_counting = change.new is not None
+        self._changed.set()
+
+    def _on_log_limit(self, message: str) -> None:
+        self._gang.tell(REASON, message, f"JobSet/{self._name}")
         self._changed.set()
 
     def _on_pod(self, change: Change) -> None:

@@ -1,7 +1,6 @@
 """The local backend: jobs as processes of this machine."""
 
 import asyncio
-import json
 import shutil
 import socket
 import sys
@@ -25,6 +24,7 @@ from trainway.backends.base import (
     Workload,
     isolation_of,
 )
+from trainway.backends.job_threads import job_threads
 from trainway.backends.local import fitness, journal, planning
 from trainway.backends.local.agents import AgentError, AgentLostError, Agents
 from trainway.backends.local.attachment import attachment
@@ -176,7 +176,7 @@ class LocalBackend(AgentBackend[LocalRequest]):
         """Remove the job's directory, once its agent has gone."""
         job = self.job_dir(handle)
         await self._agents.wait_until_gone(job)
-        await asyncio.to_thread(job.remove)
+        await job_threads.run(job.remove)
 
     def _workload_of(self, plan: Json) -> Workload | None:
         return planning.workload_of(plan)
@@ -184,7 +184,7 @@ class LocalBackend(AgentBackend[LocalRequest]):
     async def _way(
         self, handle: Handle, records: Sequence[Record], role: str | None, rank: int | None
     ) -> Json:
-        if await asyncio.to_thread(_is_contained, self.job_dir(handle)):
+        if await job_threads.run(_is_contained, self.job_dir(handle)):
             raise ConflictError(
                 "its containers are those of podman or docker",
                 hint="use podman exec or docker exec",
@@ -240,7 +240,7 @@ def _clear(job_id: str) -> None:
 def _is_contained(job: JobDir) -> bool:
     """Whether its pods are containers; nobody knows of one that is being deleted."""
     try:
-        return "containers" in json.loads(job.plan.read_bytes())
+        return "containers" in job.read_plan()
     except FileNotFoundError:
         return False
 

@@ -4,13 +4,19 @@ The layout is shared with the agent, which has it from `plan.json` alone.
 """
 
 import fcntl
+import json
 import os
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from trainway.backends import job_file
+from trainway.backends.job_removal import remove_tree
 
 PRIVATE_DIR = 0o700
 PRIVATE_FILE = 0o600
+LARGEST_PLAN = 1 << 30
+"""Bytes. Plans have the files of a job in them, up to what a request may have."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +38,7 @@ class AgentDir:
     def is_locked(self) -> bool:
         """Whether an agent holds the job's lock."""
         try:
-            lock = os.open(self.path / "agent.lock", os.O_RDWR | os.O_CLOEXEC)
+            lock = os.open(self.path / "agent.lock", os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
         except FileNotFoundError:
             return False
         try:
@@ -52,6 +58,10 @@ class JobDir(AgentDir):
     def plan(self) -> Path:
         """What was submitted; never changed."""
         return self.path / "plan.json"
+
+    def read_plan(self) -> Any:
+        """The plan as data; FileNotFoundError where there is none."""
+        return json.loads(job_file.read(self.path, self.plan, LARGEST_PLAN))
 
     @property
     def journal(self) -> Path:
@@ -80,14 +90,7 @@ class JobDir(AgentDir):
 
     def remove(self) -> None:
         """Delete everything, also what a job made read-only; it may be gone already."""
-        try:
-            shutil.rmtree(self.path)
-        except FileNotFoundError:
-            return
-        except PermissionError:
-            for folder, _, _ in os.walk(self.path):
-                Path(folder).chmod(PRIVATE_DIR)
-            shutil.rmtree(self.path)
+        remove_tree(self.path)
 
 
 def write_private(path: Path, data: bytes, *, is_durable: bool = False) -> None:

@@ -9,9 +9,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from trainway.backends import job_file
+
 Record = Mapping[str, Any]
 
 END = "end"
+_LONGEST = 1 << 24
+"""Bytes of a line that may be a record."""
 
 
 def parse(line: bytes) -> Record | None:
@@ -26,11 +30,14 @@ def parse(line: bytes) -> Record | None:
 def read(path: Path, after: int) -> Iterator[Record]:
     """The records with a number above `after`; none where there is no journal yet."""
     try:
-        file = path.open("rb")
+        file = job_file.reader(path.parent, path)
     except FileNotFoundError:
         return
+    except job_file.RefusedFileError as error:
+        job_file.warn(error)
+        return
     with file:
-        for line in file:
+        while line := file.readline(_LONGEST):
             record = parse(line) if line.endswith(b"\n") else None
             if record is not None and record["seq"] > after:
                 yield record
@@ -43,7 +50,4 @@ def has_ended(path: Path) -> bool:
 
 def exists(path: Path) -> bool:
     """Whether an agent ever wrote to it."""
-    try:
-        return path.stat().st_size > 0
-    except FileNotFoundError:
-        return False
+    return job_file.size(path.parent, path) > 0

@@ -1,6 +1,5 @@
 """Jobs that are in the home directory and of which the store knows nothing: it may be lost."""
 
-import json
 import logging
 import os
 from collections.abc import Callable, Collection
@@ -40,7 +39,7 @@ def _names(folder: Path) -> set[str]:
 def _workload(job: JobDir, workload_of: Callable[[Json], Workload | None]) -> Workload | None:
     """What was submitted; None if it cannot be read, or is another job's."""
     try:
-        workload = workload_of(json.loads(job.plan.read_bytes()))
+        workload = workload_of(job.read_plan())
     except FileNotFoundError:
         return None
     except Exception as error:  # noqa: BLE001 - whatever was written there, the others count

@@ -1,8 +1,12 @@
 """The log files of a job: what their names say, and finding a place in one without reading it all.
 
 A file is `<role>-<job>-<pod>.<container>.<attempt>.log`, a line in it
-`2026-11-15T05:10:00.123456Z o text`, with `o` for stdout and `e` for stderr. Times never go back
-within a file, so a time is found by bisection and the end by reading backwards.
+`2026-11-15T05:10:00.123456Z o text`, with `o` for stdout and `e` for stderr; with `O` and `E` the
+next line of the same stream goes on with it. Times never go back within a file, so a time is found
+by bisection and the end by reading backwards.
+
+Lines are 64 KiB long at most, but whatever is there, nothing here takes more memory than a few
+blocks: a file may be of an older version, or of the job's own making.
 """
 
 import os
@@ -10,19 +14,35 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import IO, Final, NamedTuple
+
+from trainway.agent.long_lines import LINE_LIMIT
+from trainway.agent.long_lines import parts_of as parts_of_long
+from trainway.backends import job_file
 
 _NAME: Final = re.compile(
     r"(?P<role>.+)-(?P<job>\d+)-(?P<rank>\d+)\.(?P<container>[^.]+)\.(?P<attempt>\d+)\.log"
 )
-_LINE: Final = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z [oe] ")
+_LINE: Final = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z [oeOE] ")
 _TIME_LENGTH: Final = 27
 _PREFIX_LENGTH: Final = _TIME_LENGTH + 3
 _BLOCK: Final = 1 << 16
 _CHUNK: Final = 1 << 20
+_LONGEST: Final = LINE_LIMIT + _PREFIX_LENGTH
 
-STREAMS: Final = {b"o": "stdout", b"e": "stderr"}
+STREAMS: Final = {b"o": "stdout", b"e": "stderr", b"O": "stdout", b"E": "stderr"}
+
+
+class Line(NamedTuple):
+    """A line of a file, or a part of one."""
+
+    data: bytes
+    end: int
+    """The offset behind it."""
+    is_whole: bool = True
+    """Whether it ends there; else it goes on."""
 
 
 @dataclass(frozen=True, order=True)
@@ -41,22 +61,27 @@ class LogFile:
         """The file's name, which no other log of the job has."""
         return self.path.name
 
+    @property
+    def root(self) -> Path:
+        """The directory of its job."""
+        return self.path.parent.parent
+
     def size(self) -> int:
         """Its length in bytes now; none once it was removed."""
-        try:
-            return self.path.stat().st_size
-        except FileNotFoundError:
-            return 0
+        return job_file.size(self.root, self.path)
 
 
 def log_files(folder: Path) -> list[LogFile]:
     """All logs of a job, in the order of attempts, roles and ranks."""
     found = []
-    for path in folder.iterdir() if folder.is_dir() else ():
-        match = _NAME.fullmatch(path.name)
-        if match:
+    for name, is_file in job_file.listing(folder.parent, folder):
+        match = _NAME.fullmatch(name)
+        if match and is_file:
             role, job, rank, container, attempt = match.groups()
+            path = folder / name
             found.append(LogFile(int(attempt), role, int(job), int(rank), container, path))
+        elif match:
+            job_file.warn(job_file.RefusedFileError(folder / name, "it is no regular file"))
     return sorted(found)
 
 
@@ -78,62 +103,118 @@ def parts_of(line: bytes) -> tuple[bytes, str, bytes]:
     return b"", "stdout", line
 
 
-def lines(file: LogFile, start: int, end: int) -> Iterator[tuple[bytes, int]]:
-    """The complete lines between two offsets, and the offset behind each."""
-    try:
-        handle = file.path.open("rb")
-    except FileNotFoundError:
-        return
-    with handle:
-        handle.seek(start)
-        position, rest = start, b""
-        while position + len(rest) < end:
-            chunk = handle.read(min(_CHUNK, end - position - len(rest)))
-            if not chunk:
-                return
-            *complete, rest = (rest + chunk).split(b"\n")
-            for line in complete:
-                position += len(line) + 1
-                yield line, position
+def is_begun(line: bytes) -> bool:
+    """Whether the next line of the same stream goes on with it."""
+    return line[_TIME_LENGTH + 1 : _TIME_LENGTH + 2] in (b"O", b"E") and bool(_LINE.match(line))
+
+
+def lines(file: LogFile, start: int, end: int, chunk: int = _CHUNK) -> Iterator[Line]:
+    """The complete lines between two offsets; those that are too long in parts.
+
+    The file is opened for each chunk, so that readers of many files hold none open.
+    """
+    position, rest = start, b""
+    while position + len(rest) < end:
+        begin = position + len(rest)
+        data = job_file.read_at(file.root, file.path, begin, min(chunk, end - begin))
+        if not data:
+            return
+        *complete, rest = (rest + data).split(b"\n")
+        for line in complete:
+            if len(line) > _LONGEST:
+                *begun, line = _parts(line)  # noqa: PLW2901 - its last part
+                for part in begun:
+                    position += len(part)
+                    yield Line(part, position, is_whole=False)
+            position += len(line) + 1
+            yield Line(line, position)
+        if len(rest) > _LONGEST:
+            *begun, rest = _parts(rest)
+            for part in begun:
+                position += len(part)
+                yield Line(part, position, is_whole=False)
+
+
+def _parts(line: bytes) -> Iterator[bytes]:
+    return parts_of_long(line, _LONGEST)
 
 
 def offset_of_time(file: LogFile, moment: bytes) -> int:
     """Where the first line begins that is not older than that."""
-    low, high = 0, file.size()
-    with file.path.open("rb") as handle:
+    try:
+        handle = job_file.reader(file.root, file.path)
+    except (FileNotFoundError, job_file.RefusedFileError):
+        return 0
+    with handle:
+        low = 0
+        size = high = os.fstat(handle.fileno()).st_size
         while low < high:
             middle = (low + high) // 2
-            handle.seek(middle)
-            begin = middle
-            if middle:  # a line that begins before the middle is not looked at
-                handle.seek(middle - 1)
-                begin = middle - 1 + len(handle.readline())
+            # A line that begins before the middle is not looked at.
+            begin = _behind_newline(handle, middle - 1, high) if middle else 0
             if begin >= high:
                 high = middle
                 continue
-            line = handle.readline()
-            if time_of(line) < moment:
-                low = begin + len(line)
+            handle.seek(begin)
+            if time_of(handle.read(_PREFIX_LENGTH)) < moment:
+                low = _behind_newline(handle, begin, size)
             else:
                 high = middle
         return low
 
 
-def last_lines(file: LogFile, count: int) -> tuple[list[tuple[bytes, int]], int]:
-    """The time and the offset of each of the last lines, oldest first, and where they end."""
-    with file.path.open("rb") as handle:
-        begin = handle.seek(0, os.SEEK_END)
-        data = b""
-        while begin > 0 and data.count(b"\n") <= count:
-            step = min(max(_BLOCK, len(data)), begin)
-            begin -= step
+def _behind_newline(handle: IO[bytes], start: int, end: int) -> int:
+    """Where the first line begins behind a place; the end where none does before it."""
+    handle.seek(start)
+    position = start
+    while position < end and (data := handle.read(min(_BLOCK, end - position))):
+        found = data.find(b"\n")
+        if found >= 0:
+            return position + found + 1
+        position += len(data)
+    return end
+
+
+def backwards(file: LogFile) -> Iterator[tuple[bytes, int]]:
+    """Time and offset of every line, the last one first; then those before the first one's end."""
+    try:
+        handle = job_file.reader(file.root, file.path)
+    except (FileNotFoundError, job_file.RefusedFileError):
+        return
+    with handle:
+        end = os.fstat(handle.fileno()).st_size
+        is_first = True
+        while end > 0:
+            begin = max(0, end - _BLOCK)
             handle.seek(begin)
-            data = handle.read(step) + data
-    offset = begin
-    found = []
-    *complete, _ = data.split(b"\n")
-    for index, line in enumerate(complete):
-        if index or begin == 0:  # the first one may lack its beginning
-            found.append((time_of(line), offset))
-        offset += len(line) + 1
-    return (found[-count:] if count else []), offset
+            # With the beginning of what follows: the time of a line may stand on both sides.
+            data = handle.read(end - begin + _PREFIX_LENGTH)
+            newline = end - begin
+            while (newline := data.rfind(b"\n", 0, newline)) >= 0:
+                if not is_first:
+                    yield (
+                        time_of(data[newline + 1 : newline + 1 + _PREFIX_LENGTH]),
+                        (begin + newline + 1),
+                    )
+                is_first = False
+            end = begin
+        if not is_first:
+            handle.seek(0)
+            yield time_of(handle.read(_PREFIX_LENGTH)), 0
+
+
+def last_lines(file: LogFile, count: int) -> list[tuple[bytes, int]]:
+    """The time and the offset of each of the last lines, oldest first."""
+    return list(islice(backwards(file), count))[::-1]
+
+
+def whole_size(file: LogFile) -> int:
+    """Where the last whole line ends."""
+    end = file.size()
+    while end > 0:
+        begin = max(0, end - _BLOCK)
+        newline = job_file.read_at(file.root, file.path, begin, end - begin).rfind(b"\n")
+        if newline >= 0:
+            return begin + newline + 1
+        end = begin
+    return 0

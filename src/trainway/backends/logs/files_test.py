@@ -1,3 +1,7 @@
+import os
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -5,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from trainway.agent.long_lines import LINE_LIMIT
 from trainway.backends.logs.files import (
     LogFile,
     last_lines,
@@ -14,6 +19,7 @@ from trainway.backends.logs.files import (
     parts_of,
     time_of,
     time_text,
+    whole_size,
 )
 
 START = datetime(2026, 11, 15, tzinfo=UTC)
@@ -65,13 +71,13 @@ def test_the_last_lines_are_found_from_the_end(
 ) -> None:
     data = b"".join(stamp(n) + b" o " + text + b"\n" for n, text in enumerate(texts))
     file = written(folder / "x", data + rest)
-    found, end = last_lines(file, count)
-    assert end == len(data)
+    found = last_lines(file, count)
+    assert whole_size(file) == len(data)
     wanted = list(enumerate(texts))[max(0, len(texts) - count) :]
     assert [time for time, _ in found] == [stamp(n) for n, _ in wanted]
     for (_, offset), (_, text) in zip(found, wanted, strict=True):
-        line, _ = next(lines(file, offset, file.size()))
-        assert parts_of(line)[2] == text
+        line = next(lines(file, offset, file.size()))
+        assert parts_of(line.data)[2] == text
 
 
 @settings(deadline=None)
@@ -80,7 +86,7 @@ def test_a_time_is_found_by_bisection(folder: Path, texts: list[bytes], second: 
     data = b"".join(stamp(n) + b" o " + text + b"\n" for n, text in enumerate(texts))
     file = written(folder / "y", data)
     offset = offset_of_time(file, stamp(second))
-    times = [time_of(line) for line, _ in lines(file, offset, len(data))]
+    times = [time_of(line.data) for line in lines(file, offset, len(data))]
     assert times == [stamp(n) for n in range(len(texts)) if stamp(n) >= stamp(second)]
 
 
@@ -102,11 +108,98 @@ def test_a_large_file_is_not_read_for_its_end(tmp_path: Path) -> None:
         file.seek(0, 2)
         file.write(b"\n" + stamp(1) + b" o last\n")
     big = LogFile(0, "node", 0, 0, "main", path)
-    ((time, offset),), end = last_lines(big, 1)
-    assert (time, offset, end) == (stamp(1), (1 << 40) + 1, big.size())
+    ((time, offset),) = last_lines(big, 1)
+    assert (time, offset, whole_size(big)) == (stamp(1), (1 << 40) + 1, big.size())
 
 
 def test_a_file_that_was_removed_is_empty(tmp_path: Path) -> None:
     gone = LogFile(0, "node", 0, 0, "main", tmp_path / "gone")
     assert gone.size() == 0
     assert list(lines(gone, 0, 10)) == []
+
+
+def pieces(file: LogFile, start: int = 0) -> list[tuple[int, bool]]:
+    return [(len(line.data), line.is_whole) for line in lines(file, start, file.size())]
+
+
+def test_a_line_without_end_is_read_in_parts(tmp_path: Path) -> None:
+    text = stamp(1) + b" o " + b"x" * (3 * LINE_LIMIT) + b"\n" + stamp(2) + b" o next\n"
+    file = written(tmp_path / "long", text)
+    longest = LINE_LIMIT + 30
+    found = list(lines(file, 0, file.size()))
+    assert [line.is_whole for line in found] == [False, False, True, True]
+    assert max(len(line.data) for line in found) == longest
+    assert b"".join(line.data + b"\n" * line.is_whole for line in found) == text
+    assert [line.end for line in found] == [longest, 2 * longest, len(text) - 35, len(text)]
+    for index, line in enumerate(found):
+        assert list(lines(file, line.end, file.size())) == found[index + 1 :]
+
+
+def test_half_a_line_is_given_as_soon_as_it_is_too_long(tmp_path: Path) -> None:
+    file = written(tmp_path / "half", b"x" * (LINE_LIMIT + 30))
+    assert pieces(file) == []
+    file.path.write_bytes(b"x" * (LINE_LIMIT + 31))
+    assert pieces(file) == [(LINE_LIMIT + 30, False)]
+
+
+def test_a_huge_line_is_read_in_little_memory_and_linear_time(tmp_path: Path) -> None:
+    path = tmp_path / "huge"
+    with path.open("wb") as handle:
+        handle.truncate(1 << 25)  # a hole, without any newline
+        handle.seek(0, 2)
+        handle.write(b"\n" + stamp(5) + b" o last\n")
+    file = LogFile(0, "node", 0, 0, "main", path)
+    tracemalloc.start()
+    try:
+        assert sum(len(line.data) for line in lines(file, 0, file.size())) == file.size() - 2
+        assert offset_of_time(file, stamp(4)) == (1 << 25) + 1
+        assert [offset for _, offset in last_lines(file, 5)] == [0, (1 << 25) + 1]
+        assert whole_size(file) == file.size()
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 8 << 20
+
+
+@dataclass(frozen=True)
+class Odd:
+    name: str
+    make: Callable[[Path], object]
+
+
+ODD = [
+    Odd("a pipe", os.mkfifo),
+    Odd("a link", lambda path: path.symlink_to("/etc/passwd")),
+    Odd("a link to another log", lambda path: path.symlink_to("node-0-0.main.0.log")),
+    Odd("a directory", Path.mkdir),
+]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: odd.name)
+def test_a_log_that_is_no_file_is_left_out_and_that_is_said_once(
+    odd: Odd, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "node-0-0.main.0.log").touch()
+    odd.make(tmp_path / "node-0-1.main.0.log")
+    for _ in range(3):
+        assert [file.rank for file in log_files(tmp_path)] == [0]
+    (record,) = caplog.records
+    assert "node-0-1.main.0.log is left out: it is no regular file" in record.getMessage()
+
+
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: odd.name)
+def test_a_log_that_becomes_something_else_reads_as_nothing(odd: Odd, tmp_path: Path) -> None:
+    path = tmp_path / "node-0-1.main.0.log"
+    file = written(path, stamp(1) + b" o text\n")
+    path.unlink()
+    odd.make(path)
+    assert (list(lines(file, 0, 100)), file.size()) == ([], 0)
+    assert (offset_of_time(file, stamp(0)), last_lines(file, 3), whole_size(file)) == (0, [], 0)
+
+
+def test_a_log_that_shrinks_ends_sooner(tmp_path: Path) -> None:
+    file = written(tmp_path / "shrinking", b"".join(b"%d\n" % n for n in range(300_000)))
+    found = lines(file, 0, file.size())
+    assert next(found).data == b"0"
+    os.truncate(file.path, 0)
+    assert 0 < sum(1 for _ in found) < 299_999

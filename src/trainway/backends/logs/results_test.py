@@ -3,7 +3,9 @@ import random
 from pathlib import Path
 from typing import Any
 
-from trainway.backends.logs.results import RESULT, Results
+import pytest
+
+from trainway.backends.logs.results import LARGEST, RESULT, Results
 from trainway.sdk import function_boot
 
 
@@ -88,3 +90,36 @@ def test_what_only_looks_like_a_piece_stays_a_line(tmp_path: Path) -> None:
     torn = lines_of(1)[0][:-8]
     assert results.take(torn) is None
     assert not (tmp_path / RESULT).exists()
+
+
+def test_a_value_that_unpacks_to_more_than_may_be_read_is_none(tmp_path: Path) -> None:
+    results = Results(tmp_path / "output")
+    for line in function_boot.lines("x" * (LARGEST + 1), "str", 1):
+        results.take(line.removesuffix(b"\n"))
+    assert not (tmp_path / "output" / RESULT).exists()
+
+
+def test_what_boots_a_function_sends_no_more_than_may_be_read() -> None:
+    assert function_boot.LARGEST_FILE == LARGEST
+    text = function_boot.encoded("x" * LARGEST)
+    told = json.loads(function_boot.bounded(text, "str"))
+    assert told == {"encoding": "large", "type": "str", "value": len(text)}
+    assert function_boot.bounded("x" * LARGEST, "str") == "x" * LARGEST
+
+
+@pytest.mark.parametrize("name", ["result.json", "result.1", "result.time", ".trainway"])
+def test_a_value_is_not_written_through_a_link(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "output" / ".trainway"
+    (tmp_path / "elsewhere").mkdir()
+    target = tmp_path / "elsewhere" / name
+    target.touch()
+    if name == ".trainway":
+        folder.parent.mkdir()
+        folder.symlink_to(tmp_path / "elsewhere")
+    else:
+        folder.mkdir(parents=True)
+        (folder / name).symlink_to(target)
+    for line in lines_of({"a": 1}):
+        assert Results(tmp_path / "output").take(line) is None
+    assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == [name]
+    assert target.read_bytes() == b""

@@ -13,22 +13,34 @@ from pathlib import Path
 from typing import Final
 
 from trainway.backends.base import LogLine, LogQuery
+from trainway.backends.job_threads import job_threads
 from trainway.backends.logs.cursor import Cursor
 from trainway.backends.logs.files import (
     LogFile,
-    last_lines,
+    backwards,
+    is_begun,
     lines,
     log_files,
     offset_of_time,
     parts_of,
     time_text,
+    whole_size,
 )
 from trainway.backends.logs.inotify import DirectoryChanges
 
 _BATCH: Final = 1_000
 """Lines that are handed on together."""
+_BATCH_BYTES: Final = 1 << 20
+"""What they may have in all; one line more may be in it."""
+_READ_BYTES: Final = 1 << 24
+"""What is read ahead of all files together, as far as there are not too many."""
+_CHUNKS: Final = (1 << 16, 1 << 20)
+"""The least and the most that is read of one at a time."""
 
-_Entry = tuple[bytes, int, int, bytes, str, bytes, LogFile]
+_LAST: Final = b"~"
+"""Later than any time."""
+
+_Entry = tuple[bytes, int, int, bytes, str, bytes, bool, LogFile]
 """A line of a file, in the order in which it is shown: by time, then file, then place."""
 
 
@@ -37,12 +49,12 @@ async def stream_logs(
 ) -> AsyncIterator[list[LogLine]]:
     """Lines in batches; with `follow` until the job has ended."""
     with DirectoryChanges(folder) as changes:
-        reader = await asyncio.to_thread(LogReader, folder, query)
+        reader = await job_threads.run(LogReader, folder, query)
         while True:
             # Asked before reading: what is written before the end must not be missed.
             is_over = ended.is_set() or not query.follow
             batches = reader.unread()
-            while batch := await asyncio.to_thread(next, batches, None):
+            while batch := await job_threads.run(next, batches, None):
                 yield batch
             if is_over:
                 return
@@ -62,22 +74,37 @@ class LogReader:
 
     def unread(self) -> Iterator[list[LogLine]]:
         """What was written since the last call, merged by time."""
-        sources = [self._entries(order, file) for order, file in enumerate(self._files())]
+        files = self._files()
+        least, most = _CHUNKS
+        chunk = min(most, max(least, _READ_BYTES // max(1, len(files))))
+        sources = [self._entries(order, file, chunk) for order, file in enumerate(files)]
         merged = heapq.merge(*sources) if len(sources) > 1 else chain(*sources)
-        made = (self._line(entry) for entry in merged)
-        while batch := list(islice(made, _BATCH)):
+        batch: list[LogLine] = []
+        size = 0
+        for entry in merged:
+            line = self._line(entry)
+            batch.append(line)
+            size += len(line.text) + len(line.cursor)
+            if len(batch) == _BATCH or size >= _BATCH_BYTES:
+                yield batch
+                batch, size = [], 0
+        if batch:
             yield batch
 
-    def _entries(self, order: int, file: LogFile) -> Iterator[_Entry]:
-        latest = b""
-        for line, end in lines(file, self._cursor.offset(file.name), file.size()):
-            time, stream, text = parts_of(line)
+    def _entries(self, order: int, file: LogFile, chunk: int) -> Iterator[_Entry]:
+        latest, time, stream, is_whole = b"", b"", "", True
+        for line in lines(file, self._cursor.offset(file.name), file.size(), chunk):
+            text = line.data
+            if is_whole:
+                time, stream, text = parts_of(line.data)
+            is_part = not line.is_whole or (is_whole and is_begun(line.data))
+            is_whole = line.is_whole
             # A line without a time of its own stays behind the one before it.
             latest = max(latest, time)
-            yield latest, order, end, time, stream, text, file
+            yield latest, order, line.end, time, stream, text, is_part, file
 
     def _line(self, entry: _Entry) -> LogLine:
-        _, _, end, time, stream, text, file = entry
+        _, _, end, time, stream, text, is_part, file = entry
         self._cursor.advance(file.name, end)
         return LogLine(
             time.decode("ascii"),
@@ -89,6 +116,7 @@ class LogReader:
             stream,
             text,
             self._cursor.text(),
+            is_part,
         )
 
     def _files(self) -> list[LogFile]:
@@ -120,12 +148,15 @@ class LogReader:
     def _tail(self, count: int) -> dict[str, int]:
         """Where to begin in each file so that so many lines remain in all."""
         files = self._files()
-        starts: dict[str, int] = {}
-        found = []
-        for order, file in enumerate(files):
-            last, starts[file.name] = last_lines(file, count)
-            found += [(time, order, offset) for time, offset in last]
-        for _, order, offset in sorted(found)[max(0, len(found) - count) :]:
-            name = files[order].name
-            starts[name] = min(starts[name], offset)
+        starts = {file.name: whole_size(file) for file in files}
+        sources = [self._backwards(order, file) for order, file in enumerate(files)]
+        for _, order, offset in islice(heapq.merge(*sources, reverse=True), count):
+            starts[files[order].name] = offset
         return starts
+
+    def _backwards(self, order: int, file: LogFile) -> Iterator[tuple[bytes, int, int]]:
+        """The lines of a file, the last one first; one without a time has that of the next."""
+        latest = _LAST
+        for time, offset in backwards(file):
+            latest = min(latest, time or latest)
+            yield latest, order, offset

@@ -1,10 +1,12 @@
 import asyncio
+import tracemalloc
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from trainway.agent.long_lines import LINE_LIMIT
 from trainway.backends.base import LogLine, LogQuery
 from trainway.backends.logs.files import time_text
 from trainway.backends.logs.inotify import DirectoryChanges
@@ -95,6 +97,49 @@ def test_half_a_line_waits_for_its_other_half(folder: Path) -> None:
         file.flush()
     ((line,),) = reader.unread()
     assert (line.text, line.stream) == (b"halves", "stderr")
+
+
+def test_the_parts_of_a_long_line_say_that_it_goes_on(folder: Path) -> None:
+    with (folder / "launcher-0-0.main.0.log").open("wb") as file:
+        file.write(time_text(START) + b" E begun\n" + time_text(START) + b" e ended\n")
+        # Written by an older agent, which split no lines.
+        file.write(time_text(START) + b" e " + b"x" * 100_000 + b"\n")
+    (batch,) = LogReader(folder, LogQuery(role="launcher")).unread()
+    found = [(line.stream, line.time[-8:], len(line.text), line.is_part) for line in batch]
+    assert found == [
+        ("stderr", ".000000Z", 5, True),
+        ("stderr", ".000000Z", 5, False),
+        ("stderr", ".000000Z", LINE_LIMIT, True),
+        ("stderr", ".000000Z", 100_000 - LINE_LIMIT, False),
+    ]
+    again = [line.text for line in _rest(folder, batch[2].cursor)]
+    assert again == [b"x" * (100_000 - LINE_LIMIT)]
+
+
+def _rest(folder: Path, cursor: str) -> list[LogLine]:
+    query = LogQuery(role="launcher", cursor=cursor)
+    return [line for batch in LogReader(folder, query).unread() for line in batch]
+
+
+def test_batches_are_small_however_long_lines_are(folder: Path) -> None:
+    write(folder, "node-0-0.main.1", *[(second, "x" * LINE_LIMIT) for second in range(100)])
+    batches = list(LogReader(folder, LogQuery()).unread())
+    assert max(sum(len(line.text) for line in batch) for batch in batches) < 2 << 20
+    assert sum(map(len, batches)) == 100
+
+
+def test_the_end_of_many_lines_is_found_in_little_memory(folder: Path) -> None:
+    lines = [(second / 1000, "x") for second in range(3_000)]
+    write(folder, "node-0-0.main.1", *lines)
+    write(folder, "node-0-1.main.1", *lines)
+    tracemalloc.start()
+    try:
+        reader = LogReader(folder, LogQuery(tail=10**12))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 1 << 19
+    assert sum(map(len, reader.unread())) == 6_000
 
 
 class Follower:

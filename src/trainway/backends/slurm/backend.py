@@ -4,13 +4,13 @@ A relay for each cluster carries everything to the login node and back; this sid
 and reads.
 """
 
-import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, Final, Protocol
 
+from trainway.backends import job_file
 from trainway.backends.agent_backend import Clock, now
 from trainway.backends.agent_socket import AgentError
 from trainway.backends.base import (
@@ -24,6 +24,7 @@ from trainway.backends.base import (
     Update,
     Workload,
 )
+from trainway.backends.job_threads import job_threads
 from trainway.backends.local.certificate import StatusKeys
 from trainway.backends.local.jobdir import JobDir, write_private
 from trainway.backends.local.journal import Record
@@ -44,6 +45,7 @@ from trainway.errors import ConflictError, TrainwayError, UnavailableError
 Json = dict[str, Any]
 
 SCRIPT: Final = "script.sbatch"
+_LARGEST_SCRIPT: Final = 1 << 24
 _FACTS_LAST_S: Final = 600.0
 """What a cluster has changes rarely; what is free is for Slurm to know."""
 _IMAGES_HINT: Final = "leave out --image and --containers; the nodes' own programs are used"
@@ -152,7 +154,7 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
         """Write script and plan down, and hand them over; Slurm gets them once."""
         wanted = self._ours(request)
         job = await self._write(wanted)
-        script = await asyncio.to_thread((job.path / SCRIPT).read_bytes)
+        script = await job_threads.run(job_file.read, job.path, job.path / SCRIPT, _LARGEST_SCRIPT)
         fields = {"id": wanted.plan["id"], "directory": str(job.path), "script": script.decode()}
         await self._courier(wanted.handle).ask("submit", **fields)
 

@@ -6,7 +6,6 @@ comes: hundreds of jobs may wait.
 """
 
 import asyncio
-import json
 import time
 from binascii import Error as Base64Error
 from binascii import a2b_base64
@@ -16,10 +15,13 @@ from typing import Any, Final
 
 from trainway.agent.directory import Directory
 from trainway.agent.journal import Journal
+from trainway.agent.log_limit import REASON
 from trainway.agent.pool.log_copies import LogCopies, pod_of
 from trainway.agent.pool.output_copies import OutputCopies, RefusedPathError
+from trainway.backends import job_file
 from trainway.backends.base import Update
 from trainway.backends.local import journal
+from trainway.backends.local.jobdir import JobDir
 from trainway.backends.slurm import queue_records
 from trainway.backends.slurm.queue_records import SEQ, Entry, JobMemory
 
@@ -94,7 +96,7 @@ class JobCopy:
 
     def _held_status(self) -> Json:
         try:
-            plan = json.loads((self._path / "plan.json").read_bytes())
+            plan = JobDir(self._path).read_plan()
         except (OSError, ValueError):
             return {}
         return queue_records.held_status(plan.get("jobset") or {})
@@ -116,6 +118,9 @@ class JobCopy:
         except (OSError, RefusedPathError) as error:
             self._transfers.discard(path)
             self.tell("Warning", "OutputNotCopied", f"output is not copied: {error}")
+
+    def _tell_limit(self, message: str) -> None:
+        self.tell("Warning", REASON, message)
 
     def tell(self, kind: str, reason: str, message: str, **more: str) -> None:
         """Write an event."""
@@ -179,26 +184,29 @@ class JobCopy:
 
     def _opened(self) -> "_Files":
         if self._files is None:
-            self._files = _Files(str(self._path), self._clock)
+            self._files = _Files(str(self._path), self._clock, self._tell_limit)
         return self._files
 
 
 class _Files:
     """Its files while they are open."""
 
-    def __init__(self, path: str, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, path: str, clock: Callable[[], float], on_limit: Callable[[str], None]
+    ) -> None:
         self._directory = Directory(path)
         for name in ("logs", "output"):
             self._directory.make(name)
         self.journal = Journal(self._directory, clock)
         self.journal.records = []
-        self.logs = LogCopies(self._directory, {})
+        self.logs = LogCopies(self._directory, {}, on_limit)
         self.outputs = OutputCopies(self._directory)
 
     def log_offsets(self) -> dict[str, int]:
         """How much of each log is here."""
-        names = (entry.name for entry in Path(self._directory.join("logs")).iterdir())
-        return self.logs.offsets({pod_of(name) for name in names})
+        root = Path(self._directory.path)
+        listed = job_file.listing(root, root / "logs")
+        return self.logs.offsets({pod_of(name) for name, is_file in listed if is_file})
 
     def close(self) -> None:
         self.journal.close()
@@ -215,13 +223,14 @@ def _data(frame: Mapping[str, Any]) -> bytes:
 def _read(path: Path, offset: int, after: int) -> tuple[list[Mapping[str, Any]], int]:
     """Records from a place in the file on, as far as they are whole, and the place behind them."""
     try:
-        with path.open("rb") as file:
+        with job_file.reader(path.parent, path) as file:
             file.seek(offset)
-            data = file.read(_CHUNK)
-            while data and b"\n" not in data and (more := file.read(_CHUNK)):
-                data += more
+            pieces = [file.read(_CHUNK)]
+            while pieces[-1] and b"\n" not in pieces[-1]:
+                pieces.append(file.read(_CHUNK))
     except FileNotFoundError:
         return [], offset
+    data = b"".join(pieces)
     end = data.rfind(b"\n") + 1
     found = filter(None, map(journal.parse, data[:end].splitlines()))
     return [record for record in found if record["seq"] > after], offset + end

@@ -7,7 +7,6 @@ is none, jobs go on, and only their news have to wait.
 
 import asyncio
 import contextlib
-import json
 import logging
 import time
 from collections import OrderedDict
@@ -19,6 +18,8 @@ from trainway.agent.pool.delivery import Parcel, blob_frames
 from trainway.agent.pool.ssh_failure import Failure
 from trainway.backends.agent_socket import AgentError
 from trainway.backends.base import Update
+from trainway.backends.job_threads import job_threads
+from trainway.backends.local.jobdir import JobDir
 from trainway.backends.slurm import relay_process
 from trainway.backends.slurm.job_copy import JobCopy
 from trainway.backends.slurm.relay_process import RelayError, RelayProcess
@@ -126,7 +127,7 @@ class RelayClient:
         copy = self._copies.get(id) or self._copy(id, Path(directory))
         if copy.is_over:
             return {"ok": True, "job": copy.memory.number}
-        parcel = await asyncio.to_thread(_parcel, Path(directory) / "plan.json")
+        parcel = await job_threads.run(_parcel, JobDir(Path(directory)))
         if parcel.blobs:
             await self._deliver(parcel.blobs)
         fields = {"id": id, "plan": parcel.plan, "script": script, **copy.position()}
@@ -397,5 +398,5 @@ class RelayClient:
             await self._follow(copy)
 
 
-def _parcel(path: Path) -> Parcel:
-    return Parcel(json.loads(path.read_bytes()))
+def _parcel(job: JobDir) -> Parcel:
+    return Parcel(job.read_plan())

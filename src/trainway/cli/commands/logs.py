@@ -1,7 +1,6 @@
 """`trainway logs`: what a job of a cluster wrote."""
 
 import sys
-from itertools import islice
 from typing import Final
 
 import click
@@ -11,7 +10,7 @@ from trainway.cli.cluster_jobs import find
 from trainway.cli.cluster_options import cluster_argument
 from trainway.cli.cluster_text import STATUSES, SUCCEEDED, exit_code
 from trainway.cli.colours import is_colourful
-from trainway.cli.log_text import LogText
+from trainway.cli.log_text import LogText, batches
 from trainway.cli.output import echo
 from trainway.sdk.rest import LogQuery
 
@@ -39,7 +38,6 @@ def command(cluster: str, number: int | None, follow: bool, tail: int | None, st
     query = LogQuery(tail=tail or None, all_attempts=True, follow=follow)
     text = LogText(colourful=is_colourful(sys.stdout))
     id_ = job["metadata"]["id"]
-    lines = rest.logs(id_, query)
-    while batch := list(islice(lines, 1 if follow else _BATCH)):
+    for batch in batches(rest.logs(id_, query), 1 if follow else _BATCH):
         echo(text.lines(batch))
     return exit_code(rest.get(id_))

@@ -2,16 +2,21 @@
 
 import asyncio
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from fastapi import FastAPI
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
-from trainway.backends.logs.results import RESULT
-from trainway.errors import NotFoundError
+from trainway.backends import job_file
+from trainway.backends.job_threads import job_threads
+from trainway.backends.logs.results import LARGEST, RESULT
+from trainway.errors import NotFoundError, UnavailableError
 from trainway.server.paths import BASE_PATH
 from trainway.server.service import Service
+
+_PATIENCE_S: Final = 60.0
+"""For a disk that does not answer."""
 
 
 class FunctionValue(BaseModel):
@@ -34,15 +39,23 @@ def add_result_routes(app: FastAPI, service: Service) -> None:
         """Show what the function of a job returned on its first rank."""
         record = await engine.reading.record(ref)
         backend = engine.registry.of(record.backend, record.handle_data)
-        path = backend.output(record.handle_data) / RESULT
-        text = await asyncio.to_thread(_read, path)
-        if text is None:
-            raise NotFoundError(f"{record.name} has left no value of a function")
+        output = backend.output(record.handle_data)
+        try:
+            async with asyncio.timeout(_PATIENCE_S):
+                text = await job_threads.run(_read, output)
+        except FileNotFoundError:
+            raise NotFoundError(f"{record.name} has left no value of a function") from None
+        except job_file.RefusedFileError as error:
+            raise NotFoundError(
+                f"{record.name} has left no value of a function: {error.filename} is there, but "
+                f"{error.why}"
+            ) from None
+        except TimeoutError:
+            raise UnavailableError(
+                f"the value of {record.name} cannot be read: the disk of {output} does not answer"
+            ) from None
         return Response(text, media_type="application/json")
 
 
-def _read(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return None
+def _read(output: Path) -> bytes:
+    return job_file.read(output.parent, output / RESULT, LARGEST)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
+from trainway.agent import log_limit
 from trainway.agent.host.hosted_node import HostedNode
+from trainway.agent.log_limit import LogLimit
 from trainway.agent.slurm.driver.memory_limit import MemoryLimit
 
 TYPE_CHECKING = False
@@ -71,6 +73,13 @@ class StepNode(HostedNode):
         self._programs = machine.home.join("bin")
         self.hosts_path = f"volumes/hosts.{uid}"
         self._memory = MemoryLimit()
+
+    def share_logs(self, key: str) -> None:
+        """Keep to this pod's share of what logs may take, since nobody sees what others write."""
+        pods = sum(role.replicas * role.job.pods for role in self.plan.roles)
+        limit = self.plan.log_limit // max(1, pods)
+        used = log_limit.used_in(self.directory, f"{key}.")
+        self._log_limit = LogLimit(limit, used, self.on_log_limit)
 
     def ran_out_of_memory(self) -> bool:
         """As Slurm's control group of the task says."""

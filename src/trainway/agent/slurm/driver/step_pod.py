@@ -163,6 +163,7 @@ class StepTask:
         self._node = StepNode(plan, directory, self._machine, self._recorder, token, uid)
         self._node.locate(addresses, frame["machines"])
         self._node.assignments[uid] = Assignment(told)
+        self._node.share_logs(key)
         identity = PodIdentity.from_json(plan, told["pod"])
         make_work_directory(self._node, identity)
         files = (data.get("status") or {}).get("files") or {}

@@ -1,8 +1,6 @@
 """`trainway jobs logs` and `trainway jobs events`: what a job wrote, and what happened to it."""
 
 import sys
-from collections.abc import Iterator
-from itertools import islice
 from typing import Final
 
 import click
@@ -12,10 +10,9 @@ from trainway.cli.columns import Columns
 from trainway.cli.connection import connect
 from trainway.cli.job_options import job_argument, output_option, watch_option
 from trainway.cli.job_text import EVENT_HEADER, event_row, event_table, utc_now
-from trainway.cli.log_text import LogText
+from trainway.cli.log_text import LogText, batches
 from trainway.cli.output import echo, echo_line, to_json, to_json_list, to_yaml
 from trainway.cli.times import parse_since
-from trainway.sdk.log_line import LogLine
 from trainway.sdk.rest import Json, LogQuery
 
 _BATCH: Final = 500
@@ -45,13 +42,9 @@ def logs(  # noqa: PLR0913, PLR0917 - one for each option, passed by name
     query = LogQuery(role, rank, tail, start, all_attempts, follow)
     text = LogText(colourful=is_colourful(sys.stdout), prefix=not raw)
     lines = connect().logs(ref, query)
-    for batch in _batches(lines, 1 if follow else _BATCH):
+    for batch in batches(lines, 1 if follow else _BATCH):
         echo(text.lines(batch))
-
-
-def _batches(lines: Iterator[LogLine], size: int) -> Iterator[list[LogLine]]:
-    while batch := list(islice(lines, size)):
-        yield batch
+    echo(text.rest())
 
 
 @click.command("events")
