@@ -3,6 +3,7 @@ import http.client
 import json
 import socket
 import ssl
+import struct
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -131,10 +132,48 @@ def test_one_that_is_slow_holds_nobody_up(served: Served) -> None:
         assert served.post(b"{}")[0] == 200
 
 
+# One that goes between two calls of the kernel leaves its file to the garbage collector.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_those_that_reset_their_connections_harm_nobody(served: Served) -> None:
+    for _ in range(100):  # more than may be connected at once
+        with socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE_S) as rude:
+            rude.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    assert served.post(b"{}")[0] == 200
+
+
+@pytest.mark.parametrize("length", ["²", "1" * 5000, "-1", "0x10"], ids=ascii)
+def test_a_length_that_is_no_number_harms_nobody(served: Served, length: str) -> None:
+    with (
+        socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE_S) as plain,
+        served.context.wrap_socket(plain, server_hostname="127.0.0.1") as rude,
+    ):
+        rude.sendall(f"POST / HTTP/1.1\r\nContent-Length: {length}\r\n\r\n".encode("latin-1"))
+        assert rude.recv(1000).startswith(b"HTTP/1.1 404")
+    assert served.post(b"{}")[0] == 200
+
+
+def test_a_report_that_is_nested_too_deep_is_refused(served: Served) -> None:
+    status, answer = served.post(b"[" * 60_000)
+    assert (status, answer["message"]) == (422, "Invalid payload: it is nested too deep")
+    assert served.post(b"{}")[0] == 200
+
+
+def test_a_job_that_removes_its_own_token_only_loses_its_reports(
+    served: Served, tmp_path: Path
+) -> None:
+    (tmp_path / "token").rename(tmp_path / "kept")
+    with pytest.raises((ConnectionError, ssl.SSLError)):
+        served.post(b"{}")
+    (tmp_path / "kept").rename(tmp_path / "token")
+    assert served.post(b"{}")[0] == 200
+
+
 @pytest.mark.parametrize(
     ("status", "message"),
     [
         ({"progressPercentage": 101}, "0 to 100"),
+        ({"metrics": [{"name": "\ud800", "value": "1"}]}, "name of a metric must be text"),
+        ({"lastUpdatedTime": "\ud800"}, "lastUpdatedTime must be text"),
         ({"progressPercentage": True}, "0 to 100"),
         ({"progressPercentage": 4.5}, "0 to 100"),
         ({"estimatedRemainingSeconds": -1}, "estimatedRemainingSeconds"),

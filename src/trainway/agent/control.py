@@ -12,11 +12,12 @@ A watcher that reads slowly slows nobody down: it gets its lines from the journa
 from __future__ import annotations
 
 import json
-import os
-import socket
+
+from trainway.agent import unix_listener
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable
     from typing import Any
 
@@ -30,13 +31,15 @@ if TYPE_CHECKING:
 NAME = "agent.sock"
 CHUNK = 256 * 1024
 REQUEST_LIMIT = 64 * 1024
-PATH_LIMIT = 100
+CONNECTION_LIMIT = 256
+"""Clients at once: a server, and whoever looks at the job beside it."""
 
 
 class ControlServer:
     """Listens for clients, as long as the agent lives."""
 
     request_limit = REQUEST_LIMIT
+    connection_limit = CONNECTION_LIMIT
 
     def __init__(
         self,
@@ -50,25 +53,16 @@ class ControlServer:
         self._journal = journal
         self._connections: set[Connection] = set()
         self._on_idle: Callable[[], None] | None = None
-        directory.remove(NAME)
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        path = directory.join(NAME)
-        if len(path) > PATH_LIMIT:
-            path = f"/proc/self/fd/{directory.fd}/{NAME}"
-        mask = os.umask(0o177)
-        try:
-            self._socket.bind(path)
-        finally:
-            os.umask(mask)
-        self._socket.listen(64)
-        self._socket.setblocking(False)
+        self._socket = unix_listener.listen(directory, NAME)
         loop.watch(self._socket.fileno(), on_readable=self._accept)
 
     def _accept(self) -> bool:
         """Take a client; whether there was one."""
-        try:
-            accepted, _ = self._socket.accept()
-        except OSError:
+        accepted = unix_listener.accept(self._socket)
+        if accepted is None:
+            return False
+        if len(self._connections) >= self.connection_limit:
+            accepted.close()
             return False
         self._connections.add(Connection(accepted, self))
         return True
@@ -122,7 +116,6 @@ class Connection:
         self._asked = False
         self._finishing = False
         self._closed = False
-        accepted.setblocking(False)
         self._watch()
 
     def finish(self) -> None:
@@ -161,14 +154,14 @@ class Connection:
     def _request(self, line: bytes) -> None:
         self._asked = True
         try:
-            request = json.loads(line)
+            request = unix_listener.parsed(line)
             operation = request["op"]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError):
             self._answer({"ok": False, "error": 'a request is one line of JSON with an "op"'})
             return
         if operation == "watch":
             start = request.get("from") or 0
-            if not isinstance(start, int):
+            if not isinstance(start, int) or start < 0:
                 self._answer({"ok": False, "error": '"from" must be a number'})
                 return
             self._begin_watch(request, start)

@@ -29,6 +29,7 @@ HEAD_LIMIT = 16 * 1024
 CONNECTION_LIMIT = 64
 PATIENCE_SECONDS = 10.0
 CHUNK = 64 * 1024
+LENGTH_DIGITS = 15
 
 METRICS_LIMIT = 256
 TEXT_LIMIT = 64
@@ -69,8 +70,17 @@ def trainer_status(body: object) -> Json | None:
         checked["metrics"] = _metrics(status["metrics"])
     if not isinstance(status.get("lastUpdatedTime"), str):
         raise ValueError("lastUpdatedTime is required when trainerStatus is present")
-    checked["lastUpdatedTime"] = status["lastUpdatedTime"]
+    checked["lastUpdatedTime"] = _text("lastUpdatedTime", status["lastUpdatedTime"])
     return checked
+
+
+def _text(name: str, text: str) -> str:
+    """A text that everybody can write down again; half a surrogate pair is none."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{name} must be text") from None
+    return text
 
 
 def _integer(name: str, value: object, most: int) -> int:
@@ -92,6 +102,7 @@ def _metrics(metrics: object) -> list[Json]:
                 raise ValueError(
                     f"{name} of a metric must be a text of 1 to {TEXT_LIMIT} characters"
                 )
+            _text(f"{name} of a metric", text)
         checked.append(pair)
     return checked
 
@@ -135,11 +146,18 @@ class StatusEndpoint:
         if len(self._connections) >= CONNECTION_LIMIT:
             accepted.close()
             return
-        accepted.setblocking(False)
-        wrapped = self._load().wrap_socket(
-            accepted, server_side=True, do_handshake_on_connect=False
-        )
-        self._connections.add(StatusConnection(wrapped, self))
+        try:
+            accepted.setblocking(False)
+            accepted.getpeername()  # one that is gone already is better not wrapped
+            wrapped = self._load().wrap_socket(
+                accepted, server_side=True, do_handshake_on_connect=False
+            )
+        except (OSError, ValueError):  # or the job has removed its own files
+            accepted.close()
+            return
+        connection = StatusConnection(wrapped, self)
+        self._connections.add(connection)
+        connection.begin()
 
     def _load(self) -> ssl.SSLContext:
         if self._context is None:
@@ -179,6 +197,9 @@ class StatusConnection:
         self._unsent = b""
         self._step: Callable[[], bool] = self._handshake
         self._timer: Timer = endpoint.loop.call_later(PATIENCE_SECONDS, self.close)
+
+    def begin(self) -> None:
+        """Greet the client."""
         self._go_on()
 
     def close(self) -> None:
@@ -253,7 +274,8 @@ class StatusConnection:
             name, _, value = line.partition(":")
             headers[name.strip().lower()] = value.strip()
         text = headers.get("content-length", "0")
-        length = int(text) if text.isdigit() else 0
+        is_number = text.isascii() and text.isdigit() and len(text) <= LENGTH_DIGITS
+        length = int(text) if is_number else 0
         if len(body) < min(length, DRAIN_LIMIT):
             return None  # an answer before the end of the request might not be read
         self._check(method, rest.partition(" ")[0], headers)
@@ -275,6 +297,8 @@ class StatusConnection:
         try:
             report = json.loads(body)
             status = trainer_status(report)
+        except RecursionError:
+            raise RefusedError(422, "Invalid payload: it is nested too deep") from None
         except ValueError as error:
             detail = "" if isinstance(error, json.JSONDecodeError) else f": {error}"
             raise RefusedError(422, f"Invalid payload{detail}") from None

@@ -15,6 +15,7 @@ import socket
 from array import array
 from contextlib import suppress
 
+from trainway.agent import unix_listener
 from trainway.agent.container import MAIN
 from trainway.agent.host.join import NAME
 from trainway.agent.processes import Listener
@@ -38,6 +39,7 @@ PATIENCE = 60.0
 GRACE = 3.0
 """Seconds that a command has to clean up when its client is gone."""
 REQUEST_LIMIT = 1 << 20
+GUEST_LIMIT = 4096
 FILES = 3
 SHELL = "/bin/sh"
 OTHER_SHELLS = ("csh", "tcsh")
@@ -74,15 +76,7 @@ class JoinServer:
         self.processes = processes
         self.find = find
         self._guests: set[Guest] = set()
-        home.remove(NAME)
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        mask = os.umask(0o177)
-        try:
-            self._socket.bind(f"/proc/self/fd/{home.fd}/{NAME}")
-        finally:
-            os.umask(mask)
-        self._socket.listen(64)
-        self._socket.setblocking(False)
+        self._socket = unix_listener.listen(home, NAME)
         loop.watch(self._socket.fileno(), on_readable=self._accept)
 
     def look(self) -> None:
@@ -100,11 +94,11 @@ class JoinServer:
         self._socket.close()
 
     def _accept(self) -> None:
-        try:
-            accepted, _ = self._socket.accept()
-        except OSError:
-            return
-        self._guests.add(Guest(accepted, self))
+        accepted = unix_listener.accept(self._socket)
+        if accepted is not None and len(self._guests) < GUEST_LIMIT:
+            self._guests.add(Guest(accepted, self))
+        elif accepted is not None:
+            accepted.close()
 
 
 class Guest(Listener):
@@ -120,7 +114,6 @@ class Guest(Listener):
         self._timer: Timer | None = server.loop.call_later(PATIENCE, self._give_up)
         self._answered = False
         self._closed = False
-        accepted.setblocking(False)
         server.loop.watch(accepted.fileno(), on_readable=self._receive)
 
     def try_to_start(self) -> None:
@@ -162,6 +155,9 @@ class Guest(Listener):
         for level, kind, content in extra:
             if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
                 self._files += _numbers(content)
+        if len(self._files) > FILES or (extra and self._request is not None):
+            self._answer({"error": "a request has three files"})
+            return
         if not data:
             self._leave()
         elif self._request is None:
@@ -173,9 +169,9 @@ class Guest(Listener):
 
     def _take(self, line: bytes) -> None:
         try:
-            request = json.loads(line)
+            request = unix_listener.parsed(line)
             complete = {"job", "pod", "command"} <= request.keys()
-        except (ValueError, AttributeError):
+        except ValueError:
             complete = False
         if not complete or len(self._files) != FILES:
             self._answer({"error": "a request has a job, a pod, a command and three files"})

@@ -9,9 +9,8 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 
-from trainway.agent import linux, process_tree
+from trainway.agent import linux, process_tree, unix_listener
 from trainway.agent.clock import Clock
 from trainway.agent.daemon import READY, StartError, keep_turning, lock, use_log
 from trainway.agent.directory import Directory
@@ -29,6 +28,7 @@ from trainway.agent.recovery import AGENT_LOST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable
     from typing import Any
 
@@ -38,6 +38,7 @@ SOCKET = "host.sock"
 LOCK = "host.lock"
 LOG = "host.log"
 IDENTITY = "daemon.json"
+CONNECTION_LIMIT = 1024
 CHECK_SECONDS = 5.0
 SILENCE = 120.0
 """Seconds without a frame after which a client is gone; those that are there send one a second."""
@@ -78,22 +79,16 @@ class HostServer:
         self._check_idle()
 
     def _listen(self) -> socket.socket:
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._home.remove(SOCKET)
-        mask = os.umask(0o177)
-        try:
-            listener.bind(f"/proc/self/fd/{self._home.fd}/{SOCKET}")
-        finally:
-            os.umask(mask)
-        listener.listen(64)
-        listener.setblocking(False)
+        listener = unix_listener.listen(self._home, SOCKET)
         self._loop.watch(listener.fileno(), on_readable=self._accept)
         return listener
 
     def _accept(self) -> None:
-        try:
-            accepted, _ = self._socket.accept()
-        except OSError:
+        accepted = unix_listener.accept(self._socket)
+        if accepted is None:
+            return
+        if len(self._connections) >= CONNECTION_LIMIT:
+            accepted.close()
             return
         connection = Connection(accepted, self._loop, self._on_frame, self._on_close)
         self._connections[connection] = (0, self._clock.now())

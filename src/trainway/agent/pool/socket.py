@@ -31,6 +31,8 @@ class PoolSocket(ControlServer):
     """Listens for servers and whoever else asks."""
 
     request_limit = 4 * 1024 * 1024
+    connection_limit = 65_536
+    """Each job that a server watches has one; the limit of open files comes first."""
 
     def __init__(
         self,
