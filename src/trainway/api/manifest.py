@@ -11,11 +11,12 @@ from math import isfinite
 from typing import Any, Final
 
 from trainway.api.document import MAX_DEPTH, Document, place
-from trainway.api.yaml_scalar import integral
+from trainway.api.yaml_scalar import INT64, integral
 from trainway.errors import ManifestError
 
 __all__ = ["ManifestError", "parse_manifests"]
 
+_MOST_DIGITS: Final = 20
 _SPACE: Final = " \t\r\n"
 
 
@@ -98,12 +99,24 @@ def _float(text: str) -> int | float:
     return integral(number)
 
 
+def _integer(text: str) -> int:
+    if len(text) > _MOST_DIGITS:
+        raise _UnusualError
+    number = int(text)
+    if number not in INT64:
+        raise _UnusualError
+    return number
+
+
 def _constant(text: str) -> float:
     raise _UnusualError(text)
 
 
 _DECODER: Final = json.JSONDecoder(
-    object_pairs_hook=_object, parse_float=_float, parse_constant=_constant
+    object_pairs_hook=_object,
+    parse_float=_float,
+    parse_int=_integer,
+    parse_constant=_constant,
 )
 
 

@@ -31,7 +31,7 @@ _INTEGER = re.compile(
 )
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", re.ASCII)
 _BASES = {"hex": 16, "bin": 2, "oct": 8}
-_INT64 = range(-(2**63), 2**64)
+INT64 = range(-(2**63), 2**64)
 _LARGEST_EXACT = 1e21
 """From here on JSON writers give a number an exponent, and it is no longer an integer."""
 
@@ -72,4 +72,4 @@ def _integer(plain: str, match: re.Match[str]) -> int | None:
         return None
     value = int(digits, _BASES.get(match.lastgroup or "", 10))
     value = -value if plain[0] == "-" else value
-    return value if value in _INT64 else None
+    return value if value in INT64 else None

@@ -6,6 +6,7 @@ The jobs of an array come as one submission, and are taken all or none.
 import asyncio
 import hashlib
 import os
+import stat
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -26,6 +27,8 @@ from trainway.errors import UsageError
 
 Json = dict[str, Any]
 
+_SHOWN: Final = 200
+"""Characters of a path that is wrong."""
 _KEPT_ENVIRONMENT: Final = ("HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER")
 """What a job gets of the server's own environment if its submitter gave none."""
 
@@ -225,8 +228,14 @@ def _workdir(path: str) -> str:
         return str(Path.home())
     if not Path(path).is_absolute():
         raise UsageError(f"not an absolute path: {path}", field="options.workdir")
-    if not Path(path).is_dir():
-        raise UsageError(f"there is no directory {path} here", field="options.workdir")
+    try:
+        is_there = stat.S_ISDIR(Path(path).stat().st_mode)
+    except (OSError, ValueError) as error:  # a path may be too long, or none at all
+        why = getattr(error, "strerror", None) or str(error)
+        said = f"there is no directory {path[:_SHOWN]} here: {why}"
+        raise UsageError(said, field="options.workdir") from None
+    if not is_there:
+        raise UsageError(f"{path[:_SHOWN]} is not a directory", field="options.workdir")
     return path
 
 

@@ -6,6 +6,7 @@ from fastapi import FastAPI
 
 from trainway import __version__
 from trainway.server.errors import add_handlers
+from trainway.server.json_body import StrictRoute
 from trainway.server.models import ErrorAnswer
 from trainway.server.paths import BASE_PATH
 from trainway.server.routes.about import add_about_routes, add_backend_routes
@@ -34,6 +35,7 @@ def create_app(service: Service) -> FastAPI:
         redoc_url=None,
         responses=_ERRORS,
     )
+    app.router.route_class = StrictRoute
     # Straight to the app: a router in between would have every route made twice, at each start.
     add_job_routes(app, service)
     add_action_routes(app, service.engine)

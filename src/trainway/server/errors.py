@@ -10,10 +10,10 @@ from typing import Final
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from trainway.errors import InvalidError, TrainwayError
+from trainway.server.json_answer import JsonAnswer
 
 log = logging.getLogger(__name__)
 
@@ -26,13 +26,13 @@ def answer(
     message: str,
     field: str | None = None,
     hint: str | None = None,
-) -> JSONResponse:
+) -> JsonAnswer:
     """An error as an answer."""
     error = {"code": code, "message": message, "field": field, "hint": hint}
-    return JSONResponse({"error": error}, status)
+    return JsonAnswer({"error": error}, status)
 
 
-def answer_for(error: TrainwayError) -> JSONResponse:
+def answer_for(error: TrainwayError) -> JsonAnswer:
     """The answer that one of our errors gives."""
     shown = {
         "code": error.code,
@@ -41,28 +41,30 @@ def answer_for(error: TrainwayError) -> JSONResponse:
         "hint": error.hint,
     }
     lines = {"errors": list(error.lines)} if isinstance(error, InvalidError) else {}
-    return JSONResponse({"error": shown, **lines}, error.http_status)
+    return JsonAnswer({"error": shown, **lines}, error.http_status)
 
 
 def add_handlers(app: FastAPI) -> None:
     """Make every failure of the app an answer of this shape."""
 
     @app.exception_handler(TrainwayError)
-    async def ours(_request: Request, error: TrainwayError) -> JSONResponse:
+    async def ours(_request: Request, error: TrainwayError) -> JsonAnswer:
         return answer_for(error)
 
     @app.exception_handler(RequestValidationError)
-    async def malformed(_request: Request, error: RequestValidationError) -> JSONResponse:
+    async def malformed(_request: Request, error: RequestValidationError) -> JsonAnswer:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"][1:])
         return answer(422, "usage", str(first["msg"]), field or None)
 
     @app.exception_handler(HTTPException)
-    async def refused(_request: Request, error: HTTPException) -> JSONResponse:
+    async def refused(_request: Request, error: HTTPException) -> JsonAnswer:
+        if isinstance(error.__cause__, TrainwayError):  # what was wrong with the body
+            return answer_for(error.__cause__)
         return answer(error.status_code, _CODES.get(error.status_code, "error"), str(error.detail))
 
     @app.exception_handler(Exception)
-    async def unforeseen(request: Request, error: Exception) -> JSONResponse:
+    async def unforeseen(request: Request, error: Exception) -> JsonAnswer:
         log.error("%s %s failed", request.method, request.url.path, exc_info=error)
         hint = "the server's log has more: trainway server logs"
         return answer(500, "internal", f"the server failed: {type(error).__name__}", hint=hint)

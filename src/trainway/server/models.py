@@ -22,9 +22,9 @@ class LogParameters(BaseModel):
     """Which lines of a job's logs."""
 
     role: str | None = Field(None, description="of one role only")
-    rank: int | None = Field(None, ge=0, description="of one pod of each job only")
-    tail: int | None = Field(None, ge=0, description="so many from the end, in all")
-    since: str = Field("", description="a time, or a duration such as `10m`")
+    rank: int | None = Field(None, ge=0, lt=INT32, description="of one pod of each job only")
+    tail: int | None = Field(None, ge=0, lt=INT32, description="so many from the end, in all")
+    since: str = Field("", max_length=100, description="a time, or a duration such as `10m`")
     all_attempts: bool = Field(False, description="not of the newest attempt only")
     follow: bool = Field(False, description="go on until the job's end")
 
@@ -34,10 +34,10 @@ class SubmitOptions(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    name: str = Field("", description="in place of the one in the object")
-    backend: str = Field("local", description="where to run it")
+    name: str = Field("", max_length=253, description="in place of the one in the object")
+    backend: str = Field("local", max_length=253, description="where to run it")
     priority: int = Field(0, ge=-INT32, lt=INT32, description="higher ones start first")
-    workdir: str = Field("", description="absolute path in which containers start")
+    workdir: str = Field("", max_length=4096, description="absolute path in which containers start")
     environ: dict[str, str] = Field({}, description="environment below the containers' own")
     oversubscribe: bool = Field(False, description="start even if it does not fit")
     labels: dict[str, str] = Field({}, description="labels of the job, over those of the object")
@@ -204,9 +204,9 @@ class TrainerStatus(Shown):
     """How far a training is."""
 
     progress_percentage: int | None = Field(None, ge=0, le=100)
-    estimated_remaining_seconds: int | None = Field(None, ge=0)
+    estimated_remaining_seconds: int | None = Field(None, ge=0, lt=INT32)
     metrics: list[Metric] | None = Field(None, max_length=256)
-    last_updated_time: str | None = None
+    last_updated_time: str | None = Field(None, max_length=64)
 
 
 class Progress(Shown):

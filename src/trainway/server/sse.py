@@ -5,13 +5,14 @@ stops, a stream breaks off without its last event, and its reader takes it up at
 """
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
 from fastapi.responses import StreamingResponse
+
+from trainway.server.json_answer import json_text
 
 MEDIA_TYPE: Final = "text/event-stream"
 _KEEP_ALIVE: Final = b": keep-alive\n\n"
@@ -29,7 +30,7 @@ class ServerEvent:
     def encode(self) -> bytes:
         """The event's text, which JSON keeps on one line."""
         head = f"id: {self.id}\n" if self.id else ""
-        return f"{head}event: {self.event}\ndata: {json.dumps(self.data)}\n\n".encode()
+        return f"{head}event: {self.event}\ndata: {json_text(self.data)}\n\n".encode()
 
 
 END: Final = ServerEvent("end", {})

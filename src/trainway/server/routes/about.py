@@ -4,12 +4,13 @@ import asyncio
 from typing import Any
 
 from fastapi import FastAPI
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 
 from trainway.backends.base import Backend, Capacity, Probing, free_of
 from trainway.backends.pools import Limit, Pool
 from trainway.errors import ConflictError, NotFoundError, TrainwayError
 from trainway.server import models
+from trainway.server.json_answer import JsonAnswer
 from trainway.server.paths import BASE_PATH
 from trainway.server.service import Service
 from trainway.server.tokens import write_new_token
@@ -24,13 +25,13 @@ def add_about_routes(app: FastAPI, service: Service) -> None:
     @app.get(f"{BASE_PATH}/health", tags=["server"], response_model=models.Health)
     async def health() -> Response:
         """Whether the server works."""
-        return JSONResponse({"status": "ok", "version": info.version, "pid": info.pid})
+        return JsonAnswer({"status": "ok", "version": info.version, "pid": info.pid})
 
     @app.get(f"{BASE_PATH}/server", tags=["server"], response_model=models.ServerStatus)
     async def server() -> Response:
         """The process, and how many jobs there are."""
         active, total = await service.engine.reading.counts()
-        return JSONResponse(
+        return JsonAnswer(
             {
                 "pid": info.pid,
                 "socket": info.socket,
@@ -44,17 +45,17 @@ def add_about_routes(app: FastAPI, service: Service) -> None:
     async def stop() -> Response:
         """End the server; jobs run on, and the next server adopts them."""
         asyncio.get_running_loop().call_soon(service.stopping.set)
-        return JSONResponse({"status": "stopping"})
+        return JsonAnswer({"status": "stopping"})
 
     @app.get(f"{BASE_PATH}/runtimes", tags=["server"], response_model=models.RuntimeList)
     async def runtimes() -> Response:
         """The built-in training runtimes."""
-        return JSONResponse({"items": await asyncio.to_thread(_runtimes)})
+        return JsonAnswer({"items": await asyncio.to_thread(_runtimes)})
 
     @app.get(f"{BASE_PATH}/runtimes/{{name}}", tags=["server"])
     async def runtime(name: str) -> Response:
         """One training runtime."""
-        return JSONResponse(await asyncio.to_thread(_runtime, name))
+        return JsonAnswer(await asyncio.to_thread(_runtime, name))
 
     @app.post(f"{BASE_PATH}/server/token", tags=["server"], response_model=models.Token)
     async def rotate() -> Response:
@@ -65,7 +66,7 @@ def add_about_routes(app: FastAPI, service: Service) -> None:
                 hint="write another one into that file; the server takes it up at once",
             )
         token = await asyncio.to_thread(write_new_token, service.token.path)
-        return JSONResponse({"token": token}, headers={"Cache-Control": "no-store"})
+        return JsonAnswer({"token": token}, headers={"Cache-Control": "no-store"})
 
 
 def add_backend_routes(app: FastAPI, service: Service) -> None:
@@ -75,7 +76,7 @@ def add_backend_routes(app: FastAPI, service: Service) -> None:
     async def backends() -> Response:
         """The names of all backends. Nothing is asked of them."""
         names = service.engine.registry.infras()
-        return JSONResponse({"items": [{"name": name} for name in names]})
+        return JsonAnswer({"items": [{"name": name} for name in names]})
 
     @app.post(f"{BASE_PATH}/backends/check", tags=["server"], response_model=models.BackendList)
     async def check(body: models.BackendCheck) -> Response:
@@ -86,7 +87,7 @@ def add_backend_routes(app: FastAPI, service: Service) -> None:
         files = list(body.kubeconfig)
         names = service.engine.registry.infras(files)
         found = [_backend(service, name, files, deep=body.deep) for name in names]
-        return JSONResponse({"items": await asyncio.gather(*found)})
+        return JsonAnswer({"items": await asyncio.gather(*found)})
 
 
 def _runtimes() -> list[Json]:

@@ -3,10 +3,11 @@
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Query
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from trainway.engine.cluster.request import Launch
+from trainway.server.json_answer import JsonAnswer
 from trainway.server.models import Shown
 from trainway.server.paths import BASE_PATH
 from trainway.server.service import Service
@@ -85,50 +86,50 @@ def add_cluster_routes(app: FastAPI, service: Service) -> None:
     @app.post(f"{BASE_PATH}/clusters", tags=["clusters"], response_model=Cluster)
     async def launch(body: LaunchRequest) -> Response:
         """Make a cluster unless it is there; a stopped one starts again."""
-        return JSONResponse(await clusters.launch(Launch(**body.model_dump())))
+        return JsonAnswer(await clusters.launch(Launch(**body.model_dump())))
 
     @app.get(f"{BASE_PATH}/clusters", tags=["clusters"], response_model=ClusterList)
     async def listed() -> Response:
         """List clusters."""
-        return JSONResponse({"items": await clusters.all()})
+        return JsonAnswer({"items": await clusters.all()})
 
     @app.post(f"{BASE_PATH}/clusters/refresh", tags=["clusters"], response_model=ClusterList)
     async def refreshed() -> Response:
         """List clusters, after their agents were asked once more."""
-        return JSONResponse({"items": await clusters.all(refresh=True)})
+        return JsonAnswer({"items": await clusters.all(refresh=True)})
 
     @app.get(f"{BASE_PATH}/clusters/{{name}}", tags=["clusters"], response_model=Cluster)
     async def get(name: str) -> Response:
         """Show a cluster."""
-        return JSONResponse(await clusters.get(name))
+        return JsonAnswer(await clusters.get(name))
 
     @app.get(f"{BASE_PATH}/clusters/{{name}}/jobs", tags=["clusters"], response_model=ClusterJobs)
     async def jobs(name: str) -> Response:
         """The jobs of a cluster; a new one is submitted to the backend `cluster/NAME`."""
-        return JSONResponse({"items": await clusters.jobs(name)})
+        return JsonAnswer({"items": await clusters.jobs(name)})
 
     @app.get(f"{BASE_PATH}/clusters/{{name}}/access", tags=["clusters"])
     async def access(name: str) -> Response:
         """How a person gets to the first node: a folder and variables here, or words."""
-        return JSONResponse(await clusters.access(name))
+        return JsonAnswer(await clusters.access(name))
 
     @app.post(f"{BASE_PATH}/clusters/{{name}}/stop", tags=["clusters"], response_model=Cluster)
     async def stop(name: str) -> Response:
         """End its jobs and give back its nodes; it can be started again."""
-        return JSONResponse(await clusters.stop(name))
+        return JsonAnswer(await clusters.stop(name))
 
     @app.post(f"{BASE_PATH}/clusters/{{name}}/start", tags=["clusters"], response_model=Cluster)
     async def start(name: str, body: AutostopRequest | None = None) -> Response:
         """Give a stopped cluster its nodes again."""
         wish = body or AutostopRequest()
-        return JSONResponse(await clusters.restart(name, wish.idle_minutes, down=wish.down))
+        return JsonAnswer(await clusters.restart(name, wish.idle_minutes, down=wish.down))
 
     @app.post(f"{BASE_PATH}/clusters/{{name}}/autostop", tags=["clusters"], response_model=Cluster)
     async def autostop(name: str, body: AutostopRequest) -> Response:
         """Set after how long without a job it stops, or that it does not."""
-        return JSONResponse(await clusters.autostop(name, body.idle_minutes, down=body.down))
+        return JsonAnswer(await clusters.autostop(name, body.idle_minutes, down=body.down))
 
     @app.delete(f"{BASE_PATH}/clusters/{{name}}", tags=["clusters"], response_model=Cluster)
     async def down(name: str, purge: Annotated[bool, Query()] = False) -> Response:
         """End its jobs, give back its nodes and forget it."""
-        return JSONResponse(await clusters.down(name, purge=purge))
+        return JsonAnswer(await clusters.down(name, purge=purge))

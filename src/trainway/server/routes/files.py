@@ -4,11 +4,12 @@ import asyncio
 from typing import Final
 
 from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import ClientDisconnect
 
 from trainway.backends.file_store import FileStore
+from trainway.server.json_answer import JsonAnswer
 from trainway.server.models import Shown
 from trainway.server.paths import BASE_PATH
 from trainway.server.reception import Reception
@@ -44,7 +45,7 @@ def add_file_routes(app: FastAPI, store: FileStore) -> None:
     @app.post(f"{BASE_PATH}/files/missing", tags=["files"], response_model=MissingFiles)
     async def missing(body: FileNames) -> Response:
         """Which files the server does not have."""
-        return JSONResponse({"missing": await asyncio.to_thread(store.missing, body.files)})
+        return JsonAnswer({"missing": await asyncio.to_thread(store.missing, body.files)})
 
     @app.post(f"{BASE_PATH}/files", tags=["files"], response_model=ReceivedFiles)
     async def receive(request: Request) -> Response:
@@ -64,4 +65,4 @@ def add_file_routes(app: FastAPI, store: FileStore) -> None:
             return Response(status_code=400)  # nobody reads it
         finally:
             reception.close()
-        return JSONResponse({"received": reception.count})
+        return JsonAnswer({"received": reception.count})

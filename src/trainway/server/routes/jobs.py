@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Final
 
 from fastapi import FastAPI, Header, Query
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 
 from trainway.engine.jobs import Engine
 from trainway.engine.phases import TERMINAL, Phase
@@ -11,6 +11,7 @@ from trainway.engine.submission import Submission
 from trainway.engine.view import event_view
 from trainway.errors import UsageError
 from trainway.server import models
+from trainway.server.json_answer import JsonAnswer
 from trainway.server.paths import BASE_PATH
 from trainway.server.service import Service
 from trainway.server.sse import MEDIA_TYPE, stream
@@ -36,15 +37,15 @@ def add_job_routes(app: FastAPI, service: Service) -> None:
         submission = Submission(body.objects, **options, key=idempotency_key)
         if submission.num_jobs is not None:
             jobs, warnings = await engine.submit_array(submission)
-            return JSONResponse({"job": jobs[0], "jobs": jobs, "warnings": warnings}, 201)
+            return JsonAnswer({"job": jobs[0], "jobs": jobs, "warnings": warnings}, 201)
         job, warnings = await engine.submit(submission)
-        return JSONResponse({"job": job, "warnings": warnings}, 201)
+        return JsonAnswer({"job": job, "warnings": warnings}, 201)
 
     @app.post(f"{BASE_PATH}/plans", tags=["jobs"], response_model=models.PlanAnswer)
     async def plan(body: models.SubmitRequest) -> Response:
         """What a backend would do with a job, literally. Nothing is started."""
         request, warnings = await engine.plan(Submission(body.objects, **body.options.model_dump()))
-        return JSONResponse({"request": request.text(), "warnings": warnings})
+        return JsonAnswer({"request": request.text(), "warnings": warnings})
 
     @app.get(f"{BASE_PATH}/jobs", tags=["jobs"], response_model=models.JobPage)
     async def page(
@@ -63,12 +64,12 @@ def add_job_routes(app: FastAPI, service: Service) -> None:
             name=name,
             summary=fields == "summary",
         )
-        return JSONResponse({"items": found.items, "cursor": found.cursor})
+        return JsonAnswer({"items": found.items, "cursor": found.cursor})
 
     @app.get(f"{BASE_PATH}/jobs/{{ref}}", tags=["jobs"], response_model=models.Job)
     async def get(ref: str) -> Response:
         """Show the job of that id, or the newest one of that name."""
-        return JSONResponse(await engine.reading.get(ref))
+        return JsonAnswer(await engine.reading.get(ref))
 
     @app.delete(f"{BASE_PATH}/jobs/{{ref}}", tags=["jobs"], response_model=models.Job)
     async def delete(ref: str, force: bool = False) -> Response:
@@ -77,7 +78,7 @@ def add_job_routes(app: FastAPI, service: Service) -> None:
         With `force` also one whose cluster does not answer; `status.message` then says what may be
         left there, and `status.reason` is Abandoned.
         """
-        return JSONResponse(await engine.delete(ref, force=force))
+        return JsonAnswer(await engine.delete(ref, force=force))
 
 
 def add_action_routes(app: FastAPI, engine: Engine) -> None:
@@ -86,24 +87,24 @@ def add_action_routes(app: FastAPI, engine: Engine) -> None:
     @app.post(f"{BASE_PATH}/jobs/{{ref}}/cancel", tags=["jobs"], response_model=models.Job)
     async def cancel(ref: str) -> Response:
         """End a job."""
-        return JSONResponse(await engine.cancel(ref))
+        return JsonAnswer(await engine.cancel(ref))
 
     @app.post(f"{BASE_PATH}/jobs/{{ref}}/suspend", tags=["jobs"], response_model=models.Job)
     async def suspend(ref: str) -> Response:
         """Stop a job's processes until it is resumed."""
-        return JSONResponse(await engine.suspend(ref))
+        return JsonAnswer(await engine.suspend(ref))
 
     @app.post(f"{BASE_PATH}/jobs/{{ref}}/resume", tags=["jobs"], response_model=models.Job)
     async def resume(ref: str) -> Response:
         """Let a suspended job go on."""
-        return JSONResponse(await engine.resume(ref))
+        return JsonAnswer(await engine.resume(ref))
 
     @app.post(
         f"{BASE_PATH}/jobs/{{ref}}/rerun", tags=["jobs"], status_code=201, response_model=models.Job
     )
     async def rerun(ref: str) -> Response:
         """Submit once more what a job was made from."""
-        return JSONResponse(await engine.rerun(ref), 201)
+        return JsonAnswer(await engine.rerun(ref), 201)
 
 
 def add_report_routes(app: FastAPI, service: Service) -> None:
@@ -124,13 +125,13 @@ def add_report_routes(app: FastAPI, service: Service) -> None:
             begin = max(after, seen)
             return stream(event_chunks(engine.reading, ref, begin), service.stopping)
         found = await engine.reading.events(ref, after)
-        return JSONResponse({"items": [event_view(event) for event in found]})
+        return JsonAnswer({"items": [event_view(event) for event in found]})
 
     @app.get(f"{BASE_PATH}/jobs/{{ref}}/progress", tags=["jobs"], response_model=models.Progress)
     async def progress(ref: str) -> Response:
         """What the training code last reported."""
         record = await engine.reading.record(ref)
-        return JSONResponse({"trainerStatus": record.progress_data or None})
+        return JsonAnswer({"trainerStatus": record.progress_data or None})
 
     @app.post(f"{BASE_PATH}/jobs/{{ref}}/progress", tags=["jobs"], response_model=models.Progress)
     async def report(ref: str, body: models.Progress) -> Response:
@@ -138,7 +139,7 @@ def add_report_routes(app: FastAPI, service: Service) -> None:
         shown: dict[str, Any] = body.model_dump(exclude_none=True, by_alias=True)
         if body.trainer_status is not None:
             await engine.report_progress(ref, shown["trainerStatus"])
-        return JSONResponse(shown)
+        return JsonAnswer(shown)
 
 
 def _phases(phase: str, active: bool | None) -> set[Phase]:

@@ -3,10 +3,11 @@
 from typing import Annotated
 
 from fastapi import FastAPI, Query
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 
 from trainway.errors import ConflictError
 from trainway.server import models
+from trainway.server.json_answer import JsonAnswer
 from trainway.server.paths import BASE_PATH
 from trainway.server.service import Service
 
@@ -29,4 +30,4 @@ def add_pod_routes(app: FastAPI, service: Service) -> None:
         handle = record.handle_data
         if not handle:
             raise ConflictError(f"{record.name} has not begun")
-        return JSONResponse(await backend.attachment(handle, role, rank))
+        return JsonAnswer(await backend.attachment(handle, role, rank))

@@ -18,7 +18,9 @@ from trainway.server.streams import job_chunks, log_chunks
 _STREAM: Final[dict[int | str, dict[str, Any]]] = {
     200: {"content": {MEDIA_TYPE: {}}, "description": "server-sent events"}
 }
-_DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)?")
+_DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)?", re.ASCII)
+_SHOWN: Final = 40
+"""Characters of a text that is wrong."""
 _UNITS: Final = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
@@ -66,14 +68,17 @@ def add_stream_routes(app: FastAPI, service: Service) -> None:
 
 
 def _since(text: str) -> datetime:
-    """The moment that a time or a duration means."""
+    """The moment that a time or a duration means; one before all jobs stands for the beginning."""
     match = _DURATION.fullmatch(text)
-    if match:
-        number, unit = match.groups()
-        return datetime.now(UTC) - timedelta(seconds=float(number) * _UNITS[unit or "s"])
     try:
+        if match:
+            number, unit = match.groups()
+            return datetime.now(UTC) - timedelta(seconds=float(number) * _UNITS[unit or "s"])
         moment = datetime.fromisoformat(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except OverflowError:
+        raise UsageError(f"that is too long ago: {text[:_SHOWN]!r}", field="since") from None
     except ValueError:
         hint = "such as 10m, 2h or 2026-11-15T05:10:00Z"
-        raise UsageError(f"not a time or a duration: {text!r}", field="since", hint=hint) from None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        said = f"not a time or a duration: {text[:_SHOWN]!r}"
+        raise UsageError(said, field="since", hint=hint) from None

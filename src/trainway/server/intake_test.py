@@ -1,0 +1,251 @@
+"""Requests that could do harm, against the whole application with a backend in memory."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.types import Message
+
+from trainway.backends.file_store import FileStore
+from trainway.engine.testing import World, jobset
+from trainway.server.app import create_app
+from trainway.server.json_body import MalformedError, strict_json
+from trainway.server.service import ProcessInfo, Service
+from trainway.server.tokens import TokenFile
+
+Json = dict[str, Any]
+BASE = "/api/v1"
+
+
+class Site:
+    """An application, asked without a socket."""
+
+    def __init__(self, world: World, home: Path) -> None:
+        self.world = world
+        info = ProcessInfo(1, "", "0", "")
+        self.app = create_app(
+            Service(world.engine, info, FileStore(home), TokenFile(home / "token"))
+        )
+
+    async def ask(
+        self, method: str, path: str, body: bytes = b"", **headers: str
+    ) -> tuple[int, Any]:
+        """The status and the body of an answer."""
+        path, _, query = path.partition("?")
+        sent: list[Message] = []
+        scope = {
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": method,
+            "scheme": "http",
+            "path": BASE + path,
+            "raw_path": (BASE + path).encode("utf-8", "replace"),
+            "query_string": query.encode(),
+            "root_path": "",
+            "headers": [
+                (b"content-type", b"application/json"),
+                *((name.replace("_", "-").encode(), text.encode("latin-1"))
+                  for name, text in headers.items()),
+            ],
+            "client": None,
+            "server": ("test", 80),
+        }  # fmt: skip
+
+        async def receive() -> Message:
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        async def send(message: Message) -> None:
+            sent.append(message)
+
+        await self.app(scope, receive, send)
+        text = b"".join(part.get("body", b"") for part in sent[1:])
+        return int(sent[0]["status"]), json.loads(text) if text else None
+
+
+Scene = Callable[[Site], Awaitable[None]]
+
+
+def play(home: Path, scene: Scene) -> None:
+    async def run() -> None:
+        world = World()
+        await world.engine.start()
+        try:
+            await scene(Site(world, home))
+        finally:
+            await world.engine.close()
+
+    asyncio.run(run())
+
+
+def body(text: str, **replaced: str) -> bytes:
+    """A submission in which words were replaced by pieces of JSON."""
+    for name, piece in replaced.items():
+        text = text.replace(f'"{name}"', piece)
+    return text.encode("utf-8", "surrogatepass")
+
+
+def submission(options: Json | None = None, **more: Any) -> str:
+    return json.dumps({"objects": [jobset("demo", **more)], "options": options or {}})
+
+
+DEEP = "[" * 100_000 + "]" * 100_000
+LEVELS = '{"a":' * 250 + "1" + "}" * 250
+DIGITS = "1" * 5_000
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    body: bytes
+    field: str | None
+    said: str
+
+
+LABELLED = submission({"labels": {"a": "X"}})
+LABELS = submission(metadata={"labels": {"a": "X"}})
+PRIORITY = submission({"priority": "X"})
+PATIENCE = submission(job={"backoffLimit": "X"})
+COMMAND = submission(command="X")
+HALF, NUL = "half a surrogate pair", "U+0000"
+FINITE = "a finite number of 64 bits"
+POD = "objects[0].spec.replicatedJobs[0].template.spec"
+WORDS = f"{POD}.template.spec.containers[0].command[2]"
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case("surrogate", body(LABELLED, X=r'"\ud800"'), "options.labels.a", HALF),
+        Case("pair turned round", body(LABELLED, X=r'"\udc00\ud800"'), "options.labels.a", HALF),
+        Case("in a label", body(LABELS, X=r'"\ud800"'), "objects[0].metadata.labels.a", HALF),
+        Case("in a command", body(COMMAND, X=r'"\udfff"'), WORDS, HALF),
+        Case("name of a field", body(LABELLED, a=r'"\ud800"'), r"options.labels.\ud800", HALF),
+        Case("not UTF-8", body(LABELLED, X='"\ud800"'), None, "not UTF-8"),
+        Case("NUL", body(LABELLED, X=r'"\u0000"'), "options.labels.a", NUL),
+        Case("NUL in a command", body(COMMAND, X=r'"a\u0000"'), WORDS, NUL),
+        Case("NaN", body(PRIORITY, X="NaN"), "options.priority", FINITE),
+        Case("Infinity", body(PATIENCE, X="-Infinity"), f"{POD}.backoffLimit", FINITE),
+        Case("1e400", body(PATIENCE, X="1e400"), f"{POD}.backoffLimit", FINITE),
+        Case("digits", body(PATIENCE, X=DIGITS), f"{POD}.backoffLimit", FINITE),
+        Case("65 bits", body(PATIENCE, X=str(2**64)), f"{POD}.backoffLimit", FINITE),
+        Case("deep", body(LABELS, X=DEEP), None, "nested more than 200 levels"),
+        Case("rather deep", body(LABELS, X=LEVELS), ".a" * 3, "nested more than 200 levels"),
+    ],
+    ids=lambda case: case.name,
+)
+def test_what_cannot_be_stored_is_refused_with_its_place(case: Case) -> None:
+    with pytest.raises(MalformedError) as caught:
+        strict_json(case.body)
+    assert case.said in caught.value.message
+    if case.field is not None:
+        assert case.field in str(caught.value.field)
+
+
+def test_every_route_reads_strictly(tmp_path: Path) -> None:
+    half, endless = rb'{"%s": "\ud800"}', rb'{"%s": 1e999}'
+
+    async def scene(site: Site) -> None:
+        await site.world.submit()
+        report = b'{"trainerStatus": {"metrics": [{"name": "\\ud800", "value": "1"}]}}'
+        for path, text, field in (
+            ("/jobs", body(LABELLED, X=r'"\ud800"'), "options.labels.a"),
+            ("/plans", body(LABELLED, X="NaN"), "options.labels.a"),
+            ("/jobs/demo/progress", report, "trainerStatus.metrics[0].name"),
+            ("/clusters", half % b"name", "name"),
+            ("/clusters", endless % b"nodes", "nodes"),
+            ("/files/missing", half % b"files", "files"),
+            ("/jobs", b"{", None),
+            ("/jobs", b"\xff", None),
+        ):
+            status, answer = await site.ask("POST", path, text)
+            assert (status, answer["error"]["code"]) == (422, "usage"), (path, answer)
+            assert field is None or answer["error"]["field"] == field
+        assert len((await site.ask("GET", "/jobs"))[1]["items"]) == 1
+        for path in ("/jobs/a%00b", "/jobs?name=%00", "/clusters/%00"):
+            assert (await site.ask("GET", path))[0] in (404, 422)
+
+    play(tmp_path, scene)
+
+
+def test_what_looks_odd_and_is_text_stays_as_it_is(tmp_path: Path) -> None:
+    async def scene(site: Site) -> None:
+        odd = "\U0001f600 \u2028 \x01 ä"
+        text = submission({"labels": {"a": odd}})
+        assert (await site.ask("POST", "/jobs", text.encode()))[0] == 201
+        job = (await site.ask("GET", "/jobs"))[1]["items"][0]
+        assert job["metadata"]["labels"] == {"a": odd}
+
+    play(tmp_path, scene)
+
+
+def test_files_may_have_any_character(tmp_path: Path) -> None:
+    async def scene(site: Site) -> None:
+        files = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}}
+        objects = [files | {"data": {"f": "\0"}}, jobset("demo")]
+        assert (await site.ask("POST", "/jobs", json.dumps({"objects": objects}).encode()))[
+            0
+        ] == 201
+
+    play(tmp_path, scene)
+
+
+def test_odd_queries_of_logs(tmp_path: Path) -> None:
+    async def scene(site: Site) -> None:
+        await site.world.submit()
+        for query in (
+            "since=99999999999d",
+            "since=9999999999999999999999s",
+            "since=0001-01-01T00:00:00%2B23:59",
+            "since=" + "9" * 400,
+            "since=%C2%B2h",
+            "since=%00",
+            "tail=99999999999999999999",
+            "rank=" + "9" * 5000,
+            "rank=-1",
+            "role=%00",
+        ):
+            status, answer = await site.ask("GET", f"/jobs/demo/logs?{query}")
+            assert status in (400, 422), query
+            assert answer["error"]["field"] == query.partition("=")[0]
+
+    play(tmp_path, scene)
+
+
+def test_odd_workdirs(tmp_path: Path) -> None:
+    async def scene(site: Site) -> None:
+        for workdir, said in (
+            ("/" + "x" * 300, "File name too long"),
+            ("/" + "x/" * 2_000, "No such file or directory"),
+            ("/" + "x" * 5_000, "at most 4096"),
+            ("x", "not an absolute path"),
+            ("/dev/null", "is not a directory"),
+            ("/dev/null/x", "Not a directory"),
+        ):
+            text = submission({"workdir": workdir})
+            status, answer = await site.ask("POST", "/jobs", text.encode())
+            assert status in (400, 422), workdir
+            assert answer["error"]["field"] == "options.workdir"
+            assert said in answer["error"]["message"]
+
+    play(tmp_path, scene)
+
+
+def test_rows_from_before_do_not_break_a_list(tmp_path: Path) -> None:
+    async def scene(site: Site) -> None:
+        job_id = await site.world.submit()
+        site.world.store.update(
+            job_id, {"labels": {"a": "\ud800"}, "progress": {"loss": float("nan")}}, []
+        )
+        status, answer = await site.ask("GET", "/jobs")
+        assert status == 200
+        (job,) = answer["items"]
+        assert job["metadata"]["labels"] == {"a": "\ufffd"}
+        assert job["status"]["progress"] == {"loss": None}
+        assert (await site.ask("GET", f"/jobs/{job_id}"))[0] == 200
+
+    play(tmp_path, scene)

@@ -1,0 +1,136 @@
+"""The JSON of requests, read strictly: what cannot be stored, shown or run is refused at the door.
+
+Python's own reader takes more than JSON has: halves of surrogate pairs, NaN, numbers without end.
+Whatever of that got in would fail much later, wherever it is written out again.
+"""
+
+import json
+import re
+from collections.abc import Callable, Coroutine
+from math import isfinite
+from typing import Any, Final
+
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
+
+from trainway.errors import UsageError
+
+MAX_DEPTH: Final = 200
+"""Levels of nesting, as in manifests."""
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_NUMBERS: Final = range(-(2**63), 2**64)
+_MOST_DIGITS: Final = 20
+_ENDLESS: Final = float("inf")
+_FILES: Final = ("data", "stringData", "binaryData")
+"""Fields of ConfigMaps and Secrets: files may have any character in them."""
+
+Step = str | int
+
+
+class MalformedError(UsageError):
+    """A request is not of the form it should have."""
+
+    http_status = 422
+
+
+class StrictRequest(Request):
+    """A request whose JSON is read strictly."""
+
+    async def json(self) -> Any:
+        """The body; MalformedError says what is wrong, and where."""
+        if not hasattr(self, "_strict"):
+            self._strict = strict_json(await self.body())
+        return self._strict
+
+
+class StrictRoute(APIRoute):
+    """A route that takes strict requests."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The handler, behind a look at the request."""
+        handle = super().get_route_handler()
+
+        async def handle_strictly(request: Request) -> Response:
+            _check_words(request)
+            return await handle(StrictRequest(request.scope, request.receive))
+
+        return handle_strictly
+
+
+def strict_json(body: bytes) -> Any:
+    """The value of a body."""
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        raise MalformedError("the body is not UTF-8") from None
+    try:
+        value = json.loads(text, parse_int=_integer)
+    except RecursionError:
+        raise MalformedError(f"it is nested more than {MAX_DEPTH} levels deep") from None
+    wrong = _wrong(value, ())
+    if wrong is not None:
+        problem, steps = wrong
+        raise MalformedError(problem, field=field_path(steps))
+    return value
+
+
+def field_path(steps: tuple[Step, ...]) -> str | None:
+    """Steps as people write them: `objects[0].metadata.name`."""
+    path = "".join(
+        f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps
+    ).removeprefix(".")
+    return path.encode("utf-8", "backslashreplace").decode() or None
+
+
+def _integer(text: str) -> float:
+    """An integer of 64 bits; any other is as wrong as infinity."""
+    if len(text) > _MOST_DIGITS:
+        return _ENDLESS
+    number = int(text)
+    return number if number in _NUMBERS else _ENDLESS
+
+
+def _wrong(value: Any, steps: tuple[Step, ...]) -> tuple[str, tuple[Step, ...]] | None:
+    """The first thing that cannot be taken, and the way to it."""
+    if isinstance(value, str):
+        problem = _text_problem(value, is_file=_is_file(steps))
+        return (problem, steps) if problem else None
+    if isinstance(value, float):
+        return None if isfinite(value) else ("it must be a finite number of 64 bits", steps)
+    if not isinstance(value, dict | list):
+        return None
+    if len(steps) >= MAX_DEPTH:
+        return f"it is nested more than {MAX_DEPTH} levels deep", steps[:10]
+    for step, item in value.items() if isinstance(value, dict) else enumerate(value):
+        problem = _text_problem(step) if isinstance(step, str) else ""
+        if problem:
+            return f"the name of a field: {problem}", (*steps, step)
+        found = _wrong(item, (*steps, step))
+        if found is not None:
+            return found
+    return None
+
+
+def _is_file(steps: tuple[Step, ...]) -> bool:
+    """Whether it is a value of a ConfigMap or Secret: `objects[0].data.x`."""
+    return len(steps) == 4 and steps[0] == "objects" and steps[2] in _FILES
+
+
+def _text_problem(text: str, *, is_file: bool = False) -> str:
+    if not text.isascii() and _SURROGATE.search(text):
+        return "half a surrogate pair is no character"
+    if not is_file and "\0" in text:
+        return "the character U+0000 is not allowed"
+    return ""
+
+
+def _check_words(request: Request) -> None:
+    """Refuse what no store takes in the words around the body."""
+    for name, value in (
+        *request.path_params.items(),
+        *request.query_params.multi_items(),
+        *request.headers.items(),
+    ):
+        problem = _text_problem(name) or _text_problem(str(value))
+        if problem:
+            raise MalformedError(problem, field=field_path((name,)))
