@@ -1,8 +1,8 @@
 """Strategic merge patch, as the Kubernetes API server applies it, driven by our schemas.
 
-Maps merge and null deletes a field. A list whose schema has a merge key merges item by item: known
-items stay where they are, new ones go to the end. A merging list of plain values is united, any
-other list is replaced. Directives steer this from inside a patch:
+Maps merge and null deletes a field. A list whose schema has a merge key merges item by item, a
+merging list of plain values is united, any other list is replaced; `list_order` says in which order
+a merged list stands. Directives steer this from inside a patch:
 
     $patch: replace | delete | merge          of a map; an item of a list that is nothing but
                                               `$patch: replace` replaces the whole list, an item
@@ -19,6 +19,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
+from trainway.jobset.list_order import follows, places, woven
 from trainway.schema.field import ABSENT, Path, invalid
 from trainway.schema.kubernetes import kube
 from trainway.schema.structural import Schema
@@ -48,7 +49,7 @@ def _merge(schema: Schema, original: Any, patch: Any, path: Path) -> Any:
     if isinstance(patch, Mapping):
         return _merge_map(schema, original if isinstance(original, Mapping) else {}, patch, path)
     if isinstance(patch, list):
-        return _merge_list(schema, original if isinstance(original, list) else [], patch, path)
+        return _merge_list(schema, original, patch, path)
     return patch
 
 
@@ -72,13 +73,15 @@ def _merge_map(
         former = kept.get(name, ABSENT)
         if value is not None and not (former is ABSENT and _is_deletion(value)):
             result[name] = _merge(_field(schema, name), former, value, (*path, name))
+    for name, order in orders.items():
+        where = (*path, f"{_ORDER}/{name}")
+        keys = _order_keys(order, _field(schema, name).merge_key, where)
+        if isinstance(result.get(name), list):
+            lists = (kept.get(name), fields.get(name), result[name])
+            result[name] = _ordered(lists, keys, _field(schema, name).merge_key, where)
     for name, values in removals.items():
         if isinstance(result.get(name), list):
             result[name] = [item for item in result[name] if item not in values]
-    for name, order in orders.items():
-        if isinstance(result.get(name), list):
-            key = _field(schema, name).merge_key
-            result[name] = _ordered(result[name], order, key, (*path, f"{_ORDER}/{name}"))
     first = [name for name in original if name in result]
     return {name: result[name] for name in dict.fromkeys((*first, *result))}
 
@@ -150,39 +153,48 @@ def _unions() -> Mapping[int, frozenset[str]]:
     }
 
 
-def _merge_list(schema: Schema, original: list[Any], patch: list[Any], path: Path) -> list[Any]:
+def _merge_list(schema: Schema, original: Any, patch: list[Any], path: Path) -> list[Any]:
     items = schema.items or _ANY
+    there = original if isinstance(original, list) else []
     if schema.merge != "merge":
         return [
             _merge(items, ABSENT, item, (*path, index))
             for index, item in enumerate(patch)
-            if not (isinstance(item, Mapping) and _PATCH in item)
+            if not _is_directive(item)
         ]
     if not schema.merge_key:
-        return _unique((*original, *patch))
+        return woven(_unique((*there, *patch)), _itself, patch, there)
     return _merge_by_key(items, schema.merge_key, original, patch, path)
 
 
 def _merge_by_key(
-    schema: Schema, key: str, original: list[Any], patch: list[Any], path: Path
+    schema: Schema, key: str, original: Any, patch: list[Any], path: Path
 ) -> list[Any]:
     additions, deleted, replace = _read_items(key, patch, path)
-    merged = []
-    if not replace:
-        merged = [
-            _copy(item)
-            for item in original
-            if not (isinstance(item, Mapping) and item.get(key) in deleted)
-        ]
+    if replace or not isinstance(original, list):
+        return [_merge_map(schema, {}, item, (*path, index)) for index, item in additions]
+    kept = [_copy(item) for item in original if _key(item, key) not in deleted]
+    before = [_key(item, key) for item in kept]
+    merged = list(kept)
+    found = places(before)
     for index, item in additions:
-        place = _index_of(merged, key, item[key])
-        former = ABSENT if place is None else merged[place]
-        result = _merge_map(schema, former or {}, item, (*path, index))
-        if place is None:
-            merged.append(result)
-        else:
-            merged[place] = result
-    return merged
+        place = found.setdefault(repr(item[key]), len(merged))
+        if place == len(merged):
+            merged.append({})
+        merged[place] = _merge_map(schema, merged[place], item, (*path, index))
+    named = [item[key] for _, item in additions]
+    return woven(merged, lambda item: _key(item, key), named, before)
+
+
+def _itself(item: Any) -> Any:
+    return item
+
+
+def _key(item: Any, key: str) -> Any:
+    """What tells an item from the others of its list: its merge key, or itself in plain lists."""
+    if not key:
+        return item
+    return item.get(key) if isinstance(item, Mapping) else ABSENT
 
 
 def _read_items(
@@ -210,28 +222,28 @@ def _read_items(
     return additions, deleted, replace
 
 
-def _index_of(items: list[Any], key: str, value: Any) -> int | None:
-    for index, item in enumerate(items):
-        if isinstance(item, Mapping) and item.get(key) == value:
-            return index
-    return None
-
-
-def _ordered(items: list[Any], order: list[Any], key: str, path: Path) -> list[Any]:
-    """The items with those in the order sorted among themselves; the others keep their places."""
-    ranks: list[Any] = []
+def _order_keys(order: list[Any], key: str, path: Path) -> list[Any]:
     for index, entry in enumerate(order):
         if key and not (isinstance(entry, Mapping) and key in entry):
             raise MergePatchError((*path, index), entry, f"must be an object with {key}")
-        ranks.append(entry[key] if key else entry)
-    known = [item.get(key) if key and isinstance(item, Mapping) else item for item in items]
-    places = [index for index, value in enumerate(known) if value in ranks]
-    result = list(items)
-    for place, source in zip(
-        places, sorted(places, key=lambda i: ranks.index(known[i])), strict=True
-    ):
-        result[place] = items[source]
-    return result
+    return [_key(entry, key) for entry in order]
+
+
+def _ordered(
+    lists: tuple[Any, Any, list[Any]], order: list[Any], key: str, path: Path
+) -> list[Any]:
+    """A merged list in an explicit order; `lists`: the former, the patch's, the merged one."""
+    former, given, merged = lists
+    named = [_key(item, key) for item in given or [] if not _is_directive(item)]
+    if not follows(named, order):
+        detail = "must name every item that the patch has in this list, in the same order"
+        raise MergePatchError(path, order, detail)
+    before = [_key(item, key) for item in former] if isinstance(former, list) else []
+    return woven(merged, lambda item: _key(item, key), order, before)
+
+
+def _is_directive(item: Any) -> bool:
+    return isinstance(item, Mapping) and _PATCH in item
 
 
 def _unique(values: Iterable[Any]) -> list[Any]:

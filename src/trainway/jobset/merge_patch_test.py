@@ -1,5 +1,7 @@
 import copy
+import json
 from dataclasses import dataclass
+from importlib import resources
 from typing import Any
 
 import pytest
@@ -49,14 +51,14 @@ CASES = [
     ),
     Case("null in what is new is dropped", {}, {"os": {"name": None}}, {"os": {}}),
     Case(
-        "a list with a key merges by it: known items stay, new ones go to the end",
+        "a list with a key merges by it: what the patch names is in the patch's order",
         {"containers": [{"name": "a", "image": "1"}, {"name": "b", "image": "1"}]},
         {"containers": [{"name": "c", "image": "2"}, {"name": "a", "tty": True}]},
         {
             "containers": [
+                {"name": "c", "image": "2"},
                 {"name": "a", "image": "1", "tty": True},
                 {"name": "b", "image": "1"},
-                {"name": "c", "image": "2"},
             ]
         },
     ),
@@ -69,8 +71,8 @@ CASES = [
                 {
                     "name": "a",
                     "volumeMounts": [
-                        {"name": "v", "mountPath": "/a"},
                         {"name": "v", "mountPath": "/b"},
+                        {"name": "v", "mountPath": "/a"},
                     ],
                 }
             ]
@@ -86,7 +88,7 @@ CASES = [
         "a merging list of plain values is united",
         {"finalizers": ["a", "b"]},
         {"finalizers": ["c", "b"]},
-        {"finalizers": ["a", "b", "c"]},
+        {"finalizers": ["c", "a", "b"]},
         META,
     ),
     Case(
@@ -192,7 +194,7 @@ CASES = [
         "$deleteFromPrimitiveList",
         {"finalizers": ["a", "b"]},
         {"$deleteFromPrimitiveList/finalizers": ["a", "z"], "finalizers": ["c"]},
-        {"finalizers": ["b", "c"]},
+        {"finalizers": ["c", "b"]},
         META,
     ),
     Case(
@@ -228,6 +230,24 @@ def test_patches_are_applied(case: Case) -> None:
     assert result == case.expected
     assert merge(case.schema, result, patch) == result
     assert (original, patch) == (case.original, case.patch)
+
+
+SCHEMAS = {"PodSpec": POD, "ObjectMeta": META, "JobSetSpec": JOBSET_SPEC}
+FACTS = json.loads(
+    (resources.files("trainway.jobset") / "testdata" / "merge_patch.json").read_text("utf-8")
+)
+"""What apimachinery 0.36.2 made of random patches: schema, original, patch and outcome, which
+is null where it refused the patch."""
+
+
+@pytest.mark.parametrize("fact", FACTS, ids=range(len(FACTS)))
+def test_patches_come_out_as_with_kubernetes_own_library(fact: list[Any]) -> None:
+    schema, original, patch, expected = fact
+    if expected is None:
+        with pytest.raises(MergePatchError):
+            merge(SCHEMAS[schema], original, patch)
+    else:
+        assert merge(SCHEMAS[schema], original, patch) == expected
 
 
 def test_fields_keep_their_order() -> None:
@@ -273,6 +293,10 @@ def test_the_result_shares_nothing_with_its_origins() -> None:
         (
             {"containers": [{"name": "a"}], "$setElementOrder/containers": ["a"]},
             '$setElementOrder/containers[0]: Invalid value: "a": must be an object with name',
+        ),
+        (
+            {"containers": [{"name": "a"}], "$setElementOrder/containers": [{"name": "b"}]},
+            '$setElementOrder/containers: Invalid value: ["b"]: must name every item',
         ),
         ({"$deleteFromPrimitiveList/args": "x"}, "$deleteFromPrimitiveList/args: Invalid value"),
     ],
@@ -371,8 +395,10 @@ def test_what_a_patch_says_holds_afterwards(pod: dict[str, Any], patch: dict[str
     result = merge(POD, pod, patch)
     given_names = [item["name"] for item in patch["containers"]]
     former_names = [item["name"] for item in pod["containers"]]
-    new_names = [name for name in given_names if name not in former_names]
-    assert [item["name"] for item in result["containers"]] == former_names + new_names
+    other_names = [name for name in former_names if name not in given_names]
+    found = [item["name"] for item in result["containers"]]
+    assert [name for name in found if name in given_names] == given_names
+    assert [name for name in found if name not in given_names] == other_names
     assert result.get("nodeSelector", {}).items() >= patch.get("nodeSelector", {}).items()
     if "tolerations" in patch:
         assert result["tolerations"] == patch["tolerations"]

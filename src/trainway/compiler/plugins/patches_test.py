@@ -49,6 +49,19 @@ def test_patches_apply_in_order_and_merge() -> None:
     assert metadata["annotations"] == {"n": "1"}
 
 
+def test_merged_lists_stand_in_the_order_of_a_strategic_merge_patch() -> None:
+    def init(*names: str) -> Json:
+        return {"name": "init", "env": [{"name": name} for name in names]}
+
+    original = runtime({"torch": {}})
+    pod = original["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]
+    pod["spec"]["initContainers"] = [init("INIT_ENV", "DATASET_PATH") | {"image": "x"}]
+    change = patch("a.io/x", pod_patch({"initContainers": [init("INIT_ENV", "NEW_VALUE")]}))
+    outcome = compiled(original, trainjob({}, runtimePatches=[change]))
+    (merged,) = jobs(outcome)["node"].pod.spec["initContainers"]
+    assert [it["name"] for it in merged["env"]] == ["INIT_ENV", "NEW_VALUE", "DATASET_PATH"]
+
+
 def test_a_manager_has_a_domain() -> None:
     (message,) = messages(runtime({"torch": {}}), trainjob({}, runtimePatches=[patch("me", {})]))
     assert message == (
