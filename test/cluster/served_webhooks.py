@@ -18,12 +18,10 @@ from cluster.processes import wait_until
 from trainway.kube.certificate_keeper import ManagedCertificates
 from trainway.kube.client import Client
 from trainway.kube.connection import load_connection
-from trainway.kube.informers import Informers
 from trainway.kube.resources import TRAINJOBS
-from trainway.operator import caches
 from trainway.operator.listener import listening
 from trainway.operator.webhook_configurations import url_client, webhook_configurations
-from trainway.operator.webhooks.lookups import RUNTIME_RESOURCES, Lookups
+from trainway.operator.webhooks.lookups import Lookups
 from trainway.operator.webhooks.server import webhook_app
 
 Json = dict[str, Any]
@@ -83,17 +81,11 @@ def serving(cluster: Access, folder: Path) -> Iterator[Served]:
 
     async def main() -> None:
         async with Client(load_connection(cluster.kubeconfig, None)) as client:
-            informers = Informers(client)
-            stores = {
-                kind: caches.runtimes(informers, resource).store
-                for kind, resource in RUNTIME_RESOURCES.items()
-            }
             keeper = keeper_of(client, folder)
             context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
             keeper.attach(context)
             await keeper.refresh()
-            app = webhook_app(Lookups(client, stores), lambda: datetime.now(UTC))
-            watching = asyncio.create_task(informers.run())
+            app = webhook_app(Lookups(client), lambda: datetime.now(UTC))
             async with listening(app, HOST, 0, context) as port:
                 for obj in webhook_configurations(url_client(f"https://{HOST}:{port}")):
                     await client.apply(obj, field_manager="test")
@@ -105,9 +97,6 @@ def serving(cluster: Access, folder: Path) -> Iterator[Served]:
                 stops.append(lambda: loop.call_soon_threadsafe(stop.set))
                 ready.set()
                 await stop.wait()
-            watching.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await watching
 
     stops: list[Callable[[], object]] = []
     thread = threading.Thread(target=asyncio.run, args=(main(),))

@@ -27,8 +27,9 @@ ANCESTOR_LABEL = "trainer.kubeflow.org/trainjob-ancestor-step"
 SUPPORT_LABEL = "trainer.kubeflow.org/support"
 VALIDATION_LABEL = "trainer.kubeflow.org/webhook-validation"
 
+TRAINER_STEP = "trainer"
 REQUIRED_CONTAINERS: Mapping[str, str] = {
-    "trainer": "node",
+    TRAINER_STEP: "node",
     "dataset-initializer": "dataset-initializer",
     "model-initializer": "model-initializer",
 }
@@ -49,14 +50,34 @@ _LONGEST_HOST_NAME = 63
 
 
 def validate_runtime(runtime: TrainingRuntime | ClusterTrainingRuntime) -> list[FieldError]:
-    """What the webhook says against a runtime, on create and on update, of either kind (D8)."""
+    """What the webhook says against a new runtime, of either kind (D8)."""
+    return [error for _, error in _runtime_problems(runtime)]
+
+
+def validate_runtime_update(
+    runtime: TrainingRuntime | ClusterTrainingRuntime,
+) -> tuple[list[FieldError], list[FieldError]]:
+    """What the webhook says against a changed runtime: errors, and what it only warns of.
+
+    A job that needs an initializer which its runtime lacks is refused itself, so a runtime may lose
+    one; without the trainer no job at all could run on it.
+    """
+    problems = list(_runtime_problems(runtime))
+    errors = [error for blocks_all, error in problems if blocks_all]
+    return errors, [error for blocks_all, error in problems if not blocks_all]
+
+
+def _runtime_problems(
+    runtime: TrainingRuntime | ClusterTrainingRuntime,
+) -> Iterator[tuple[bool, FieldError]]:
     if runtime.metadata.labels.get(VALIDATION_LABEL) == "disabled":
-        return []
-    jobs = runtime.spec.template.spec.get("replicatedJobs") or []
-    return [error for index, job in enumerate(jobs) for error in _replicated_job(index, job)]
+        return
+    for index, job in enumerate(runtime.spec.template.spec.get("replicatedJobs") or []):
+        yield from _replicated_job(index, job)
 
 
-def _replicated_job(index: int, job: dict[str, Any]) -> Iterator[FieldError]:
+def _replicated_job(index: int, job: dict[str, Any]) -> Iterator[tuple[bool, FieldError]]:
+    """Its problems, each with whether no job at all could run on such a runtime."""
     path: Path = (*_REPLICATED_JOBS, index)
     template = job.get("template") or {}
     ancestor = ((template.get("metadata") or {}).get("labels") or {}).get(ANCESTOR_LABEL, "")
@@ -64,13 +85,13 @@ def _replicated_job(index: int, job: dict[str, Any]) -> Iterator[FieldError]:
         return
     replicas = job.get("replicas", 1)
     if replicas != 1:
-        yield invalid((*path, "replicas"), replicas, "always must be 1")
+        yield True, invalid((*path, "replicas"), replicas, "always must be 1")
     pod = ((template.get("spec") or {}).get("template") or {}).get("spec") or {}
     names = [container.get("name") for container in pod.get("containers") or []]
     if REQUIRED_CONTAINERS[ancestor] not in names:
         where = (*path, "template", "spec", "template", "spec", "containers")
         detail = f"must contain the required container for the ancestor: {ancestor}"
-        yield invalid(where, names, detail)
+        yield ancestor == TRAINER_STEP, invalid(where, names, detail)
 
 
 def runtime_warnings(runtime: TrainingRuntime | ClusterTrainingRuntime) -> list[str]:

@@ -11,10 +11,9 @@ import asyncio
 import hashlib
 from collections import OrderedDict
 from collections.abc import Hashable
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from trainway.compiler.workload import Runtime
-from trainway.kube.client import Client
 from trainway.kube.errors import ObjectNotFound
 from trainway.kube.resources import CLUSTER_TRAINING_RUNTIMES, TRAINING_RUNTIMES, Resource
 from trainway.operator.trainjobs.build_error import BuildError
@@ -32,14 +31,24 @@ _LONGEST_TURN_S: Final = 1.0
 """So long a read holds up the next one: its connection may be dead."""
 _MOST_KEPT: Final = 256
 
+
+class Reader(Protocol):
+    """The part of a client that is needed here."""
+
+    async def get(self, resource: Resource, name: str, namespace: str = "") -> Json:
+        """One object; ObjectNotFound if there is none."""
+        ...
+
+
 _Place = tuple[Resource, str, str]
 
 
 class RuntimeSource:
-    """Reads and parses runtimes, each version once."""
+    """Reads and parses runtimes, each version once; reads of one start `apart_s` after another."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Reader, apart_s: float = _APART_S) -> None:
         self._client = client
+        self._apart_s = apart_s
         self._coming: dict[_Place, asyncio.Task[Snapshot]] = {}
         """Reads that have not started: whoever asks now may share them."""
         self._reading: dict[_Place, asyncio.Task[Snapshot]] = {}
@@ -87,7 +96,7 @@ class RuntimeSource:
         if reading is not None:
             await asyncio.wait({reading}, timeout=_LONGEST_TURN_S)
         clock = asyncio.get_running_loop().time
-        pause = self._started.get(place, -_APART_S) + _APART_S - clock()
+        pause = self._started.get(place, -self._apart_s) + self._apart_s - clock()
         if pause > 0:
             await asyncio.sleep(pause)
         self._started[place] = clock()

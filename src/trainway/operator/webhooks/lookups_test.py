@@ -32,46 +32,51 @@ class Objects:
             raise ObjectNotFound(f"{name} not found") from None
 
 
-def lookups(objects: Objects, *known: Json, clock: Sequence[float] = ()) -> Lookups:
-    """With a cache that knows some runtimes; the clock stands still if it is not given."""
+def lookups(objects: Objects, clock: Sequence[float] = ()) -> Lookups:
+    """The clock stands still if it is not given."""
     times = iter(clock)
-    stores = {
-        kind: {obj["metadata"]["name"]: obj for obj in known if obj["kind"] == kind}
-        for kind in (CLUSTER, "TrainingRuntime")
-    }
-    return Lookups(objects, stores, lambda: next(times, 0.0))
+    return Lookups(objects, lambda: next(times, 0.0))
 
 
-def ask(found: Lookups, question: Question, *, live: bool = False) -> Facts:
+def ask(found: Lookups, question: Question) -> Facts:
     job = parsed(question.object, TrainJob)
     assert isinstance(job, TrainJob)
-    return asyncio.run(found.facts(question, job, live=live))
+    return asyncio.run(found.facts(question, job))
 
 
-def test_a_runtime_that_no_watch_has_seen_yet_is_read_live() -> None:
-    objects = Objects(runtime())
+def num_nodes(facts: Facts) -> int | None:
+    assert facts.runtime is not None
+    assert facts.runtime.spec.ml_policy is not None
+    return facts.runtime.spec.ml_policy.num_nodes
+
+
+def test_a_job_is_judged_by_its_runtime_as_it_is_at_that_moment() -> None:
+    objects = Objects(runtime(mlPolicy={"numNodes": 3}))
     found = lookups(objects)
-    for _ in range(2):
-        facts = ask(found, creation(trainjob()))
-        assert facts.runtime is not None
-        assert not facts.from_cache
-    assert objects.read == [f"{CLUSTER}/torch"] * 2
+    assert [num_nodes(ask(found, creation(trainjob()))) for _ in range(2)] == [3, 3]
+    newer = runtime(mlPolicy={"numNodes": 7})
+    newer["metadata"]["resourceVersion"] = "2"
+    objects.objects[CLUSTER, "torch"] = newer
+    assert num_nodes(ask(found, creation(trainjob()))) == 7
+    assert objects.read == [f"{CLUSTER}/torch"] * 3
 
 
-def test_a_runtime_is_read_once_per_version() -> None:
-    objects, old, new = Objects(runtime()), runtime(), runtime(mlPolicy={"numNodes": 7})
-    new["metadata"]["resourceVersion"] = "2"
-    store = {"torch": old}
-    found = Lookups(objects, {CLUSTER: store})
-    assert [ask(found, creation(trainjob())).from_cache for _ in range(3)] == [False, True, True]
-    objects.objects[CLUSTER, "torch"] = new
-    live = ask(found, creation(trainjob()), live=True)
-    assert live.runtime is not None
-    assert live.runtime.spec.ml_policy is not None
-    assert live.runtime.spec.ml_policy.num_nodes == 7
-    store["torch"] = new
-    assert ask(found, creation(trainjob())).from_cache
-    assert len(objects.read) == 2
+def test_a_version_of_a_runtime_is_parsed_once() -> None:
+    found = lookups(Objects(runtime()))
+    first, second = (ask(found, creation(trainjob())) for _ in range(2))
+    assert first.runtime is second.runtime
+
+
+def test_questions_of_one_moment_share_a_read() -> None:
+    objects = Objects(runtime())
+    found, question = lookups(objects), creation(trainjob())
+
+    async def ask_often() -> None:
+        job = TrainJob.parse(question.object)
+        await asyncio.gather(*(found.facts(question, job) for _ in range(20)))
+
+    asyncio.run(ask_often())
+    assert objects.read == [f"{CLUSTER}/torch"]
 
 
 def test_no_runtime_is_no_fact() -> None:
@@ -87,9 +92,7 @@ def test_d7_an_update_is_judged_by_the_snapshot() -> None:
     job = trainjob()
     objects = Objects(snapshot_of(job, runtime(mlPolicy={"numNodes": 5})), runtime())
     facts = ask(lookups(objects), update(job, trainjob(trainer={"numNodes": 2})))
-    assert facts.runtime is not None
-    assert facts.runtime.spec.ml_policy is not None
-    assert facts.runtime.spec.ml_policy.num_nodes == 5
+    assert num_nodes(facts) == 5
     assert objects.read == ["ConfigMap/job-runtime-snapshot"]
 
 

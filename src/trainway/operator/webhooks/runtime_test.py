@@ -32,6 +32,24 @@ def test_d8_a_runtime_is_judged_when_new_and_when_changed(kind: str) -> None:
     assert message(validate(update(runtime(kind), broken(kind)))) == ERRORS
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("step", ["dataset-initializer", "model-initializer"])
+def test_a_changed_runtime_may_lack_the_container_of_an_initializer(kind: str, step: str) -> None:
+    lacking = runtime(kind)
+    label = {"trainer.kubeflow.org/trainjob-ancestor-step": step}
+    template = {"metadata": {"labels": label}, "spec": {"template": {"spec": {"containers": []}}}}
+    jobs = lacking["spec"]["template"]["spec"]["replicatedJobs"]
+    jobs.append({"name": step, "template": template})
+    problem = (
+        "spec.template.spec.replicatedJobs[1].template.spec.template.spec.containers:"
+        f" Invalid value: []: must contain the required container for the ancestor: {step}"
+    )
+    assert message(validate(creation(lacking))) == problem
+    response = validate(update(runtime(kind), lacking))["response"]
+    assert response["allowed"]
+    assert response["warnings"] == [problem]
+
+
 def test_a_broken_runtime_that_is_stored_may_still_get_a_label() -> None:
     labelled = broken("TrainingRuntime")
     labelled["metadata"]["labels"] = {"a": "b"}

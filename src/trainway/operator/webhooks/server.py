@@ -17,10 +17,9 @@ from aiohttp import web
 from trainway.api.trainjob import TrainJob
 from trainway.compiler.trainjob import Target, runtime_kind_error
 from trainway.errors import TrainwayError
-from trainway.operator import caches
 from trainway.operator.context import Context
 from trainway.operator.webhooks import mpijob, runtime, trainjob
-from trainway.operator.webhooks.lookups import RUNTIME_RESOURCES, Lookups
+from trainway.operator.webhooks.lookups import Lookups
 from trainway.operator.webhooks.parsing import parsed
 from trainway.operator.webhooks.paths import (
     MUTATE_MPIJOB,
@@ -54,7 +53,7 @@ Review = Callable[[Question], Awaitable[Json]]
 class FactFinder(Protocol):
     """Reads what an answer depends on."""
 
-    async def facts(self, question: Question, job: TrainJob, *, live: bool = False) -> Facts:
+    async def facts(self, question: Question, job: TrainJob) -> Facts:
         """What to judge the job by."""
         ...
 
@@ -69,11 +68,7 @@ class Observer(Protocol):
 
 def build_app(context: Context) -> web.Application:
     """The application of an operator."""
-    stores = {
-        kind: caches.runtimes(context.informers, resource).store
-        for kind, resource in RUNTIME_RESOURCES.items()
-    }
-    return webhook_app(Lookups(context.client, stores), context.now, context.metrics)
+    return webhook_app(Lookups(context.client), context.now, context.metrics)
 
 
 def webhook_app(
@@ -113,11 +108,7 @@ class _Webhooks:
         if wrong_kind is not None:
             return denied(question, [wrong_kind])
         facts = await self._lookups.facts(question, job)
-        answer = trainjob.validate(question, job, facts, self._target)
-        if facts.from_cache and not answer["response"]["allowed"]:
-            facts = await self._lookups.facts(question, job, live=True)
-            answer = trainjob.validate(question, job, facts, self._target)
-        return answer
+        return trainjob.validate(question, job, facts, self._target)
 
     async def validate_runtime(self, question: Question) -> Json:
         return runtime.validate(question)

@@ -26,12 +26,10 @@ class Answers:
 
     def __init__(self, *facts: Facts | Exception) -> None:
         self.facts_left = list(facts)
-        self.live: list[bool] = []
         self.observed: list[tuple[str, bool]] = []
 
-    async def facts(self, question: Question, job: TrainJob, *, live: bool = False) -> Facts:
+    async def facts(self, question: Question, job: TrainJob) -> Facts:
         assert question.object["metadata"]["name"] == job.metadata.name
-        self.live.append(live)
         answer = self.facts_left.pop(0)
         if isinstance(answer, Exception):
             raise answer
@@ -83,21 +81,19 @@ def runtime(**more: Any) -> ClusterTrainingRuntime:
 NEEDS_EXTRA = trainjob(initializer={"dataset": {"storageUri": "hf://a/b"}})
 
 
-def test_before_a_refusal_the_live_runtime_is_asked() -> None:
+def test_a_job_is_judged_by_the_runtime_that_was_found() -> None:
     obj = testing.runtime()
     jobs = obj["spec"]["template"]["spec"]["replicatedJobs"]
     mounts = [{"name": "initializer", "mountPath": "/data"}]
     container = {"name": "dataset-initializer", "image": "i", "volumeMounts": mounts}
     template = {"spec": {"template": {"spec": {"containers": [container]}}}}
     jobs.append({"name": "dataset-initializer", "template": template})
-    newer = ClusterTrainingRuntime.parse(testing.defaulted(obj))
-    answers = Answers(Facts(runtime(), from_cache=True), Facts(newer))
+    answers = Answers(Facts(ClusterTrainingRuntime.parse(testing.defaulted(obj))))
     assert message(ask(answers, VALIDATE_TRAINJOB, NEEDS_EXTRA)) == ""
-    assert answers.live == [False, True]
     assert answers.observed == [("TrainJob", True)]
 
 
-def test_a_live_refusal_is_final() -> None:
+def test_a_job_that_its_runtime_does_not_take_is_refused() -> None:
     answers = Answers(Facts(runtime()))
     assert "must have dataset-initializer job" in message(
         ask(answers, VALIDATE_TRAINJOB, NEEDS_EXTRA)

@@ -47,8 +47,6 @@ class Facts:
     """Those of the runtime's priority classes that exist."""
     active_jobs: tuple[str, ...] = ()
     """Replicated jobs of the job's JobSet that have active pods."""
-    from_cache: bool = False
-    """Whether the runtime may be newer in the cluster."""
 
 
 def as_stored(job: Json) -> Json:
