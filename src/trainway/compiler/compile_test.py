@@ -7,8 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trainway.compiler.compile import Input, Options, compile_objects
-from trainway.compiler.testing import compiled, found, messages, node, role, runtime, trainjob
+from trainway.compiler.testing import compiled, found, jobs, messages, node, role, runtime, trainjob
 from trainway.jobset.model import Json
+
+
+def test_a_job_beside_the_steps_of_a_trainjob_keeps_its_replicas() -> None:
+    beside = role("beside", "my-own-step") | {"replicas": 3}
+    plain = role("plain", "") | {"replicas": 2}
+    outcome = compiled(runtime({"torch": {}}, role(), beside, plain), trainjob({}))
+    replicas = {name: job.replicas for name, job in jobs(outcome).items()}
+    assert replicas == {"node": 1, "beside": 3, "plain": 2}
 
 
 def test_a_problem_says_where_it_is() -> None:

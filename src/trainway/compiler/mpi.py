@@ -8,7 +8,8 @@ Open MPI 5 replaced its runtime: it reads `PRTE_MCA_*` and silently ignores `OMP
 then runs every process on the launcher. Open MPI 4 ignores the new names, so both sets are given.
 `prte_keep_fqdn_hostnames` is false although its predecessor is true. The new runtime compares the
 hosts of the file with its own host name, which in a pod is the short one; with full names it would
-open an SSH connection to the launcher itself. It still connects by the full name.
+open an SSH connection to the launcher itself. It still connects by the full name. Neither upstream
+project knows these names, so jobs there set them themselves; what a job sets, it keeps.
 
 Where a network has a remote shell of its own, the launcher uses that in the place of `ssh`, and no
 worker serves SSH. Open MPI is told not to resolve names: a worker beside the launcher has the same
@@ -51,9 +52,11 @@ class Implementation:
     host_line: str
     """One line of the hostfile."""
     trainjob: Variables
-    """The launcher's variables in Trainer's order."""
+    """The launcher's variables in Trainer's order, those that upstream has."""
     mpijob: Variables
-    """The launcher's variables in MPI Operator's order."""
+    """The launcher's variables in MPI Operator's order, those that upstream has."""
+    added: Variables
+    """Those that only we set, and that give way to what a job sets itself."""
     remote_shell: Variables
     """Further ones, where the network has a remote shell."""
 
@@ -73,15 +76,14 @@ OPENMPI: Final = Implementation(
         ("OMPI_MCA_orte_keep_fqdn_hostnames", "true"),
         ("OMPI_MCA_orte_set_default_slots", "{slots}"),
         ("OMPI_MCA_plm_rsh_args", SSH_ARGS),
-        *_PRRTE,
     ),
     mpijob=(
         ("OMPI_MCA_orte_keep_fqdn_hostnames", "true"),
         ("OMPI_MCA_orte_default_hostfile", "{hostfile}"),
         ("OMPI_MCA_plm_rsh_args", SSH_ARGS),
         ("OMPI_MCA_orte_set_default_slots", "{slots}"),
-        *_PRRTE,
     ),
+    added=_PRRTE,
     remote_shell=(
         ("OMPI_MCA_plm_rsh_agent", "{shell}"),
         ("OMPI_MCA_if_base_do_not_resolve", "true"),
@@ -101,6 +103,7 @@ INTEL: Final = Implementation(
     host_line="{host}:{slots}\n",
     trainjob=_INTEL,
     mpijob=_INTEL,
+    added=(),
     # In a batch system it would start its processes by other means.
     remote_shell=(("I_MPI_HYDRA_BOOTSTRAP", "ssh"), ("I_MPI_HYDRA_BOOTSTRAP_EXEC", "{shell}")),
 )
@@ -111,6 +114,7 @@ MPICH: Final = Implementation(
     trainjob=(("HYDRA_HOST_FILE", "{hostfile}"), ("HYDRA_LAUNCHER_EXTRA_ARGS", SSH_ARGS)),
     # MPI Operator has the name of an old MPICH; a newer one looks for the name above.
     mpijob=(("HYDRA_HOST_FILE", "{hostfile}"), ("HYDRA_LAUNCH_EXTRA_ARGS", SSH_ARGS)),
+    added=(),
     remote_shell=(("HYDRA_LAUNCHER", "ssh"), ("HYDRA_LAUNCHER_EXEC", "{shell}")),
 )
 
@@ -141,8 +145,15 @@ def mpijob_env(
 
 
 def reserved_env(name: str) -> frozenset[str]:
-    """Name what a TrainJob's author may not set: the variables that its launcher gets."""
+    """Name what a TrainJob's author may not set: what its launcher gets, as upstream has it."""
     return frozenset(variable for variable, _ in implementation(name).trainjob)
+
+
+def unless_set(name: str, variables: Variables, container: Container) -> Variables:
+    """Leave out what gives way to the container's own: that which upstream does not set."""
+    added = {variable for variable, _ in implementation(name).added}
+    own = added & {entry["name"] for entry in container.env}
+    return tuple(each for each in variables if each[0] not in own)
 
 
 def hostfile(name: str, hosts: Sequence[str], slots: int) -> str:
@@ -179,5 +190,5 @@ def _filled(
     further = made.remote_shell if remote_shell else ()
     return tuple(
         (name, value.format(slots=slots, hostfile=hostfile_path, shell=remote_shell))
-        for name, value in (*variables, *further)
+        for name, value in (*variables, *made.added, *further)
     )

@@ -168,7 +168,8 @@ def _jobset(job: MPIJob, network: Network, gang: GangScheduling | None) -> Json:
 def _launcher(job: MPIJob, pod: PodTemplate, network: Network) -> Json:
     policy = job.spec.run_policy
     container = pod.containers[0]
-    _set_env(container, *_launcher_env(job, network))
+    env = mpi.unless_set(job.spec.mpi_implementation, _launcher_env(job, network), container)
+    _set_env(container, *env)
     pod.set_volume(_config_volume(f"{job.metadata.name}-config"))
     container.set_mount(_CONFIG_VOLUME, mpi.HOSTFILE_DIR)
     limits = _given(

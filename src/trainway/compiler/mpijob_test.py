@@ -258,6 +258,22 @@ def test_a_job_may_name_its_controller() -> None:
     assert compiled(obj) == compiled(manifest())
 
 
+def test_what_mpi_operator_does_not_set_the_job_may() -> None:
+    own = [
+        {"name": "PRTE_MCA_plm_ssh_args", "value": "-p 2222"},
+        {"name": "OMPI_MCA_orte_default_hostfile", "value": "/mine"},
+    ]
+    obj = manifest(launcher=template(containers=[{"name": "main", "image": "mpi", "env": own}]))
+    made = {
+        each["name"]: each.get("value") for each in pod(obj, "launcher")["containers"][0]["env"]
+    }
+    assert made["PRTE_MCA_plm_ssh_args"] == "-p 2222"
+    assert made["PRTE_MCA_prte_set_default_slots"] == "1"
+    assert made["OMPI_MCA_orte_default_hostfile"] == "/etc/mpi/hostfile"
+    (warning,) = compiled(obj).warnings
+    assert "OMPI_MCA_orte_default_hostfile" in warning
+
+
 @pytest.mark.parametrize("policy", ["Never", "OnFailure"])
 def test_restart_policies_are_those_of_the_replicas(policy: str) -> None:
     obj = manifest(launcher=template(restartPolicy="Always"))

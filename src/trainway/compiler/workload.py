@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from trainway.api.admission import ANCESTOR_LABEL
+from trainway.api.admission import ANCESTOR_LABEL, REQUIRED_CONTAINERS
 from trainway.api.pod_override import PodTemplateOverride
 from trainway.api.runtime import ClusterTrainingRuntime, MLPolicy, TrainingRuntime
 from trainway.api.runtime_patch import RuntimePatch, RuntimePatchTemplate
@@ -55,7 +55,7 @@ class Role:
 
     @property
     def ancestor(self) -> str:
-        """The step of the TrainJob that this role does; empty for jobs beside it."""
+        """The step of the TrainJob that this role does; for jobs beside it empty or unknown."""
         return self.job.labels.get(ANCESTOR_LABEL, "")
 
     @property
@@ -241,7 +241,7 @@ def _propagated_metadata(job: TrainJob, runtime: Runtime) -> tuple[dict[str, str
 
 def _role(job: ReplicatedJob) -> Role:
     role = Role(job, max(job.job_spec.get("parallelism", 1), 1))
-    if role.ancestor:
+    if role.ancestor in REQUIRED_CONTAINERS:
         job.data["replicas"] = 1
     return role
 

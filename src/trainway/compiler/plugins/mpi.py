@@ -14,6 +14,7 @@ from trainway.compiler.mpi import (
     reserved_env,
     serves_ssh,
     trainjob_env,
+    unless_set,
 )
 from trainway.compiler.plugins.reserved_env import reserved_env_errors
 from trainway.compiler.workload import LAUNCHER, NODE, Role, Workload
@@ -70,10 +71,10 @@ class MPI:
         secret = ssh_secret(workload.owned(_ssh_secret(workload)), workload.keys.ssh_keypair())
         yield secret | {"immutable": True}
         hosts = [
-            workload.network.host(role.name, pod)
+            host
             for role in workload.roles
             if role.name == NODE or (policy.run_launcher_as_node and role.name == LAUNCHER)
-            for pod in host_indexes(role.name, role.count)
+            for host in _hosts(role, workload)
         ]
         text = hostfile(policy.mpi_implementation, hosts, slots(workload, policy))
         yield config_map(workload.owned(_hostfile_map(workload)), {HOSTFILE_NAME: text})
@@ -86,6 +87,13 @@ def slots(workload: Workload, policy: MPIPolicy) -> int:
     if policy.num_proc_per_node == 1:
         return max(1, gpus(workload.node_resources))
     return policy.num_proc_per_node
+
+
+def _hosts(role: Role, workload: Workload) -> Iterator[str]:
+    """All pods of a role, those of its first job first."""
+    for index in host_indexes(role.name, role.job.replicas * role.count):
+        job, pod = divmod(index, role.count)
+        yield workload.network.host(role.name, pod, job)
 
 
 def _set_counts(workload: Workload, policy: MPIPolicy) -> None:
@@ -126,6 +134,7 @@ def _add_hostfile(launcher: Role, workload: Workload, policy: MPIPolicy) -> None
             slots(workload, policy),
             remote_shell=workload.network.remote_shell,
         )
+        env = unless_set(policy.mpi_implementation, env, container)
         container.set_env(*({"name": name, "value": value} for name, value in env))
 
 

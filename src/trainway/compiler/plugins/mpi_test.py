@@ -85,6 +85,24 @@ def test_reserved_variables() -> None:
     assert message.endswith("invalid envs configured: [OMPI_MCA_plm_rsh_args]")
 
 
+def test_what_upstream_does_not_set_the_job_may() -> None:
+    port = {"name": "PRTE_MCA_plm_ssh_args", "value": "-p 2222"}
+    outcome = compiled(mpi_runtime(AS_NODE), trainjob({"env": [port]}))
+    assert env(node(outcome, "launcher"))["PRTE_MCA_plm_ssh_args"] == "-p 2222"
+    slots = {"name": "PRTE_MCA_prte_set_default_slots", "value": "9"}
+    own = runtime(AS_NODE, role("node", ""), role("launcher", env=[slots]))
+    variables = env(node(compiled(own, trainjob({})), "launcher"))
+    assert variables["PRTE_MCA_prte_set_default_slots"] == "9"
+    assert variables["PRTE_MCA_plm_ssh_args"] == "-o ConnectionAttempts=10"
+
+
+def test_every_job_of_the_workers_is_listed() -> None:
+    workers = role("node", "") | {"replicas": 2}
+    outcome = compiled(runtime({"mpi": {}}, workers, role("launcher")), trainjob({"numNodes": 2}))
+    hosts = [line.split(".")[0] for line in found(outcome, "ConfigMap")["data"]["hostfile"].split()]
+    assert hosts[::2] == ["t-node-0-0", "t-node-0-1", "t-node-1-0", "t-node-1-1"]
+
+
 def test_workers_on_the_launcher_s_host_need_no_ssh_server() -> None:
     probe = {"tcpSocket": {"port": 2222}}
     worker = role("node", "", command=["/usr/sbin/sshd"], args=["-De"], readinessProbe=probe)
