@@ -5,12 +5,18 @@ that. Tests interrupt themselves and the processes they start, so they must hear
 
 Tests of a group (`pytest.mark.xdist_group`) run in one worker of pytest-xdist, which tells it by
 their ids: but its version 3.8 changes these where pytest 9.2 does not look any more.
+
+Property tests have no deadline of their own: a machine that is busy is not a defect.
 """
 
 import signal
 
 import pytest
 from _pytest.nodeid import NodeId
+from hypothesis import settings
+
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 
 def pytest_configure() -> None:
