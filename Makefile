@@ -79,6 +79,7 @@ lock: install ## pin the dependencies of development and of the image anew
 bench: install ## print what start-up, compilation and running cost
 	@$(BIN)/python benchmarks/run.py
 	@$(BIN)/python benchmarks/local.py
+	@$(BIN)/python benchmarks/attack.py
 	@$(BIN)/python benchmarks/clusters.py
 	@[ "$$(id -u)" -ne 0 ] || $(BIN)/python benchmarks/ssh.py # needs network namespaces
 	@[ "$$(id -u)" -ne 0 ] || ! command -v slurmctld >/dev/null || $(BIN)/python benchmarks/slurm.py
