@@ -12,35 +12,27 @@ import click
 
 from trainway import __version__
 from trainway.cli.lazy import LazyGroup
-from trainway.cli.output import echo_line
+from trainway.cli.output import echo, echo_line
 from trainway.cli.refusal import RefusedError
 from trainway.errors import TrainwayError
 
+SECTIONS: Final = {
+    "Jobs": ("run", "jobs"),
+    "Clusters": (
+        "launch", "exec", "status", "queue", "logs", "cancel", "autostop", "stop", "start", "down",
+        "ssh",
+    ),
+    "Look before you run": ("explain", "validate", "runtimes", "doctor"),
+    "Run your own": ("server", "operator", "crds", "completion"),
+}  # fmt: skip
+"""The commands as the help lists them; each has a module of its own."""
 MODULES: Final = {
-    "run": "trainway.cli.commands.run",
-    "jobs": "trainway.cli.commands.jobs",
-    "launch": "trainway.cli.commands.launch",
-    "exec": "trainway.cli.commands.exec",
-    "status": "trainway.cli.commands.status",
-    "queue": "trainway.cli.commands.queue",
-    "logs": "trainway.cli.commands.logs",
-    "cancel": "trainway.cli.commands.cancel",
-    "autostop": "trainway.cli.commands.autostop",
-    "stop": "trainway.cli.commands.stop",
-    "start": "trainway.cli.commands.start",
-    "down": "trainway.cli.commands.down",
-    "ssh": "trainway.cli.commands.ssh",
-    "explain": "trainway.cli.commands.explain",
-    "validate": "trainway.cli.commands.validate",
-    "runtimes": "trainway.cli.commands.runtimes",
-    "crds": "trainway.cli.commands.crds",
-    "server": "trainway.cli.commands.server",
-    "operator": "trainway.cli.commands.operator",
-    "doctor": "trainway.cli.commands.doctor",
-    "completion": "trainway.cli.commands.completion",
+    name: f"trainway.cli.commands.{name}" for names in SECTIONS.values() for name in names
 }
 DEBUG: Final = "TRAINWAY_DEBUG"
 _INTERRUPTED: Final = 130
+_WIDEST: Final = max(map(len, MODULES))
+_INDENTED: Final = 6 + _WIDEST
 
 
 class App(LazyGroup):
@@ -50,11 +42,25 @@ class App(LazyGroup):
         """Run a command and exit with its status."""
         sys.exit(self._status(*args, **kwargs))
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands, by section."""
+        limit = formatter.width - _INDENTED
+        for section, names in SECTIONS.items():
+            found = [(name, self.get_command(ctx, name)) for name in names]
+            with formatter.section(section):
+                formatter.write_dl(
+                    [(name, one.get_short_help_str(limit)) for name, one in found if one],
+                    col_max=_WIDEST,
+                )
+
     def _status(self, *args: Any, **kwargs: Any) -> int:
         try:
             result = super().main(*args, **{**kwargs, "standalone_mode": False})
         except click.Abort:
             return _INTERRUPTED
+        except click.exceptions.NoArgsIsHelpError as error:
+            echo(error.format_message() + "\n")
+            return 0
         except click.UsageError as error:
             command = error.ctx.command_path if error.ctx else "trainway"
             return _fail(error.format_message(), f"see {command} --help", error.exit_code)

@@ -26,7 +26,9 @@ def task_group(command: Command) -> Command:
     options = (
         click.option("-n", "--name", help="Name of the job."),
         click.option("--workdir", metavar="FOLDER", help="Folder in which the job runs."),
-        click.option("--num-nodes", "nodes", type=click.IntRange(min=1), help="Number of nodes."),
+        click.option(
+            "--num-nodes", "--nodes", "nodes", type=click.IntRange(min=1), help="Number of nodes."
+        ),
         click.option("--cpus", metavar="NUMBER", help="CPUs for each node: 4, 4+, 0.5."),
         click.option(
             "--memory", metavar="SIZE", help="Memory for each node, in GB: 16, 16+, 512MB."

@@ -154,7 +154,7 @@ def test_bytes_that_are_no_text_are_kept() -> None:
     [
         ("import torch", None, ["torchrun", "/opt/trainway/files/train.py"]),
         ("import helper", None, ["torchrun", "/opt/trainway/files/train.py"]),
-        ("import os", 2, ["torchrun", "/opt/trainway/files/train.py"]),
+        ("import os", 2, ["python", "/opt/trainway/files/train.py"]),
         ("import os", None, ["python", "/opt/trainway/files/train.py"]),
     ],
 )

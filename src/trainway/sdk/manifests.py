@@ -35,6 +35,9 @@ FUNCTION: Final = "trainway.dev/function"
 DEFAULT_IMAGE: Final = "python:{}.{}-slim".format(*sys.version_info)
 """Of a pod that needs no framework: it has the Python of whoever submits."""
 
+_BARE: Final = re.compile(r"\d+(\.\d+)?")
+_LEAST_MEMORY: Final = 1 << 20
+"""Bytes of memory; whoever asks for less has left out the unit."""
 _LONGEST_NAME: Final = 40
 """Pods are called `<name>-<role>-<job>-<pod>`, which must stay within 63 characters."""
 
@@ -46,6 +49,15 @@ class Resources:
     cpus: str | None = None
     memory: str | None = None
     gpus: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.memory is not None and _BARE.fullmatch(self.memory):
+            size = float(self.memory)
+            if 0 < size < _LEAST_MEMORY:
+                raise UsageError(
+                    f"{self.memory} of memory would be {self.memory} bytes",
+                    hint=f"write {self.memory}Gi for gibibytes, or {self.memory}Mi for mebibytes",
+                )
 
     def to_dict(self) -> Json:
         """Requests, and limits for devices, which Kubernetes knows only as limits."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from trainway.errors import ManifestError, UnreadableError, UsageError
+from trainway.errors import ManifestError, NotFoundError, UnreadableError, UsageError
 from trainway.sdk.manifests import (
     FUNCTION,
     JOB_KINDS,
@@ -28,6 +28,7 @@ Json = dict[str, Any]
 
 MANIFESTS: Final = (".yaml", ".yml", ".json")
 SCRIPT: Final = ".py"
+_SHELL_SCRIPT: Final = ".sh"
 _LETTERS: Final = "bcdfghjklmnpqrstvwxz"
 """No vowels, so no words; no digits, which Open MPI 4 takes for numbers in the names of hosts."""
 _SUFFIX: Final = 5
@@ -91,11 +92,11 @@ def script_objects(script: str, args: Sequence[str], wishes: Wishes) -> list[Jso
 
 
 def _script(script: str, args: Sequence[str], wishes: Wishes, *, uses_torch: bool) -> list[Json]:
-    if wishes.runtime is None and (_is_distributed(wishes) or uses_torch):
+    if wishes.runtime is None and ((wishes.procs_per_node or 1) > 1 or uses_torch):
         wishes = replace(wishes, runtime=TORCH_RUNTIME)
     if wishes.runtime is None:
         return [plain_jobset(wishes, [wishes.python, script, *args])]
-    runtime = _builtin(wishes.runtime)
+    runtime = _builtin(wishes)
     return trainjob(wishes, runtime, script_command(runtime, script, wishes.python), args)
 
 
@@ -106,13 +107,43 @@ def command_objects(command: Sequence[str], wishes: Wishes) -> list[Json]:
     if wishes.runtime is None and program == "torchrun":
         wishes = replace(wishes, runtime=TORCH_RUNTIME)
     if wishes.runtime is not None:
-        return trainjob(wishes, _builtin(wishes.runtime), command[:1], command[1:])
+        return trainjob(wishes, _builtin(wishes), command[:1], command[1:])
     if wishes.procs_per_node is not None:
         raise UsageError(
             "a command decides on its own processes",
             hint=f"a runtime starts several on each node: --runtime {TORCH_RUNTIME}",
         )
     return [plain_jobset(wishes, command)]
+
+
+def program_objects(program: str, args: Sequence[str], wishes: Wishes) -> list[Json]:
+    """The objects that run a program, or a file of this machine, with arguments."""
+    from shutil import which  # noqa: PLC0415 - slow, and not for manifests
+
+    path = Path(program)
+    if path.is_file() and ("/" in program or which(program) is None):
+        if wishes.travels:
+            raise UsageError(
+                f"{program} is a file of this machine, which a command does not take along",
+                hint="a task does: write it as the `run` of a task file with a `workdir`",
+            )
+        return command_objects([*_started(path), *args], _named(wishes, path.stem))
+    if not wishes.travels and which(program) is None:
+        raise UsageError(
+            f"there is neither a file nor a program called {program!r}",
+            hint=f"trainway runs manifests ({', '.join(MANIFESTS)}), scripts and commands",
+        )
+    return command_objects([program, *args], wishes)
+
+
+def _started(path: Path) -> list[str]:
+    """How a file is run: by itself, or by a shell where it is a script without the right to."""
+    place = str(path) if "/" in str(path) else f"./{path}"
+    if os.access(path, os.X_OK):
+        return [place]
+    if path.suffix != _SHELL_SCRIPT:
+        raise UsageError(f"{path} cannot be executed", hint=f"chmod +x {path}")
+    return ["bash", place]
 
 
 def function_objects(call: "FunctionCall", wishes: Wishes) -> list[Json]:
@@ -140,7 +171,7 @@ def _function(
         wishes = replace(wishes, runtime=TORCH_RUNTIME)
     if wishes.runtime is None:
         return [plain_jobset(wishes, [*command, *args])]
-    runtime = _builtin(wishes.runtime)
+    runtime = _builtin(wishes)
     return trainjob(wishes, runtime, [*launcher(runtime, wishes.python), *command], args)
 
 
@@ -164,11 +195,16 @@ def _unbuffered(wishes: Wishes) -> Wishes:
     return replace(wishes, env={"PYTHONUNBUFFERED": "1", **wishes.env})
 
 
-def _is_distributed(wishes: Wishes) -> bool:
-    return (wishes.nodes or 1) > 1 or (wishes.procs_per_node or 1) > 1
+def _builtin(wishes: Wishes) -> Json | None:
+    """The runtime that is asked for; None where it can only be one of the cluster's own."""
+    from trainway.runtimes import builtin_runtime, names  # noqa: PLC0415 - it brings YAML along
 
-
-def _builtin(name: str) -> Json | None:
-    from trainway.runtimes import builtin_runtime  # noqa: PLC0415 - it brings YAML along
-
-    return builtin_runtime(name)
+    name = wishes.runtime or ""
+    found = builtin_runtime(name)
+    if found is None and not wishes.is_in_pods:
+        similar = [known for known in names() if known.startswith(name)]
+        hint = f"did you mean {similar[0]}? " if name and similar else ""
+        raise NotFoundError(
+            f"there is no runtime {name!r}", hint=f"{hint}There are: {', '.join(names())}"
+        )
+    return found

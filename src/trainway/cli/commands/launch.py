@@ -58,7 +58,7 @@ error, 2 wrong usage, 3 something was not found.
 @click.option("--no-setup", is_flag=True, help="Leave out the task's setup.")
 @click.option("--fast", is_flag=True, help="Leave it out if the cluster is up already.")
 @slurm_option
-@click.option("--dryrun", is_flag=True, help="Only say what the cluster would be.")
+@click.option("--dryrun", "--dry-run", is_flag=True, help="Only say what the cluster would be.")
 @click.pass_context
 def command(ctx: click.Context, /, words: tuple[str, ...], **options: Any) -> int:
     """Make the cluster, submit, then show."""

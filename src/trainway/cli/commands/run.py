@@ -9,6 +9,7 @@ import click
 from trainway.cli.connection import connect
 from trainway.cli.output import echo, echo_line, to_yaml
 from trainway.cli.refusal import RefusedError
+from trainway.cli.run_words import RunCommand, refuse_options
 from trainway.cli.slurm_option import slurm_option
 from trainway.cli.variables import env_option, given, task_options
 from trainway.errors import InvalidError, JobFailedError, UsageError
@@ -21,22 +22,13 @@ from trainway.sdk.targets import (
     SCRIPT,
     command_objects,
     manifest_objects,
+    program_objects,
     read_manifest,
     script_objects,
 )
 
 _STDIN: Final = "-"
 _INTERRUPTED: Final = 130
-
-
-class _RunCommand(click.Command):
-    """Keeps what stands after `--` apart, which click does not."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Split, and leave the first part to click."""
-        split = args.index("--") if "--" in args else len(args)
-        ctx.obj = args[split + 1 :] if split < len(args) else None
-        return super().parse_args(ctx, args[:split])
 
 
 class _Amount(click.ParamType[str]):
@@ -51,10 +43,28 @@ class _Amount(click.ParamType[str]):
         try:
             is_negative = Quantity.parse(str(value)) < Quantity()
         except InvalidQuantityError:
-            self.fail(f"{value!r} is no amount; write 0.5, 500m or 4Gi", param, ctx)
+            self.fail(f"{value!r} is not an amount; write 0.5, 500m or 4Gi", param, ctx)
         if is_negative:
-            self.fail(f"{value!r} is less than nothing", param, ctx)
+            self.fail(f"{value!r} is negative", param, ctx)
         return str(value)
+
+
+class _GpuCount(_Amount):
+    """A number of GPUs. Of which kind they are can be said in a task only."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Check it."""
+        kind, _, count = str(value).partition(":")
+        if kind[:1].isalpha():
+            self.fail(
+                f"{value!r} names a kind of GPU, and here only their number counts: --gpus "
+                f"{count or 1}. Tasks and clusters take kinds: trainway launch --gpus {value}",
+                param,
+                ctx,
+            )
+        return super().convert(value, param, ctx)
 
 
 _AMOUNT: Final = _Amount()
@@ -64,25 +74,29 @@ _HELP: Final = """Run a job and show it until it ends.
 
 \b
 trainway run FILE.yaml             a TrainJob, MPIJob, JobSet or task, and what it needs
-trainway run train.py -- --lr 0.1  a script, with torchrun where there is torch
-trainway run -- COMMAND ARGS...    anything else
+trainway run train.py --lr 0.1     a script, with torchrun where there is torch
+trainway run COMMAND ARGS...       anything else: a program or a shell script
 
-Options replace what a TrainJob in a file says. Without a terminal the logs go to stdout, and what
-happens to the job to stderr. Ctrl-C asks whether to leave the job alone or to cancel it.
+Options that are listed below are Trainway's wherever they stand. All other words go to the script
+or command, and so does everything after --. Options replace what a TrainJob in a file says.
+Without a terminal the logs go to stdout, and what happens to the job to stderr. Ctrl-C asks whether
+to leave the job alone or to cancel it.
 Of several jobs (--num-jobs) it only tells how they end.
 
 Exit status: 0 the job succeeded, 4 it failed, 1 an error, 2 wrong usage, 3 something was not found.
 """
 
 
-@click.command("run", cls=_RunCommand, help=_HELP)
-@click.argument("targets", metavar="[FILE|SCRIPT] [-- ARGS|COMMAND]...", nargs=-1)
-@click.option("--name", help="Name of the job; else that of the file or program.")
-@click.option("--nodes", type=click.IntRange(min=1), help="Number of nodes.")
+@click.command("run", cls=RunCommand, help=_HELP)
+@click.argument(
+    "targets", metavar="[FILE|SCRIPT|COMMAND] [ARGS]...", nargs=-1, type=click.UNPROCESSED
+)
+@click.option("-n", "--name", help="Name of the job; else that of the file or program.")
+@click.option("--nodes", "--num-nodes", type=click.IntRange(min=1), help="Number of nodes.")
 @click.option("--procs-per-node", type=click.IntRange(min=1), help="Processes on each node.")
 @click.option("--cpus", type=_AMOUNT, help="CPUs for each node: 2, 0.5, 500m.")
 @click.option("--memory", type=_AMOUNT, help="Memory for each node: 4Gi, 500M.")
-@click.option("--gpus", type=_AMOUNT, help="GPUs for each node, which no other job gets.")
+@click.option("--gpus", type=_GpuCount(), help="GPUs for each node, which no other job gets.")
 @click.option("--runtime", help="The training runtime to run under.")
 @click.option(
     "--image",
@@ -96,7 +110,9 @@ Exit status: 0 the job succeeded, 4 it failed, 1 an error, 2 wrong usage, 3 some
 @task_options
 @click.option("--restarts", type=click.IntRange(min=0), default=0, help="Restarts after a failure.")
 @click.option("--priority", type=int, default=0, help="Jobs of higher priority start first.")
-@click.option("--on", "backend", metavar="BACKEND", help="Where to run; see trainway doctor.")
+@click.option(
+    "--on", "--infra", "backend", metavar="BACKEND", help="Where to run; see trainway doctor."
+)
 @slurm_option
 @click.option(
     "--oversubscribe", is_flag=True, help="Run it even if it asks for more than there is."
@@ -107,7 +123,9 @@ Exit status: 0 the job succeeded, 4 it failed, 1 an error, 2 wrong usage, 3 some
     help="So many jobs of it, NAME-0 and so on, which differ in TRAINWAY_JOB_RANK.",
 )
 @click.option("-d", "--detach", is_flag=True, help="Only submit; print the job's name and id.")
-@click.option("--dry-run", is_flag=True, help="Only print the objects that would be submitted.")
+@click.option(
+    "--dry-run", "--dryrun", is_flag=True, help="Only print the objects that would be submitted."
+)
 @click.pass_context
 def command(ctx: click.Context, /, targets: tuple[str, ...], **options: Any) -> int:
     """Submit, then show, then end as the job ends."""
@@ -216,25 +234,21 @@ def _target(
             raise click.UsageError("there is nothing to run", click.get_current_context())
         return "", command_objects(rest, wishes)
     target, *others = targets
-    if others:
-        raise UsageError(
-            f'what is "{others[0]}" for?', hint="arguments of a script or command stand after --"
-        )
+    refuse_options([target], click.get_current_context())
     suffix = Path(target).suffix
     if target == _STDIN or suffix in MANIFESTS:
-        if rest:
+        refuse_options(others, click.get_current_context())
+        if others or rest:
             raise UsageError(f"{target} takes no arguments", hint="--env passes variables")
         text = sys.stdin.read() if target == _STDIN else read_manifest(Path(target))
         name = "<stdin>" if target == _STDIN else target
         return name, _manifest(text, name, wishes)
     if wishes.secrets:
         raise UsageError("--secret is for tasks")
+    words = [*others, *(rest or [])]
     if suffix == SCRIPT:
-        return "", script_objects(target, rest or [], wishes)
-    raise UsageError(
-        f"{target} is neither a manifest ({', '.join(MANIFESTS)}) nor a Python script",
-        hint=f"to run a command: trainway run -- {target}",
-    )
+        return "", script_objects(target, words, wishes)
+    return "", program_objects(target, words, wishes)
 
 
 def _manifest(text: str, name: str, wishes: Wishes) -> list[Json]:

@@ -1,5 +1,6 @@
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer
     monkeypatch.setattr("trainway.sdk.targets.fresh_suffix", lambda: "12345")
     Path("a.yaml").write_text(json.dumps(TRAIN))
     Path("train.py").write_text("")
+    Path("train.txt").write_text("")
     with FakeServer(tmp_path / "home") as server:
         yield server
 
@@ -128,19 +130,62 @@ def command_of(jobset: Json) -> Any:
 def test_a_script_is_run_by_python_or_by_torchrun(fake: FakeServer) -> None:
     (plain,) = objects_of("train.py", "--", "--lr", "0.1", "--", "-d")
     assert command_of(plain) == ["python", "train.py", "--lr", "0.1", "--", "-d"]
-    runtime, torch = objects_of("--nodes", "2", "train.py", "--", "x")
+    (nodes,) = objects_of("--nodes", "2", "train.py")
+    assert command_of(nodes) == ["python", "train.py"]
+    runtime, torch = objects_of("--nodes", "2", "--procs-per-node", "4", "train.py", "--", "x")
     assert torch["spec"]["trainer"] == {
-        "command": ["torchrun", "train.py"], "args": ["x"], "numNodes": 2
+        "command": ["torchrun", "train.py"], "args": ["x"], "numNodes": 2, "numProcPerNode": 4
     }  # fmt: skip
     assert "image" not in str(runtime)
     assert fake.requests == []
 
 
+@dataclass(frozen=True)
+class Words:
+    args: list[str]
+    command: list[str]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Words(["train.py", "--lr", "0.1"], ["python", "train.py", "--lr", "0.1"]),
+        Words(["train.py", "x", "--nodes", "3", "-y"], ["python", "train.py", "x", "-y"]),
+        Words(["train.py", "--lr=1", "--", "--nodes"], ["python", "train.py", "--lr=1", "--nodes"]),
+        Words(["train.py", "-1", "-lr", "5"], ["python", "train.py", "-1", "-lr", "5"]),
+        Words(["python", "train.py", "--lr", "1"], ["python", "train.py", "--lr", "1"]),
+        Words(["sh", "-c", "echo hi"], ["sh", "-c", "echo hi"]),
+        Words(["a.sh", "x"], ["bash", "./a.sh", "x"]),
+        Words(["./b", "x"], ["b", "x"]),
+    ],
+    ids=lambda case: " ".join(case.args),
+)
+def test_words_that_are_not_ours_go_to_the_program(fake: FakeServer, case: Words) -> None:
+    Path("a.sh").write_text("")
+    Path("b").write_text("")
+    Path("b").chmod(0o755)
+    (jobset,) = objects_of(*case.args)
+    command = [word.removeprefix("./") if word == "./b" else word for word in command_of(jobset)]
+    assert command == case.command
+
+
+def test_run_and_launch_know_the_options_of_each_other(fake: FakeServer) -> None:
+    given = ("-n", "x", "--num-nodes", "2", "--infra", "local", "true")
+    result = invoke("--dryrun", *given)
+    (job,) = yaml.safe_load_all(result.stdout)
+    assert job["metadata"]["name"] == "x"
+
+
 def test_a_runtime_decides_how_a_script_is_run(fake: FakeServer) -> None:
     _, job = objects_of("--runtime", "deepspeed-distributed", "train.py")
     assert job["spec"]["trainer"]["command"] == ["mpirun", "python", "train.py"]
-    (unknown,) = objects_of("--runtime", "mine", "train.py")
-    assert unknown["spec"]["trainer"]["command"] == ["python", "train.py"]
+    *_, unknown = objects_of("--on", "k8s", "--runtime", "mine", "train.py")
+    assert unknown["spec"]["trainer"]["command"][-1].endswith("train.py")
+    result = invoke("--runtime", "torch", "train.py")
+    assert result.exit_code == 3
+    assert result.stderr.startswith(
+        "error: there is no runtime 'torch'\nhint: did you mean torch-distributed? There are: "
+    )
 
 
 def test_a_command_is_run_as_it_is(fake: FakeServer) -> None:
@@ -169,7 +214,7 @@ def test_containers_are_asked_for(fake: FakeServer, args: list[str], isolation: 
 def test_images_count_where_there_are_containers(fake: FakeServer) -> None:
     (jobset,) = objects_of("--image", "i", "--", "true")
     assert "'image': 'i'" in str(jobset)
-    _, runtime, _ = objects_of("--on", "kubernetes", "--nodes", "2", "train.py")
+    _, runtime, _ = objects_of("--on", "kubernetes", "--procs-per-node", "2", "train.py")
     assert "'image': 'pytorch/" in str(runtime)
 
 
@@ -179,17 +224,66 @@ def test_images_count_where_there_are_containers(fake: FakeServer) -> None:
         ([], "error: there is nothing to run\nhint: see trainway run --help"),
         (["--"], "error: there is nothing to run\nhint: see trainway run --help"),
         (
-            ["train.py", "x"],
-            'error: what is "x" for?\nhint: arguments of a script or command stand after --',
+            ["--lr", "0.1", "train.py"],
+            (
+                "error: trainway run has no option --lr\n"
+                "hint: see trainway run --help. The options of your program stand behind its name"
+            ),
         ),
+        (
+            ["--nmae", "x", "train.py"],
+            (
+                "error: trainway run has no option --nmae\n"
+                "hint: did you mean --name? The options of your program stand behind its name"
+            ),
+        ),
+        (
+            ["train.py", "-debug"],
+            (
+                "error: -debug could be meant for trainway or for what it runs; put -- before the "
+                "arguments of your program\nhint: see trainway run --help"
+            ),
+        ),
+        (
+            ["a.yaml", "--lr=1"],
+            (
+                "error: trainway run has no option --lr\n"
+                "hint: see trainway run --help. The options of your program stand behind its name"
+            ),
+        ),
+        (["a.yaml", "x"], "error: a.yaml takes no arguments\nhint: --env passes variables"),
         (["a.yaml", "--", "x"], "error: a.yaml takes no arguments\nhint: --env passes variables"),
         (["no.yaml"], "error: no.yaml: No such file or directory"),
         (["no.py"], "error: no.py: No such file or directory"),
         (
-            ["echo"],
+            ["no-such-program"],
             (
-                "error: echo is neither a manifest (.yaml, .yml, .json) nor a Python script\n"
-                "hint: to run a command: trainway run -- echo"
+                "error: there is neither a file nor a program called 'no-such-program'\n"
+                "hint: trainway runs manifests (.yaml, .yml, .json), scripts and commands"
+            ),
+        ),
+        (["train.txt"], "error: train.txt cannot be executed\nhint: chmod +x train.txt"),
+        (
+            ["--on", "ssh/lab", "./train.txt"],
+            (
+                "error: ./train.txt is a file of this machine, which a command does not take "
+                "along\n"
+                "hint: a task does: write it as the `run` of a task file with a `workdir`"
+            ),
+        ),
+        (
+            ["--memory", "4", "a.yaml"],
+            (
+                "error: 4 of memory would be 4 bytes\n"
+                "hint: write 4Gi for gibibytes, or 4Mi for mebibytes"
+            ),
+        ),
+        (
+            ["--gpus", "A100:8", "a.yaml"],
+            (
+                "error: Invalid value for '--gpus': 'A100:8' names a kind of GPU, and here only "
+                "their number counts: --gpus 8. Tasks and clusters take kinds: trainway launch "
+                "--gpus A100:8\nhint: see trainway run --help"
             ),
         ),
         (["--env", "=1", "a.yaml"], "error: --env =1: there is no name"),
@@ -207,14 +301,15 @@ def test_images_count_where_there_are_containers(fake: FakeServer) -> None:
         (
             ["--cpus", "two", "a.yaml"],
             (
-                "error: Invalid value for '--cpus': 'two' is no amount; write 0.5, 500m or 4Gi\n"
+                "error: Invalid value for '--cpus': 'two' is not an amount; write 0.5, 500m or "
+                "4Gi\n"
                 "hint: see trainway run --help"
             ),
         ),
         (
             ["--memory", "-1", "a.yaml"],
             (
-                "error: Invalid value for '--memory': '-1' is less than nothing\n"
+                "error: Invalid value for '--memory': '-1' is negative\n"
                 "hint: see trainway run --help"
             ),
         ),

@@ -11,7 +11,7 @@ import click
 from trainway.cli.connection import connect
 from trainway.cli.job_options import output_option
 from trainway.cli.output import echo, echo_line, to_json, to_yaml
-from trainway.errors import ConflictError, NotFoundError
+from trainway.errors import NotFoundError
 from trainway.sdk.address import Home, configured_address, listens
 from trainway.sdk.rest import Json, Rest
 from trainway.sdk.server_process import ServerProcess
@@ -55,14 +55,12 @@ def start(listen: str | None, token_file: Path | None) -> None:
     options = ["--listen", listen] if listen else []
     options += ["--token-file", str(token_file.absolute())] if token_file else []
     if listens(process.home.address(process.home.server_info())):
-        if options:
-            raise ConflictError(
-                "a server runs already, and listens where it listens",
-                hint="trainway server stop, then start it again; jobs go on meanwhile",
-            )
-        process.ensure()
-        echo_line("a server runs already")
-        return
+        if not options:
+            process.ensure()
+            echo_line("a server runs already")
+            return
+        process.stop()
+        echo_line("the server that ran has stopped, to listen there; jobs go on")
     address = process.start(options)
     if not listen:
         echo_line(f"the server listens at {address}")

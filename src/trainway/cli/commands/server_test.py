@@ -95,10 +95,18 @@ def test_a_wrong_address_is_refused(listen: str) -> None:
 
 def test_a_server_that_runs_is_not_started_again(fake: FakeServer) -> None:
     assert invoke("server", "start").stderr == "a server runs already\n"
-    result = invoke("server", "start", "--listen", "localhost:80")
-    assert (result.exit_code, result.stderr.splitlines()[0]) == (
-        1, "error: a server runs already, and listens where it listens"
-    )  # fmt: skip
+    assert fake.requests == []
+
+
+def test_a_server_that_runs_is_replaced_by_one_that_listens_elsewhere(
+    fake: FakeServer, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ServerProcess, "start", lambda self, _options: self.home.address({}))
+    assert invoke("server", "start", "--listen", "localhost:80").stderr.splitlines()[:2] == [
+        "the server that ran has stopped, to listen there; jobs go on",
+        f"the server listens at unix:{home}/server.sock and http://localhost:80",
+    ]
+    assert ("POST", "/api/v1/server/stop") in [request[:2] for request in fake.requests]
 
 
 def test_a_server_is_stopped(home: Path) -> None:
