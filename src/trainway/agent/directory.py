@@ -9,6 +9,11 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from contextlib import contextmanager, suppress
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PRIVATE_FILE = 0o600
 PRIVATE_DIRECTORY = 0o700
@@ -47,18 +52,33 @@ class Directory:
         """Open a file."""
         return os.open(path, flags | os.O_CLOEXEC, mode, dir_fd=self.fd)
 
+    @contextmanager
+    def folder(self, path: str, make_mode: int = 0) -> Iterator[int]:
+        """A directory below this one, reached through no link; with a mode those missing are made.
+
+        What a job can write to has the links that it likes.
+        """
+        flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+        opened = [self.fd]
+        try:
+            for name in filter(None, path.split("/")):
+                if make_mode:
+                    with suppress(FileExistsError):
+                        os.mkdir(name, make_mode, dir_fd=opened[-1])
+                opened.append(os.open(name, flags, dir_fd=opened[-1]))
+                if len(opened) > 2:
+                    os.close(opened.pop(1))
+            yield opened[-1]
+        finally:
+            for fd in opened[1:]:
+                os.close(fd)
+
     def open_regular(self, path: str, flags: int, mode: int = PRIVATE_FILE) -> int:
         """Open a file where a job can write too: no link on the way to it, no pipe, no device."""
-        *folders, name = path.split("/")
-        above, opened = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, [self.fd]
-        try:
-            for folder in folders:
-                opened.append(os.open(folder, above, dir_fd=opened[-1]))
-            flags |= os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-            fd = os.open(name, flags, mode, dir_fd=opened[-1])
-        finally:
-            for each in opened[1:]:
-                os.close(each)
+        above, _, name = path.rpartition("/")
+        flags |= os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+        with self.folder(above) as folder:
+            fd = os.open(name, flags, mode, dir_fd=folder)
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             os.close(fd)
             raise OSError(errno.EINVAL, "it is no regular file", self.join(path))

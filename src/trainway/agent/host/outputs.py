@@ -138,7 +138,7 @@ class Outputs:
         file = self._queue.pop(path)
         if not file.link:
             try:
-                self._fd = self._directory.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+                self._fd = self._directory.open_regular(path, os.O_RDONLY)
             except OSError:
                 return
             if os.fstat(self._fd).st_ino != file.inode:

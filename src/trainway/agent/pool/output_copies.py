@@ -100,7 +100,7 @@ class OutputCopies:
 
     def _append(self, transfer: Transfer, data: bytes) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-        with os.fdopen(self._directory.open(transfer.name, flags), "ab", 0) as file:
+        with os.fdopen(self._directory.open_regular(transfer.name, flags), "ab", 0) as file:
             view = memoryview(data)
             while view:
                 view = view[file.write(view) or 0 :]
@@ -111,7 +111,7 @@ class OutputCopies:
     ) -> None:
         changed = _changed_ns(frame)
         mode = int(frame.get("mode") or 0o600) & 0o777 | stat.S_IRUSR | stat.S_IWUSR
-        fd = self._directory.open(transfer.name, os.O_RDWR)
+        fd = self._directory.open_regular(transfer.name, os.O_RDWR)
         try:
             os.fchmod(fd, mode)
             os.utime(fd, ns=(changed, changed))
@@ -184,7 +184,7 @@ class OutputCopies:
             yield {"path": path, "link": target, "offset": 0, "last": True}, b""
             return
         try:
-            fd = self._directory.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+            fd = self._directory.open_regular(path, os.O_RDONLY)
         except OSError:
             return
         with os.fdopen(fd, "rb") as file:

@@ -99,7 +99,8 @@ def write_private(path: Path, data: bytes, *, is_durable: bool = False) -> None:
     Only what is `is_durable` also survives the loss of power: that takes its time.
     """
     draft = path.with_name(f".{path.name}.new")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+    descriptor = os.open(draft, flags, PRIVATE_FILE)
     with os.fdopen(descriptor, "wb") as file:
         file.write(data)
         if is_durable:

@@ -80,8 +80,14 @@ def _add(archive: TarFile, path: str, info: TarInfo) -> None:
         info.type = DIRTYPE
         archive.addfile(info)
     elif stat.S_ISREG(status.st_mode):
-        with open(path, "rb") as file:
-            info.size = os.fstat(file.fileno()).st_size
+        try:
+            fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError as error:
+            if error.errno in (errno.ELOOP, errno.ENXIO):  # something else by now
+                return
+            raise
+        with os.fdopen(fd, "rb") as file:
+            info.size = os.fstat(fd).st_size
             archive.addfile(info, file)
 
 
@@ -116,7 +122,9 @@ def _unpack(parcel: str, path: str) -> None:
     os.mkdir(draft, 0o700)
     try:
         with import_module("tarfile").open(parcel, "r:") as archive:
+            folders = {""}
             for info in archive:
+                _check(info, folders)
                 _write(archive, info, f"{draft}/{info.name}")
         inside = Directory(draft)
         versions = {file.path: list(file.version) for file in scan(inside)}
@@ -131,6 +139,19 @@ def _unpack(parcel: str, path: str) -> None:
         remove_trees([draft])
 
 
+def _check(info: TarInfo, folders: set[str]) -> None:
+    """See that it comes into a folder that was made here, not through a link or elsewhere."""
+    above, _, name = info.name.rpartition("/")
+    if (
+        above not in folders
+        or name in ("", ".", "..")
+        or not (info.isfile() or info.isdir() or info.issym())
+    ):
+        raise OSError(errno.EPERM, "the parcel has something that does not belong there", info.name)
+    if info.isdir():
+        folders.add(info.name)
+
+
 def _write(archive: TarFile, info: TarInfo, path: str) -> None:
     if info.issym():
         os.symlink(info.linkname, path)
@@ -139,7 +160,7 @@ def _write(archive: TarFile, info: TarInfo, path: str) -> None:
         os.mkdir(path, info.mode | stat.S_IRWXU)
         return
     source = archive.extractfile(info)
-    with open(path, "wb") as file:
+    with open(path, "xb") as file:
         if source is not None:
             import_module("shutil").copyfileobj(source, file)
         os.fchmod(file.fileno(), info.mode)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tarfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -160,3 +162,49 @@ def test_files_that_nobody_needs_for_a_while_are_removed(tmp_path: Path) -> None
     remove_unused(directory, pause)
     assert not place.exists()
     assert looks == 3 * QUIET_LOOKS - 1
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    members: tuple[tuple[str, bytes], ...]
+
+
+REFUSED = [
+    Case("a path that leads up", (("../escaped", tarfile.REGTYPE),)),
+    Case("an absolute path", (("/tmp/escaped", tarfile.REGTYPE),)),
+    Case("a path through a link", (("output", tarfile.SYMTYPE), ("output/x", tarfile.REGTYPE))),
+    Case("up from within", (("output", tarfile.DIRTYPE), ("output/..", tarfile.DIRTYPE))),
+    Case("a pipe", (("pipe", tarfile.FIFOTYPE),)),
+    Case("a device", (("zero", tarfile.CHRTYPE),)),
+    Case("a hard link", (("link", tarfile.LNKTYPE),)),
+]
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.name)
+def test_a_parcel_is_unpacked_only_below_its_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: Case
+) -> None:
+    parcel, place = tmp_path / "trainway-7.0.x.pyz", tmp_path / "trainway-7.0"
+    with tarfile.open(parcel, "w") as archive:
+        for name, kind in case.members:
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname = kind, str(tmp_path)
+            info.pax_headers = {"TRAINWAY.mtime_ns": "1"}
+            archive.addfile(info)
+    monkeypatch.setenv("TRAINWAY_AGENT", str(parcel))
+    with pytest.raises(OSError, match="does not belong there"):
+        opened(str(place))
+    assert [path.name for path in tmp_path.iterdir()] == [parcel.name]
+
+
+def test_what_a_job_leaves_beside_files_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job, parcel = job_in(tmp_path), tmp_path / "trainway-7.0.x.pyz"
+    os.mkfifo(job / "output" / "pipe")
+    pack(str(job), str(parcel))
+    monkeypatch.setenv("TRAINWAY_AGENT", str(parcel))
+    opened(str(tmp_path / "trainway-7.0")).close()
+    names = sorted(path.name for path in (tmp_path / "trainway-7.0" / "output").iterdir())
+    assert names == ["checkpoints", "latest"]
