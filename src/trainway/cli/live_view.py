@@ -42,7 +42,7 @@ class LiveView:
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or Console(highlight=False, markup=False, emoji=False)
-        self._text = LogText(colourful=is_colourful(self._console.file))
+        self._text = LogText(colourful=is_colourful(self._console.file), joined=False)
         self._state = JobState()
         self._live: Live | None = None
 

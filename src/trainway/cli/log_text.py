@@ -38,9 +38,10 @@ def batches(lines: Iterable[LogLine], most: int) -> Iterator[list[LogLine]]:
 class LogText:
     """Formats lines; remembers which colour a node has, and how wide names are."""
 
-    def __init__(self, *, colourful: bool, prefix: bool = True) -> None:
+    def __init__(self, *, colourful: bool, prefix: bool = True, joined: bool = True) -> None:
         self._colourful = colourful
         self._prefix = prefix
+        self._joined = joined
         self._colours: dict[str, str] = {}
         self._containers: dict[str, str] = {}
         self._width = _NARROWEST
@@ -48,23 +49,26 @@ class LogText:
         """Whose line the text ends with, where it is not complete."""
 
     def lines(self, lines: Iterable[LogLine]) -> str:
-        """The lines as one text; without who wrote them, the parts of a long one are joined."""
-        if not self._prefix:
-            return "".join([self._joined(line) for line in lines])
-        return "".join([f"{self._prefix_of(line)}{self._text_of(line)}\n" for line in lines])
+        """The lines as one text; parts of a long one that follow each other are joined."""
+        return "".join([self._line(line) for line in lines])
 
     def rest(self) -> str:
         """What is missing at the end."""
         is_open, self._open = self._open is not None, None
         return "\n" if is_open else ""
 
-    def _joined(self, line: LogLine) -> str:
+    def _line(self, line: LogLine) -> str:
+        if not line.partial and self._open is None:
+            return f"{self._prefix_of(line)}{self._text_of(line)}\n"
         source = (line.role, line.rank, line.job, line.container, line.attempt, line.stream)
-        between = "" if self._open in (None, source) else "\n"
-        self._open = source if line.partial else None
-        return f"{between}{self._text_of(line)}" + ("" if line.partial else "\n")
+        before = "" if self._open == source else f"{self.rest()}{self._prefix_of(line)}"
+        self._open = source if line.partial and self._joined else None
+        end = "" if self._open else "\n"
+        return f"{before}{self._text_of(line)}{end}"
 
     def _prefix_of(self, line: LogLine) -> str:
+        if not self._prefix:
+            return ""
         node = line.node
         if self._containers.setdefault(node, line.container) != line.container:
             node = f"{node}/{line.container}"

@@ -21,7 +21,7 @@ def test_lines_can_stand_alone() -> None:
     assert text.lines([LogLine("\x1b[2Ja\tb", "node", 0)]) == "\x1b[2Ja\tb\n"
 
 
-def test_the_parts_of_a_long_line_are_joined_where_lines_stand_alone() -> None:
+def test_the_parts_of_a_long_line_are_joined() -> None:
     text = LogText(colourful=False, prefix=False)
     first = [LogLine("a", "node", 0, partial=True), LogLine("b", "node", 0, partial=True)]
     assert text.lines(first) == "ab"
@@ -30,8 +30,16 @@ def test_the_parts_of_a_long_line_are_joined_where_lines_stand_alone() -> None:
     mixed = [LogLine("e", "node", 0, partial=True), LogLine("f", "node", 1, partial=True)]
     assert text.lines(mixed) == "e\nf"
     assert (text.rest(), text.rest()) == ("\n", "")
-    with_names = LogText(colourful=False).lines(first)
-    assert with_names == "node-0 | a\nnode-0 | b\n"
+
+
+def test_a_line_of_several_parts_has_its_writer_once() -> None:
+    begun, end = LogLine("a", "node", 0, partial=True), LogLine("b", "node", 0)
+    other = LogLine("c", "node", 1)
+    text = LogText(colourful=False)
+    assert text.lines([begun, begun]) + text.lines([end, end]) == "node-0 | aab\nnode-0 | b\n"
+    assert text.lines([begun, other, end]) == "node-0 | a\nnode-1 | c\nnode-0 | b\n"
+    apart = LogText(colourful=False, joined=False)
+    assert apart.lines([begun, end]) == "node-0 | a\nnode-0 | b\n"
 
 
 def test_what_is_shown_together_is_not_too_much() -> None:

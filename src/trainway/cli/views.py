@@ -55,7 +55,8 @@ class PlainView:
         echo(self._text.lines(lines))
 
     def close(self) -> None:
-        """Nothing to leave."""
+        """Complete the last line."""
+        echo(self._text.rest())
 
 
 def view_for_output() -> View:

@@ -40,4 +40,5 @@ def command(cluster: str, number: int | None, follow: bool, tail: int | None, st
     id_ = job["metadata"]["id"]
     for batch in batches(rest.logs(id_, query), 1 if follow else _BATCH):
         echo(text.lines(batch))
+    echo(text.rest())
     return exit_code(rest.get(id_))
