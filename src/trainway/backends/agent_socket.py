@@ -185,6 +185,8 @@ async def stream(socket: Path, request: Json) -> AsyncIterator[list[bytes]]:
             *lines, rest = (rest + chunk).split(b"\n")
             if lines:
                 yield lines
+            if len(rest) > _LONGEST_LINE:  # no agent of ours
+                return
     finally:
         writer.close()
 
