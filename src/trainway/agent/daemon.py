@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import stat
 import sys
 from contextlib import suppress
 
@@ -61,6 +63,19 @@ def detached(run: Callable[[Report], int]) -> bytes:
     except BaseException:  # noqa: BLE001 - this process ends here, whatever it was
         sys.excepthook(*sys.exc_info())
     os._exit(status)
+
+
+def own_directory(path: str) -> None:
+    """Make a directory for ourselves, unless it is there; PermissionError: it is not ours alone.
+
+    Its mode stays as it is, since somebody may have named a directory that others use too.
+    """
+    os.makedirs(path, 0o700, exist_ok=True)
+    status = os.stat(path)
+    if status.st_uid != os.geteuid():
+        raise PermissionError(errno.EPERM, "it belongs to another user", path)
+    if status.st_mode & stat.S_IWOTH:
+        raise PermissionError(errno.EPERM, "every user may write there: name another one", path)
 
 
 def lock(directory: Directory, name: str = "agent.lock") -> int:

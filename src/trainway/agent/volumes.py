@@ -106,13 +106,13 @@ class PodVolumes:
                     yield {"name": name, "persistentVolumeClaim": {"claimName": claim}}
 
     def _made(self, spec: Json) -> Volume:
-        name = str(spec["name"])
+        name = _component(spec["name"])
         kind = next((key for key in spec if key != "name" and spec[key] is not None), "emptyDir")
         source: Json = spec.get(kind) or {}
         if kind == "hostPath":
             return Volume(self._host_path(name, source))
         if kind == "persistentVolumeClaim":
-            path = f"volumes/pvc-{source['claimName']}"
+            path = f"volumes/pvc-{_component(source.get('claimName'))}"
             self._directory.make(path, PUBLIC_DIRECTORY)
             return Volume(self._directory.join(path))
         if kind in ("emptyDir", "ephemeral"):
@@ -160,10 +160,11 @@ class PodVolumes:
         if source.get("medium") == "Memory" and os.access(MEMORY, os.W_OK):
             pod = self._pod
             path = f"{MEMORY}/trainway-{pod.plan.id}-{pod.key}.{pod.uid[:8]}-{name}"
+            _make_private(path)
             self.temporary.append(path)
-        else:
-            self._make_temporary()
-            path = self._directory.join(self._home, name)
+            return path
+        self._make_temporary()
+        path = self._directory.join(self._home, name)
         self._directory.make(path, PUBLIC_DIRECTORY)
         return path
 
@@ -235,18 +236,44 @@ class PodVolumes:
         if not sub_path:
             return volume.path
         path = posixpath.join(volume.path, _safe(sub_path))
+        self._check_inside(volume, path, sub_path)
         if not posixpath.exists(path):
             if volume.fixed:
                 raise MissingError(f"subPath {sub_path} does not exist in the volume")
             self._directory.make(path, PUBLIC_DIRECTORY)
-        if not posixpath.realpath(path).startswith(posixpath.realpath(volume.path) + "/"):
-            raise MissingError(f"subPath {sub_path} leads out of the volume")
+            self._check_inside(volume, path, sub_path)
         return path
+
+    @staticmethod
+    def _check_inside(volume: Volume, path: str, sub_path: str) -> None:
+        """Refuse what leaves the volume by links, which containers may have put there."""
+        inside = posixpath.realpath(volume.path) + "/"
+        if not (posixpath.realpath(path) + "/").startswith(inside):
+            raise MissingError(f"subPath {sub_path} leads out of the volume")
+
+
+def _component(name: object) -> str:
+    """The name of one folder; anything else might lead elsewhere."""
+    text = str(name or "")
+    if text in ("", ".", "..") or "/" in text or "\0" in text:
+        raise MissingError(f'"{text}" is no name of a folder')
+    return text
+
+
+def _make_private(path: str) -> None:
+    """Make a directory for us alone where others may have one of that name ready for us."""
+    try:
+        os.mkdir(path, 0o700)
+    except FileExistsError:
+        status = os.lstat(path)
+        is_ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
+        if not is_ours or stat.S_IMODE(status.st_mode) & 0o077:
+            raise MissingError(f"{path} is there already, and not for us alone") from None
 
 
 def _safe(path: str) -> str:
     """A path that stays below where it is put."""
-    if path.startswith("/") or ".." in path.split("/") or not path:
+    if path.startswith("/") or ".." in path.split("/") or not path or "\0" in path:
         raise MissingError(f'path "{path}" must be relative and must not contain ".."')
     return path
 

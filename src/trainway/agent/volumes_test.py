@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from trainway.agent import volumes
 from trainway.agent.directory import Directory
 from trainway.agent.downward import Downward
 from trainway.agent.objects import MissingError, Objects
@@ -180,3 +181,59 @@ def test_what_stands_in_the_way_is_named(tmp_path: Path, volume: Json, problem: 
 def test_what_is_optional_may_be_missing(tmp_path: Path) -> None:
     optional = {"name": "v", "configMap": {"name": "none", "optional": True}}
     assert files(source(make(tmp_path, optional))) == {}
+
+
+def test_memory_is_for_its_owner_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shared = tmp_path / "shm"
+    shared.mkdir()
+    monkeypatch.setattr(volumes, "MEMORY", str(shared))
+    made = make(tmp_path, {"name": "v", "emptyDir": {"medium": "Memory"}})
+    assert made.temporary == [str(source(made))]
+    assert source(made).parent == shared
+    assert stat.S_IMODE(source(made).stat().st_mode) == 0o700
+    make(tmp_path, {"name": "v", "emptyDir": {"medium": "Memory"}})  # its own is found again
+
+
+@pytest.mark.parametrize("trap", ["link", "open", "file"])
+def test_memory_that_somebody_else_has_ready_is_refused(
+    trap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(volumes, "MEMORY", str(tmp_path))
+    path, elsewhere = tmp_path / "trainway-j-node-0-0.01234567-v", tmp_path / "elsewhere"
+    elsewhere.mkdir(mode=0o700)
+    if trap == "link":
+        path.symlink_to(elsewhere)
+    elif trap == "open":
+        path.mkdir()
+        path.chmod(0o777)
+    else:
+        path.touch()
+    with pytest.raises(MissingError, match="not for us alone"):
+        make(tmp_path, {"name": "v", "emptyDir": {"medium": "Memory"}})
+    assert list(elsewhere.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["../../../x", "a/../../../../x", "/x", "..", ""])
+def test_names_do_not_leave_the_jobs_directory(name: str, tmp_path: Path) -> None:
+    home = tmp_path / "a" / "b" / "job"
+    home.mkdir(parents=True)
+    for volume in (
+        {"name": name, "emptyDir": {}},
+        {"name": name, "configMap": {"name": "map"}},
+        {"name": "v", "persistentVolumeClaim": {"claimName": name}},
+    ):
+        with pytest.raises(MissingError, match="is no name of a folder"):
+            make(home, volume)
+    assert [path for path in tmp_path.rglob("*") if not home.is_relative_to(path)] == []
+
+
+def test_links_that_a_container_put_there_lead_nowhere(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    home = tmp_path / "job"
+    home.mkdir()
+    made = make(home, {"name": "v", "persistentVolumeClaim": {"claimName": "c"}})
+    (source(made) / "link").symlink_to(outside)
+    with pytest.raises(MissingError, match="leads out of the volume"):
+        source(made, subPath="link/deep/er")
+    assert list(outside.iterdir()) == []

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from trainway.backends.base import ISOLATION, Backend, Isolation, isolation_of
 from trainway.backends.demand import demand_of
+from trainway.backends.local import path_names
 from trainway.compiler.compile import Input, Options, Outcome, Problem, compile_objects
 from trainway.compiler.network import JobIdentity, Network
 from trainway.engine.job_size import check_jobset, check_source
@@ -54,7 +55,10 @@ def prepare(submission: Submission, backend: Backend) -> Prepared:
 
 
 def _check_files(objects: Iterable[Json], backend: Backend) -> None:
-    """Refuse files that were sent ahead where the backend does not take them."""
+    """Refuse keys that lead elsewhere, and files sent ahead where the backend takes none."""
+    wrong = path_names.key_errors(obj for obj in objects if type_of(obj) in FILES)
+    if wrong:
+        raise InvalidError(wrong)
     takes_files = getattr(backend, "takes_files", False)  # those of other packages lack it
     for obj in objects:
         if type_of(obj) not in FILES:

@@ -11,7 +11,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, BinaryIO, Final
 
 from trainway import __version__
 from trainway.errors import TrainwayError, UnavailableError
@@ -111,10 +112,15 @@ class ServerProcess:
             raise UnavailableError(
                 f"{self.home.path}: {error.strerror}", hint="TRAINWAY_HOME names another directory"
             ) from None
+        if self.home.path.stat().st_uid != os.geteuid():
+            raise UnavailableError(
+                f"{self.home.path} belongs to another user",
+                hint="TRAINWAY_HOME names the directory: let it be one of your own",
+            )
 
     def _spawn(self, options: Sequence[str]) -> _Detached:
         _children[:] = [child for child in _children if child.poll() is None]
-        with self.home.log.open("ab") as log:
+        with _private_log(self.home.log) as log:
             self._log_start = log.tell()
             child = _Detached(
                 [sys.executable, "-m", "trainway.server", "--home", str(self.home.path), *options],
@@ -134,6 +140,12 @@ class ServerProcess:
         said = reasons[-1] if reasons else " / ".join(line.strip() for line in lines)
         message = f"the server did not start: {reason}" + (f": {said}" if said else "")
         return UnavailableError(message, hint=f"all of its log: {self.home.log}")
+
+
+def _private_log(path: Path) -> BinaryIO:
+    """The log, to be written to; it is its owner's alone, and no link to another file."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+    return os.fdopen(os.open(path, flags, 0o600), "ab")
 
 
 @contextmanager

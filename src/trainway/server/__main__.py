@@ -23,6 +23,9 @@ def main(arguments: list[str] | None = None) -> int:
         home = ServerHome(options.home.absolute())
     except AlreadyRunningError:
         return 0
+    except TrainwayError as error:
+        sys.stderr.write(f"error: {error.message} ({error.hint})\n")
+        return 1
     except OSError as error:
         sys.stderr.write(f"error: {error.filename}: {error.strerror}\n")
         return 1

@@ -19,6 +19,7 @@ from typing import Final
 
 from trainway import __version__
 from trainway.errors import TrainwayError
+from trainway.server.home_directory import prepare_home
 
 BACKLOG: Final = 1024
 _LONGEST_SOCKET_PATH: Final = 100
@@ -64,8 +65,7 @@ class ServerHome:
         patience_s: float = 15.0,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path.chmod(0o700)
+        prepare_home(path)
         self.path = path
         self.socket_path = path / "server.sock"
         self._lock = os.open(path / "server.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -104,8 +104,11 @@ class ServerHome:
         """The unix socket, for the owner alone."""
         self.socket_path.unlink(missing_ok=True)
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        listener.bind(str(self.socket_path))
-        self.socket_path.chmod(0o600)
+        mask = os.umask(0o177)  # so that nobody else connects before it is too late
+        try:
+            listener.bind(str(self.socket_path))
+        finally:
+            os.umask(mask)
         listener.listen(BACKLOG)
         return listener
 

@@ -11,7 +11,7 @@ import os
 import socket
 import time
 
-from trainway.agent.daemon import READY, detached
+from trainway.agent.daemon import READY, detached, own_directory
 from trainway.agent.directory import Directory
 from trainway.agent.event_loop import EventLoop
 from trainway.agent.host import server
@@ -38,7 +38,7 @@ class ConnectError(Exception):
 
 def connect(path: str, idle: float) -> None:
     """Be the client of a home's daemon until either side is done."""
-    os.makedirs(path, 0o700, exist_ok=True)
+    own_directory(path)
     home = Directory(path)
     client = _reach(home, digest(), idle)
     client.sendall(json.dumps({"op": "arrived", **arrival(os.environ)}).encode() + b"\n")

@@ -12,7 +12,14 @@ import signal
 
 from trainway.agent import linux, process_tree, unix_listener
 from trainway.agent.clock import Clock
-from trainway.agent.daemon import READY, StartError, keep_turning, lock, use_log
+from trainway.agent.daemon import (
+    READY,
+    StartError,
+    keep_turning,
+    lock,
+    own_directory,
+    use_log,
+)
 from trainway.agent.directory import Directory
 from trainway.agent.event_loop import EventLoop
 from trainway.agent.host import rsh
@@ -176,7 +183,7 @@ def run(
     `own` is what is known of a host that nobody reaches by SSH.
     """
     try:
-        os.makedirs(path, 0o700, exist_ok=True)
+        own_directory(path)
         home = Directory(path)
         lock(home, LOCK)
     except (OSError, StartError) as error:

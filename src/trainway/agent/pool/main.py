@@ -23,6 +23,7 @@ from trainway.agent.daemon import (
     detached,
     keep_turning,
     lock,
+    own_directory,
     use_log,
 )
 from trainway.agent.directory import Directory
@@ -76,7 +77,7 @@ def _say(text: bytes) -> None:
 def _run(path: str, idle_seconds: float, report: Report) -> int:
     """Be the agent."""
     try:
-        os.makedirs(path, 0o700, exist_ok=True)
+        own_directory(path)
         directory = Directory(path)
         lock(directory)
         use_log(directory)

@@ -11,6 +11,7 @@ from typing import Any, Final
 from trainway.agent.plan import VERSION, Plan
 from trainway.agent.unsupported import not_honoured
 from trainway.backends.base import Isolation, isolation_of
+from trainway.backends.local import path_names
 from trainway.jobset.model import PodTemplate, replicated_jobs
 
 Json = dict[str, Any]
@@ -20,6 +21,11 @@ HERE: Final = "this machine"
 
 def errors(jobset: Json, where: str = HERE) -> list[str]:
     """Why the JobSet cannot run there at all."""
+    return [*path_names.errors(jobset), *_missing(jobset, where)]
+
+
+def _missing(jobset: Json, where: str) -> list[str]:
+    """Containers without what makes them run."""
     if _is_contained(jobset):
         return [
             f"role {role}, container {container.name}: image: Required value: it runs in a "

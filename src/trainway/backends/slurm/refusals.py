@@ -35,7 +35,8 @@ def errors(
 
     `tool` is what runs images on the cluster; `shared`: all nodes see where jobs are kept.
     """
-    found = [*_unfit(jobset, tool), *_devices(jobset, said), *_counts(jobset, said)]
+    unfit = dict.fromkeys(_unfit(jobset, tool))
+    found = [*unfit, *_devices(jobset, said), *_counts(jobset, said)]
     if not shared and isolation_of(jobset) is Isolation.CONTAINER:
         found.append(
             "images need a directory that all nodes see, and the cluster has none (shared)"

@@ -14,6 +14,7 @@ import traceback
 
 from trainway.agent.clock import Clock
 from trainway.agent.command import raise_file_limit
+from trainway.agent.daemon import own_directory
 from trainway.agent.directory import Directory
 from trainway.agent.event_loop import EventLoop
 from trainway.agent.host.blobs import Blobs
@@ -42,7 +43,7 @@ def main(arguments: Sequence[str]) -> int:
         return EXIT_USAGE
     path = os.path.abspath(os.path.expanduser(arguments[1]))
     try:
-        os.makedirs(path, 0o700, exist_ok=True)
+        own_directory(path)
         home = Directory(path)
         home.make("jobs")
         blobs = Blobs(home)
