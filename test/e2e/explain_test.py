@@ -109,7 +109,7 @@ def test_one_bad_file_of_many_means_no_output(tmp_path: Path) -> None:
 
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (
-        f"{bad}: TrainJob/u: spec.trainer.numNodes: Invalid value: -2:"
+        f"{bad}: line 8, column 15: TrainJob/u: spec.trainer.numNodes: Invalid value: -2:"
         " must be greater than or equal to 0\n"
     )
 

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from math import isfinite
 from typing import Any, Final
 
-from trainway.api.document import MAX_DEPTH, Document, place
+from trainway.api.document import MAX_DEPTH, Document, Places, Steps, place
 from trainway.api.yaml_scalar import INT64, integral
 from trainway.errors import ManifestError
 
-__all__ = ["ManifestError", "parse_manifests"]
+__all__ = ["ManifestError", "object_places", "parse_manifests"]
 
 _MOST_DIGITS: Final = 20
 _SPACE: Final = " \t\r\n"
@@ -32,6 +32,41 @@ def parse_manifests(text: str) -> list[dict[str, Any]]:
     return objects
 
 
+def object_places(text: str) -> list[Places]:
+    """Where the fields of each object stand, in the order of `parse_manifests`.
+
+    Slower than reading the objects, so for texts in which something was wrong. Empty where the text
+    cannot be read as YAML, as some JSON cannot.
+    """
+    from trainway.api.yaml_composer import compose  # noqa: PLC0415 - see below
+
+    found: list[Places] = []
+    try:
+        documents = list(compose(text.removeprefix("\ufeff"), places=found))
+    except ManifestError:
+        return []
+    return [
+        places.below(steps) if steps else places
+        for (value, _, _), places in zip(documents, found, strict=True)
+        if value is not None
+        for steps in _object_steps(value, ())
+    ]
+
+
+def _object_steps(value: Any, steps: Steps) -> Iterator[Steps]:
+    """The way to each object in a document: a List has several."""
+    if not _is_list(value):
+        yield steps
+        return
+    for index, item in enumerate(value["items"] or ()):
+        yield from _object_steps(item, (*steps, "items", index))
+
+
+def _is_list(value: dict[str, Any]) -> bool:
+    kind = value.get("kind")
+    return isinstance(kind, str) and kind.endswith("List") and "items" in value
+
+
 def _yaml_documents(text: str) -> Iterator[Document]:
     from trainway.api.yaml_composer import compose  # noqa: PLC0415 - slow; JSON does without
 
@@ -41,8 +76,7 @@ def _yaml_documents(text: str) -> Iterator[Document]:
 def _flatten(value: Any, what: str, line: int, column: int) -> Iterator[dict[str, Any]]:
     if not isinstance(value, dict):
         raise ManifestError(f"{what} must be an object, not {_type(value)}", line, column)
-    kind = value.get("kind")
-    if not (isinstance(kind, str) and kind.endswith("List") and "items" in value):
+    if not _is_list(value):
         yield value
         return
     items = value["items"]

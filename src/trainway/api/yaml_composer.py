@@ -8,7 +8,6 @@ scalar means is told by `yaml_scalar`.
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from math import isfinite
 from types import NoneType
 from typing import Any, Final
@@ -16,23 +15,9 @@ from typing import Any, Final
 import yaml
 from yaml import events
 
-from trainway.api.document import MAX_DEPTH, Document, place
+from trainway.api.document import MAX_DEPTH, Document, Place, Places, Steps, place
 from trainway.api.yaml_scalar import Scalar, resolve
 from trainway.errors import ManifestError
-
-Place = tuple[int, int]
-"""Line and column."""
-Steps = tuple[str | int, ...]
-"""The keys and indexes that lead to a node of a document."""
-
-
-@dataclass
-class Places:
-    """Where the nodes of one document stand. What an alias or a merge brings in has no place."""
-
-    keys: dict[Steps, Place] = field(default_factory=dict)
-    values: dict[Steps, Place] = field(default_factory=dict)
-
 
 MAX_EXPANSION: Final = 1_000_000
 """What aliases may add to a text: nodes, and one more for every 64 characters of a string."""

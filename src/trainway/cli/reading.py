@@ -2,13 +2,14 @@
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
 import click
 
-from trainway.api.document import place
-from trainway.api.manifest import parse_manifests
+from trainway.api.document import Places, place
+from trainway.api.manifest import object_places, parse_manifests
 from trainway.cli.refusal import RefusedError
 from trainway.compiler.inputs import Input
 from trainway.errors import InvalidError, ManifestError, UnreadableError, UsageError
@@ -61,7 +62,7 @@ def read_inputs(filenames: Sequence[str], overrides: "Overrides | None" = None) 
     problems: list[str] = []
     refused: list[str] = []
     volumes = 0
-    for source in _sources(filenames):
+    for source, folder in _sources(filenames):
         name = _shown(source)
         try:
             text = _decoded(_read(source))
@@ -69,7 +70,9 @@ def read_inputs(filenames: Sequence[str], overrides: "Overrides | None" = None) 
             if _are_tasks(objects):
                 objects = _tasks(text, name, overrides)
                 volumes += not objects
-            inputs += [Input(data, name) for data in objects]
+                inputs += [Input(data, name, folder) for data in objects]
+            else:
+                inputs += _located(objects, text, name, folder)
         except InvalidError as error:
             refused += [f"{name}: {line}" for line in error.lines]
         except UnreadableError as error:
@@ -87,6 +90,19 @@ def read_inputs(filenames: Sequence[str], overrides: "Overrides | None" = None) 
     if not inputs and not volumes:
         raise RefusedError([f"{_shown(name)}: there are no objects in it" for name in filenames], 1)
     return inputs
+
+
+def _located(
+    objects: Sequence[dict[str, Any]], text: str, name: str, folder: str
+) -> Iterator[Input]:
+    """The objects, with where in the text their fields stand for whoever asks."""
+    found = cache(partial(object_places, text))
+
+    def places(index: int) -> Places:
+        return found()[index] if found() else Places()
+
+    for index, data in enumerate(objects):
+        yield Input(data, name, folder, partial(places, index))
 
 
 def _are_tasks(objects: Sequence[dict[str, Any]]) -> bool:
@@ -108,15 +124,15 @@ def _shown(source: str) -> str:
     return "<stdin>" if source == STDIN else source
 
 
-def _sources(filenames: Sequence[str]) -> Iterator[str]:
-    """The names, with a folder's manifests in place of the folder."""
+def _sources(filenames: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The names, with a folder's manifests in place of the folder; each with its folder, if any."""
     for filename in filenames:
         try:
             entries = sorted(Path(filename).iterdir()) if filename not in ("", STDIN) else []
         except (OSError, ValueError):  # not a folder, or one that cannot be read
             entries = []
         files = [str(file) for file in entries if file.suffix in _SUFFIXES and file.is_file()]
-        yield from files or [filename]
+        yield from [(file, filename) for file in files] or [(filename, "")]
 
 
 def _read(source: str) -> bytes:

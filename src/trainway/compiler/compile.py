@@ -5,7 +5,7 @@ in). Either everything compiles, or all problems of all inputs are reported and 
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from trainway.api.admission import (
@@ -15,6 +15,7 @@ from trainway.api.admission import (
     validate_mpijob,
     validate_runtime,
 )
+from trainway.api.document import Place, place_text
 from trainway.api.kinds import KINDS, check, read
 from trainway.api.mpijob import MPIJob
 from trainway.api.runtime import ClusterTrainingRuntime, TrainingRuntime
@@ -61,6 +62,9 @@ PRIORITY_CLASS: Final = ("scheduling.k8s.io/v1", "PriorityClass")
 JOBSET_KEY: Final = (JOBSET_VERSION, JOBSET_KIND)
 TASK_KEY: Final = (task_object.API_VERSION, task_object.KIND)
 
+_SUFFIX: Final = "xxxxx"
+"""Stands for the characters that end a generated name."""
+
 Json = dict[str, Any]
 
 
@@ -84,9 +88,11 @@ class Problem:
     kind: str
     name: str
     message: str
+    place: Place | None = None
+    """Where in the source it is, if that is known."""
 
     def __str__(self) -> str:
-        return f"{self.source}: {self.kind}/{self.name}: {self.message}"
+        return f"{self.source}: {place_text(self.place)}{self.kind}/{self.name}: {self.message}"
 
 
 @dataclass
@@ -105,12 +111,14 @@ def compile_objects(inputs: Sequence[Input], options: Options) -> Outcome:
 
 class _Compilation:
     def __init__(self, inputs: Sequence[Input], options: Options) -> None:
-        self.inputs = inputs
+        self.inputs = [_as_sent(item) for item in inputs]
         self.options = options
         self.outcome = Outcome()
         self.runtimes: dict[Key, Runtime | None] = {}
         """The runtimes among the inputs; None stands for one that is not valid."""
         priority_classes = {item.name for item in inputs if item.type == PRIORITY_CLASS}
+        self.known = {item.group or item.source for item in inputs if _is_known(item)}
+        """Where there is something that is not left out."""
         self.target = Target(
             network=_network(options.network),
             keys=RedactedKeys() if options.redact else GeneratedKeys(),
@@ -149,9 +157,9 @@ class _Compilation:
     def _checked(self, item: Input) -> Any:
         """The typed object, or None where there is nothing to go on with."""
         if item.type in KINDS:
-            report = check(item.data)
+            report = check(_named(item.data))
             self._report(item, report)
-            return None if report.errors else read(item.data)
+            return None if report.errors else read(_named(item.data))
         if item.type == JOBSET_KEY:
             return self._checked_jobset(item)
         if item.type == TASK_KEY:
@@ -190,8 +198,10 @@ class _Compilation:
             self._refuse(item, [f"no such kind: did you mean {name} of {version}?"])
         elif same_group:
             self._refuse(item, [f"no kind {kind} in {api_version}"])
-        else:
+        elif (item.group or item.source) in self.known:
             self._warn(item, [f"{api_version} {kind} is not a job or runtime; it is left out"])
+        else:
+            self._refuse(item, [f"{api_version} {kind} is not a job or runtime"])
 
     def _add_runtime(self, item: Input, runtime: Runtime) -> None:
         self.runtimes[item.key] = runtime
@@ -258,11 +268,40 @@ class _Compilation:
         self.outcome.errors += _problems(item, reasons)
 
     def _warn(self, item: Input, reasons: Sequence[object]) -> None:
-        self.outcome.warnings += _problems(item, [f"warning: {reason}" for reason in reasons])
+        self.outcome.warnings += _problems(item, reasons, "warning: ")
 
 
-def _problems(item: Input, reasons: Sequence[object]) -> list[Problem]:
-    return [Problem(item.source, item.type[1] or "?", item.name, str(reason)) for reason in reasons]
+def _problems(item: Input, reasons: Sequence[object], prefix: str = "") -> list[Problem]:
+    return [
+        Problem(
+            item.source, item.type[1] or "?", item.label, f"{prefix}{reason}", item.place(reason)
+        )
+        for reason in reasons
+    ]
+
+
+def _is_known(item: Input) -> bool:
+    types = (JOBSET_KEY, TASK_KEY, PRIORITY_CLASS)
+    return item.type in KINDS or item.type in types or task_object.is_task_secret(item.data)
+
+
+def _as_sent(item: Input) -> Input:
+    """As an API server takes an object: whatever it says of its status does not count."""
+    if "status" not in item.data or not _is_known(item):
+        return item
+    data = {name: value for name, value in item.data.items() if name != "status"}
+    return replace(item, data=data)
+
+
+def _named(obj: Json) -> Json:
+    """The object with a name in place of the one that it will get where it is created."""
+    metadata = obj.get("metadata")
+    if not isinstance(metadata, dict) or metadata.get("name"):
+        return obj
+    start = metadata.get("generateName")
+    if not (isinstance(start, str) and start):
+        return obj
+    return {**obj, "metadata": {**metadata, "name": f"{start}{_SUFFIX}"}}
 
 
 def _network(network: str | NetworkFactory) -> NetworkFactory:

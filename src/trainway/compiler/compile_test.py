@@ -125,8 +125,8 @@ def test_the_same_object_twice() -> None:
         ),
         (
             {"apiVersion": "v1", "kind": "Service"},
+            ["v1 Service is not a job or runtime"],
             [],
-            ["warning: v1 Service is not a job or runtime; it is left out"],
         ),
     ],
 )
@@ -134,6 +134,32 @@ def test_other_kinds(obj: Json, errors: list[str], warnings: list[str]) -> None:
     outcome = compiled(obj)
     assert [problem.message for problem in outcome.errors] == errors
     assert [problem.message for problem in outcome.warnings] == warnings
+
+
+def test_another_kind_beside_a_job_is_left_out() -> None:
+    outcome = compiled({"apiVersion": "v1", "kind": "Service"}, jobset())
+    assert outcome.errors == []
+    (warning,) = outcome.warnings
+    assert warning.message == "warning: v1 Service is not a job or runtime; it is left out"
+
+
+@pytest.mark.parametrize("kind", ["TrainJob", "MPIJob", "JobSet"])
+def test_a_status_does_not_count_and_a_name_may_be_generated(kind: str) -> None:
+    container = {"name": "c", "image": "i"}
+    launcher = {"Launcher": {"template": {"spec": {"containers": [container]}}}}
+    obj = {
+        "TrainJob": trainjob({}),
+        "JobSet": jobset(),
+        "MPIJob": {
+            "apiVersion": "kubeflow.org/v2beta1",
+            "kind": "MPIJob",
+            "spec": {"mpiReplicaSpecs": launcher},
+        },
+    }[kind]
+    obj |= {"metadata": {"generateName": "some-"}, "status": {"surely": "unknown"}}
+    made = found(compiled(runtime({"torch": {}}), obj), "JobSet")
+    assert made["metadata"].get("name", "some-xxxxx") == "some-xxxxx"
+    assert "status" not in made
 
 
 def jobset(**spec: Any) -> Json:

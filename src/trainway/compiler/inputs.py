@@ -1,7 +1,11 @@
 """What is compiled: one object, and where it was read from."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
+
+from trainway.api.document import Place, Places
+from trainway.schema.field import FieldError
 
 Json = dict[str, Any]
 Key = tuple[str, str, str, str]
@@ -14,6 +18,10 @@ class Input:
 
     data: Json
     source: str
+    group: str = ""
+    """What was read together: a folder, else the source itself."""
+    places: Callable[[], Places] | None = field(default=None, compare=False, repr=False)
+    """Where its fields stand in the source; found out when something is wrong."""
 
     @property
     def type(self) -> tuple[str, str]:
@@ -24,6 +32,17 @@ class Input:
     def name(self) -> str:
         """The object's name; empty where it has none."""
         return str(self._metadata.get("name", ""))
+
+    @property
+    def label(self) -> str:
+        """How it is called in messages: its name, or the beginning of the one it will get."""
+        return self.name or str(self._metadata.get("generateName") or "")
+
+    def place(self, reason: object) -> Place | None:
+        """Where in the source an error is, as far as that is known."""
+        if self.places is None or not isinstance(reason, FieldError):
+            return None
+        return self.places().of(reason)
 
     @property
     def key(self) -> Key:

@@ -7,12 +7,13 @@ from typing import Any, Final
 
 import yaml
 
+from trainway.api.document import Place, Places, place_text
 from trainway.api.task import amounts, scalar, task, volume
 from trainway.api.task.shape import FLAG, TEXT, Either, Items, Record, Table, Word, check
 from trainway.api.task.task import Task
 from trainway.api.task.variables import Overrides
-from trainway.api.yaml_composer import Place, Places, compose
-from trainway.schema.field import ErrorType, FieldError, duplicate, invalid, required
+from trainway.api.yaml_composer import compose
+from trainway.schema.field import FieldError, duplicate, invalid, required
 from trainway.schema.validation import closest
 
 Json = dict[str, Any]
@@ -62,8 +63,7 @@ class Located:
     place: Place | None = None
 
     def __str__(self) -> str:
-        head = f"line {self.place[0]}, column {self.place[1]}: " if self.place else ""
-        return f"{head}{self.error}"
+        return f"{place_text(self.place)}{self.error}"
 
 
 @dataclass
@@ -118,13 +118,8 @@ def serialise(file: TaskFile) -> str:
 
 
 def located(error: FieldError, places: Places) -> Located:
-    """The error with its place; of a field that is not there, that of what it should stand in."""
-    steps = tuple(part[0] if isinstance(part, tuple) else part for part in error.path)
-    if error.type in (ErrorType.UNKNOWN, ErrorType.FORBIDDEN) and steps in places.keys:
-        return Located(error, places.keys[steps])
-    while steps and steps not in places.values:
-        steps = steps[:-1]
-    return Located(error, places.values.get(steps))
+    """The error with its place."""
+    return Located(error, places.of(error))
 
 
 def _sorted(errors: list[Located]) -> list[Located]:

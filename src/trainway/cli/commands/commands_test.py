@@ -73,8 +73,46 @@ def test_an_invalid_object_ends_with_1_and_a_line_per_error(command: str) -> Non
 
     assert (result.exit_code, result.stdout) == (1, "")
     first, second = result.stderr.splitlines()
-    assert first.startswith("<stdin>: TrainJob/job: spec.trainer.numNodes: Invalid value: -1: must")
-    assert second.startswith("<stdin>: TrainJob/job: spec.typo: Unknown field")
+    job = "TrainJob/job: spec"
+    assert first.startswith(
+        f"<stdin>: line 7, column 23: {job}.trainer.numNodes: Invalid value: -1"
+    )
+    assert second.startswith(f"<stdin>: line 8, column 3: {job}.typo: Unknown field")
+
+
+@pytest.mark.parametrize("command", ["explain", "validate"])
+def test_an_error_in_json_or_in_a_list_has_its_line_too(command: str) -> None:
+    (job,) = parse_manifests(JOB % ("torch-distributed", -1))
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": [job, job]}, indent=1)
+    lines = [number for number, line in enumerate(text.splitlines(), 1) if '"numNodes": -1' in line]
+
+    result = invoke(command, "-f", "-", stdin=text)
+
+    first, second = result.stderr.splitlines()
+    assert first.startswith(f"<stdin>: line {lines[0]}, column ")
+    assert "Duplicate value" in second
+
+
+@pytest.mark.parametrize("command", ["explain", "validate"])
+def test_an_unknown_kind_alone_in_a_file_is_an_error(command: str, tmp_path: Path) -> None:
+    service = tmp_path / "service.yaml"
+    service.write_text("apiVersion: v1\nkind: Service\nmetadata: {name: s}\n")
+
+    result = invoke(command, str(service))
+
+    assert result.exit_code == 1
+    assert result.stderr == f"{service}: Service/s: v1 Service is not a job or runtime\n"
+    (tmp_path / "job.yaml").write_text(JOB % ("torch-distributed", 1))
+    assert invoke(command, str(tmp_path)).exit_code == 0
+
+
+@pytest.mark.parametrize("command", ["explain", "validate"])
+def test_a_name_may_be_generated_and_a_status_does_not_count(command: str) -> None:
+    text = (JOB % ("torch-distributed", 1)).replace("name: job", "generateName: job-")
+    result = invoke(command, "-f", "-", stdin=f"{text}status: {{what: ever}}\n")
+
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert ("name: job-xxxxx" in result.stdout) == (command == "explain")
 
 
 @pytest.mark.parametrize("command", ["explain", "validate"])
