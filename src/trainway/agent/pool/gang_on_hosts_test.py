@@ -164,3 +164,16 @@ def test_of_two_attempts_one_wins(tmp_path: Path) -> None:
         assert job.end()["succeeded"]
         assert won.read_text() == "2\n"
         assert job.status()["restartsCountTowardsMax"] == 0
+
+
+def test_the_logs_of_all_hosts_keep_to_the_limit_of_the_job() -> None:
+    with pool_agent(hosts=2, cpus=1) as pool:
+        script = "i=0; while [ $i -lt 3000 ]; do echo 0123456789; i=$((i+1)); done"
+        spec = jobset(role("node", container("main", script), **PAIR))
+        job = pool.job(spec, amounts={"cpus": 1}, logs={"limit": 100_000})
+        assert job.end()["succeeded"], pool.log()
+        logs = list((job.path / "logs").glob("*.log"))
+        assert 99_000 < sum(path.stat().st_size for path in logs) < 100_000 + 2 * 400
+        assert any(b"reached their limit" in path.read_bytes()[-400:] for path in logs)
+        events = [record for record in job.records() if record["type"] == "event"]
+        assert "LogLimitReached" in {record["reason"] for record in events}

@@ -181,3 +181,18 @@ def test_a_suspended_mpijob_is_suspended_in_the_words_of_a_jobset() -> None:
 )
 def test_an_object_of_another_job_is_not_ours(kind: str, name: str, is_ours: bool) -> None:
     assert Names("demo", {"node": 2}).match(kind, name) is is_ours
+
+
+def test_what_we_tell_ourselves_is_told_once_also_by_the_next_server() -> None:
+    gang = Gang()
+    for _ in range(2):
+        gang.tell("LogLimitReached", "text", "JobSet/demo")
+    (record,) = gang.take()
+    assert (record["type"], record["reason"], record["eventType"]) == (
+        "event",
+        "LogLimitReached",
+        "Warning",
+    )
+    later = Gang([{"seq": 0, **record}])
+    later.tell("LogLimitReached", "text", "JobSet/demo")
+    assert later.take() == []

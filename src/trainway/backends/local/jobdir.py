@@ -15,8 +15,8 @@ from trainway.backends.job_removal import remove_tree
 
 PRIVATE_DIR = 0o700
 PRIVATE_FILE = 0o600
-LARGEST_PLAN = 1 << 30
-"""Bytes. Plans have the files of a job in them, up to what a request may have."""
+LARGEST_PLAN = 1 << 28
+"""Bytes, twice what a request may have: plans have the files of a job in them."""
 
 
 @dataclass(frozen=True)

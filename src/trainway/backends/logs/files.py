@@ -175,32 +175,24 @@ def _behind_newline(handle: IO[bytes], start: int, end: int) -> int:
     return end
 
 
-def backwards(file: LogFile) -> Iterator[tuple[bytes, int]]:
-    """Time and offset of every line, the last one first; then those before the first one's end."""
-    try:
-        handle = job_file.reader(file.root, file.path)
-    except (FileNotFoundError, job_file.RefusedFileError):
-        return
-    with handle:
-        end = os.fstat(handle.fileno()).st_size
-        is_first = True
-        while end > 0:
-            begin = max(0, end - _BLOCK)
-            handle.seek(begin)
-            # With the beginning of what follows: the time of a line may stand on both sides.
-            data = handle.read(end - begin + _PREFIX_LENGTH)
-            newline = end - begin
-            while (newline := data.rfind(b"\n", 0, newline)) >= 0:
-                if not is_first:
-                    yield (
-                        time_of(data[newline + 1 : newline + 1 + _PREFIX_LENGTH]),
-                        (begin + newline + 1),
-                    )
-                is_first = False
-            end = begin
-        if not is_first:
-            handle.seek(0)
-            yield time_of(handle.read(_PREFIX_LENGTH)), 0
+def backwards(file: LogFile, block: int = _BLOCK) -> Iterator[tuple[bytes, int]]:
+    """Time and offset of every whole line, the last one first; again no file is held open."""
+    end = file.size()
+    is_behind = True
+    """Nothing but half a line was seen."""
+    while end > 0:
+        begin = max(0, end - block)
+        # With the beginning of what follows: the time of a line may stand on both sides.
+        data = job_file.read_at(file.root, file.path, begin, end - begin + _PREFIX_LENGTH)
+        newline = end - begin
+        while (newline := data.rfind(b"\n", 0, newline)) >= 0:
+            if not is_behind:
+                time = time_of(data[newline + 1 : newline + 1 + _PREFIX_LENGTH])
+                yield time, begin + newline + 1
+            is_behind = False
+        end = begin
+    if not is_behind:
+        yield time_of(job_file.read_at(file.root, file.path, 0, _PREFIX_LENGTH)), 0
 
 
 def last_lines(file: LogFile, count: int) -> list[tuple[bytes, int]]:

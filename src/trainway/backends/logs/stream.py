@@ -36,6 +36,8 @@ _READ_BYTES: Final = 1 << 24
 """What is read ahead of all files together, as far as there are not too many."""
 _CHUNKS: Final = (1 << 16, 1 << 20)
 """The least and the most that is read of one at a time."""
+_BLOCKS: Final = (1 << 12, 1 << 16)
+"""The same for reading backwards."""
 
 _LAST: Final = b"~"
 """Later than any time."""
@@ -75,8 +77,7 @@ class LogReader:
     def unread(self) -> Iterator[list[LogLine]]:
         """What was written since the last call, merged by time."""
         files = self._files()
-        least, most = _CHUNKS
-        chunk = min(most, max(least, _READ_BYTES // max(1, len(files))))
+        chunk = _share(_CHUNKS, len(files))
         sources = [self._entries(order, file, chunk) for order, file in enumerate(files)]
         merged = heapq.merge(*sources) if len(sources) > 1 else chain(*sources)
         batch: list[LogLine] = []
@@ -149,14 +150,21 @@ class LogReader:
         """Where to begin in each file so that so many lines remain in all."""
         files = self._files()
         starts = {file.name: whole_size(file) for file in files}
-        sources = [self._backwards(order, file) for order, file in enumerate(files)]
+        block = _share(_BLOCKS, len(files))
+        sources = [self._backwards(order, file, block) for order, file in enumerate(files)]
         for _, order, offset in islice(heapq.merge(*sources, reverse=True), count):
             starts[files[order].name] = offset
         return starts
 
-    def _backwards(self, order: int, file: LogFile) -> Iterator[tuple[bytes, int, int]]:
+    def _backwards(self, order: int, file: LogFile, block: int) -> Iterator[tuple[bytes, int, int]]:
         """The lines of a file, the last one first; one without a time has that of the next."""
         latest = _LAST
-        for time, offset in backwards(file):
+        for time, offset in backwards(file, block):
             latest = min(latest, time or latest)
             yield latest, order, offset
+
+
+def _share(bounds: tuple[int, int], count: int) -> int:
+    """How much of each of so many files is read at a time."""
+    least, most = bounds
+    return min(most, max(least, _READ_BYTES // max(1, count)))

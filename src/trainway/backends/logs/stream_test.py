@@ -1,6 +1,8 @@
 import asyncio
+import resource
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -140,6 +142,26 @@ def test_the_end_of_many_lines_is_found_in_little_memory(folder: Path) -> None:
         tracemalloc.stop()
     assert peak < 1 << 19
     assert sum(map(len, reader.unread())) == 6_000
+
+
+def test_readers_of_many_files_hold_none_open(folder: Path) -> None:
+    for rank in range(100):
+        write(folder, f"node-0-{rank}.main.1", (rank, f"{rank}"), (rank + 0.5, "last"))
+    opened = len(list(Path("/proc/self/fd").iterdir()))
+    with limited_files(opened + 10):
+        assert texts(folder, LogQuery(tail=3)) == ["last", "99", "last"]
+        assert len(texts(folder, LogQuery())) == 200
+        assert len(texts(folder, LogQuery(since=START + timedelta(seconds=50)))) == 100
+
+
+@contextmanager
+def limited_files(count: int) -> Iterator[None]:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (count, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 class Follower:
