@@ -4,11 +4,16 @@ import json
 from collections.abc import AsyncIterator
 from functools import lru_cache
 from json.encoder import encode_basestring_ascii
+from typing import Final
 
 from trainway.backends.base import LogLine, LogQuery
 from trainway.engine.reading import Reading
 from trainway.engine.view import event_view
 from trainway.server.sse import END, ServerEvent
+
+_LONG: Final = 1_000
+_PLAIN: Final = bytes(byte for byte in range(32, 127) if byte not in b'"\\')
+"""What stands for itself in JSON."""
 
 
 async def event_chunks(reading: Reading, ref: str, after: int) -> AsyncIterator[bytes]:
@@ -33,11 +38,18 @@ async def log_chunks(reading: Reading, ref: str, query: LogQuery) -> AsyncIterat
 
 def log_event(line: LogLine) -> str:
     """One line as an event. There may be millions, so that only the text itself is encoded anew."""
-    text = encode_basestring_ascii(line.text.decode("utf-8", "backslashreplace"))
+    text = _json(line.text)
     source = _source(line.role, line.job, line.rank, line.container, line.attempt, line.stream)
     part = ', "partial": true' if line.is_part else ""
     data = f'{{"time": "{line.time}", {source}, "text": {text}{part}}}'
     return f"id: {line.cursor}\nevent: log\ndata: {data}\n\n"
+
+
+def _json(text: bytes) -> str:
+    """A text as JSON; nothing has to be looked for in a long one that is plain."""
+    if len(text) > _LONG and not text.translate(None, _PLAIN):
+        return f'"{text.decode("ascii")}"'
+    return encode_basestring_ascii(text.decode("utf-8", "backslashreplace"))
 
 
 @lru_cache

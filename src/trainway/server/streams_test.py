@@ -15,6 +15,11 @@ from trainway.server.streams import log_event
         (b"\xff\x00", "\\xff\x00"),
         (b'quote " back \\ tab \t', 'quote " back \\ tab \t'),
         (b"\r\x1b[31m", "\r\x1b[31m"),
+        (b"long " * 1000, "long " * 1000),
+        *[
+            (b"long " * 1000 + special, "long " * 1000 + special.decode())
+            for special in (b'"', b"\\", b"\t", b"\x7f", b"\0", "ü".encode())
+        ],
     ],
 )
 def test_a_log_line_is_an_event_like_any_other(text: bytes, shown: str) -> None:
@@ -31,3 +36,9 @@ def test_a_log_line_is_an_event_like_any_other(text: bytes, shown: str) -> None:
     }
     assert log_event(line).encode() == ServerEvent("log", data, "abc").encode()
     assert json.loads(log_event(line).splitlines()[2].removeprefix("data: ")) == data
+
+
+def test_a_part_of_a_line_says_that_it_is_one() -> None:
+    line = LogLine("t", "node", 0, 0, "main", 0, "stdout", b"x", "abc", is_part=True)
+    data = json.loads(log_event(line).splitlines()[2].removeprefix("data: "))
+    assert (data["text"], data["partial"]) == ("x", True)
