@@ -9,6 +9,7 @@ TrainwayError        something went wrong             code error        exit 1  
   NotFoundError      no such object                   code not_found    exit 3  HTTP 404
   ConflictError      not in the state it is in now    code conflict     exit 1  HTTP 409
   UnavailableError   a server or program is missing   code unavailable  exit 1  HTTP 503
+  DatabaseError      the database cannot be used      code database     exit 1  HTTP 503
   JobFailedError     the job ended badly              code job_failed   exit 4  HTTP 500
   WaitTimeoutError   the wait was too short           code timeout      exit 5  HTTP 504
 
@@ -98,6 +99,13 @@ class UnavailableError(TrainwayError):
     """A server or a program that is needed is not there."""
 
     code = "unavailable"
+    http_status = 503
+
+
+class DatabaseError(TrainwayError):
+    """The database cannot be read or written, and what was asked for was not done."""
+
+    code = "database"
     http_status = 503
 
 

@@ -4,6 +4,8 @@ A new one is made as the tables say, and noted as up to date. Alembic is slow to
 used only when there is an older one to migrate.
 """
 
+import sqlite3
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,8 +25,10 @@ from sqlalchemy import (
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import SQLAlchemyError
 
+from trainway.engine.backup import copy_database
+from trainway.engine.database_failure import database_error
 from trainway.engine.tables import HEAD, METADATA
-from trainway.errors import TrainwayError
+from trainway.errors import DatabaseError
 
 _VERSION: Final = Table(
     "alembic_version",
@@ -34,32 +38,39 @@ _VERSION: Final = Table(
 )
 """As Alembic makes it."""
 _MIGRATIONS: Final = Path(__file__).parent / "migrations"
-_BUSY_MS: Final = 10_000
+BUSY_S: Final = 10.0
+"""How long to wait for another program that writes."""
 
 
-class DatabaseError(TrainwayError):
-    """The database cannot be used."""
-
-    code = "database"
-
-
-def open_database(url: str) -> Engine:
-    """The database at that URL, with the newest tables."""
+def open_database(url: str, busy_s: float = BUSY_S) -> Engine:
+    """The database at that URL, with the newest tables; wait so long for another writer."""
     engine = create_engine(url)
     if engine.dialect.name == "sqlite":
-        event.listen(engine, "connect", prepare_sqlite)
+        event.listen(engine, "connect", partial(prepare_sqlite, busy_s=busy_s))
     try:
         version = _version(engine)
         if version is None:
             _create(engine)
         elif version != HEAD:
+            _keep_copy(engine)
             migrate(engine, version)
-    except SQLAlchemyError as error:
+    except (SQLAlchemyError, sqlite3.Error, OSError) as error:
         engine.dispose()
-        reason = getattr(error, "orig", None) or error
-        where = engine.url.render_as_string(hide_password=True)
-        raise DatabaseError(f"the database {where} cannot be used: {reason}") from error
+        raise database_error(error, place_of(engine)) from error
     return engine
+
+
+def place_of(engine: Engine) -> str:
+    """The database as its owner knows it: a file, or a URL without its password."""
+    if engine.dialect.name == "sqlite":
+        return engine.url.database or ":memory:"
+    return engine.url.render_as_string(hide_password=True)
+
+
+def file_of(engine: Engine) -> Path | None:
+    """The file of a database; None: it is on a server or in memory."""
+    name = engine.url.database if engine.dialect.name == "sqlite" else None
+    return Path(name) if name and name != ":memory:" else None
 
 
 def migrate(engine: Engine, version: str, target: str = HEAD) -> None:
@@ -85,6 +96,18 @@ def migrate(engine: Engine, version: str, target: str = HEAD) -> None:
         ) from error
 
 
+def _keep_copy(engine: Engine) -> None:
+    """Keep an older database as it is: an upgrade has no way back."""
+    path = file_of(engine)
+    if path is not None:
+        copy_database(path, path.with_name(f"{path.name}.before-{HEAD}"))
+
+
+def known_versions() -> list[str]:
+    """All versions that can be used or upgraded."""
+    return [path.name[1:5] for path in sorted((_MIGRATIONS / "versions").glob("v*.py"))]
+
+
 def _version(engine: Engine) -> str | None:
     """The version that the database says it has; None: it is new."""
     with engine.connect() as connection:
@@ -101,14 +124,14 @@ def _create(engine: Engine) -> None:
         connection.execute(insert(_VERSION).values(version_num=HEAD))
 
 
-def prepare_sqlite(connection: DBAPIConnection, _record: Any) -> None:
-    """Make a new connection survive crashes, and wait for another writer."""
+def prepare_sqlite(connection: DBAPIConnection, _record: Any, busy_s: float = BUSY_S) -> None:
+    """Make what is committed survive crashes, also of the machine, and wait for another writer."""
     cursor = connection.cursor()
     for pragma in (
         "journal_mode = WAL",
-        "synchronous = NORMAL",
+        "synchronous = FULL",
         "foreign_keys = ON",
-        f"busy_timeout = {_BUSY_MS}",
+        f"busy_timeout = {int(busy_s * 1000)}",
     ):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()

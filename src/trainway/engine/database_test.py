@@ -1,12 +1,14 @@
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine, MetaData, Table, create_engine, insert, inspect, text
 
-from trainway.engine.database import DatabaseError, migrate, open_database
+from trainway.engine.database import known_versions, migrate, open_database
 from trainway.engine.store import Store
 from trainway.engine.tables import HEAD
+from trainway.errors import DatabaseError
 
 
 def shape(engine: Engine) -> dict[str, object]:
@@ -72,9 +74,57 @@ def test_jobs_of_an_older_program_are_kept(new_database: Callable[[], str]) -> N
     store.close()
 
 
+def test_an_older_database_is_kept_before_it_is_upgraded(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    old = create_engine(url(path))
+    migrate(old, "", "0003")
+    jobs = Table("jobs", MetaData(), autoload_with=old)
+    values = dict.fromkeys(jobs.c.keys(), 0) | {"id": "a", "name": "demo", "phase": "Succeeded"}
+    with old.begin() as connection:
+        connection.execute(insert(jobs).values(values))
+    before = shape(old)
+    old.dispose()
+    store = Store(open_database(url(path)))
+    assert store.get("demo").request_digest is None
+    store.close()
+    copy = tmp_path / f"x.db.before-{HEAD}"
+    kept = create_engine(url(copy))
+    assert shape(kept) == before
+    with kept.connect() as connection:
+        assert connection.execute(text("SELECT name FROM jobs")).all() == [("demo",)]
+    kept.dispose()
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+    open_database(url(path)).dispose()
+    assert {file.name for file in tmp_path.iterdir()} == {"x.db", copy.name}
+
+
+def test_an_upgrade_without_a_copy_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    old = create_engine(url(path))
+    migrate(old, "", "0003")
+    before = shape(old)
+    (tmp_path / f"x.db.before-{HEAD}").mkdir()
+    with pytest.raises(DatabaseError, match=r"x\.db"):
+        open_database(url(path))
+    assert shape(old) == before
+    old.dispose()
+
+
+def test_known_versions_end_with_the_newest() -> None:
+    assert known_versions() == [f"{number:04}" for number in range(1, int(HEAD) + 1)]
+
+
+def test_what_is_committed_is_on_the_disk(tmp_path: Path) -> None:
+    engine = open_database(url(tmp_path / "x.db"), busy_s=0.25)
+    with engine.connect() as connection:
+        assert connection.execute(text("PRAGMA synchronous")).scalar() == 2  # FULL
+        assert connection.execute(text("PRAGMA busy_timeout")).scalar() == 250
+    engine.dispose()
+
+
 def test_a_file_that_is_no_database_is_said_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "x.db").write_text("this is not a database, but long enough to look like one" * 9)
-    with pytest.raises(DatabaseError, match=r"x\.db cannot be used: file is not a database$"):
+    with pytest.raises(DatabaseError, match=r"x\.db is damaged: file is not a database$"):
         open_database(url(tmp_path / "x.db"))
 
 

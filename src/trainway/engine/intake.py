@@ -41,6 +41,8 @@ class NewJob:
     spec: JobSpec
     event: Event
     prepared: Prepared
+    more: tuple[Event, ...] = ()
+    """What else happens to it as it is stored."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,7 @@ class Intake:
             deadline_seconds=None if handle.get("deadline") else prepared.deadline_seconds,
             ttl_seconds=prepared.ttl_seconds,
             idempotency_key=submission.key or None,
+            request_digest=submission.digest or None,
             **stored(columns),
         )
         environ = dict(submission.environ) or _own_environment(os.environ)

@@ -7,36 +7,39 @@ one that was about to start is started, once.
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
 
 from trainway.backends.base import Absence, Backend, Capacity, Remote, Request
 from trainway.backends.registry import Registry
+from trainway.engine import wishing
 from trainway.engine.agent_starts import USUAL, StartPolicy
+from trainway.engine.backoff import Backoff
 from trainway.engine.cluster import clusters as clustering
 from trainway.engine.cluster.clusters import Clusters
+from trainway.engine.database_failure import UncertainError
+from trainway.engine.idempotency import identified, refuse_other
 from trainway.engine.ids import Ids
-from trainway.engine.intake import Intake, elements, prepare
+from trainway.engine.intake import Intake, NewJob, elements, prepare
 from trainway.engine.ledger import Ledger
-from trainway.engine.live import (
-    BEGIN_SUSPENDED,
-    CANCEL,
-    RESUME,
-    SUSPEND,
-    LiveJob,
-    Surroundings,
-)
+from trainway.engine.live import LiveJob, Surroundings
 from trainway.engine.phases import ACTIVE, WAITING, Phase
 from trainway.engine.queue import Holding, Waiting, assigned, decide, unheld
 from trainway.engine.reading import Reading
 from trainway.engine.record import Event, JobRecord
 from trainway.engine.retention import Retention
+from trainway.engine.rounds import Rounds
 from trainway.engine.store import Store
+from trainway.engine.stored_job import Change, write
 from trainway.engine.strays import strays
 from trainway.engine.submission import Submission, suffixed
 from trainway.engine.times import time_text
-from trainway.errors import ConflictError, UnavailableError
+from trainway.engine.wishes import BEGIN_SUSPENDED, CANCEL, RESUME
+from trainway.errors import ConflictError, DatabaseError, UnavailableError
 
 Json = dict[str, Any]
 
@@ -65,7 +68,11 @@ class Engine:
         self._ids = Ids(clock)
         self._live: dict[str, LiveJob] = {}
         self._waiting = Waiting()
-        self._around = Surroundings(self._ledger, clock, self._on_phase, prepare, starts)
+        self._rounds = Rounds(self._round)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._around = Surroundings(
+            self._ledger, clock, self._on_phase, self._on_gone, prepare, starts
+        )
         self._retention = Retention(self._ledger, registry, clock)
         self.registry = registry
         self.reading = Reading(self._ledger, registry, self._waiting)
@@ -77,10 +84,10 @@ class Engine:
             self._ledger,
             self._ids,
             self._clock,
-            schedule=self._schedule,
+            schedule=self._rounds.request,
             capacity=lambda: self.registry.get("local").capacity(),
             jobs=lambda name: [live for live in self._live.values() if live.record.backend == name],
-            end=self._cancel,
+            end=self._cancel_all,
             starts=self._around.starts,
         )
 
@@ -90,11 +97,11 @@ class Engine:
             live = self._add(record)
             await live.backend.adopt(record.handle_data)
             if live.has_begun:
-                live.adopt()
+                live.carry()
         await self._adopt_strays()
         await self.clusters.start()
         self._retention.start()
-        self._schedule()
+        await self._rounds.request()
 
     async def _adopt_strays(self) -> None:
         """Take up jobs that their backend has and the store has lost."""
@@ -103,7 +110,7 @@ class Engine:
             event = self._event(stray.record, "Adopted", "it was found without a record of it")
             await self._ledger.call(self._store.add, stray.record, stray.spec, [event])
             await stray.backend.adopt(stray.record.handle_data)
-            self._add(stray.record).adopt()
+            self._add(stray.record).carry()
 
     def warm_up(self) -> None:
         """Load what the first job needs. Takes its time: call it in a thread."""
@@ -114,7 +121,11 @@ class Engine:
     async def close(self) -> None:
         """Let go of all jobs; they run on."""
         self._retention.stop()
+        await self._rounds.close()
         await self.clusters.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
         for live in list(self._live.values()):
             await live.detach()
         await self.registry.close()
@@ -132,36 +143,78 @@ class Engine:
 
     async def submit(self, submission: Submission) -> tuple[Json, list[str]]:
         """Take in a job, once for each key; the job, and what its owner should know."""
-        records, warnings = await self._taken([submission], is_array=False)
-        return await self.reading.view(records[0]), warnings
+        taken = await self._taken([identified(submission)], is_array=False)
+        objects = taken.objects or await self.reading.objects(taken.records[0].id)
+        return self.reading.shown(taken.records[0], objects), taken.warnings
 
     async def submit_array(self, submission: Submission) -> tuple[list[Json], list[str]]:
         """Take in the jobs of an array, all or none; the jobs in short, and as above."""
-        records, warnings = await self._taken(elements(submission), is_array=True)
-        return [self.reading.summary(record) for record in records], warnings
+        taken = await self._taken(elements(identified(submission)), is_array=True)
+        return [self.reading.summary(record) for record in taken.records], taken.warnings
 
-    async def _taken(
-        self, submissions: Sequence[Submission], *, is_array: bool
-    ) -> tuple[list[JobRecord], list[str]]:
+    async def _taken(self, submissions: Sequence[Submission], *, is_array: bool) -> "_Taken":
         made = await self._made_before(submissions)
         if made:
-            return made, []
+            return _Taken(made)
         first = submissions[0]
         backend = self.registry.get(first.backend, first.kubeconfig)
-        new = await self._intake.take(submissions, backend, is_array=is_array)
-        rows = [(job.record, job.spec, [job.event]) for job in new]
-        if not await self._ledger.call(self._store.add_all, rows):
+        taken = await self._intake.take(submissions, backend, is_array=is_array)
+        new = [self._suspended(job, backend) if job.prepared.is_suspended else job for job in taken]
+        if not await self._stored(new, backend):
             # The same request came twice at once, and the other one was faster.
-            for job in new:
-                backend.release(job.prepared.port)
+            _release(new, backend)
             return await self._taken(submissions, is_array=is_array)
+        lives = self._take_up(new)
+        await self._rounds.request()
+        records = [live.record for live in lives]
+        return _Taken(records, new[0].prepared.warnings, new[0].spec.objects)
+
+    async def _stored(self, new: Sequence[NewJob], backend: Backend) -> bool:
+        """Store new jobs; False if there are some with their keys already."""
+        rows = [(job.record, job.spec, [job.event, *job.more]) for job in new]
+        is_stored = partial(self._store.has, new[0].record.id)
+        try:
+            adding = self._ledger.call(self._store.add_all, rows)
+            return await self._ledger.settled(adding, is_stored) is not False
+        except UncertainError:
+            self._spawn(self._find_out(new, backend))
+            raise
+        except BaseException:
+            _release(new, backend)
+            raise
+
+    async def _find_out(self, new: Sequence[NewJob], backend: Backend) -> None:
+        """Take up jobs after all of which it was not known whether they were stored."""
+        backoff = Backoff()
+        while True:
+            await backoff.wait()
+            try:
+                is_stored = await self._ledger.call(self._store.has, new[0].record.id)
+            except DatabaseError:
+                continue
+            if is_stored:
+                self._take_up(new)
+                self._schedule()
+            else:
+                _release(new, backend)
+            return
+
+    def _suspended(self, job: NewJob, backend: Backend) -> NewJob:
+        """A job that begins suspended: it waits for nothing, and is stored as one that begins."""
+        gpus = () if backend.schedules else backend.capacity().gpus
+        devices = assigned(job.prepared.demand, gpus)
+        live = LiveJob(job.record, backend, self._around)
+        change = live.beginning(devices, wanted=BEGIN_SUSPENDED)
+        record = job.record.with_columns(change.columns)
+        return replace(job, record=record, more=tuple(change.events))
+
+    def _take_up(self, new: Sequence[NewJob]) -> list[LiveJob]:
+        """Look after jobs that are stored."""
         lives = [self._add(job.record) for job in new]
-        for job, live in zip(new, lives, strict=True):
-            if job.prepared.is_suspended:
-                gpus = () if backend.schedules else backend.capacity().gpus
-                live.begin(assigned(job.prepared.demand, gpus), wanted=BEGIN_SUSPENDED)
-        self._schedule()
-        return [live.record for live in lives], new[0].prepared.warnings
+        for live in lives:
+            if live.has_begun:
+                live.carry()
+        return lives
 
     async def plan(self, submission: Submission) -> tuple[Request, list[str]]:
         """What would be sent for a submission, and what its owner should know; nothing is."""
@@ -175,6 +228,7 @@ class Engine:
         keys = [submission.key for submission in submissions if submission.key]
         found = [await self._ledger.call(self._store.with_key, key) for key in keys[:1]]
         if found and found[0] is not None:
+            refuse_other(found[0], submissions[0])
             found += [await self._ledger.call(self._store.with_key, key) for key in keys[1:]]
         return [record for record in found if record is not None]
 
@@ -199,38 +253,23 @@ class Engine:
 
     async def cancel(self, ref: str) -> Json:
         """End a job; its processes get their grace period."""
-        live = await self._unfinished(ref, "cancelled")
-        self._cancel(live)
-        return await self.reading.view(live.record)
+        live, objects = await self._unfinished(ref, "cancelled")
+        await live.alter(lambda: wishing.cancelling(live))
+        return self.reading.shown(live.record, objects)
 
     async def suspend(self, ref: str) -> Json:
         """Stop a job's processes until it is resumed."""
-        live = await self._unfinished(ref, "suspended")
-        phase = live.record.phase
-        event = self._event(live.record, "Suspending", "someone asked for it")
-        if phase == Phase.STOPPING:
-            raise ConflictError(f"{live.record.name} is being stopped and cannot be suspended")
-        if phase in WAITING and not (live.backend.schedules and live.has_begun):
-            live.change(event, phase=Phase.PAUSED, wanted="", reason="", message="")
-            self._schedule()
-        elif phase != Phase.PAUSED:
-            live.want(SUSPEND, event)
-        return await self.reading.view(live.record)
+        live, objects = await self._unfinished(ref, "suspended")
+        await live.alter(lambda: wishing.suspending(live))
+        self._schedule()
+        return self.reading.shown(live.record, objects)
 
     async def resume(self, ref: str) -> Json:
         """Let a suspended job go on; it waits for its resources like any other."""
-        live = await self._unfinished(ref, "resumed")
-        record = live.record
-        if record.phase != Phase.PAUSED:
-            if record.wanted in (SUSPEND, BEGIN_SUSPENDED):
-                raise ConflictError(
-                    f"{record.name} is still being suspended", hint="try again in a moment"
-                )
-            return await self.reading.view(record)
-        event = self._event(record, "Resuming", "someone asked for it")
-        live.change(event, phase=Phase.QUEUED, wanted=RESUME if live.has_begun else "")
-        self._schedule()
-        return await self.reading.view(live.record)
+        live, objects = await self._unfinished(ref, "resumed")
+        await live.alter(lambda: wishing.resuming(live))
+        await self._rounds.request()
+        return self.reading.shown(live.record, objects)
 
     async def delete(self, ref: str, *, force: bool = False) -> Json:
         """End a job if it runs, wait until all of it is gone, and forget it.
@@ -238,40 +277,42 @@ class Engine:
         One that cannot be reached is forgotten by force only; it then says what may be left of it.
         """
         record = await self.reading.record(ref)
+        objects = await self.reading.objects(record.id)
         backend = self.registry.of(record.backend, record.handle_data)
         if isinstance(backend, Remote):
             absence = await backend.absence(record.handle_data)
             if absence is not None and not force:
                 raise UnavailableError(absence.problem, hint=FORCE_HINT)
             if absence is not None:
-                return await self._abandon(record, backend, absence)
+                return await self._abandon(record, objects, backend, absence)
         live = self._live.get(record.id)
         if live is not None:
-            self._cancel(live)
+            await live.alter(lambda: wishing.deleting(live))
             await live.over.wait()
-            if not live.record.is_over:
+            record = live.record
+            if not record.is_over:
                 raise UnavailableError("the server stops before the job has ended")
-        view = await self.reading.get(record.id)
-        await backend.delete(record.handle_data)
-        await self._forget(record.id)
-        return view
+        await self._retention.forget(record)
+        return self.reading.shown(record, objects)
 
-    async def _abandon(self, record: JobRecord, backend: Remote, absence: Absence) -> Json:
+    async def _abandon(
+        self, record: JobRecord, objects: list[Json], backend: Remote, absence: Absence
+    ) -> Json:
         """Forget a job that cannot be reached."""
         live = self._live.get(record.id)
-        if live is not None:
-            live.finish(Phase.CANCELLED, ABANDONED, absence.remains)
+        if live is None:
+            await self._retention.erase(record.id)
+        else:
+            async with live.pen:
+                await self._retention.erase(record.id)
+            record = live.record.with_columns(live.ending(Phase.CANCELLED, "", "").columns)
             await live.detach()
+            self._on_gone(live)
         log.warning("job %s is forgotten: %s; %s", record.id, absence.problem, absence.remains)
-        view = await self.reading.get(record.id)
+        view = self.reading.shown(record, objects)
         view["status"] |= {"reason": ABANDONED, "message": absence.remains}
         await backend.forget(record.handle_data)
-        await self._forget(record.id)
         return view
-
-    async def _forget(self, job_id: str) -> None:
-        await self._ledger.call(self._store.delete, job_id)
-        self._ledger.changes.notify(job_id)
 
     async def report_progress(self, ref: str, status: Json) -> None:
         """Note how far a job is, for code that cannot reach its agent."""
@@ -281,20 +322,24 @@ class Engine:
             raise ConflictError(f"{record.name} is over")
         await live.change(progress=status)
 
-    async def _unfinished(self, ref: str, verb: str) -> LiveJob:
+    async def _unfinished(self, ref: str, verb: str) -> tuple[LiveJob, list[Json]]:
+        """A job that is not over, and what it was made from, for the answer."""
         record = await self.reading.record(ref)
         live = self._live.get(record.id)
         if live is None:
-            phase = record.phase.lower()
-            raise ConflictError(f"{record.name} is over ({phase}) and cannot be {verb} any more")
-        return live
+            raise wishing.is_over(record, verb)
+        return live, await self.reading.objects(record.id)
 
-    def _cancel(self, live: LiveJob) -> None:
-        event = self._event(live.record, "Cancelling", "someone asked for it")
-        if not live.has_begun:
-            live.finish(Phase.CANCELLED, "Cancelled", "it was cancelled before it started")
-        elif live.record.wanted != CANCEL:
-            live.want(CANCEL, event, phase=Phase.STOPPING)
+    async def _cancel_all(self, lives: Sequence[LiveJob]) -> None:
+        """End jobs, all or none."""
+        async with AsyncExitStack() as pens:
+            for live in lives:
+                await pens.enter_async_context(live.pen)
+                await live.refresh()
+            wanted = [(live, wishing.ended(live, CANCEL)) for live in lives]
+            changes = [(live, change) for live, change in wanted if change is not None]
+            if changes:
+                await write(self._ledger, changes)
 
     def _add(self, record: JobRecord) -> LiveJob:
         backend = self.registry.of(record.backend, record.handle_data)
@@ -303,47 +348,97 @@ class Engine:
         return live
 
     def _schedule(self) -> None:
-        """Start what fits, and tell the others why they wait."""
-        waiting = [live for live in self._live.values() if live.record.phase in WAITING]
+        """See soon who may start."""
+        self._rounds.request()
+
+    async def _round(self) -> None:
+        """Start what fits, and tell the others why they wait; all of it is one write."""
+        async with AsyncExitStack() as pens:
+            waiting = []
+            for live in [live for live in self._live.values() if live.record.phase in WAITING]:
+                await pens.enter_async_context(live.pen)
+                await live.refresh()
+                if live.record.phase in WAITING and not live.over.is_set():
+                    waiting.append(live)
+            changes = await self._decided(waiting)
+            if changes:
+                await write(self._ledger, changes)
+
+    async def _decided(self, waiting: Sequence[LiveJob]) -> list[tuple[LiveJob, Change]]:
+        """What is to become of jobs that wait."""
         self._waiting.clear()
-        for live in [live for live in waiting if live.backend.schedules]:
-            if not live.has_begun or live.record.wanted == RESUME:
-                live.begin({})
-        waiting = [live for live in waiting if not live.backend.schedules]
-        backends = {live.backend.name: live.backend for live in waiting}
+        changes = [
+            (live, live.beginning({}))
+            for live in waiting
+            if live.backend.schedules and (not live.has_begun or live.record.wanted == RESUME)
+        ]
+        ours = {live.id: live for live in waiting if not live.backend.schedules}
+        backends = {live.backend.name: live.backend for live in ours.values()}
         clusters = self.clusters.gangs()
         if clusters:
             backends[LOCAL] = self.registry.get(LOCAL)
         for backend in backends.values():
-            gangs = [live.gang for live in waiting if live.backend is backend]
+            gangs = [live.gang for live in ours.values() if live.backend is backend]
             gangs += clusters if backend.name == LOCAL else []
             decision = decide(gangs, self._holdings(backend), backend.capacity())
-            decision = self.clusters.decided(decision)
             self._waiting.add(decision)
+            decision = await self.clusters.decided(decision)
             for job_id, devices in decision.start.items():
-                self._live[job_id].begin(devices)
-            for job_id, why in decision.waiting.items():
-                self._wait(self._live[job_id], Phase.QUEUED, why)
-            for job_id, why in decision.inadmissible.items():
-                self._wait(self._live[job_id], Phase.INADMISSIBLE, f"it needs {why}")
+                changes.append((ours[job_id], ours[job_id].beginning(devices)))
+            told = [(job_id, Phase.QUEUED, why) for job_id, why in decision.waiting.items()]
+            told += [
+                (job_id, Phase.INADMISSIBLE, f"it needs {why}")
+                for job_id, why in decision.inadmissible.items()
+            ]
+            for job_id, phase, why in told:
+                record = ours[job_id].record
+                if (record.phase, record.message) != (phase, why):
+                    columns = {"phase": phase, "reason": "", "message": why}
+                    changes.append((ours[job_id], Change(columns)))
+        return changes
 
     def _holdings(self, backend: Backend) -> list[Holding]:
         held = (live.holding for live in self._live.values() if live.backend is backend)
         clusters = self.clusters.holdings() if backend.name == LOCAL else []
         return [*(holding for holding in held if holding is not None), *clusters]
 
-    def _wait(self, live: LiveJob, phase: Phase, why: str) -> None:
-        if (live.record.phase, live.record.message) != (phase, why):
-            live.change(phase=phase, reason="", message=why)
-
     def _on_phase(self, live: LiveJob) -> None:
         """A job came to another phase: others may fit now."""
         if live.record.is_over:
-            self._live.pop(live.id, None)
-            live.backend.release(int(live.record.handle_data["port"]))
+            self._drop(live)
             self._retention.look_again()
         if live.record.is_over or live.record.phase == Phase.PAUSED:
-            asyncio.get_running_loop().call_soon(self._schedule)
+            self._schedule()
+
+    def _on_gone(self, live: LiveJob) -> None:
+        """A job was forgotten."""
+        self._drop(live)
+        self._schedule()
+
+    def _drop(self, live: LiveJob) -> None:
+        if self._live.pop(live.id, None) is not None:
+            live.backend.release(int(live.record.handle_data["port"]))
 
     def _event(self, record: JobRecord, reason: str, message: str) -> Event:
         return Event(time_text(self._clock()), "Normal", reason, message, f"job/{record.name}")
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+@dataclass(frozen=True)
+class _Taken:
+    """The jobs of a request."""
+
+    records: list[JobRecord]
+    warnings: list[str] = field(default_factory=list)
+    objects: list[Json] = field(default_factory=list)
+    """What the first was made from, if that is known without asking."""
+
+
+def _release(new: Sequence[NewJob], backend: Backend) -> None:
+    """Give back what jobs reserved that are not kept."""
+    for job in new:
+        backend.release(job.prepared.port)

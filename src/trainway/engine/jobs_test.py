@@ -59,6 +59,42 @@ def test_a_request_that_is_repeated_with_its_key_makes_one_job() -> None:
     play(scene)
 
 
+def test_a_key_that_was_used_for_another_request_is_refused() -> None:
+    async def scene(world: World) -> None:
+        first, _ = await world.engine.submit(Submission([jobset()], key="k"))
+        others = [
+            Submission([jobset("other")], key="k"),
+            Submission([jobset()], key="k", priority=1),
+            Submission([jobset()], key="k", environ={"A": "b"}),
+        ]
+        for other in others:
+            with pytest.raises(ConflictError, match="the idempotency key 'k' was used before"):
+                await world.engine.submit(other)
+        with pytest.raises(ConflictError, match="for another request"):
+            await world.engine.submit_array(array(2, key="k"))
+        assert await world.engine.reading.counts() == (1, 1)
+        assert len(world.backend.ports) == 1
+        job_id = first["metadata"]["id"]
+        world.store.update(job_id, {"request_digest": None})  # as an older program left it
+        again, _ = await world.engine.submit(others[0])
+        assert again["metadata"]["id"] == job_id
+
+    play(scene)
+
+
+def test_the_order_of_keys_makes_no_other_request() -> None:
+    async def scene(world: World) -> None:
+        made = jobset()
+        turned = dict(reversed(made.items()))
+        labels = {"a": "1", "b": "2"}
+        first, _ = await world.engine.submit(Submission([made], key="k", labels=labels))
+        labels = dict(reversed(labels.items()))
+        again, _ = await world.engine.submit(Submission((turned,), key="k", labels=labels))
+        assert first["metadata"]["id"] == again["metadata"]["id"]
+
+    play(scene)
+
+
 def test_what_is_refused_leaves_nothing_behind() -> None:
     async def scene(world: World) -> None:
         with pytest.raises(InvalidError):
@@ -162,7 +198,7 @@ def test_a_deadline_ends_the_job_as_failed() -> None:
         job_id = await world.submit()
         job = await world.begun(job_id)
         live = world.engine._live[job_id]
-        live.change(deadline_seconds=60)
+        await live.change(deadline_seconds=60)
         world.now = NOW + timedelta(seconds=60)
         job.run()
         await world.until("demo", "Stopping")

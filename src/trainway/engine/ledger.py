@@ -1,22 +1,26 @@
 """The store, for those who must not wait for a disk: one thread does its work, in order.
 
-Writes are queued the moment they are asked for, so that those of one job happen in the order of its
-life, whether or not anyone waits for them. Whoever watches a job is told when a write is done.
+Whoever watches a job is told when a write is done. A write that fails is reported to whoever asked
+for it; where it may have been stored all the same, as when a connection is lost while it is
+committed, what is stored counts.
 """
 
 import asyncio
-import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from typing import ParamSpec, TypeVar
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from trainway.engine.changes import Changes
+from trainway.engine.damage import suspect
+from trainway.engine.database_failure import DamagedError, database_error, uncertain
 from trainway.engine.record import Event
 from trainway.engine.store import Changes as Columns
-from trainway.engine.store import Store
-
-log = logging.getLogger(__name__)
+from trainway.engine.store import JobChange, Store
+from trainway.errors import DatabaseError
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -28,27 +32,53 @@ class Ledger:
     def __init__(self, store: Store) -> None:
         self.store = store
         self.changes = Changes()
+        self.turn = asyncio.Lock()
+        """Held by whoever writes what nobody waits for, so that no queue of that can form."""
         self._thread = ThreadPoolExecutor(1, "store")
 
     def call(
         self, method: Callable[P, T], *args: P.args, **kwargs: P.kwargs
     ) -> "asyncio.Future[T]":
-        """Queue a call of the store; its answer can be awaited."""
+        """Queue a call of the store; its answer can be awaited, or is a DatabaseError."""
         loop = asyncio.get_running_loop()
-        return loop.run_in_executor(self._thread, partial(method, *args, **kwargs))
+        return loop.run_in_executor(self._thread, self._do, partial(method, *args, **kwargs))
 
-    def write(
-        self, job_id: str, columns: Columns, events: Sequence[Event] = ()
-    ) -> "asyncio.Future[None]":
-        """Queue a change of a job; it need not be awaited."""
-        written = self.call(self.store.update, job_id, columns, events)
-        written.add_done_callback(partial(self._written, job_id))
-        return written
+    def _do(self, work: Callable[[], T]) -> T:
+        try:
+            return work()
+        except (SQLAlchemyError, OSError) as error:
+            failure = database_error(error, self.store.place)
+            if isinstance(failure, DamagedError) and self.store.file is not None:
+                with suppress(OSError):
+                    suspect(self.store.file)
+            raise failure from error
 
-    def _written(self, job_id: str, written: "asyncio.Future[None]") -> None:
-        if not written.cancelled() and (error := written.exception()):
-            log.error("a change of job %s was not stored: %s", job_id, error)
-        self.changes.notify(job_id)
+    async def write_all(self, changes: Sequence[JobChange]) -> None:
+        """Change jobs, all or none."""
+        try:
+            await self.call(self.store.update_all, changes)
+        finally:
+            for change in changes:
+                self.changes.notify(change.job_id)
+
+    async def write(self, job_id: str, columns: Columns, events: Sequence[Event] = ()) -> None:
+        """Change one job."""
+        await self.write_all([JobChange(job_id, columns, events)])
+
+    async def settled(
+        self, writing: "asyncio.Future[T]", is_stored: Callable[[], bool]
+    ) -> T | None:
+        """Wait for a write; one that failed counts if it is stored all the same."""
+        try:
+            return await writing
+        except DatabaseError as error:
+            try:
+                was_stored = await self.call(is_stored)
+            except DatabaseError:
+                raise uncertain(error) from error
+            if not was_stored:
+                raise
+            return None
 
     def close(self) -> None:
         """Finish what is queued and close the store."""

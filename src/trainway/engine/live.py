@@ -1,7 +1,7 @@
 """One job that is not over: it is submitted, watched, and told what its owner wants of it.
 
-Its record is changed in memory at once and written behind; after a crash the next server goes on
-from what was written. Nothing here decides when a job may begin: that is the queue's.
+All that is done with a job follows from its record as it is stored, so after a crash the next
+server goes on where this one was. Nothing here decides when a job may begin: that is the queue's.
 """
 
 import asyncio
@@ -10,40 +10,35 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 from trainway.backends.base import AgentStartError, Backend, Devices, Update, Workload
 from trainway.backends.demand import Demand
 from trainway.engine.agent_starts import USUAL, FailedStarts, StartPolicy
+from trainway.engine.backoff import LONGEST_S, Backoff
 from trainway.engine.ledger import Ledger
 from trainway.engine.observation import Observation
-from trainway.engine.phases import LIVE, Phase, may_become
+from trainway.engine.phases import LIVE, WAITING, Phase
 from trainway.engine.queue import Gang, Holding
-from trainway.engine.record import Event, JobRecord, JobSpec
+from trainway.engine.record import AT_ONCE, Event, JobRecord, JobSpec
+from trainway.engine.stored_job import Change, StoredJob
 from trainway.engine.submission import Prepared, Submission, workload_of
 from trainway.engine.times import time_text
-from trainway.errors import ConflictError, NotFoundError, TrainwayError, UnavailableError
+from trainway.engine.wishes import BEGIN_SUSPENDED, DEADLINE, DELETE, ENDING, RESUME, SUSPEND
+from trainway.errors import ConflictError, DatabaseError, TrainwayError, UnavailableError
 from trainway.jobset.status import find_condition, moment
 
 log = logging.getLogger(__name__)
 
-CANCEL: Final = "cancel"
-SUSPEND: Final = "suspend"
-BEGIN_SUSPENDED: Final = "begin-suspended"
-RESUME: Final = "resume"
-DEADLINE: Final = "deadline"
-"""What may be wanted of a job and is not done yet. The last is a cancel that counts as failure."""
-
 NOT_STARTED: Final = "AgentNotStarted"
 """The reason of a job whose agent could not be started, and will be again."""
 
-_ENDING: Final = (CANCEL, DEADLINE)
 _MOST_LOSSES: Final = 5
 """Agents of one job that may be lost in a row without having done anything."""
-_FIRST_PAUSE_S: Final = 0.1
-_LONGEST_PAUSE_S: Final = 30.0
-_LONGEST_ABSENCE_S: Final = 5.0
-"""Between two questions to a backend that does not answer."""
+_FIRST_LOSS_S: Final = 0.1
+_LONGEST_FAILURE_S: Final = 30.0
+"""Between two attempts at what fails without our knowing why."""
 _MAY_WAIT: Final = (Phase.STARTING, Phase.QUEUED, Phase.RESTARTING)
 """Phases in which a backend that schedules may say why nothing runs yet."""
 
@@ -56,31 +51,28 @@ class Surroundings:
     clock: Callable[[], datetime]
     on_phase: Callable[["LiveJob"], None]
     """Called after a job came to another phase."""
+    on_gone: Callable[["LiveJob"], None]
+    """Called for a job that the store does not have any more."""
     prepare: Callable[[Submission, Backend], Awaitable[Prepared]]
     """Compiles what was submitted."""
     starts: StartPolicy = USUAL
 
 
-class LiveJob:
+class LiveJob(StoredJob):
     """Carries one job along until it is over."""
 
     def __init__(self, record: JobRecord, backend: Backend, around: Surroundings) -> None:
-        self.record = record
+        super().__init__(record, around.ledger)
         self.backend = backend
         self.demand = Demand.from_dict(record.demand_data)
         self.over = asyncio.Event()
         self._around = around
         self._observation = Observation.of(record.observed_data, record.started)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._carrier: asyncio.Task[None] | None = None
         self._deadline: asyncio.TimerHandle | None = None
         self._starts = FailedStarts(around.starts)
         self._ending = asyncio.Event()
         """Set once the job is to end, so that nothing is waited for any more."""
-
-    @property
-    def id(self) -> str:
-        """The job's id."""
-        return self.record.id
 
     @property
     def has_begun(self) -> bool:
@@ -105,48 +97,40 @@ class LiveJob:
         """The time, as records have it."""
         return time_text(self._around.clock())
 
-    def change(self, *events: Event, **columns: Any) -> "asyncio.Future[None]":
-        """Change the record now and write it behind."""
-        before = self.record.phase
-        after = Phase(columns.get("phase", before))
-        if not may_become(before, after):
-            log.warning("job %s cannot become %s from %s", self.id, after, before)
-            del columns["phase"]
-        self.record = self.record.with_columns(columns)
-        written = self._around.ledger.write(self.id, columns, events)
-        if self.record.phase != before:
+    def entered(self, before: JobRecord) -> None:
+        """Do what the record says; it is stored, so the next server would do it too."""
+        record = self.record
+        if record.wanted in ENDING:
+            self._ending.set()
+        if record.phase != before.phase:
             self._around.on_phase(self)
         if self._is_over():
             self._close()
-        return written
+        elif self.has_begun and self._carrier is None:
+            self.carry()
+        elif _is_new_wish(before, record):
+            self.spawn(self._fulfil())
 
-    def begin(self, devices: Devices, wanted: str = "") -> None:
-        """Give the job to its backend, with these devices."""
+    def vanished(self) -> None:
+        """Let go of a job that was forgotten."""
+        self._close()
+        self._around.on_gone(self)
+
+    def beginning(self, devices: Devices, wanted: str = "") -> Change:
+        """What gives the job to its backend, with these devices, once it is written."""
         why = f"given to {self.backend.name}" if self.backend.schedules else "all of it fits"
-        event = self._event("Starting", why)
-        if self.has_begun:
-            self.change(event, phase=Phase.STARTING, reason="", message="", wanted=RESUME)
-            self._spawn(self._fulfil())
-            return
-        given = {
-            pod: {kind: list(names) for kind, names in kinds.items()}
-            for pod, kinds in devices.items()
-        }
-        written = self.change(
-            event, phase=Phase.STARTING, reason="", message="", wanted=wanted, devices=given
-        )
-        self._spawn(self._carry(written))
+        columns: dict[str, Any] = {"phase": Phase.STARTING, "reason": "", "message": ""}
+        columns["wanted"] = RESUME if self.has_begun else wanted
+        if not self.has_begun:
+            columns["devices"] = {
+                pod: {kind: list(names) for kind, names in kinds.items()}
+                for pod, kinds in devices.items()
+            }
+        return Change(columns, [self.event("Starting", why)])
 
-    def adopt(self) -> None:
-        """Go on with a job that an earlier server began."""
-        self._spawn(self._carry(asyncio.sleep(0)))
-
-    def want(self, wanted: str, *events: Event, **columns: Any) -> None:
-        """Note what the owner wants and tell the agent; it is told again if it is lost."""
-        self.change(*events, wanted=wanted, **columns)
-        if wanted in _ENDING:
-            self._ending.set()
-        self._spawn(self._fulfil())
+    def carry(self) -> None:
+        """Submit the job unless that was done, and go on with it until it is over."""
+        self._carrier = self.spawn(self._carry())
 
     async def detach(self) -> None:
         """Stop watching; the job goes on by itself."""
@@ -155,74 +139,87 @@ class LiveJob:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _carry(self, written: Awaitable[None]) -> None:
+    async def _carry(self) -> None:
         """Submit, then watch until the job is over, whatever happens to its agent or to us."""
-        pause = _FIRST_PAUSE_S
-        while not self._is_over():
+        backoff = Backoff()
+        while not self.over.is_set():
+            longest = LONGEST_S
             try:
-                await written
-                await self._submit()
-                await self._watch()
-            except AgentStartError as error:
-                await self._start_later(error)
-                written = _done()
-            except UnavailableError as error:
-                log.info("job %s: trying again in %.1f s: %s", self.id, pause, error)
-                self.change(reason="Unavailable", message=_sentence(error))
-                await asyncio.sleep(pause)
-                pause = min(pause * 2, _LONGEST_ABSENCE_S)
-                written = asyncio.sleep(0)
-            except TrainwayError as error:
-                self._fail(self._failure, _sentence(error))
+                if await self._attempt():
+                    continue
+            except DatabaseError as error:
+                log.warning("job %s: trying again in %.1f s: %s", self.id, backoff.pause_s, error)
+                self.doubt()
             except Exception:
-                log.exception("job %s: trying again in %.1f s", self.id, pause)
-                await asyncio.sleep(pause)
-                pause = min(pause * 2, _LONGEST_PAUSE_S)
-                written = self._reload()
+                log.exception("job %s: trying again in %.1f s", self.id, backoff.pause_s)
+                self.doubt()
+                longest = _LONGEST_FAILURE_S
+            if not self.over.is_set():
+                await backoff.wait(longest)
+
+    async def _attempt(self) -> bool:
+        """Do all that until it fails; whether the next attempt is due at once."""
+        try:
+            await self._take_up()
+            await self._submit()
+            await self._watch()
+        except DatabaseError:
+            raise
+        except AgentStartError as error:
+            await self._start_later(error)
+            return True
+        except UnavailableError as error:
+            log.info("job %s: trying again: %s", self.id, error)
+            columns = {"reason": "Unavailable", "message": _sentence(error)}
+            await self.observe(lambda: Change(columns))
+        except TrainwayError as error:
+            await self._fail(self._failure, _sentence(error))
+        return False
+
+    async def _take_up(self) -> None:
+        """Go back to what is stored, if there is any doubt about it."""
+        async with self.pen:
+            await self.refresh()
+        self._observation = Observation.of(self.record.observed_data, self.record.started)
 
     async def _start_later(self, error: AgentStartError) -> None:
         """Wait for the next attempt to start an agent, unless that was the last."""
-        if self.record.wanted in _ENDING:
-            self._end_unstarted()
+        if self.record.wanted in ENDING:
+            await self._end_unstarted()
             return
         pause = self._starts.note(error.message)
         if pause is None:
-            self._fail("AgentFailed", self._starts.summary(error.message))
+            await self._fail("AgentFailed", self._starts.summary(error.message))
             return
         log.info("job %s: trying again in %.1f s: %s", self.id, pause, error)
         message = f"{error.message}; trying again in {pause:g} s"
-        columns: dict[str, Any] = {"reason": NOT_STARTED, "message": message}
-        if self.record.phase == Phase.RUNNING:
-            columns["phase"] = Phase.RESTARTING
-        self.change(self._event(NOT_STARTED, message, kind="Warning"), **columns)
+        await self.insist(lambda: self._unstarted(message))
         with suppress(TimeoutError):
             async with asyncio.timeout(pause):
                 await self._ending.wait()
 
-    def _end_unstarted(self) -> None:
+    def _unstarted(self, message: str) -> Change:
+        """What is said of a job while its agent cannot be started."""
+        columns: dict[str, Any] = {"reason": NOT_STARTED, "message": message}
+        if self.record.phase == Phase.RUNNING:
+            columns["phase"] = Phase.RESTARTING
+        return Change(columns, [self.event(NOT_STARTED, message, kind="Warning")])
+
+    async def _end_unstarted(self) -> None:
         """End a job as its owner wants; it has no agent, and there will be none."""
+        phase, reason = Phase.CANCELLED, "Cancelled"
+        text = "it was cancelled while its agent could not be started"
         if self.record.wanted == DEADLINE:
+            phase, reason = Phase.FAILED, "DeadlineExceeded"
             text = f"it ran longer than {self.record.deadline_seconds} seconds"
-            self._fail("DeadlineExceeded", text)
-        else:
-            text = "it was cancelled while its agent could not be started"
-            self.finish(Phase.CANCELLED, "Cancelled", text)
+        await self.insist(lambda: self.ending(phase, reason, text))
 
     @property
     def _failure(self) -> str:
         return "SubmissionFailed" if self.backend.schedules else "AgentFailed"
 
-    async def _reload(self) -> None:
-        """Go back to what is stored."""
-        try:
-            self.record = await self._around.ledger.call(self._around.ledger.store.get, self.id)
-        except NotFoundError:
-            self._close()
-            return
-        self._observation = Observation.of(self.record.observed_data, self.record.started)
-
     async def _submit(self) -> None:
-        if self._starts.count and self.record.wanted in _ENDING:
+        if self._starts.count and self.record.wanted in ENDING:
             await self._recover()  # which only clears up: the job must not begin any more
             return
         ledger, record = self._around.ledger, self.record
@@ -236,16 +233,18 @@ class LiveJob:
         """Compile again, for another network than the one that was reserved at first."""
         submission = Submission(spec.objects, backend=self.record.backend)
         prepared = await self._around.prepare(submission, self.backend)
-        self.backend.release(workload.port)
+        former = workload.port
         workload = replace(
             workload, jobset=prepared.jobset, objects=prepared.companions, port=prepared.port
         )
         handle = self.backend.plan(workload).handle
-        self.record = self.record.with_columns({"handle": handle})
         ledger = self._around.ledger
-        await ledger.call(
-            ledger.store.prepare_anew, self.id, workload.jobset, workload.objects, handle
-        )
+        async with self.pen:
+            await ledger.call(
+                ledger.store.prepare_anew, self.id, workload.jobset, workload.objects, handle
+            )
+            self.record = self.record.with_columns({"handle": handle})
+        self.backend.release(former)
         return workload
 
     async def _watch(self) -> None:
@@ -253,7 +252,7 @@ class LiveJob:
         while not self._is_over():
             seen = self.record.journal_seq
             if self.record.wanted:
-                self._spawn(self._fulfil())
+                self.spawn(self._fulfil())
             self._set_deadline()
             async for update in self.backend.watch(self.record.handle_data, seen):
                 await self._note(update)
@@ -261,48 +260,49 @@ class LiveJob:
                     return
             losses = 0 if self.record.journal_seq > seen else losses + 1
             if losses > _MOST_LOSSES:
-                self._fail("AgentLost", "the job's agent was lost and could not be replaced")
+                await self._fail("AgentLost", "the job's agent was lost and could not be replaced")
             elif losses:
-                await asyncio.sleep(_FIRST_PAUSE_S * 2**losses)
+                await asyncio.sleep(_FIRST_LOSS_S * 2**losses)
             if not self._is_over() and not await self._recover():
-                self._fail("AgentLost", "the job's agent and its directory are gone")
+                await self._fail("AgentLost", "the job's agent and its directory are gone")
 
     async def _recover(self) -> bool:
-        cancelled = self.record.wanted in _ENDING
+        cancelled = self.record.wanted in ENDING
         return await self.backend.recover(self.record.handle_data, cancelled=cancelled)
 
     async def _note(self, update: Update) -> None:
         """Take in what the journal says."""
-        observed, record = self._observation, self.record
+        observed = self._observation
         observed.events = []
         observed.fold(update.records)
+        await self.observe(lambda: self._noted(update.seq, observed))
+        if self.record.phase == Phase.PAUSED:
+            self._clear_deadline()
+        else:
+            self._set_deadline()
+
+    def _noted(self, seq: int, observed: Observation) -> Change:
+        """What an observation changes, together with how far the journal was read."""
         columns: dict[str, Any] = {
-            "journal_seq": update.seq,
+            "journal_seq": seq,
             "observed": observed.to_dict(),
             "attempt": observed.attempt,
             "restarts": observed.restarts,
         }
         if observed.progress:
             columns["progress"] = observed.progress
-        if observed.started and not record.started:
+        if observed.started and not self.record.started:
             columns["started"] = observed.started
         if self._starts.count:
             self._starts.clear()
             columns |= {"reason": "", "message": ""}
-        if observed.end is not None:
-            columns |= self._end(observed)
-        else:
-            columns |= self._phase(observed)
-        await self.change(*observed.events, *self._phase_events(columns), **columns)
-        if self.record.phase == Phase.PAUSED:
-            self._clear_deadline()
-        else:
-            self._set_deadline()
+        columns |= self._phase(observed) if observed.end is None else self._end(observed)
+        return Change(columns, [*observed.events, *self._phase_events(columns)])
 
     def _phase(self, observed: Observation) -> dict[str, Any]:
         wanted, phase = self.record.wanted, observed.phase
         columns: dict[str, Any] = {}
-        if wanted in _ENDING:
+        if wanted in ENDING:
             phase = Phase.STOPPING
         elif wanted == RESUME and observed.is_suspended:
             phase = self.record.phase
@@ -326,7 +326,6 @@ class LiveJob:
             "reason": str(end.get("reason") or ""),
             "message": str(end.get("message") or ""),
             "exit_code": observed.exit_code,
-            "wanted": "",
         }
         if self.record.wanted == DEADLINE and observed.phase == Phase.CANCELLED:
             columns |= {
@@ -336,20 +335,23 @@ class LiveJob:
             }
         return columns | self._finished(str(end.get("time") or self.now()))
 
-    def _fail(self, reason: str, message: str) -> None:
-        self.finish(Phase.FAILED, reason, message)
+    async def _fail(self, reason: str, message: str) -> None:
+        await self.observe(lambda: self.ending(Phase.FAILED, reason, message))
 
-    def _finished(self, time: str) -> dict[str, Any]:
+    def ending(self, phase: Phase, reason: str, message: str, wish: str = "") -> Change:
+        """What ends the job, without a word from its agent; for that wish, if it is a new one."""
+        columns = {"phase": phase, "reason": reason, "message": message}
+        kind = "Warning" if phase == Phase.FAILED else "Normal"
+        event = self.event(reason, message, kind=kind)
+        return Change(columns | self._finished(self.now(), wish), [event])
+
+    def _finished(self, time: str, wish: str = "") -> dict[str, Any]:
+        """What an end brings with it; a job that is to be forgotten is cleaned up at once."""
+        if DELETE in (wish, self.record.wanted):
+            return {"finished": time, "expires": AT_ONCE, "wanted": DELETE}
         ttl = self.record.ttl_seconds
         expires = None if ttl is None else moment(time).timestamp() + ttl
-        return {"finished": time, "expires": expires}
-
-    def finish(self, phase: Phase, reason: str, message: str) -> None:
-        """End the job, without a word from its agent."""
-        columns = {"phase": phase, "reason": reason, "message": message, "wanted": ""}
-        kind = "Warning" if phase == Phase.FAILED else "Normal"
-        event = self._event(reason, message, kind=kind)
-        self.change(event, **columns, **self._finished(self.now()))
+        return {"finished": time, "expires": expires, "wanted": ""}
 
     def _phase_events(self, columns: dict[str, Any]) -> Sequence[Event]:
         phase = columns.get("phase")
@@ -357,38 +359,45 @@ class LiveJob:
             return ()
         kind = "Warning" if phase == Phase.FAILED else "Normal"
         message = columns.get("message") or f"the job is {phase.lower()}"
-        return (self._event(str(phase), message, kind=kind),)
+        return (self.event(str(phase), message, kind=kind),)
 
-    def _event(self, reason: str, message: str, kind: str = "Normal") -> Event:
+    def event(self, reason: str, message: str, kind: str = "Normal") -> Event:
+        """Something that happens to the job now."""
         return Event(self.now(), kind, reason, message, f"job/{self.record.name}")
 
     async def _fulfil(self) -> None:
         """Tell the agent what is wanted. A lost one is told again once it was replaced."""
-        wanted, pause = self.record.wanted, _FIRST_PAUSE_S
+        wanted, backoff = self.record.wanted, Backoff()
         while wanted == self.record.wanted and not self._is_over():
             if self.record.phase not in (*LIVE, Phase.PAUSED) and not self.backend.schedules:
                 return
             try:
                 await self._tell(wanted)
             except UnavailableError as error:
-                if isinstance(error, AgentStartError) and wanted in _ENDING:
-                    self._end_unstarted()
+                if isinstance(error, AgentStartError) and wanted in ENDING:
+                    await self._end_unstarted()
                     return
                 log.info("job %s: %s has to wait: %s", self.id, wanted, error)
-                await asyncio.sleep(pause)
-                pause = min(pause * 2, _LONGEST_ABSENCE_S)
+                await backoff.wait()
                 continue
             except TrainwayError as error:
                 log.info("job %s: %s is not done yet: %s", self.id, wanted, error)
                 if self.backend.schedules:
-                    is_refused = isinstance(error, ConflictError) and wanted not in _ENDING
-                    said = {"message": f"it cannot be told to {wanted}: {_sentence(error)}"}
-                    self.change(**said, **({"wanted": ""} if is_refused else {}))
+                    await self.insist(partial(self._refused, wanted, error))
             return
+
+    def _refused(self, wanted: str, error: TrainwayError) -> Change | None:
+        """What follows when the backend does not do what is wanted."""
+        if self.record.wanted != wanted or self._is_over():
+            return None
+        columns = {"message": f"it cannot be told to {wanted}: {_sentence(error)}"}
+        if isinstance(error, ConflictError) and wanted not in ENDING:
+            columns["wanted"] = ""
+        return Change(columns)
 
     async def _tell(self, wanted: str) -> None:
         handle = self.record.handle_data
-        if wanted in _ENDING:
+        if wanted in ENDING:
             await self.backend.cancel(handle)
         elif wanted == SUSPEND:
             await self.backend.suspend(handle)
@@ -416,15 +425,14 @@ class LiveJob:
 
     def _miss_deadline(self) -> None:
         self._deadline = None
-        if self.record.phase in LIVE and self.record.wanted not in _ENDING:
-            text = f"it ran longer than {self.record.deadline_seconds} seconds"
-            event = self._event("DeadlineExceeded", text, kind="Warning")
-            self.want(DEADLINE, event, phase=Phase.STOPPING)
+        self.spawn(self.insist(self._overdue))
 
-    def _spawn(self, work: Any) -> None:
-        task = asyncio.ensure_future(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+    def _overdue(self) -> Change | None:
+        if self.record.phase not in LIVE or self.record.wanted in ENDING:
+            return None
+        text = f"it ran longer than {self.record.deadline_seconds} seconds"
+        event = self.event("DeadlineExceeded", text, kind="Warning")
+        return Change({"wanted": DEADLINE, "phase": Phase.STOPPING}, [event])
 
     def _is_over(self) -> bool:
         return self.record.is_over
@@ -434,11 +442,11 @@ class LiveJob:
         self._clear_deadline()
 
 
-def _done() -> "asyncio.Future[None]":
-    """Nothing to wait for."""
-    done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    done.set_result(None)
-    return done
+def _is_new_wish(before: JobRecord, record: JobRecord) -> bool:
+    """Whether the agent has yet to be told; that a job goes on, only when it may begin."""
+    if record.wanted == RESUME:
+        return before.phase in WAITING and record.phase == Phase.STARTING
+    return record.wanted not in ("", before.wanted)
 
 
 def _sentence(error: TrainwayError) -> str:

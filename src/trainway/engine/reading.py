@@ -52,8 +52,16 @@ class Reading:
 
     async def view(self, record: JobRecord) -> Json:
         """A job as it is shown."""
-        objects = await self._ledger.call(self._store.objects, [record.id])
-        return job_view(record, objects.get(record.id, []), self._waiting.position(record.id))
+        return self.shown(record, await self.objects(record.id))
+
+    async def objects(self, job_id: str) -> list[Json]:
+        """What a job was made from."""
+        found = await self._ledger.call(self._store.objects, [job_id])
+        return found.get(job_id, [])
+
+    def shown(self, record: JobRecord, objects: list[Json]) -> Json:
+        """The same with what it was made from, for answers that nothing may spoil any more."""
+        return job_view(record, objects, self._waiting.position(record.id))
 
     def summary(self, record: JobRecord) -> Json:
         """A job as it is shown among others."""

@@ -13,6 +13,10 @@ Json = dict[str, Any]
 JSON_COLUMNS: Final = frozenset({"labels", "handle", "demand", "devices", "observed", "progress"})
 
 
+AT_ONCE: Final = 0.0
+"""When a job is cleaned up that is to be forgotten."""
+
+
 def stored(columns: Mapping[str, object]) -> dict[str, Any]:
     """Values of columns as the store has them: plain data as text."""
     return {
@@ -64,6 +68,8 @@ class JobRecord:
     progress: str = ""
     idempotency_key: str | None = None
     """By which a repeated request for the same job is known."""
+    request_digest: str | None = None
+    """What was sent with that key; a job of an older program has none."""
 
     def with_columns(self, columns: Mapping[str, object]) -> "JobRecord":
         """The record with other values, as the store will have it."""

@@ -1,4 +1,6 @@
 import asyncio
+import errno
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -96,18 +98,72 @@ def test_a_store_that_fails_for_a_moment_loses_nothing(monkeypatch: pytest.Monke
     async def scene(world: World) -> None:
         job_id = await world.submit()
         job = await world.begun(job_id)
-        update, failures = world.store.update, iter([True, True])
+        update, failures = world.store.update_all, iter([True, True])
 
         def failing(*args: Any, **more: Any) -> None:
             if next(failures, False):
                 raise OSError("no space left")
             update(*args, **more)
 
-        monkeypatch.setattr(world.store, "update", failing)
+        monkeypatch.setattr(world.store, "update_all", failing)
         job.run()
         await world.until("demo", "Running")
         job.end()
         await world.until("demo", "Succeeded")
+
+    play(scene)
+
+
+def test_a_job_whose_start_cannot_be_written_is_not_given_to_its_backend(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("trainway.engine.backoff.FIRST_S", 0.001)
+
+    async def scene(world: World) -> None:
+        update, failures = world.store.update_all, iter([True] * 3)
+
+        def failing(*args: Any, **more: Any) -> None:
+            assert not world.backend.jobs
+            if next(failures, False):
+                raise OSError(errno.ENOSPC, "no space left")
+            update(*args, **more)
+
+        monkeypatch.setattr(world.store, "update_all", failing)
+        job_id = await world.submit()
+        assert (await world.engine.reading.get(job_id))["status"]["phase"] == "Pending"
+        await world.begun(job_id)
+        assert await world.reasons(job_id) == ["Created", "Starting"]
+
+    play(scene)
+
+
+def test_an_owner_need_not_wait_behind_what_the_journals_say(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With many jobs and a database that does not answer, at most one write of theirs is ahead."""
+
+    async def scene(world: World) -> None:
+        jobs = [await world.begun(await world.submit(f"n{number}")) for number in range(9)]
+        for job in jobs:
+            job.run()
+        for number in range(9):
+            await world.until(f"n{number}", "Running")
+        gate, update, order = threading.Event(), world.store.update_all, list[str]()
+
+        def slow(changes: Any) -> None:
+            gate.wait()
+            order.extend(change.job_id for change in changes)
+            update(changes)
+
+        monkeypatch.setattr(world.store, "update_all", slow)
+        for job in jobs:
+            job.write("progress", trainerStatus={"progressPercentage": 5})
+        cancelled = asyncio.create_task(world.engine.cancel("n8"))
+        await asyncio.sleep(0.01)
+        gate.set()
+        await cancelled
+        assert len(order) <= 3, order
+        assert jobs[8].workload.id in order
 
     play(scene)
 

@@ -1,16 +1,23 @@
-"""Cleans up after jobs whose `ttlSecondsAfterFinished` is over: files go, history stays."""
+"""Cleans up after jobs that are over.
+
+When `ttlSecondsAfterFinished` has passed, files go and history stays. Of a job that its owner
+deletes nothing stays: that is noted first, so that it happens whatever comes between.
+"""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from trainway.backends.registry import Registry
 from trainway.engine.ledger import Ledger
-from trainway.engine.record import Event, JobRecord
+from trainway.engine.record import AT_ONCE, Event, JobRecord
 from trainway.engine.times import time_text
-from trainway.errors import TrainwayError
+from trainway.engine.wishes import DELETE
+from trainway.errors import DatabaseError, TrainwayError
 
 log = logging.getLogger(__name__)
 
@@ -27,6 +34,8 @@ class Retention:
         self._clock = clock
         self._changed = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._going: dict[str, asyncio.Task[None]] = {}
+        """The jobs that are being forgotten."""
 
     def start(self) -> None:
         """Look after all jobs in the store."""
@@ -34,12 +43,54 @@ class Retention:
 
     def stop(self) -> None:
         """Look after them no more."""
-        if self._task is not None:
-            self._task.cancel()
+        for task in (self._task, *self._going.values()):
+            if task is not None:
+                task.cancel()
 
     def look_again(self) -> None:
         """Note that another job is over."""
         self._changed.set()
+
+    async def forget(self, job: JobRecord) -> None:
+        """Remove all of a job that is over. Once that is noted, it happens, now or later."""
+        if job.wanted != DELETE:
+            noting = self._ledger.call(
+                self._ledger.store.update, job.id, {"wanted": DELETE, "expires": AT_ONCE}
+            )
+            await self._ledger.settled(noting, partial(self._is_noted, job.id))
+        try:
+            await self._forgotten(job)
+        except DatabaseError as error:
+            log.warning("job %s is forgotten later: %s", job.id, error)
+            self._changed.set()
+        except TrainwayError:
+            with contextlib.suppress(DatabaseError):
+                expires = None if job.expires == AT_ONCE else job.expires
+                await self._ledger.write(job.id, {"wanted": "", "expires": expires})
+            raise
+
+    async def erase(self, job_id: str) -> None:
+        """Remove the record of a job."""
+        store = self._ledger.store
+        erasing = self._ledger.call(store.delete, job_id)
+        await self._ledger.settled(erasing, lambda: not store.has(job_id))
+        self._ledger.changes.notify(job_id)
+
+    def _is_noted(self, job_id: str) -> bool:
+        store = self._ledger.store
+        return not store.has(job_id) or store.get(job_id).wanted == DELETE
+
+    def _forgotten(self, job: JobRecord) -> "asyncio.Future[None]":
+        """Remove what is kept of a job and then its record; done once, whoever asks."""
+        if job.id not in self._going:
+            task = self._going[job.id] = asyncio.create_task(self._remove(job))
+            task.add_done_callback(lambda _: self._going.pop(job.id, None))
+        return asyncio.shield(self._going[job.id])
+
+    async def _remove(self, job: JobRecord) -> None:
+        backend = self._registry.of(job.backend, job.handle_data)
+        await backend.delete(job.handle_data)
+        await self.erase(job.id)
 
     async def _run(self) -> None:
         while True:
@@ -70,6 +121,9 @@ class Retention:
         return put_off
 
     async def _expire(self, job: JobRecord) -> None:
+        if job.wanted == DELETE:
+            await self._forgotten(job)
+            return
         backend = self._registry.of(job.backend, job.handle_data)
         await backend.delete(job.handle_data)
         text = f"its files were removed {job.ttl_seconds} seconds after its end"

@@ -7,11 +7,13 @@ read, so that after a crash each record counts exactly once.
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, Row, delete, func, insert, or_, select, update
 
 from trainway.engine.cluster.store import ClusterStore
+from trainway.engine.database import file_of, place_of
 from trainway.engine.phases import ACTIVE, TERMINAL, Phase
 from trainway.engine.record import Event, JobRecord, JobSpec, storable, stored
 from trainway.engine.tables import EVENTS, JOBS, SPECS
@@ -40,12 +42,31 @@ class Filter:
     """Only jobs younger than what has this id."""
 
 
+@dataclass(frozen=True)
+class JobChange:
+    """New values of a job's columns, and what happened."""
+
+    job_id: str
+    columns: Changes
+    events: Sequence[Event] = ()
+
+
 class Store:
     """The jobs, what they were made from, and what happened to them."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self.clusters = ClusterStore(engine)
+
+    @property
+    def place(self) -> str:
+        """The database as its owner knows it: a file, or a URL without its password."""
+        return place_of(self._engine)
+
+    @property
+    def file(self) -> Path | None:
+        """The file of the database, where it is one."""
+        return file_of(self._engine)
 
     def close(self) -> None:
         """Let go of the database."""
@@ -76,11 +97,23 @@ class Store:
 
     def update(self, job_id: str, changes: Changes, events: Sequence[Event] = ()) -> None:
         """Change a job and note what happened, both or neither."""
-        values = stored(changes)
+        self.update_all([JobChange(job_id, changes, events)])
+
+    def update_all(self, changes: Sequence[JobChange]) -> None:
+        """Change jobs and note what happened, all or nothing."""
         with self._engine.begin() as connection:
-            if values:
-                connection.execute(update(JOBS).where(JOBS.c.id == job_id).values(values))
-            _append(connection, job_id, events)
+            for change in changes:
+                values = stored(change.columns)
+                if values:
+                    query = update(JOBS).where(JOBS.c.id == change.job_id)
+                    connection.execute(query.values(values))
+                _append(connection, change.job_id, change.events)
+
+    def has(self, job_id: str) -> bool:
+        """Whether there is a job with that id."""
+        query = select(JOBS.c.id).where(JOBS.c.id == job_id)
+        with self._engine.connect() as connection:
+            return connection.execute(query).first() is not None
 
     def get(self, ref: str) -> JobRecord:
         """The job with that id, or the newest one of that name."""

@@ -48,6 +48,8 @@ class Submission:
     """Processes, unless the job's own annotation asks for containers."""
     key: str = ""
     """Who submits twice with the same key gets one job; empty: always a new one."""
+    digest: str = ""
+    """Of the whole request, where it has a key."""
     num_jobs: int | None = None
     """So many jobs of it, each with a rank; None: one, which has none."""
 

@@ -22,7 +22,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD: Final = "0004"
+HEAD: Final = "0005"
 """The migration after which the database looks like this; see `migrations/versions`."""
 
 METADATA: Final = MetaData(
@@ -66,6 +66,7 @@ JOBS: Final = Table(
     Column("progress", Text, nullable=False),
     Column("idempotency_key", String(128), nullable=True),
     Column("backend", String(253), nullable=False),
+    Column("request_digest", String(64), nullable=True),
     Index(None, "name", "id"),
     Index(None, "phase", "id"),
     Index(None, "expires"),

@@ -51,6 +51,7 @@ _SIMPLE: Final = (
     errors.NotFoundError,
     errors.ConflictError,
     errors.UnavailableError,
+    errors.DatabaseError,
     errors.JobFailedError,
     errors.WaitTimeoutError,
 )

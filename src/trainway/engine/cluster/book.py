@@ -1,13 +1,23 @@
-"""What is known of clusters: changed in memory at once, and written behind."""
+"""What is known of clusters: written first, and then changed in memory.
+
+A wish of their owner that cannot be written is refused before anything is done. What the agents say
+is theirs to keep: it is written as soon as that is possible.
+"""
 
 import asyncio
-from collections.abc import Callable, Mapping
-from functools import cached_property
+import logging
+from collections.abc import Callable, Coroutine, Mapping
+from functools import cached_property, partial
+from typing import Any
 
+from trainway.engine.backoff import Backoff
 from trainway.engine.cluster.agents import Agents, kept
 from trainway.engine.cluster.name import unknown
 from trainway.engine.cluster.record import ClusterRecord
 from trainway.engine.ledger import Ledger
+from trainway.errors import DatabaseError
+
+log = logging.getLogger(__name__)
 
 
 class ClusterBook:
@@ -18,6 +28,8 @@ class ClusterBook:
         self._ledger = ledger
         self._store = ledger.store.clusters
         self._make_agents = agents
+        self._adding = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
 
     @cached_property
     def agents(self) -> Agents:
@@ -35,27 +47,91 @@ class ClusterBook:
             raise unknown(name, self.records)
         return found
 
+    async def close(self) -> None:
+        """Write nothing any more."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
     async def add(self, record: ClusterRecord) -> bool:
         """Keep a new one; False if there is one of its name."""
-        if self.records.setdefault(record.name, record) is not record:
-            return False
-        await self._ledger.call(self._add, record)
+        async with self._adding:
+            if record.name in self.records:
+                return False
+            adding = self._ledger.call(self._add, record)
+            await self._ledger.settled(adding, partial(self._has, record.name))
+            self.records[record.name] = record
         return True
 
-    def change(self, name: str, **columns: object) -> "asyncio.Future[None]":
-        """Change a record now and write it behind; nothing happens to one that is gone."""
+    async def change(self, name: str, **columns: object) -> None:
+        """Write a change and make it; nothing happens to one that is gone."""
+        # Shielded, since whoever waits may be cancelled, and what is written counts.
+        await asyncio.shield(self._spawn(self._change(name, columns)))
+
+    async def _change(self, name: str, columns: Mapping[str, object]) -> None:
         if name not in self.records:
-            gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            gone.set_result(None)
-            return gone
-        record = self.records[name] = self.records[name].changed(columns)
-        # Shielded, since whoever waits may be cancelled, and what happened has happened.
-        return asyncio.shield(self._ledger.call(self._write, record, columns))
+            return
+        changed = self.records[name].changed(columns)
+        writing = self._ledger.call(self._write, changed, columns)
+        await self._ledger.settled(writing, partial(self._is_written, changed, columns))
+        if name in self.records:
+            self.records[name] = self.records[name].changed(columns)
+
+    async def note(self, name: str, **columns: object) -> ClusterRecord:
+        """Write what has happened, now or as soon as it can be; the record as it is then."""
+        record = self.records[name]
+        try:
+            await self.change(name, **columns)
+        except DatabaseError as error:
+            log.warning("cluster %s: what became of it is written later: %s", name, error)
+            self._spawn(self._insist(partial(self.change, name, **columns)))
+        return record.changed(columns)
 
     async def forget(self, name: str) -> None:
         """Remove a record, if it is there."""
-        if self.records.pop(name, None) is not None:
-            await self._ledger.call(self._remove, name)
+        if name not in self.records:
+            return
+        removing = self._ledger.call(self._remove, name)
+        await self._ledger.settled(removing, lambda: not self._has(name))
+        self.records.pop(name, None)
+
+    async def forget_gone(self, name: str) -> None:
+        """Remove the record of one that is gone already, now or as soon as it can be."""
+        try:
+            await self.forget(name)
+        except DatabaseError as error:
+            log.warning("cluster %s is forgotten later: %s", name, error)
+            self._spawn(self._insist(partial(self.forget, name)))
+
+    async def _insist(self, write: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        backoff = Backoff()
+        while True:
+            await backoff.wait()
+            try:
+                await write()
+            except DatabaseError:
+                continue
+            return
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+        return task
+
+    def _done(self, task: "asyncio.Task[None]") -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # whoever waits for the task has it; there may be nobody
+
+    def _has(self, name: str) -> bool:
+        return any(record.name == name for record in self._store.all())
+
+    def _is_written(self, changed: ClusterRecord, columns: Mapping[str, object]) -> bool:
+        found = [record for record in self._store.all() if record.name == changed.name]
+        return bool(found) and all(
+            getattr(found[0], name) == getattr(changed, name) for name in columns
+        )
 
     async def next_number(self, name: str) -> int:
         """The number of the next job of a cluster."""
@@ -63,12 +139,20 @@ class ClusterBook:
 
     def _add(self, record: ClusterRecord) -> None:
         self.agents.keep(kept(record))
-        self._store.add(record)
+        try:
+            self._store.add(record)
+        except BaseException:
+            if not self._has(record.name):
+                self.agents.forget(record.name)
+            raise
 
     def _write(self, record: ClusterRecord, columns: Mapping[str, object]) -> None:
         self._store.update(record.name, columns)
         if "state" in columns:
-            self.agents.keep(kept(record))
+            try:
+                self.agents.keep(kept(record))
+            except OSError as error:
+                log.warning("cluster %s: its state is not kept: %s", record.name, error)
 
     def _remove(self, name: str) -> None:
         self._store.remove(name)

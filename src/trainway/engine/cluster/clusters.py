@@ -9,13 +9,14 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
 from trainway.backends.base import Capacity, Devices
 from trainway.engine.agent_starts import USUAL, StartPolicy
+from trainway.engine.backoff import Backoff
 from trainway.engine.cluster import shape as cluster_shape
 from trainway.engine.cluster.agents import Agents, columns_of, placement, told
 from trainway.engine.cluster.book import ClusterBook
@@ -47,7 +48,13 @@ from trainway.engine.live import LiveJob
 from trainway.engine.queue import GPUS, Decision, Gang, Holding, never_fits
 from trainway.engine.submission import Prepared
 from trainway.engine.times import time_text
-from trainway.errors import ConflictError, NotFoundError, TrainwayError, UnavailableError
+from trainway.errors import (
+    ConflictError,
+    DatabaseError,
+    NotFoundError,
+    TrainwayError,
+    UnavailableError,
+)
 
 Json = dict[str, Any]
 
@@ -66,13 +73,14 @@ class Surroundings:
     ledger: Ledger
     ids: Ids
     clock: Callable[[], datetime]
-    schedule: Callable[[], None]
+    schedule: Callable[[], "asyncio.Future[None]"]
+    """Asks for a round of the queue, which can be awaited."""
     capacity: Callable[[], Capacity]
     """Of this machine."""
     jobs: Callable[[str], Sequence[LiveJob]]
     """The jobs of a backend that are not over."""
-    end: Callable[[LiveJob], None]
-    """Cancels one."""
+    end: Callable[[Sequence[LiveJob]], Awaitable[None]]
+    """Cancels some, all or none."""
     starts: StartPolicy = USUAL
     """When an agent is asked again that could not be started."""
 
@@ -99,7 +107,7 @@ class Clusters:
         """Take up what an earlier server knew, and what has become of it since."""
         await self._book.load()
         for record in self._records.values():
-            if record.state != State.STOPPED:
+            if record.state != State.STOPPED or record.message:  # a wish may be half done
                 self._settle_soon(record.name)
         self._news.listen()
 
@@ -109,6 +117,7 @@ class Clusters:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._news.close()
+        await self._book.close()
 
     def gangs(self) -> list[Gang]:
         """Those that wait for this machine."""
@@ -119,26 +128,26 @@ class Clusters:
         found = [record.holding for record in self._records.values()]
         return [holding for holding in found if holding is not None]
 
-    def decided(self, decision: Decision) -> Decision:
+    async def decided(self, decision: Decision) -> Decision:
         """Do what the queue decided for clusters; what is left is for jobs."""
         ours = {record.id: record for record in self._records.values()}
         for cluster_id, record in ours.items():
             if cluster_id in decision.start:
-                self._begin(record, decision.start[cluster_id])
+                await self._begin(record, decision.start[cluster_id])
                 continue
             why = decision.waiting.get(cluster_id) or decision.inadmissible.get(cluster_id)
             if why and record.message != why:
-                self._book.change(record.name, message=why)
+                await self._book.change(record.name, message=why)
         return Decision(
             {key: value for key, value in decision.start.items() if key not in ours},
             {key: value for key, value in decision.waiting.items() if key not in ours},
             {key: value for key, value in decision.inadmissible.items() if key not in ours},
         )
 
-    def _begin(self, record: ClusterRecord, devices: Devices) -> None:
+    async def _begin(self, record: ClusterRecord, devices: Devices) -> None:
         """It fits now."""
         given = {node: {GPUS: list(kinds.get(GPUS, ()))} for node, kinds in devices.items()}
-        self._book.change(record.name, devices=json.dumps(given), message="")
+        await self._book.change(record.name, devices=json.dumps(given), message="")
         self._settle_soon(record.name)
 
     async def launch(self, request: Launch) -> Json:
@@ -170,12 +179,14 @@ class Clusters:
             return await self.launch(request)  # somebody else was faster
         try:
             await self._settle(name)
+        except DatabaseError:
+            self._settle_soon(name)  # the cluster is stored: what is left is done when it can be
         except TrainwayError:
-            await self._book.forget(name)
+            await self._book.forget_gone(name)
             raise
         self._news.listen()
-        self._around.schedule()
-        return self._view(self._records[name])
+        await self._around.schedule()
+        return self._view(self._records.get(name, record))
 
     async def _launched_again(self, record: ClusterRecord, request: Launch) -> Json:
         if request.infra and canonical(self._agents, request.infra) != record.infra:
@@ -237,14 +248,15 @@ class Clusters:
             )
         if record.state == State.STOPPED:
             return self._view(record)
-        jobs = self._end_jobs(record)
-        if record.held:
-            await self._agents.ask(record.pool, "release", name, stop=True)
+        async with self._wish(record, "it is being stopped"):
+            jobs = await self._end_jobs(record)
+            if record.held:
+                await self._agents.ask(record.pool, "release", name, stop=True)
         await _ended(jobs)
         columns = {"state": State.STOPPED, "devices": "", "placed": "[]", "message": ""}
-        await self._book.change(name, **columns)
+        stopped = await self._book.note(name, **columns)
         self._around.schedule()
-        return self._view(self._records[name])
+        return self._view(stopped)
 
     async def restart(self, name: str, minutes: int | None = None, *, down: bool = False) -> Json:
         """Give a stopped cluster its nodes again, with an autostop if one is given."""
@@ -252,11 +264,12 @@ class Clusters:
         if minutes is not None or down:
             await self.autostop(name, minutes or 0, down=down)
         if record.state == State.STOPPED:
-            await self._agents.ask(record.pool, "start", name)
-            await self._book.change(name, state=State.INIT, devices="", message="")
+            async with self._wish(record, "it is being started"):
+                await self._agents.ask(record.pool, "start", name)
+            record = await self._book.note(name, state=State.INIT, devices="", message="")
             self._news.listen()
-            self._around.schedule()
-        return self._view(self._records[name])
+            await self._around.schedule()
+        return self._view(self._records.get(name, record))
 
     async def autostop(self, name: str, minutes: int | None, *, down: bool = False) -> Json:
         """Set after how long without jobs it stops; None: never."""
@@ -264,27 +277,36 @@ class Clusters:
         wanted = None if minutes is None else {"minutes": minutes, "down": down}
         check_autostop(record.infra, wanted)
         more: Json = {"minutes": minutes, "down": down}
-        await self._agents.ask(record.pool, "autostop", name, **more)
         await self._book.change(name, autostop=json.dumps(wanted) if wanted else "")
+        try:
+            await self._agents.ask(record.pool, "autostop", name, **more)
+        except TrainwayError:
+            await self._book.note(name, autostop=record.autostop)
+            raise
         return self._view(self._records.get(name, record))
 
     async def down(self, name: str, *, purge: bool = False) -> Json:
         """End its jobs, give back its nodes, and forget it. `purge`: also where nobody answers."""
         record = self.record(name)
-        view = self._view(record)
-        jobs = self._end_jobs(record)
+        view, forget = self._view(record), self._book.forget
         try:
-            if record.held:
-                await self._agents.ask(record.pool, "release", name, stop=False, purge=purge)
+            async with self._wish(record, "it is being taken down"):
+                jobs = await self._end_jobs(record)
+                if record.held:
+                    await self._agents.ask(record.pool, "release", name, stop=False, purge=purge)
+                    forget = self._book.forget_gone  # its agent has forgotten it, for good
             await _ended(jobs)
+        except DatabaseError:
+            raise
         except NotFoundError:
             log.info("cluster %s was gone already", name)
+            forget = self._book.forget_gone
         except TrainwayError as error:
             if not purge:
                 error.hint = error.hint or f"trainway down --purge {name} forgets it anyway"
                 raise
             log.warning("cluster %s is forgotten, and may still be there: %s", name, error)
-        await self._book.forget(name)
+        await forget(name)
         self._around.schedule()
         return view
 
@@ -324,7 +346,10 @@ class Clusters:
                 found = next((item for item in items if item["id"] == record.id), None)
             if found is None:
                 return  # whoever follows the agent forgets it
-            await self._book.change(name, held=True, **columns_of(record, found))
+            columns = columns_of(record, found)
+            if columns["state"] != State.INIT:
+                columns.setdefault("message", "")
+            await self._book.change(name, held=True, **columns)
             record = self._records.get(name, record)
             if record.is_local and record.devices and record.state == State.INIT:
                 nodes = placement(record)
@@ -333,28 +358,43 @@ class Clusters:
 
     async def _keep_settling(self, name: str) -> None:
         """Try until the agent is there; what it refuses is done by whoever starts next."""
-        failures = 0
+        failures, backoff = 0, Backoff()
         while name in self._records:
             try:
                 await self._settle(name)
-                if failures and name in self._records:
-                    self._book.change(name, message="")
-                return
+                if failures:
+                    await self._book.change(name, message="")
+            except DatabaseError as error:
+                log.warning("cluster %s cannot be settled yet: %s", name, error)
+                await backoff.wait()
             except UnavailableError as error:
                 failures += 1
                 pause = self._around.starts.pause_s(failures)
                 message = f"{error.message}; trying again in {pause:g} s"
                 log.info("cluster %s: %s", name, message)
-                self._book.change(name, message=message)
+                await self._book.note(name, message=message)
                 await asyncio.sleep(pause)
             except TrainwayError as error:
                 log.info("cluster %s cannot be settled yet: %s", name, error)
                 return
+            else:
+                self._around.schedule()
+                return
 
-    def _end_jobs(self, record: ClusterRecord) -> list[LiveJob]:
+    @contextlib.asynccontextmanager
+    async def _wish(self, record: ClusterRecord, message: str) -> AsyncIterator[None]:
+        """Note what is about to be done, before it is; take the note back if it was not done."""
+        await self._book.change(record.name, message=message)
+        try:
+            yield
+        except TrainwayError:
+            if record.name in self._records:
+                await self._book.note(record.name, message=record.message)
+            raise
+
+    async def _end_jobs(self, record: ClusterRecord) -> list[LiveJob]:
         jobs = list(self._around.jobs(record.backend))
-        for live in jobs:
-            self._around.end(live)
+        await self._around.end(jobs)
         return jobs
 
     def _view(self, record: ClusterRecord) -> Json:

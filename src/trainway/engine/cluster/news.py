@@ -24,7 +24,7 @@ _PATIENCE_S: Final = 2.0
 class ClusterNews:
     """Listens to every agent that keeps a cluster."""
 
-    def __init__(self, book: ClusterBook, on_freed: Callable[[], None]) -> None:
+    def __init__(self, book: ClusterBook, on_freed: Callable[[], object]) -> None:
         self._book = book
         self._on_freed = on_freed
         """Called when a cluster has let go of something."""
@@ -90,7 +90,7 @@ class ClusterNews:
             columns = columns_of(record, item)
             if any(getattr(record, key) != value for key, value in columns.items()):
                 is_freed |= columns.get("state") == State.STOPPED
-                self._book.change(record.name, **columns)
+                await self._book.change(record.name, **columns)
         self._event(pool).set()
         if is_freed:
             self._on_freed()

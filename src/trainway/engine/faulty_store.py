@@ -1,0 +1,87 @@
+"""A store that fails when a test wants it to: before or after its work was done."""
+
+import errno
+import sqlite3
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from sqlalchemy import Engine
+from sqlalchemy.exc import OperationalError
+
+from trainway.engine.cluster.store import ClusterStore
+from trainway.engine.store import Store
+
+
+def locked() -> Exception:
+    """As SQLite says it."""
+    cause = sqlite3.OperationalError("database is locked")
+    cause.sqlite_errorname = "SQLITE_BUSY"
+    return OperationalError("COMMIT", {}, cause)
+
+
+def full() -> Exception:
+    """As the operating system says it."""
+    return OSError(errno.ENOSPC, "No space left on device")
+
+
+def broken() -> Exception:
+    """A disk that is not well."""
+    return OSError(errno.EIO, "Input/output error")
+
+
+ERRORS: Final = (locked, full, broken)
+
+
+@dataclass
+class Faults:
+    """Which calls fail, counted from the moment that the test says."""
+
+    first: int = -1
+    """The number of the call that fails; below 0: none does."""
+    is_lasting: bool = False
+    """Whether all that come after it fail too."""
+    after: bool = False
+    """Whether its work is done first, and only its answer is lost."""
+    error: Callable[[], Exception] = locked
+    calls: list[str] = field(default_factory=list)
+
+    def arm(self) -> None:
+        """Count from here."""
+        self.calls.clear()
+
+    def heal(self) -> None:
+        """Let nothing fail any more."""
+        self.first = -1
+
+    def call(self, name: str, work: Callable[[], Any]) -> Any:
+        """Do what a method does, or not."""
+        number = len(self.calls)
+        self.calls.append(name)
+        fails = self.first >= 0 and (
+            number == self.first or (self.is_lasting and number > self.first)
+        )
+        if not fails:
+            return work()
+        if self.after and number == self.first:
+            work()
+        raise self.error()
+
+
+def faulty_store(engine: Engine, faults: Faults) -> Store:
+    """A store with these faults in every one of its methods."""
+    store = Store(engine)
+    for part in (store, store.clusters):
+        for name in _methods(part):
+            setattr(part, name, _failing(faults, name, getattr(part, name)))
+    return store
+
+
+def _methods(part: Store | ClusterStore) -> Iterator[str]:
+    for name, value in vars(type(part)).items():
+        if not name.startswith("_") and callable(value) and name != "close":
+            yield name
+
+
+def _failing(faults: Faults, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *args, **more: faults.call(name, lambda: method(*args, **more))

@@ -1,0 +1,65 @@
+"""What the wishes of its owner make of a job, by the phase that it is in. Pure."""
+
+from trainway.engine.live import LiveJob
+from trainway.engine.phases import WAITING, Phase
+from trainway.engine.record import JobRecord
+from trainway.engine.stored_job import Change
+from trainway.engine.wishes import BEGIN_SUSPENDED, CANCEL, DELETE, RESUME, SUSPEND
+from trainway.errors import ConflictError
+
+
+def is_over(record: JobRecord, verb: str) -> ConflictError:
+    """Why nothing can be done with a job any more."""
+    phase = record.phase.lower()
+    return ConflictError(f"{record.name} is over ({phase}) and cannot be {verb} any more")
+
+
+def cancelling(live: LiveJob) -> Change | None:
+    """It is to end."""
+    if live.record.is_over:
+        raise is_over(live.record, "cancelled")
+    return ended(live, CANCEL)
+
+
+def deleting(live: LiveJob) -> Change | None:
+    """It is to end and to be forgotten; one that is over already is only to be forgotten."""
+    return None if live.record.is_over else ended(live, DELETE)
+
+
+def ended(live: LiveJob, wish: str) -> Change | None:
+    """It is to end, for that reason; None: it does already."""
+    record = live.record
+    if record.is_over or record.wanted in (wish, DELETE):
+        return None
+    if live.has_begun:
+        event = live.event("Cancelling", "someone asked for it")
+        return Change({"wanted": wish, "phase": Phase.STOPPING}, [event])
+    return live.ending(Phase.CANCELLED, "Cancelled", "it was cancelled before it started", wish)
+
+
+def suspending(live: LiveJob) -> Change | None:
+    """Its processes are to stop."""
+    record = live.record
+    if record.is_over:
+        raise is_over(record, "suspended")
+    if record.phase == Phase.STOPPING:
+        raise ConflictError(f"{record.name} is being stopped and cannot be suspended")
+    event = live.event("Suspending", "someone asked for it")
+    if record.phase in WAITING and not (live.backend.schedules and live.has_begun):
+        columns = {"phase": Phase.PAUSED, "wanted": "", "reason": "", "message": ""}
+        return Change(columns, [event])
+    return None if record.phase == Phase.PAUSED else Change({"wanted": SUSPEND}, [event])
+
+
+def resuming(live: LiveJob) -> Change | None:
+    """It is to go on, as soon as it may."""
+    record = live.record
+    if record.is_over:
+        raise is_over(record, "resumed")
+    if record.phase == Phase.PAUSED:
+        event = live.event("Resuming", "someone asked for it")
+        wanted = RESUME if live.has_begun else ""
+        return Change({"phase": Phase.QUEUED, "wanted": wanted}, [event])
+    if record.wanted in (SUSPEND, BEGIN_SUSPENDED):
+        raise ConflictError(f"{record.name} is still being suspended", hint="try again in a moment")
+    return None
