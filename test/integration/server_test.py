@@ -331,14 +331,17 @@ def test_a_stopped_server_ends_streams_and_the_next_one_goes_on(
 
 def test_a_home_that_cannot_be_used_is_said_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    (tmp_path / "trainway.db").write_text("no database" * 99)
-    for home, reason in ((tmp_path / "file", "File exists"), (tmp_path, "file is not a database")):
+    (tmp_path / "trainway.db").mkdir()
+    unusable = (tmp_path, "disk I/O error")
+    for home, reason in ((tmp_path / "file", "File exists"), unusable):
         command = [sys.executable, "-m", "trainway.server", "--home", str(home)]
         ended = subprocess.run(command, capture_output=True, timeout=LIMIT_S, check=False)
         assert ended.returncode == 1
-        (line,) = ended.stderr.decode().splitlines()
+        line, *hints = ended.stderr.decode().splitlines()
         assert line.startswith("error: ")
         assert line.endswith(reason)
+        assert all(hint.startswith("hint: ") for hint in hints)
+        assert len(hints) <= 1
 
 
 def test_everything_in_the_home_directory_is_private(server: RunningServer) -> None:

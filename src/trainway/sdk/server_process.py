@@ -4,6 +4,7 @@ It is started detached and ends by itself when it is idle, so nobody has to own 
 start one at the same time: the second finds the lock taken and ends, and both use the first.
 """
 
+import errno
 import os
 import select
 import subprocess
@@ -17,6 +18,7 @@ from typing import Any, BinaryIO, Final
 from trainway import __version__
 from trainway.errors import TrainwayError, UnavailableError
 from trainway.sdk.address import Address, Home, listens
+from trainway.sdk.disk import full_disk
 from trainway.sdk.transport import Transport
 
 START_LIMIT_S: Final = 60.0
@@ -25,6 +27,8 @@ _STEP_S: Final = 0.005
 _LOG_LINES: Final = 5
 _ERROR: Final = "error: "
 """What the line begins with in which a server says why it ends."""
+_HINT: Final = "hint: "
+"""And that in which it says what to do about it."""
 _LOG_BYTES: Final = 8192
 _JOB_VARIABLES: Final = ("TRAINWAY_JOB_ID", "TRAINWAY_SERVER", "TRAINWAY_TOKEN")
 """What a server started from within a job must not inherit: it would count as part of the job."""
@@ -64,7 +68,10 @@ class ServerProcess:
     def start(self, options: Sequence[str] = ()) -> Address:
         """Start a server and wait until it answers."""
         self._prepare_home()
-        child = self._spawn(options)
+        try:
+            child = self._spawn(options)
+        except OSError as error:
+            raise self._unusable(error) from None
         deadline = time.monotonic() + START_LIMIT_S
         while time.monotonic() < deadline:
             address = self.home.address(self.home.server_info())
@@ -109,9 +116,7 @@ class ServerProcess:
         try:
             self.home.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
-            raise UnavailableError(
-                f"{self.home.path}: {error.strerror}", hint="TRAINWAY_HOME names another directory"
-            ) from None
+            raise self._unusable(error) from None
         if self.home.path.stat().st_uid != os.geteuid():
             raise UnavailableError(
                 f"{self.home.path} belongs to another user",
@@ -134,12 +139,33 @@ class ServerProcess:
         _children.append(child)
         return child
 
+    def _unusable(self, error: OSError) -> UnavailableError:
+        """Why nothing can be written to the home directory."""
+        full = full_disk(self.home.path)
+        if full or error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return _full(full or f"the disk of {self.home.path} is full")
+        return UnavailableError(
+            f"{error.filename or self.home.path}: {error.strerror}",
+            hint="TRAINWAY_HOME names another directory",
+        )
+
     def _not_started(self, reason: str) -> UnavailableError:
+        full = full_disk(self.home.path)
+        if full:
+            return _full(full)
         lines = last_lines(self.home, _LOG_LINES, self._log_start)
         reasons = [line.removeprefix(_ERROR) for line in lines if line.startswith(_ERROR)]
+        hints = [line.removeprefix(_HINT) for line in lines if line.startswith(_HINT)]
         said = reasons[-1] if reasons else " / ".join(line.strip() for line in lines)
         message = f"the server did not start: {reason}" + (f": {said}" if said else "")
-        return UnavailableError(message, hint=f"all of its log: {self.home.log}")
+        hint = hints[-1] if reasons and hints else f"all of its log: {self.home.log}"
+        return UnavailableError(message, hint=hint)
+
+
+def _full(disk: str) -> UnavailableError:
+    """What to say of a disk on which a server cannot start."""
+    hint = "free some space there, or name another directory with TRAINWAY_HOME"
+    return UnavailableError(f"{disk}, so the server cannot start", hint=hint)
 
 
 def _private_log(path: Path) -> BinaryIO:

@@ -39,10 +39,16 @@ def main(arguments: list[str] | None = None) -> int:
         # Slow to import; the sockets are open already, and clients wait in their queue.
         from trainway.server.serving import Settings, Sockets, serve  # noqa: PLC0415 - see above
 
-        settings = Settings(started, os.getpid(), token, _idle(options))
+        settings = Settings(started, os.getpid(), token, _idle(options), options.busy_seconds)
         asyncio.run(serve(home, Sockets(owner, tcp), settings))
     except TrainwayError as error:
         sys.stderr.write(f"error: {error.message}\n")
+        if error.hint:
+            sys.stderr.write(f"hint: {error.hint}\n")
+        return 1
+    except OSError as error:
+        place = error.filename or home.path
+        sys.stderr.write(f"error: {place}: {error.strerror or error}\n")
         return 1
     except Exception:
         logging.getLogger("trainway.server").exception("the server failed")
@@ -59,6 +65,9 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--token-file", type=Path, help="file with the token, or with its digest")
     parser.add_argument(
         "--idle-seconds", type=float, help="end after so long without need; 0: never"
+    )
+    parser.add_argument(
+        "--busy-seconds", type=float, default=10.0, help="wait so long for a locked database"
     )
     return parser.parse_args(arguments)
 

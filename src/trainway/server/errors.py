@@ -5,6 +5,7 @@
 An error with many reasons lists them as `errors`, beside it.
 """
 
+import errno
 import logging
 from typing import Final
 
@@ -17,6 +18,7 @@ from trainway.server.json_answer import JsonAnswer
 
 log = logging.getLogger(__name__)
 
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 _CODES: Final = {404: "not_found", 405: "usage", 413: "usage"}
 
 
@@ -62,6 +64,14 @@ def add_handlers(app: FastAPI) -> None:
         if isinstance(error.__cause__, TrainwayError):  # what was wrong with the body
             return answer_for(error.__cause__)
         return answer(error.status_code, _CODES.get(error.status_code, "error"), str(error.detail))
+
+    @app.exception_handler(OSError)
+    async def no_room(request: Request, error: OSError) -> JsonAnswer:
+        if error.errno not in _FULL:
+            return await unforeseen(request, error)
+        where = f"the disk of {error.filename}" if error.filename else "the server's disk"
+        hint = "free some space there, then try again"
+        return answer(503, "unavailable", f"{where} is full", hint=hint)
 
     @app.exception_handler(Exception)
     async def unforeseen(request: Request, error: Exception) -> JsonAnswer:

@@ -59,6 +59,8 @@ class Listen:
 class ServerHome:
     """The home directory, held by this process."""
 
+    DATABASE: Final = "trainway.db"
+
     def __init__(
         self,
         path: Path,
@@ -98,7 +100,7 @@ class ServerHome:
     @property
     def database(self) -> str:
         """The URL of the database."""
-        return f"sqlite:///{self.path / 'trainway.db'}"
+        return f"sqlite:///{self.path / self.DATABASE}"
 
     def listen(self) -> socket.socket:
         """The unix socket, for the owner alone."""

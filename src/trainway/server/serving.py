@@ -14,16 +14,14 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from trainway import __version__
-from trainway.backends.base import BackendSettings
 from trainway.backends.file_store import FileStore
-from trainway.backends.registry import Registry
-from trainway.engine.database import open_database
+from trainway.engine.database import BUSY_S
 from trainway.engine.jobs import Engine
-from trainway.engine.store import Store
 from trainway.server.access import TokenAccess
 from trainway.server.app import create_app
 from trainway.server.body_limit import BodyLimit
 from trainway.server.connection import BACKLOG, LARGEST_HEAD, TcpConnection
+from trainway.server.opening import started_engine
 from trainway.server.process import ServerHome
 from trainway.server.service import ProcessInfo, Service
 from trainway.server.tokens import TokenFile
@@ -44,6 +42,8 @@ class Settings:
     """What whoever comes over TCP has to show."""
     idle_s: float | None = 60.0
     """None: stay for ever."""
+    busy_s: float = BUSY_S
+    """How long to wait for another program that writes to the database."""
 
 
 @dataclass(frozen=True)
@@ -92,11 +92,9 @@ def _server(app: ASGIApp, **options: Any) -> uvicorn.Server:
 
 async def serve(home: ServerHome, sockets: Sockets, settings: Settings) -> None:
     """Serve until it is time to stop."""
-    store = Store(open_database(home.database))
-    engine = Engine(store, Registry(BackendSettings(home.path)))
+    engine = await started_engine(home, settings.busy_s)
     info = ProcessInfo(settings.pid, str(home.socket_path), __version__, settings.started)
     service = Service(engine, info, FileStore(home.path), settings.token)
-    await engine.start()
     app = service.activity.counted(BodyLimit(create_app(service)))
     servers = {owner_server(app): sockets.owner}
     if sockets.tcp is not None:

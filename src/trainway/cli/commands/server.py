@@ -8,7 +8,8 @@ from typing import BinaryIO, Final
 
 import click
 
-from trainway.cli.connection import connect
+from trainway.cli.commands import server_upkeep
+from trainway.cli.connection import connect, expect_notices
 from trainway.cli.job_options import output_option
 from trainway.cli.output import echo, echo_line, to_json, to_yaml
 from trainway.errors import NotFoundError
@@ -28,6 +29,10 @@ def command() -> None:
     It starts with the first command that needs it, and ends when it is idle and nothing runs. Jobs
     go on without it.
     """
+
+
+for _each in (server_upkeep.check, server_upkeep.backup, server_upkeep.restore):
+    command.add_command(_each)
 
 
 def _checked_listen(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
@@ -173,6 +178,7 @@ def _running() -> Rest:
     address = home.address(home.server_info())
     if not listens(address):
         raise NotFoundError("no server runs", hint="it starts with the first command that needs it")
+    expect_notices()
     return Rest(Transport(address))
 
 

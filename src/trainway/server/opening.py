@@ -1,0 +1,61 @@
+"""Opens the database of a home directory, and puts a new one in the place of a damaged one.
+
+What was in that is read again from the jobs' own directories when the engine starts. Only damage is
+a reason: a database that is locked, or whose disk is full, is left where it is.
+"""
+
+import logging
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from trainway.backends.base import BackendSettings
+from trainway.backends.registry import Registry
+from trainway.engine.damage import refuse_damaged, set_aside
+from trainway.engine.database import BUSY_S, open_database
+from trainway.engine.database_failure import DamagedError
+from trainway.engine.jobs import Engine
+from trainway.engine.store import Store
+from trainway.server.notices import leave_notice
+from trainway.server.process import ServerHome
+
+log = logging.getLogger(__name__)
+
+
+async def started_engine(
+    home: ServerHome,
+    busy_s: float = BUSY_S,
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> Engine:
+    """An engine that has taken up all jobs; a damaged database is set aside first."""
+    path = home.path / home.DATABASE
+    try:
+        refuse_damaged(path)
+        return await _started(home, busy_s)
+    except DamagedError as error:
+        log.error("%s", error)
+        aside = set_aside(path, now())
+        log.warning("it is now %s; what was in it is read from the jobs' directories", aside)
+    engine = await _started(home, busy_s)
+    _, found = await engine.reading.counts()
+    leave_notice(home.path, _told(path, aside, found))
+    return engine
+
+
+async def _started(home: ServerHome, busy_s: float) -> Engine:
+    store = Store(open_database(home.database, busy_s))
+    engine = Engine(store, Registry(BackendSettings(home.path)))
+    try:
+        await engine.start()
+    except BaseException:
+        await engine.close()
+        raise
+    return engine
+
+
+def _told(path: Path, aside: Path, found: int) -> str:
+    """What the owner should know, in one line."""
+    where = "1 job was found again in its directory"
+    if found != 1:
+        where = f"{found} jobs were found again in their directories"
+    return f"the database {path} was damaged and is now {aside}; {where}; what only waited is lost"
