@@ -76,8 +76,10 @@ def _referring(obj: Json, renamed: _Renamed) -> Json:
         changed = dict(obj)
     else:
         changed = _replaced(obj, renamed, "")
-    name = renamed.get((str(obj.get("kind")), _name(obj)))
-    return changed if name is None else {**changed, "metadata": {**obj["metadata"], "name": name}}
+    name, metadata = renamed.get((str(obj.get("kind")), _name(obj))), obj.get("metadata")
+    if name is None or not isinstance(metadata, dict):
+        return changed
+    return {**changed, "metadata": {**metadata, "name": name}}
 
 
 def _replaced(value: Any, renamed: _Renamed, field: str) -> Any:

@@ -1,5 +1,6 @@
 """Makes a submission ready to run: one JobSet, what its pods read, and what it needs."""
 
+import binascii
 import copy
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -66,14 +67,34 @@ def _check_files(objects: Iterable[Json], backend: Backend) -> None:
         for field in _VALUES:
             values = obj.get(field)
             for key, value in values.items() if isinstance(values, dict) else ():
-                if not isinstance(value, dict):
-                    continue
-                name = (obj.get("metadata") or {}).get("name")
+                metadata = obj.get("metadata")
+                name = metadata.get("name") if isinstance(metadata, dict) else None
                 where = f"{obj['kind']}/{name}: {field}[{key}]"
+                if not isinstance(value, dict):
+                    _check_value(value, where, is_text=_is_text(obj["kind"], field))
+                    continue
                 if not _is_file(value) or field != "binaryData":
                     raise InvalidError([f"{where}: it is no text"])
                 if not takes_files:
                     raise InvalidError([f"{where}: {backend.name} takes no files sent ahead"])
+
+
+def _check_value(value: Any, where: str, *, is_text: bool) -> None:
+    """Refuse a value that nobody could write to a file."""
+    if value is None:
+        return
+    if not isinstance(value, str):
+        raise InvalidError([f"{where}: it is no text"])
+    try:
+        if not is_text:
+            binascii.a2b_base64(value)
+    except ValueError as error:  # letters that are not ASCII, or too few
+        raise InvalidError([f"{where}: it is not Base64: {error}"]) from None
+
+
+def _is_text(kind: str, field: str) -> bool:
+    """Whether a field has its values as they are, and not in Base64."""
+    return field == "stringData" or (kind == "ConfigMap" and field == "data")
 
 
 def _is_file(value: Json) -> bool:

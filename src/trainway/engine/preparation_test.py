@@ -4,6 +4,7 @@ import pytest
 
 from trainway.backends.base import ISOLATION, Isolation, isolation_of
 from trainway.backends.testing import FakeBackend
+from trainway.engine.intake import elements
 from trainway.engine.preparation import prepare
 from trainway.engine.submission import Prepared, Submission
 from trainway.engine.testing import jobset
@@ -125,3 +126,25 @@ def test_containers_are_noted_on_the_job_and_on_its_jobset(options: Json) -> Non
     assert isolation_of(found.objects[0]) is Isolation.CONTAINER
     assert isolation_of(found.jobset) is Isolation.CONTAINER
     assert isolation_of(prepared(jobset()).jobset) is Isolation.PROCESS
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "value", "said"),
+    [
+        ("Secret", "data", "A", "it is not Base64"),
+        ("Secret", "data", "ä", "it is not Base64"),
+        ("ConfigMap", "binaryData", "A", "it is not Base64"),
+        ("ConfigMap", "data", 5, "it is no text"),
+        ("Secret", "stringData", [], "it is no text"),
+    ],
+)
+def test_files_that_nobody_could_write(kind: str, field: str, value: Any, said: str) -> None:
+    companion = {**CONFIG, "kind": kind, field: {"k": value}}
+    with pytest.raises(InvalidError, match=rf"{kind}/c: {field}\[k\]: {said}"):
+        prepared(companion, jobset())
+
+
+@pytest.mark.parametrize("metadata", [None, [], 5, "x"])
+def test_companions_of_an_array_without_a_name(metadata: Any) -> None:
+    jobs = elements(Submission([{**CONFIG, "metadata": metadata}, jobset()], num_jobs=2))
+    assert [job.objects[0]["metadata"] for job in jobs] == [metadata] * 2
