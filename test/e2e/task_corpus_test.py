@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from trainway.api.task import config, resources, task, volume
+from trainway.api.task import config, resources, service, storage, task, volume
 from trainway.api.task.scalar import resolve
 from trainway.api.task.shape import Either, Items, Record, Shape, Table
 from trainway.api.task.task_file import parse, serialise
@@ -26,6 +27,16 @@ VALID = [file for file in FILES if file.parent.name == "valid"]
 SECTIONS: dict[str, Shape] = {"resources.": resources.SHAPE, "config.": config.SHAPE}
 ALTERNATIVES = ("any_of.", "ordered.")
 """Of resources: they have the same fields once more."""
+TASK = replace(
+    task.SHAPE,
+    fields={
+        **task.SHAPE.fields,
+        "file_mounts": storage.SHAPE,
+        "volumes": volume.SHAPE,
+        "service": service.SHAPE,
+    },
+)
+"""The whole shape: some of it is checked when variables are replaced."""
 HEADER = ("primary_tasks", "termination_delay", "inter_connection", "execution")
 
 
@@ -57,13 +68,13 @@ def test_every_field_stands_in_a_valid_file() -> None:
     for file in VALID:
         for document, _, _ in compose(file.read_text(), resolve):
             is_volume = volume.is_volume_file(document)
-            shape: Shape = volume.FILE if is_volume else task.SHAPE
+            shape: Shape = volume.FILE if is_volume else TASK
             prefix = "volume " if is_volume else ""
             written |= set(fields_of(shape, document, prefix))
             written |= {name for name in HEADER if name in document}
 
     known = {
-        *all_fields(task.SHAPE, ""),
+        *all_fields(TASK, ""),
         *all_fields(volume.FILE, "volume "),
         *HEADER,
     }

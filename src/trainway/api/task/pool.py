@@ -3,27 +3,39 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from trainway.api.task.shape import COUNT, POSITIVE, Number, Record, exclusive
-from trainway.schema.field import FieldError, Path, invalid
+from trainway.api.task.shape import COUNT, POSITIVE, Number, Record
+from trainway.schema.field import FieldError, Path, invalid, required
 
 Json = dict[str, Any]
 
 SHAPE: Final = Record(
     {
-        "workers": POSITIVE,
+        "workers": COUNT,
         "min_workers": COUNT,
-        "max_workers": POSITIVE,
+        "max_workers": COUNT,
         "queue_length_threshold": POSITIVE,
         "upscale_delay_seconds": Number(least=0),
         "downscale_delay_seconds": Number(least=0),
     }
 )
 
+_GROWTH: Final = ("queue_length_threshold", "upscale_delay_seconds", "downscale_delay_seconds")
+
 
 def errors(data: Json, path: Path) -> Iterator[FieldError]:
-    """Everything that is wrong with a pool whose structure is right."""
-    for name in ("min_workers", "max_workers"):
-        yield from exclusive(data, path, "workers", name)
-    least, most = data.get("min_workers"), data.get("max_workers")
-    if least is not None and most is not None and most < least:
-        yield invalid((*path, "max_workers"), most, f"it is less than min_workers, {least}")
+    """Everything that is wrong with a pool whose structure is right.
+
+    `workers` beside `max_workers` is where a pool that grows begins, unless `min_workers` says so.
+    """
+    most = data.get("max_workers")
+    name = "min_workers" if data.get("min_workers") is not None else "workers"
+    least = data.get(name)
+    if least is None and most is None:
+        yield required((*path, "workers"), "a pool has workers, or min_workers and max_workers")
+    elif most is None:
+        for other in ("min_workers", *_GROWTH):
+            if data.get(other) is not None:
+                yield required((*path, "max_workers"), f"{other} is for a pool that can grow")
+                return
+    elif least is not None and most < least:
+        yield invalid((*path, "max_workers"), most, f"it is less than {name}, {least}")

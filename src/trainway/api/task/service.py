@@ -24,15 +24,15 @@ from trainway.schema.field import FieldError, Path, invalid, required
 Json = dict[str, Any]
 
 _PATH: Final = Text(r"/.*", "a path begins with /")
-_TIME: Final = Number(above=0)
-_QPS: Final = Number(above=0)
+_TIME: Final = Number()
+_QPS: Final = Number(least=0)
 _PROBE: Final = Either(
     (
         _PATH,
         Record(
             {
                 "path": _PATH,
-                "initial_delay_seconds": Number(least=0),
+                "initial_delay_seconds": _TIME,
                 "timeout_seconds": _TIME,
                 "endpoint_probe_interval_seconds": _TIME,
                 "consecutive_failure_threshold_timeout": _TIME,
@@ -48,12 +48,12 @@ _POLICY: Final = Record(
         "min_replicas": COUNT,
         "max_replicas": COUNT,
         "num_overprovision": COUNT,
-        "target_qps_per_replica": Either((_QPS, Table(_QPS, least=1))),
+        "target_qps_per_replica": Either((_QPS, Table(_QPS))),
         "dynamic_ondemand_fallback": FLAG,
         "base_ondemand_fallback_replicas": COUNT,
         "spot_placer": Word(("dynamic_fallback",)),
-        "upscale_delay_seconds": Number(least=0),
-        "downscale_delay_seconds": Number(least=0),
+        "upscale_delay_seconds": _TIME,
+        "downscale_delay_seconds": _TIME,
     },
     needs=("min_replicas",),
 )
@@ -68,31 +68,31 @@ SHAPE: Final = Record(
         "load_balancer": Record({"stream_timeout_seconds": _TIME}),
         "tls": Record({"keyfile": TEXT, "certfile": TEXT}, needs=("keyfile", "certfile")),
         "ports": PORTS,
-    },
-    needs=("readiness_probe",),
+    }
 )
 
 
-def errors(data: Json, path: Path, resources: Json) -> Iterator[FieldError]:
+def errors(data: Json, path: Path) -> Iterator[FieldError]:
     """Everything that is wrong with a service whose structure is right."""
     yield from exclusive(data, path, "replicas", "replica_policy")
     policy = data.get("replica_policy")
     if policy:
         yield from _policy_errors(policy, (*path, "replica_policy"))
+    if data.get("ports") is not None:
+        try:
+            port_ranges(data["ports"])
+        except ValueError as error:
+            yield invalid((*path, "ports"), data["ports"], str(error))
+
+
+def warnings(data: Json, resources: Json) -> Iterator[str]:
+    """What would keep the service from answering: SkyPilot says so when it starts one."""
     is_own = data.get("ports") is not None
     ports = data["ports"] if is_own else resources.get("ports")
-    place: Path = (*path, "ports") if is_own else ("resources", "ports")
-    try:
-        ranges = [] if ports is None else port_ranges(ports)
-    except ValueError as error:
-        if is_own:
-            yield invalid(place, ports, str(error))
-        return
-    count = sum(last - first + 1 for first, last in ranges)
-    if count == 0:
-        yield required(place, "a service needs exactly one port")
-    elif count > 1:
-        yield invalid(place, ports, f"a service needs exactly one port, and these are {count}")
+    count = 0 if ports is None else sum(last - first + 1 for first, last in port_ranges(ports))
+    if count != 1:
+        where = "service.ports" if is_own else "resources.ports"
+        yield f"{where}: a service needs exactly one port, and here are {count or 'none'}"
 
 
 def _policy_errors(policy: Json, path: Path) -> Iterator[FieldError]:
@@ -109,8 +109,3 @@ def _policy_errors(policy: Json, path: Path) -> Iterator[FieldError]:
                 parse_accelerator(name)
             except ValueError as error:
                 yield invalid((*path, "target_qps_per_replica", (name,)), name, str(error))
-
-
-def structure(data: Any, path: Path) -> Iterator[FieldError]:
-    """What is wrong with the structure."""
-    return check(SHAPE, data, path)

@@ -27,7 +27,7 @@ WORKDIR: Final = "~/sky_workdir"
 STORES: Final = (
     "S3", "GCS", "AZURE", "R2", "IBM", "OCI", "NEBIUS", "COREWEAVE", "VASTDATA", "HF", "VOLUME",
 )  # fmt: skip
-SCHEMES: Final = ("s3", "gs", "r2", "cos", "oci", "nebius", "cw", "hf")
+SCHEMES: Final = ("s3", "gs", "r2", "cos", "oci", "nebius", "cw", "vastdata", "hf")
 _URI: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
 _AZURE: Final = re.compile(r"https://[^/]+\.blob\.core\.windows\.net/.+")
 _FORMS: Final = f"a URI here is {', '.join(f'{name}://' for name in SCHEMES)} or Azure's https://"
@@ -108,11 +108,7 @@ def errors(data: Json, path: Path, *, has_workdir: bool) -> Iterator[FieldError]
 
 def _storage_errors(storage: Json, path: Path) -> Iterator[FieldError]:
     source = storage.get("source")
-    if not source and not storage.get("name"):
-        yield required((*path, "name"), "storage has a name or a source")
     if isinstance(source, list):
-        if not storage.get("name"):
-            yield required((*path, "name"), "storage of several sources needs a name")
         for index, item in enumerate(source):
             if is_uri(item):
                 yield invalid((*path, "source", index), item, "one of several must be a local path")
@@ -140,8 +136,3 @@ def read(data: Json | None) -> tuple[FileMount, ...]:
         else FileMount(path, storage=source)
         for path, source in (data or {}).items()
     )
-
-
-def structure(data: Any, path: Path) -> Iterator[FieldError]:
-    """What is wrong with the structure."""
-    return check(SHAPE, data, path)

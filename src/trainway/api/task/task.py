@@ -1,8 +1,8 @@
 """A task: what to run, on how many nodes of which kind, with which files and variables."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Final
 
 from trainway.api.task import config, pool, recovery, resources, service, storage, variables, volume
@@ -25,7 +25,7 @@ from trainway.api.task.shape import (
 from trainway.api.task.storage import FileMount
 from trainway.api.task.variables import Overrides
 from trainway.api.task.volume import VolumeMount
-from trainway.schema.field import ErrorType, FieldError, invalid
+from trainway.schema.field import ErrorType, FieldError, Path, invalid
 
 Json = dict[str, Any]
 
@@ -39,6 +39,8 @@ _GIT: Final = Record({"url": TEXT, "ref": TEXT}, needs=("url",))
 _GIT_URL_SHAPE: Final = Text(_GIT_URL, "must be an https, ssh or scp URL of a git repository")
 _AMOUNT_OF_DATA: Final = Table(Number(least=0), least=1, most=1)
 _ANY: Final = Anything()
+_LATER: Final = Table(_ANY, nullable=True)
+"""What has a shape of its own once variables are replaced: `store: $STORE`."""
 _MANAGED_SECRET: Final = Either((TEXT, Table(Record({"mount_path": TEXT}), nullable=True, least=1)))
 
 _FIELDS: Final[Mapping[str, Shape]] = {
@@ -49,11 +51,11 @@ _FIELDS: Final[Mapping[str, Shape]] = {
     "envs": _ANY,  # variables.errors, which shows no values
     "secrets": _ANY,
     "managed_secrets": Items(_MANAGED_SECRET),
-    "file_mounts": storage.SHAPE,
-    "volumes": volume.SHAPE,
+    "file_mounts": _LATER,
+    "volumes": _LATER,
     "setup": TEXT,
     "run": TEXT,
-    "service": service.SHAPE,
+    "service": _LATER,
     "pool": pool.SHAPE,
     "config": _ANY,
     "api_server_access": FLAG,
@@ -215,22 +217,27 @@ def _errors(data: Json, source: Json) -> Iterator[FieldError]:
         if len(data.get(section) or {}) < len(given):
             detail = "two paths are the same once variables are replaced"
             yield FieldError((section,), ErrorType.DUPLICATE, detail)
-    mounts = data.get("file_mounts")
-    if mounts:
-        yield from storage.errors(mounts, ("file_mounts",), has_workdir=workdir is not None)
-    if data.get("volumes"):
-        nodes = int(data.get("num_nodes") or 1)
-        yield from volume.errors(data["volumes"], ("volumes",), nodes)
-    if data.get("service") is not None:
-        found = list(service.structure(data["service"], ("service",)))
-        yield from found or service.errors(
-            data["service"], ("service",), data.get("resources") or {}
-        )
+    nodes = int(data.get("num_nodes") or 1)
+    judges: tuple[tuple[str, Shape, Judge], ...] = (
+        ("file_mounts", storage.SHAPE, partial(storage.errors, has_workdir=workdir is not None)),
+        ("volumes", volume.SHAPE, partial(volume.errors, num_nodes=nodes)),
+        ("service", service.SHAPE, service.errors),
+    )
+    for section, shape, judge in judges:
+        if data.get(section) is not None:
+            found = list(check(shape, data[section], (section,)))
+            yield from found or judge(data[section], (section,))
     if data.get("pool") is not None:
         yield from pool.errors(data["pool"], ("pool",))
 
 
+Judge = Callable[[Json, Path], Iterator[FieldError]]
+"""Says what is wrong with a section whose structure is right."""
+
+
 def _warnings(task: Task) -> Iterator[str]:
+    if task.data.get("service") is not None:
+        yield from service.warnings(task.data["service"], task.data.get("resources") or {})
     yield from resources.warnings(task.data.get("resources") or {}, ("resources",))
     for name in task.exposed_secrets:
         yield f"secrets.{name}: {EXPOSED}"
