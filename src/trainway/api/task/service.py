@@ -16,7 +16,6 @@ from trainway.api.task.shape import (
     Table,
     Text,
     Word,
-    check,
     exclusive,
 )
 from trainway.schema.field import FieldError, Path, invalid, required

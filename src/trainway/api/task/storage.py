@@ -16,7 +16,6 @@ from trainway.api.task.shape import (
     Record,
     Table,
     Word,
-    check,
     step,
 )
 from trainway.schema.field import FieldError, Path, forbidden, invalid, required
