@@ -6,7 +6,7 @@ Options are in `trainway.sdk.kubeflow.options`, as they are in `kubeflow.trainer
 from trainway.sdk.kubeflow.client import TrainerClient
 from trainway.sdk.kubeflow.reporting import get_tpu_num_nodes, update_trainjob_status
 from trainway.sdk.kubeflow.requests import DATASET_PATH, MODEL_PATH
-from trainway.sdk.kubeflow.types import (
+from trainway.sdk.kubeflow.types.types import (
     BuiltinTrainer,
     ContainerBackendConfig,
     CustomTrainer,

@@ -10,11 +10,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from trainway.errors import TrainwayError
+from trainway.errors import NotFoundError, TrainwayError
 from trainway.sdk.kubeflow import views
+from trainway.sdk.kubeflow.adoption import adopted
 from trainway.sdk.kubeflow.options import Option
 from trainway.sdk.kubeflow.requests import train_job
-from trainway.sdk.kubeflow.types import (
+from trainway.sdk.kubeflow.types.types import (
     BackendConfig,
     BuiltinTrainer,
     CustomTrainer,
@@ -39,6 +40,7 @@ class TrainerClient:
 
     def __init__(self, backend_config: BackendConfig | None = None) -> None:
         self._namespace = None
+        backend_config = adopted(backend_config)
         if isinstance(backend_config, KubernetesBackendConfig):
             self._namespace = backend_config.namespace
         self._rest = Rest.connect()
@@ -51,6 +53,9 @@ class TrainerClient:
         options: list[Option] | None = None,
     ) -> str:
         """Submit a TrainJob and give its name. The runtime is torch-distributed unless named."""
+        runtime, initializer, trainer, options = map(
+            adopted, (runtime, initializer, trainer, options)
+        )
         name = runtime.name if isinstance(runtime, Runtime) else runtime or TORCH_RUNTIME
         with _translated(f"submit a TrainJob with the runtime {name}"):
             manifest = self._rest.runtime(name)
@@ -85,9 +90,12 @@ class TrainerClient:
             data = self._rest.get(name)
             is_mpi = views.is_mpi(self._train_job(data).runtime)
             query = LogQuery(rank=None if is_mpi else _rank(step), follow=bool(follow))
-            for line in self._rest.logs(data["metadata"]["id"], query):
-                if views.step_name(line.role, line.rank, is_mpi=is_mpi) == step:
-                    yield line.text
+            lines = (
+                line
+                for line in self._rest.logs(data["metadata"]["id"], query)
+                if views.step_name(line.role, line.rank, is_mpi=is_mpi) == step
+            )
+            yield from views.log_lines(lines, follow=bool(follow))
 
     def get_job_events(self, name: str) -> list[Event]:
         """What happened to the job, oldest first."""
@@ -154,9 +162,15 @@ class TrainerClient:
                 self.delete_job(name)
 
     def _train_job(self, job: Json) -> TrainJob:
+        return views.train_job_of(job, self._runtime_of(job))
+
+    def _runtime_of(self, job: Json) -> Runtime:
+        """The runtime of a job; a mere name where it is gone, or none that the SDK could use."""
         name = views.runtime_name(job)
-        runtime = views.submitted_runtime(job, name) or self._rest.runtime(name)
-        return views.train_job_of(job, views.runtime_of(runtime))
+        try:
+            return views.runtime_of(views.submitted_runtime(job, name) or self._rest.runtime(name))
+        except (NotFoundError, RuntimeError, LookupError, TypeError):
+            return views.unknown_runtime(name)
 
     def _all_jobs(self) -> Iterator[Json]:
         cursor: str | None = None

@@ -136,6 +136,30 @@ def test_logs_are_those_of_a_step(fake: FakeServer) -> None:
     assert list(client.get_job_logs("a", follow=True)) == ["first"]
 
 
+def test_lines_end_as_they_do_in_the_sdk(fake: FakeServer) -> None:
+    client = TrainerClient()
+    client.train(trainer=CustomTrainer(train), options=[Name("a")])
+    job = fake.jobs["id0000"]
+    for text in ("10%\r20%", "", "end"):
+        fake.log(job, text)
+    fake.update(job, "Succeeded")
+    assert list(client.get_job_logs("a")) == ["10%", "20%", "", "end"]
+    assert list(client.get_job_logs("a", follow=True)) == ["10%\r20%", "", "end"]
+
+
+def test_an_odd_job_does_not_hide_the_others(fake: FakeServer) -> None:
+    client = TrainerClient()
+    client.train(trainer=CustomTrainer(train), options=[Name("a")])
+    client.train(trainer=CustomTrainer(train), options=[Name("odd")])
+    objects = fake.jobs["id0001"]["spec"]["objects"]
+    fake.jobs["id0001"]["spec"]["objects"] = [objects[-1]]
+    objects[-1]["spec"]["runtimeRef"]["name"] = "gone"
+    odd, usual = client.list_jobs()
+    assert (odd.name, odd.runtime.name, odd.runtime.trainer.framework) == ("odd", "gone", "Unknown")
+    assert (usual.name, usual.runtime.name) == ("a", "torch-distributed")
+    assert client.get_job("odd") == odd
+
+
 def test_events_come_in_order(fake: FakeServer) -> None:
     client = TrainerClient()
     client.train(trainer=CustomTrainer(train), options=[Name("a")])

@@ -9,11 +9,16 @@ import pytest
 
 from trainway.sdk import kubeflow as ours
 from trainway.sdk.kubeflow import options as our_options
-from trainway.sdk.kubeflow import types as our_types
+from trainway.sdk.kubeflow.adoption import adopted
+from trainway.sdk.kubeflow.constants import constants as our_constants
+from trainway.sdk.kubeflow.options import kubernetes as our_kubernetes_options
+from trainway.sdk.kubeflow.types import types as our_types
 
 theirs = pytest.importorskip("kubeflow.trainer", reason="kubeflow is not installed")
 their_options = pytest.importorskip("kubeflow.trainer.options")
 their_types = pytest.importorskip("kubeflow.trainer.types.types")
+
+their_constants = pytest.importorskip("kubeflow.trainer.constants.constants")
 
 DIFFERENT_DEFAULT = {"pip_index_urls"}
 """Ours leaves the index to pip's own configuration."""
@@ -80,3 +85,47 @@ def test_every_method_takes_the_same_arguments(name: str) -> None:
 @pytest.mark.parametrize("name", ["update_trainjob_status", "get_tpu_num_nodes"])
 def test_every_function_takes_the_same_arguments(name: str) -> None:
     assert parameters(getattr(ours, name)) == parameters(getattr(theirs, name))
+
+
+COMMANDS = {"EXEC_FUNC_SCRIPT", "DEFAULT_COMMAND", "MPI_COMMAND", "TORCH_COMMAND"}
+"""What only upstream's client puts into a job."""
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in vars(their_constants) if name.isupper() and name not in COMMANDS]
+)
+def test_every_constant_has_the_same_value(name: str) -> None:
+    assert getattr(our_constants, name) == getattr(their_constants, name)
+
+
+def test_every_option_is_in_the_module_where_it_is_published() -> None:
+    published = pytest.importorskip("kubeflow.trainer.options.kubernetes")
+    names = [name for name, kind in vars(published).items() if dataclasses.is_dataclass(kind)]
+    missing = [name for name in names if not hasattr(our_kubernetes_options, name)]
+    assert [name for name in missing if not hasattr(our_types, name)] == []
+
+
+def test_published_objects_are_taken_for_ours() -> None:
+    config = theirs.TorchTuneConfig(dtype=theirs.DataType.BF16, peft_config=theirs.LoraConfig())
+    trainer = adopted(theirs.BuiltinTrainer(config))
+    assert trainer == ours.BuiltinTrainer(
+        ours.TorchTuneConfig(dtype=ours.DataType.BF16, peft_config=ours.LoraConfig())
+    )
+    pod = their_options.PodSpecPatch(node_selector={"a": "b"})
+    job = their_options.JobSpecPatch(their_options.PodTemplatePatch(spec=pod))
+    roles = [their_options.ReplicatedJobPatch("node", their_options.JobTemplatePatch(spec=job))]
+    jobset = their_options.JobSetTemplatePatch(spec=their_options.JobSetSpecPatch(roles))
+    patch = their_options.RuntimePatch(their_options.TrainingRuntimeSpecPatch(jobset))
+    made: dict[str, Any] = {"spec": {}}
+    for option in adopted([their_options.Name("mine"), patch]):
+        option(made, None, None)
+    assert made["metadata"]["name"] == "mine"
+    (role,) = made["spec"]["runtimePatches"][0]["trainingRuntimeSpec"]["template"]["spec"][
+        "replicatedJobs"
+    ]
+    assert role["template"]["spec"]["template"]["spec"] == {"nodeSelector": {"a": "b"}}
+    kind = their_types.TrainerType.CUSTOM_TRAINER
+    published = their_types.RuntimeTrainer(kind, "torch", "image")
+    published.set_command(("torchrun",))
+    assert adopted(published).command == ("torchrun",)
+    assert adopted("text") == "text"

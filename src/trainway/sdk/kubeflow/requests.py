@@ -5,7 +5,7 @@ from dataclasses import fields
 from typing import Any, Final
 
 from trainway.sdk.functions import FunctionCall, captured
-from trainway.sdk.kubeflow.types import (
+from trainway.sdk.kubeflow.types.types import (
     BaseInitializer,
     BuiltinTrainer,
     CustomTrainer,

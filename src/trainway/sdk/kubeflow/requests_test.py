@@ -39,7 +39,7 @@ from trainway.sdk.kubeflow.options import (
     TrainingRuntimeSpecPatch,
 )
 from trainway.sdk.kubeflow.requests import resources_per_node, train_job
-from trainway.sdk.kubeflow.types import Trainer
+from trainway.sdk.kubeflow.types.types import Trainer
 from trainway.sdk.kubeflow.views import runtime_of
 
 

@@ -1,10 +1,10 @@
 """The server's JSON as the types of the kubeflow SDK. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from trainway.sdk.kubeflow.types import (
+from trainway.sdk.kubeflow.types.types import (
     UNKNOWN,
     Event,
     Runtime,
@@ -14,6 +14,7 @@ from trainway.sdk.kubeflow.types import (
     TrainerType,
     TrainJob,
 )
+from trainway.sdk.log_line import LogLine
 from trainway.sdk.manifests import INITIALIZERS
 
 Json = dict[str, Any]
@@ -72,6 +73,30 @@ def runtime_of(manifest: Json) -> Runtime:
     trainer.device_count = str(int(count) * trainer.num_nodes) if count.isdigit() else count
     trainer.set_command(_command(policy, is_builtin=is_builtin))
     return Runtime(name, trainer, RuntimeKind(manifest["kind"]))
+
+
+def unknown_runtime(name: str) -> Runtime:
+    """A runtime of which only the name is known."""
+    trainer = RuntimeTrainer(TrainerType.CUSTOM_TRAINER, UNKNOWN, "")
+    return Runtime(name or UNKNOWN, trainer, RuntimeKind.CLUSTER_TRAINING_RUNTIME)
+
+
+def log_lines(lines: Iterable[LogLine], *, follow: bool) -> Iterator[str]:
+    """Lines as the SDK gives them: whole, and without their end.
+
+    What is not followed is split at every kind of line end: each step of a progress bar is a line.
+    """
+    begun: dict[tuple[str, int, str], str] = {}
+    for line in lines:
+        who = (line.container, line.attempt, line.stream)
+        text = begun.pop(who, "") + line.text
+        if line.partial:
+            begun[who] = text
+        elif follow:
+            yield text
+        else:
+            yield from text.splitlines() or [""]
+    yield from begun.values()
 
 
 def _command(policy: Json, *, is_builtin: bool) -> tuple[str, ...]:

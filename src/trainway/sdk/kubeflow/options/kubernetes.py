@@ -1,46 +1,11 @@
-"""Options of `train()`: each changes the TrainJob that is about to be submitted."""
+"""Options of `train()` that become fields of a TrainJob, under the names of upstream's module."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
-from trainway.sdk.kubeflow.types import CustomTrainerContainer, Trainer
-
-__all__ = [
-    "ActiveDeadlineSeconds",
-    "Annotations",
-    "ContainerPatch",
-    "JobSetSpecPatch",
-    "JobSetTemplatePatch",
-    "JobSpecPatch",
-    "JobTemplatePatch",
-    "Labels",
-    "Name",
-    "PodSpecPatch",
-    "PodTemplatePatch",
-    "ReplicatedJobPatch",
-    "RuntimePatch",
-    "TrainerArgs",
-    "TrainerCommand",
-    "TrainingRuntimeSpecPatch",
-]
+from trainway.sdk.kubeflow.types.types import CustomTrainerContainer, Trainer
 
 Json = dict[str, Any]
-
-
-Option = Callable[[Json, Trainer | None, object], None]
-"""Gets the TrainJob to change, the trainer it was made from, and the client."""
-
-
-@dataclass
-class Name:
-    """The name of the job, in place of a random one."""
-
-    name: str
-
-    def __call__(self, job_spec: Json, _trainer: Trainer | None, _backend: object) -> None:
-        """Set it."""
-        job_spec.setdefault("metadata", {})["name"] = self.name
 
 
 @dataclass

@@ -1,0 +1,1 @@
+"""The SDK's constants, in `constants.constants`, where upstream has them."""

@@ -1,0 +1,1 @@
+"""The SDK's types, in `types.types`, where upstream has them."""
