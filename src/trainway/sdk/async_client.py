@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trainway.errors import TrainwayError
@@ -130,7 +129,7 @@ class AsyncClient:
         jobs = await asyncio.to_thread(partial(self._client.jobs, **query))
         return [AsyncJob(job) for job in jobs]
 
-    async def launch(self, target: str | Path, **options: Any) -> "tuple[AsyncCluster, AsyncJob]":
+    async def launch(self, target: Any, **options: Any) -> "tuple[AsyncCluster, AsyncJob]":
         """Run a task, or a command of a shell, on a cluster; see `Client.launch`."""
         from trainway.sdk.async_clusters import AsyncCluster  # noqa: PLC0415 - seldom needed
 

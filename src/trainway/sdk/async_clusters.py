@@ -1,6 +1,7 @@
 """Clusters for programs that run an event loop; threads do the waiting."""
 
 import asyncio
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ class AsyncCluster:
         """INIT, UP, STOPPED or AUTOSTOPPING, as it is now."""
         return await asyncio.to_thread(lambda: self.cluster.status)
 
-    async def exec(self, target: str | Path, **options: Any) -> AsyncJob:
+    async def exec(self, target: str | Path | Mapping[str, Any], **options: Any) -> AsyncJob:
         """Put a job into its queue; see `Cluster.exec`."""
         return AsyncJob(await asyncio.to_thread(partial(self.cluster.exec, target, **options)))
 

@@ -149,7 +149,7 @@ class Client:
 
     def launch(  # noqa: PLR0913 - every argument is one a user may want, by name
         self,
-        target: str | Path,
+        target: str | Path | Mapping[str, Any],
         *,
         cluster: str = "",
         infra: str = "",
@@ -164,7 +164,7 @@ class Client:
         down: bool = False,
         slurm: Mapping[str, Value] | None = None,
     ) -> "tuple[Cluster, Job]":
-        """Run a task, or a command of a shell, on a cluster, which is made if there is none.
+        """Run a task (a file, or a dict) or a shell's command on a cluster, made if there is none.
 
         Amounts are for each node and written as in a task: `cpus="4+"`, `memory=16`, `gpus="A100"`.
         `slurm` are options of sbatch, for a cluster on Slurm.
@@ -234,8 +234,14 @@ def _objects(target: Target, wishes: Wishes, options: RunOptions) -> list[Json]:
         if path.suffix in MANIFESTS:
             return manifest_objects(read_manifest(path), str(path), wishes)
         raise UsageError(f"{path} is neither a Python script nor a manifest")
-    items = [target] if isinstance(target, Mapping) else list(target)
-    return checked_objects([dict(item) for item in items], "the objects", wishes)
+    items = [dict(item) for item in ([target] if isinstance(target, Mapping) else target)]
+    if not any("kind" in item or "apiVersion" in item for item in items):
+        from trainway.api.task.task_file import looks_like_tasks  # noqa: PLC0415 - only for tasks
+        from trainway.sdk.tasks import run_documents  # noqa: PLC0415 - as above
+
+        if looks_like_tasks(items):
+            return run_documents(items, wishes)
+    return checked_objects(items, "the objects", wishes)
 
 
 def _tell_what_stays(objects: Sequence[Json], *, to_hosts: bool) -> None:

@@ -96,6 +96,18 @@ def test_what_runs_several_times_is_asked_for_as_what_runs_once() -> None:
     assert {name: run[name] for name in list(run)[2:]} == options
 
 
+@pytest.mark.parametrize("several", [False, True])
+def test_a_task_may_be_a_dict(fake: FakeServer, several: bool) -> None:
+    task = {"name": "mine", "run": "echo $A", "envs": {"A": 1}}
+    Client().run([task, {"name": "second", "run": "x"}] if several else task, env={"A": "2"})
+    objects, _ = submitted(fake)
+    (made,) = [obj for obj in objects if obj["kind"] == "Task"]
+    assert made["metadata"]["name"] == "mine"
+    tasks = [item["task"] for item in made["spec"]["tasks"]]
+    assert [item["run"] for item in tasks] == (["echo $A", "x"] if several else ["echo $A"])
+    assert tasks[0]["envs"] == {"A": "2"}
+
+
 @pytest.mark.parametrize("form", [dict, list, "yaml", "json"], ids=str)
 def test_objects_are_submitted_as_they_are(fake: FakeServer, form: Any) -> None:
     path = Path(f"job.{form}")

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from trainway.errors import UsageError
 from trainway.sdk.cluster_rest import ClusterRest
-from trainway.sdk.cluster_tasks import ClusterTask, TaskWishes, of_command, of_file
+from trainway.sdk.cluster_tasks import ClusterTask, TaskWishes, of_command, of_document, of_file
 from trainway.sdk.rest import Json, Submission
 from trainway.sdk.submitter import job_options
 from trainway.sdk.targets import read_manifest
@@ -16,8 +16,10 @@ LOCAL: Final = "local"
 NUMBER_LABEL: Final = "trainway.dev/cluster-job"
 
 
-def task_of(target: str | Path, wishes: TaskWishes) -> ClusterTask:
-    """A task of a file, by its suffix, or a command."""
+def task_of(target: str | Path | Mapping[str, Any], wishes: TaskWishes) -> ClusterTask:
+    """A task as it is, or of a file, by its suffix, or a command."""
+    if isinstance(target, Mapping):
+        return of_document(target, wishes)
     text = str(target)
     if isinstance(target, Path) or (text.endswith(FILES) and len(text.split()) == 1):
         return of_file(read_manifest(Path(target)), text, wishes)

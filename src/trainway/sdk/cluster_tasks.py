@@ -11,10 +11,13 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from trainway.errors import InvalidError, UsageError
 from trainway.sdk.manifests import job_name
+
+if TYPE_CHECKING:
+    from trainway.api.task.task_file import Parsed
 
 Json = dict[str, Any]
 
@@ -150,10 +153,23 @@ def of_file(text: str, source: str, wishes: TaskWishes) -> ClusterTask:
     """The one task of a file; InvalidError says what is wrong with it, or comes later."""
     from trainway.api.task.task_file import parse  # noqa: PLC0415 - not for a command
     from trainway.api.task.variables import Overrides  # noqa: PLC0415 - as above
+
+    return _of_parsed(parse(text, Overrides(wishes.env, wishes.secrets)), source, wishes)
+
+
+def of_document(document: Mapping[str, Any], wishes: TaskWishes) -> ClusterTask:
+    """The same for a task that is no file."""
+    from trainway.api.task.task_file import parse_documents  # noqa: PLC0415 - as above
+    from trainway.api.task.variables import Overrides  # noqa: PLC0415 - as above
+
+    overrides = Overrides(wishes.env, wishes.secrets)
+    return _of_parsed(parse_documents([dict(document)], overrides), "<task>", wishes)
+
+
+def _of_parsed(parsed: "Parsed", source: str, wishes: TaskWishes) -> ClusterTask:
     from trainway.compiler.task import later, unresolved  # noqa: PLC0415 - as above
     from trainway.sdk.tasks import name_of, sound  # noqa: PLC0415 - as above
 
-    parsed = parse(text, Overrides(wishes.env, wishes.secrets))
     file = sound(parsed)
     if len(file.tasks) > 1:
         raise UsageError(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from trainway.sdk.cluster_rest import ClusterRest
 from trainway.sdk.cluster_submission import submit, task_of
@@ -36,7 +37,7 @@ class Cluster:
 
     def exec(
         self,
-        target: str | Path,
+        target: str | Path | Mapping[str, Any],
         *,
         name: str | None = None,
         nodes: int | None = None,
@@ -44,7 +45,7 @@ class Cluster:
         env: Mapping[str, str] | None = None,
         workdir: str | None = None,
     ) -> Job:
-        """Put a job into its queue: a file with a task, or a command of a shell."""
+        """Put a job into its queue: a task (a file, or a dict), or a command of a shell."""
         wishes = TaskWishes(name, nodes, gpus=gpus, env=dict(env or {}), workdir=workdir)
         data, _ = submit(self._rest, self.data, task_of(target, wishes), with_setup=False)
         return Job(self._rest, data)

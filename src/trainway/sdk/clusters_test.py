@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from trainway.errors import NotFoundError, UsageError
+from trainway.errors import InvalidError, NotFoundError, UsageError
 from trainway.sdk import Client
 from trainway.sdk.testing import FakeServer, Json
 
@@ -35,6 +35,18 @@ def test_a_file_is_a_task_with_its_setup_only_at_launch(fake: FakeServer) -> Non
     cluster, _ = Client().launch(Path("task.yaml"), cluster="dev")
     cluster.exec("task.yaml")
     assert tasks(fake) == [{"setup": "a", "run": "b"}, {"run": "b"}]
+
+
+def test_a_task_may_be_a_dict(fake: FakeServer) -> None:
+    task = {"setup": "a", "run": "b", "envs": {"N": 1}, "file_mounts": {}}
+    cluster, _ = Client().launch(task, cluster="dev", cpus=2)
+    cluster.exec({"run": "c"}, name="other")
+    assert tasks(fake) == [
+        {**task, "envs": {"N": "1"}, "resources": {"cpus": "2"}},
+        {"run": "c"},
+    ]
+    with pytest.raises(InvalidError, match=r"^num_nodes: Invalid value: -1"):
+        Client().launch({"run": "b", "num_nodes": -1}, cluster="dev")
 
 
 def test_options_of_slurm_go_to_clusters_there(fake: FakeServer) -> None:

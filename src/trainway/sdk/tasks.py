@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from trainway.api.task import task_object
 from trainway.api.task.task import Task, read
-from trainway.api.task.task_file import Parsed, TaskFile, parse
+from trainway.api.task.task_file import Parsed, TaskFile, parse, parse_documents
 from trainway.api.task.task_object import Origin
 from trainway.api.task.variables import Overrides
 from trainway.compiler.task import later, unresolved
@@ -24,10 +24,19 @@ _TAKEN: Final = ("name", "nodes", "env", "secret", "image", "restarts")
 
 def run_objects(text: str, source: str, wishes: Wishes) -> list[Json]:
     """The objects that run a file of tasks; InvalidError says what is wrong or comes later."""
+    return _run(parse(text, Overrides(wishes.env, wishes.secrets)), source, wishes)
+
+
+def run_documents(documents: Sequence[Json], wishes: Wishes) -> list[Json]:
+    """The same for tasks that are no file."""
+    parsed = parse_documents(documents, Overrides(wishes.env, wishes.secrets))
+    return _run(parsed, "<task>", wishes)
+
+
+def _run(parsed: Parsed, source: str, wishes: Wishes) -> list[Json]:
     refused = [wish for wish in named_wishes(wishes) if wish not in _TAKEN]
     if refused:
         raise UsageError(f"{refused[0]} cannot be set for a task", hint="write it into the file")
-    parsed = parse(text, Overrides(wishes.env, wishes.secrets))
     file = sound(parsed)
     problems = [*later(file.tasks), *unresolved(file.tasks)]
     if problems:

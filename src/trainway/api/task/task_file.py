@@ -103,6 +103,12 @@ def parse(text: str, overrides: Overrides | None = None) -> Parsed:
     return _Reading(overrides or Overrides()).file(documents)
 
 
+def parse_documents(documents: Sequence[Json], overrides: Overrides | None = None) -> Parsed:
+    """The tasks of documents as a program makes them, with variables still to be replaced."""
+    pairs = [(document, Places()) for document in documents]
+    return _Reading(overrides or Overrides()).file(pairs)
+
+
 def read_documents(documents: Sequence[Json]) -> Parsed:
     """The tasks of documents that were parsed before, with variables replaced already."""
     pairs = [(document, Places()) for document in documents]
