@@ -5,6 +5,7 @@ from dataclasses import fields
 from typing import Any, Final
 
 from trainway.sdk.functions import FunctionCall, captured
+from trainway.sdk.kubeflow.preparation import prepared
 from trainway.sdk.kubeflow.types.types import (
     BaseInitializer,
     BuiltinTrainer,
@@ -77,7 +78,7 @@ def _trainer(
     spec = _common(trainer.num_nodes, trainer.resources_per_node)
     if isinstance(trainer, CustomTrainer):
         call = _call(trainer)
-        command = [*launcher(manifest), *call.command()]
+        command = [*prepared(launcher(manifest), call), *call.command()]
         spec["command"] = [literal(part) for part in command]
         spec["args"] = [literal(part) for part in call.args()]
     if trainer.image:

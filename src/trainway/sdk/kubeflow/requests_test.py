@@ -82,7 +82,10 @@ def test_a_function_with_all_there_is() -> None:
         "limits": {"cpu": 1, "nvidia.com/gpu": 2},
     }
     assert (spec["image"], spec["env"]) == ("i", [{"name": "A", "value": "1"}])
-    assert '"packages": ["numpy"], "index_urls": ["http://index"]' in spec["args"][0]
+    head = '"packages": ["numpy"], "index_urls": ["http://index"]'
+    assert head in spec["args"][0]
+    torchrun = spec["command"].index("torch.distributed.run")
+    assert any(head in word for word in spec["command"][:torchrun])
     assert is_valid(job)
 
 
