@@ -19,6 +19,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
 from trainway.errors import UsageError
+from trainway.sdk.cell_source import class_source
 
 _FUTURE: Final = "from __future__ import annotations\n"
 _GLOBAL_OPS: Final = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
@@ -131,11 +132,13 @@ def _own_source(func: FunctionType) -> str:
 
 def _definition_source(value: FunctionType | type, name: str) -> str:
     try:
-        source = inspect.getsource(value)
+        source: str | None = inspect.getsource(value)
     except (OSError, TypeError):
+        source = class_source(value) if isinstance(value, type) else None
+    if source is None:
         raise UsageError(
             f"the source of {name} cannot be found", hint="define it in a file or in a notebook"
-        ) from None
+        )
     return _dedented(source)
 
 
