@@ -66,8 +66,36 @@ def test_several_jobs_of_one_command(home: Installation) -> None:
 def test_a_failure_is_the_exit_status_and_the_last_line(home: Installation) -> None:
     done = finished(home, "--name", "fails", "--", "sh", "-c", "exit 7")
     assert done.returncode == 4
-    assert done.stderr.splitlines()[-1].startswith("fails: Failed")
-    assert done.stderr.endswith("node-0 ended with status 7\n")
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("fails: Failed")
+    assert last.endswith(": node-0 exited with 7 (attempt 1 of 1)")
+
+
+def test_who_failed_first_is_blamed_and_not_who_was_stopped(home: Installation) -> None:
+    """The others end when they are stopped: one as torchrun does, with 1, one by the signal."""
+    script = """
+    case $TRAINWAY_RANK in
+        1) echo the reason >&2; exit 7 ;;
+        0) trap 'exit 1' TERM ;;
+    esac
+    sleep 600 & wait
+    """
+    words = ("--name", "gang", "--nodes", "3", "--oversubscribe", "--", "sh", "-c", script)
+    done = finished(home, *words)
+    assert done.returncode == 4
+    *_, last, line = done.stderr.splitlines()
+    assert re.fullmatch(
+        r"gang: Failed after \d+s: node-1 exited with 7 \(attempt 1 of 1\)"
+        r"(; the other 2 nodes were stopped)?",
+        last,
+    ), last
+    assert line == "  node-1 | the reason"
+    status = home.job("gang")["status"]
+    assert (status["exitCode"], status["failure"]["node"]) == (7, "node-1")
+    assert status["reason"] == "FailedJobs"
+    shown = home.run("jobs", "show", "gang")
+    assert "first failed job" not in shown.partition("TIME")[0]
+    assert re.search(r"node-1 +Failed +no +0 +7 failed first", shown)
 
 
 def test_a_program_that_is_not_there_fails_the_job(home: Installation) -> None:

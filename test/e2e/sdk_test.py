@@ -65,7 +65,7 @@ def test_a_failure_tells_its_reason(client: Client) -> None:
     log = list(caught.value.log)
     log.remove("so far so good")  # of another stream: it may stand anywhere
     assert log[-1] == "ValueError: out of luck"
-    assert "node-0 ended with status 1" in str(caught.value)
+    assert "node-0 exited with 1" in str(caught.value)
 
 
 def test_values_are_not_changed_on_the_way(client: Client) -> None:

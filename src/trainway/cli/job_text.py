@@ -57,15 +57,15 @@ def description(job: Json, events: Sequence[Json], now: datetime, *, paint: Pain
     text = "".join(f"{name + ':':{width}}{value}\n" for name, value in facts)
     nodes = job["status"].get("nodes") or ()
     if nodes:
-        text += "\n" + _node_table(nodes, paint)
+        text += "\n" + _node_table(nodes, job["status"].get("failure") or {}, paint)
     if events:
         text += "\n" + event_table(events[-_SHOWN_EVENTS:])
     return text
 
 
-def _node_table(nodes: Sequence[Json], paint: Paint) -> str:
+def _node_table(nodes: Sequence[Json], failure: Json, paint: Paint) -> str:
     """A row per node, with its host where there are several."""
-    rows = [_node_row(node) for node in nodes]
+    rows = [_node_row(node, failure.get("node")) for node in nodes]
     if not any(node.get("host") for node in nodes):
         return Columns(NODE_HEADER, paint).table(rows)
     hosts = [[*row, node.get("host") or ""] for row, node in zip(rows, nodes, strict=True)]
@@ -109,8 +109,10 @@ def _facts(job: Json, now: datetime, paint: Paint) -> Iterator[tuple[str, str]]:
     yield "Priority", str(spec.get("priority") or "")
     yield "Phase", paint("PHASE", status["phase"])
     yield "Queue", _position(status)
-    yield "Reason", status.get("reason") or ""
-    yield "Message", status.get("message") or ""
+    failure = status.get("failure") or {}
+    yield "Failure", failure.get("summary") or ""
+    yield "Reason", "" if failure else status.get("reason") or ""
+    yield "Message", "" if failure else status.get("message") or ""
     yield "Progress", progress_text(status)
     yield "Restarts", str(status.get("restarts") or 0)
     yield "Created", _when(metadata["creationTimestamp"], now)
@@ -121,14 +123,16 @@ def _facts(job: Json, now: datetime, paint: Paint) -> Iterator[tuple[str, str]]:
     yield "Output", status.get("outputDir") or ""
 
 
-def _node_row(node: Json) -> list[str]:
+def _node_row(node: Json, culprit: str | None) -> list[str]:
     exit_code = node.get("exitCode")
+    ended = ["" if exit_code is None else str(exit_code)]
+    ended += ["failed first"] if node_name(node) == culprit else []
     return [
         node_name(node),
         node.get("phase") or "",
         "yes" if node.get("ready") else "no",
         str(node.get("restarts") or 0),
-        "" if exit_code is None else str(exit_code),
+        " ".join(ended).strip(),
     ]
 
 
@@ -174,12 +178,10 @@ def ending(job: Json) -> str:
     duration = _duration(status, utc_now())
     if duration:
         text += f" after {duration}"
+    if status.get("failure"):
+        return f"{text}: {status['failure']['summary']}"
     reason, message = status.get("reason"), status.get("message")
     why = [str(part) for part in (reason, message) if part and part != status["phase"]]
     if why and status["phase"] != "Succeeded":
         text += f": {': '.join(why)}"
-    failed = [node for node in status.get("nodes") or () if node.get("exitCode")]
-    if failed and status["phase"] == "Failed":
-        text += f"; {node_name(failed[0])} ended with status {failed[0]['exitCode']}"
-        text += f" ({failed[0]['message']})" if failed[0].get("message") else ""
     return text

@@ -110,16 +110,8 @@ END = {"completionTime": "2026-11-15T05:12:30Z"}
         (job("Failed", reason="R", message="m", **END), "a: Failed after 1m30s: R: m"),
         (job("Cancelled", reason="Cancelled", message="m", startTime=None), "a: Cancelled: m"),
         (
-            job("Failed", nodes=[{"role": "node", "rank": 1, "exitCode": 3}], startTime=None),
-            "a: Failed; node-1 ended with status 3",
-        ),
-        (
-            job(
-                "Failed",
-                nodes=[{"role": "n", "rank": 0, "exitCode": 128, "message": "no such program"}],
-                startTime=None,
-            ),
-            "a: Failed; n-0 ended with status 128 (no such program)",
+            job("Failed", reason="R", failure={"summary": "node-1 exited with 3"}, startTime=None),
+            "a: Failed: node-1 exited with 3",
         ),
     ],
 )

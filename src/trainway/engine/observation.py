@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from trainway.backends.demand import pod_keys
+from trainway.engine.failure import blamed
 from trainway.engine.phases import Phase
 from trainway.engine.record import Event
 from trainway.jobset.model import replicated_jobs
@@ -19,6 +20,8 @@ Json = dict[str, Any]
 NODES: Final = "nodes"
 JOBSET: Final = "jobSet"
 WAITING: Final = "waiting"
+CULPRIT: Final = "culprit"
+ATTEMPTS: Final = "attempts"
 CANCELLED: Final = "Cancelled"
 
 _PENDING: Final = "Pending"
@@ -36,6 +39,10 @@ class Observation:
     progress: Json = field(default_factory=dict)
     waiting: Json = field(default_factory=dict)
     """Why nothing of it runs: `reason`, `message`, and maybe `queue` and `position`."""
+    culprit: Json = field(default_factory=dict)
+    """Who failed first, as `failure` has it; empty: nobody."""
+    attempts: int = 1
+    """How often the whole set may start in all."""
     started: str = ""
     """When the first process ran."""
     end: Mapping[str, Any] | None = None
@@ -45,8 +52,14 @@ class Observation:
     @classmethod
     def of(cls, data: Json, started: str) -> "Observation":
         """Take up what was stored."""
-        waiting = data.get(WAITING) or {}
-        return cls(data.get(NODES) or {}, data.get(JOBSET) or {}, waiting=waiting, started=started)
+        return cls(
+            data.get(NODES) or {},
+            data.get(JOBSET) or {},
+            waiting=data.get(WAITING) or {},
+            culprit=data.get(CULPRIT) or {},
+            attempts=data.get(ATTEMPTS) or 1,
+            started=started,
+        )
 
     @classmethod
     def planned(cls, spec: Json) -> "Observation":
@@ -55,12 +68,14 @@ class Observation:
         for job in replicated_jobs(spec):
             for key in pod_keys(job):
                 nodes[key] = _node(key) | {"phase": _PENDING, "ready": False, "restarts": 0}
-        return cls(nodes)
+        restarts = (spec.get("failurePolicy") or {}).get("maxRestarts") or 0
+        return cls(nodes, attempts=1 + restarts)
 
     def to_dict(self) -> Json:
         """Plain data for the store."""
-        waiting = {WAITING: self.waiting} if self.waiting else {}
-        return {NODES: self.nodes, JOBSET: self.jobset, **waiting}
+        known = {WAITING: self.waiting, CULPRIT: self.culprit}
+        more = {name: data for name, data in known.items() if data}
+        return {NODES: self.nodes, JOBSET: self.jobset, ATTEMPTS: self.attempts, **more}
 
     def fold(self, records: Iterable[Mapping[str, Any]]) -> None:
         """Add what the records say, in their order."""
@@ -101,7 +116,9 @@ class Observation:
         node |= {"endTime": self._ended(key, node, record)} if node["phase"] in _OVER else {}
         said = [record.get("message"), *(item.get("message") for item in containers)]
         node |= next(({"message": str(text)} for text in said if text), {})
+        node |= {"stopped": True} if record.get("deleted") else {}
         self.nodes[key] = node
+        self.culprit = blamed(self.culprit, record)
         if starts and not self.started:
             self.started = str(starts[0])
 
@@ -151,6 +168,8 @@ class Observation:
             return None
         if self.end.get("succeeded"):
             return 0
+        if self.culprit.get("exitCode"):
+            return int(self.culprit["exitCode"])
         failed = [node for node in self.nodes.values() if node["phase"] == "Failed"]
         failed.sort(key=lambda node: str(node.get("endTime") or ""))
         return next((node["exitCode"] for node in failed if node.get("exitCode")), None)

@@ -4,7 +4,9 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from trainway.backends.masking import masked_object
-from trainway.engine.observation import JOBSET, NODES, WAITING
+from trainway.engine.failure import failure_view
+from trainway.engine.observation import ATTEMPTS, CULPRIT, JOBSET, NODES, WAITING
+from trainway.engine.phases import Phase
 from trainway.engine.record import Event, JobRecord
 
 Json = dict[str, Any]
@@ -49,8 +51,12 @@ def _status(job: JobRecord, position: int | None, *, is_full: bool) -> Json:
         observed = job.observed_data
         position = position or (observed.get(WAITING) or {}).get("position")
         folder = "" if job.is_expired else str(job.handle_data.get("directory") or "")
+        nodes = list((observed.get(NODES) or {}).values())
+        culprit = observed.get(CULPRIT) if job.phase == Phase.FAILED else None
+        if culprit:
+            status["failure"] = failure_view(culprit, nodes, observed.get(ATTEMPTS) or 1)
         status |= {
-            "nodes": list((observed.get(NODES) or {}).values()),
+            "nodes": nodes,
             "jobSet": observed.get(JOBSET) or {},
             "outputDir": str(PurePath(folder) / "output") if folder else None,
             "jobDir": folder or None,

@@ -205,18 +205,15 @@ def test_a_job_that_is_no_function_has_no_result(fake: FakeServer, tmp_path: Pat
 
 
 def test_a_failure_brings_the_last_lines_of_who_failed(fake: FakeServer) -> None:
-    nodes = [
-        {"role": "node", "rank": 0, "phase": "Failed", "exitCode": 143},
-        {"role": "node", "rank": 1, "phase": "Failed", "exitCode": 1},
-    ]
-    job = fake.add_job("a", "Failed", reason="FailedJobs", message="why", nodes=nodes)
+    failure = {"summary": "node-1 exited with 1", "role": "node", "job": 0, "rank": 1}
+    job = fake.add_job("a", "Failed", reason="FailedJobs", message="why", failure=failure)
     fake.log(job, "stopped", rank=0)
     for number in range(30):
         fake.log(job, f"line {number}", rank=1)
     with pytest.raises(JobFailedError) as caught:
         Client().job("a").result()
     first, *lines = caught.value.message.splitlines()
-    assert first == "a has failed: FailedJobs: why; node-1 ended with status 1"
+    assert first == "a has failed: node-1 exited with 1"
     assert lines == [f"  line {number}" for number in range(10, 30)]
     assert caught.value.log[-1] == "line 29"
 

@@ -10,11 +10,13 @@ from trainway.errors import NotFoundError, TrainwayError
 from trainway.sdk.failures import JobFailedError, WaitTimeoutError
 from trainway.sdk.log_line import LogLine
 from trainway.sdk.manifests import FUNCTION
-from trainway.sdk.phases import FAILED, SUCCEEDED
+from trainway.sdk.phases import SUCCEEDED
 from trainway.sdk.rest import Json, LogQuery, Rest, is_terminal, phase, remains
 from trainway.sdk.transport import StreamControl
 
 _FAILURE_LINES = 20
+_LOOKED_AT = 200
+"""Lines of a node among which those that it wrote to stderr are looked for."""
 
 
 class Job:
@@ -176,25 +178,21 @@ class Job:
 
     def _failure(self) -> JobFailedError:
         status = self._status()
-        said = ": ".join(str(status[key]) for key in ("reason", "message") if status.get(key))
-        summary = f"{self.name} has {phase(self._data).lower()}" + (f": {said}" if said else "")
-        node = failed_node(self._data)
-        if node is None:
-            return JobFailedError(summary)
-        query = LogQuery(role=node["role"], rank=node["rank"], tail=_FAILURE_LINES)
-        lines = [line.text for line in self._rest.logs(self.id, query)]
-        where = f"{node['role']}-{node['rank']}"
-        code = node.get("exitCode")
-        ended = f"{where} ended with status {code}" if code is not None else f"{where} failed"
-        ended += f" ({node['message']})" if node.get("message") else ""
-        return JobFailedError(f"{summary}; {ended}", log=lines)
+        failure = status.get("failure")
+        if failure is None:
+            said = ": ".join(str(status[key]) for key in ("reason", "message") if status.get(key))
+            ended = phase(self._data).lower()
+            return JobFailedError(f"{self.name} has {ended}" + (f": {said}" if said else ""))
+        lines = last_lines(self._rest, self.id, failure, _FAILURE_LINES)
+        return JobFailedError(f"{self.name} has failed: {failure['summary']}", log=lines)
 
 
-def failed_node(job: Json) -> Json | None:
-    """The node to blame for a failure: one that failed by itself rather than was stopped."""
-    nodes: list[Json] = (job.get("status") or {}).get("nodes") or []
-    failed = [node for node in nodes if node.get("phase") == FAILED or node.get("exitCode")]
-    return min(failed, key=lambda node: (node.get("exitCode") or 0) > 128, default=None)
+def last_lines(rest: Rest, ref: str, failure: Json, count: int) -> list[str]:
+    """What the node that failed first wrote last: to stderr, or anywhere if it is silent there."""
+    query = LogQuery(role=failure["role"], rank=failure["rank"], tail=_LOOKED_AT)
+    written = [line for line in rest.logs(ref, query) if line.job == failure["job"]]
+    errors = [line for line in written if line.stream == "stderr"]
+    return [line.text for line in (errors or written)[-count:]]
 
 
 def _number(text: str) -> float | str:

@@ -114,6 +114,9 @@ class JobStatus(Shown):
     attempt: int
     restarts: int
     exit_code: int | None
+    failure: Json | None = Field(
+        None, description="of a job that failed: who failed first (`node`), and how (`summary`)"
+    )
     queue_position: int | None = None
     nodes: list[Json] = []
     progress: Json | None

@@ -141,8 +141,8 @@ def test_a_function_that_fails_fails_as_it_does_here(client: Client, on: str) ->
     here, there = raised
     assert (here.log[0], here.log[-1]) == ("so far so good", "ValueError: out of luck")
     assert set(there.log) >= {here.log[0], here.log[-1]}  # a kubelet may mix the two streams
-    assert "node-0 ended with status 1" in str(here)
-    assert "node-0 ended with status 1" in str(there)
+    assert "node-0 exited with 1" in str(here)
+    assert "node-0 exited with 1" in str(there)
 
 
 def ranked() -> list[str]:

@@ -99,7 +99,8 @@ def record_of(pod: Json) -> Json:
         "containers": [_container(item) for item in status.get("containerStatuses") or ()],
     }
     node = (pod.get("spec") or {}).get("nodeName")
-    said = {"node": node, "reason": reason, "message": message}
+    is_deleted = "deletionTimestamp" in pod["metadata"]
+    said = {"node": node, "reason": reason, "message": message, "deleted": is_deleted}
     return record | {name: value for name, value in said.items() if value}
 
 

@@ -29,6 +29,8 @@ from trainway.sdk.targets import (
 
 _STDIN: Final = "-"
 _INTERRUPTED: Final = 130
+_LAST_LINES: Final = 5
+"""Of a node that failed, which are shown once more at the end."""
 
 
 class _Amount(click.ParamType[str]):
@@ -160,7 +162,7 @@ def follow(rest: Rest, job: Json) -> int:
     if outcome is Outcome.DETACHED:
         _say_goes_on([job])
         return 0
-    _say_end(following.job)
+    _say_end(rest, following.job)
     if outcome is Outcome.CANCELLED:
         return _INTERRUPTED
     return 0 if following.job["status"]["phase"] == "Succeeded" else JobFailedError.exit_code
@@ -172,7 +174,7 @@ def wait(rest: Rest, jobs: list[Json]) -> int:
 
     phases = set()
     for job in ended(rest, jobs):
-        _say_end(job)
+        _say_end(rest, job)
         phases.add(job["status"]["phase"])
     return 0 if phases == {"Succeeded"} else JobFailedError.exit_code
 
@@ -192,10 +194,16 @@ def _say_goes_on(jobs: list[Json]) -> None:
         echo_line(f"{name} goes on; trainway jobs logs -f {id_} shows it again")
 
 
-def _say_end(job: Json) -> None:
+def _say_end(rest: Rest, job: Json) -> None:
+    """How a job ended; of one that failed also what the culprit wrote last."""
     from trainway.cli.job_text import ending  # noqa: PLC0415 - not for -d
+    from trainway.sdk.job import last_lines  # noqa: PLC0415 - as above
 
     echo_line(ending(job))
+    failure = job["status"].get("failure")
+    if failure:
+        for line in last_lines(rest, job["metadata"]["id"], failure, _LAST_LINES):
+            echo_line(f"  {failure['node']} | {line}")
 
 
 def _say_what_travels(objects: list[Json], *, to_hosts: bool) -> None:

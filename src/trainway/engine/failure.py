@@ -1,0 +1,104 @@
+"""Who failed first, and how: the one answer that the API, the command line and the SDK give. Pure.
+
+When one node of a gang fails, the others are stopped, and their exit statuses say nothing: torchrun
+makes 1 of the signal that stops it, most programs 143. So the order in which they ended decides,
+and whoever was being stopped or deleted is never to blame.
+"""
+
+import signal
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+Json = dict[str, Any]
+Record = Mapping[str, Any]
+
+_FAILED: Final = "Failed"
+_OVER: Final = ("Succeeded", _FAILED)
+_DELETED: Final = "Deleted"
+"""The reason of a pod that was removed before it was seen to end."""
+_OUT_OF_MEMORY: Final = "OOMKilled"
+_BEYOND_SIGNALS: Final = 192
+_SIGNALLED: Final = 128
+"""What shells and Kubernetes add to the number of a signal."""
+
+
+def blamed(known: Json, record: Record) -> Json:
+    """Who is to blame once a pod's record has come; `known` was it before, empty: nobody."""
+    pod, attempt = str(record["pod"]), int(record.get("attempt") or 0)
+    is_same_attempt = bool(known) and known["attempt"] == attempt
+    if is_same_attempt and known["pod"] == pod and record.get("phase") not in _OVER:
+        return {}  # it is tried once more, so what it did before is forgiven
+    is_stopped = bool(record.get("deleted")) or record.get("reason") == _DELETED
+    if record.get("phase") != _FAILED or is_stopped or is_same_attempt:
+        return known
+    return _culprit(pod, attempt, record)
+
+
+def _culprit(pod: str, attempt: int, record: Record) -> Json:
+    containers: list[Json] = list(record.get("containers") or [])
+    ended = next((item for item in containers if item.get("exitCode")), None)
+    reasons = [record.get("reason"), (ended or {}).get("reason")]
+    messages = [record.get("message"), *(item.get("message") for item in containers)]
+    said = {
+        "exitCode": (ended or {}).get("exitCode"),
+        "outOfMemory": _OUT_OF_MEMORY in reasons,
+        "reason": record.get("reason"),
+        "message": next((text for text in messages if text), None),
+        "host": record.get("host") or record.get("node"),
+    }
+    return {"pod": pod, "attempt": attempt, **{name: item for name, item in said.items() if item}}
+
+
+def failure_view(culprit: Json, nodes: Iterable[Json], attempts: int) -> Json:
+    """The failure as a job shows it; `attempts` is how many there may be in all."""
+    role, job, rank = culprit["pod"].rsplit("-", 2)
+    name = f"{role}-{rank}" if job == "0" else f"{role}-{job}-{rank}"
+    others = [node for node in nodes if _key(node) != culprit["pod"]]
+    stopped = sum(bool(node.get("stopped")) for node in others)
+    attempt = culprit["attempt"] + 1
+    words = f"{name} {_how(culprit)} (attempt {attempt} of {max(attempts, attempt)})"
+    if stopped:
+        words += f"; {_others(stopped, len(others))}"
+    code = culprit.get("exitCode")
+    return {
+        "summary": words,
+        "node": name,
+        "role": role,
+        "job": int(job),
+        "rank": int(rank),
+        "attempt": culprit["attempt"],
+        **({} if code is None else {"exitCode": code}),
+    }
+
+
+def _key(node: Json) -> str:
+    return f"{node['role']}-{node['job']}-{node['rank']}"
+
+
+def _how(culprit: Json) -> str:
+    code, reason, message = (culprit.get(name) for name in ("exitCode", "reason", "message"))
+    if culprit.get("outOfMemory"):
+        return "was killed by SIGKILL: it ran out of memory"
+    if reason or not code:
+        where = f" on {culprit['host']}" if culprit.get("host") else ""
+        why = ": ".join(str(part) for part in (reason, message) if part)
+        return f"failed{where}" + (f": {why}" if why else "")
+    killer = _signal_name(int(code))
+    text = f"was killed by {killer}" if killer else f"exited with {code}"
+    return f"{text}: {message}" if message else text
+
+
+def _signal_name(code: int) -> str:
+    """The signal that an exit status stands for; empty if it stands for none."""
+    if not _SIGNALLED < code <= _BEYOND_SIGNALS:
+        return ""
+    try:
+        return signal.Signals(code - _SIGNALLED).name
+    except ValueError:
+        return ""
+
+
+def _others(stopped: int, others: int) -> str:
+    if stopped == 1:
+        return "the other node was stopped" if others == 1 else "another node was stopped"
+    return f"{'the other ' if stopped == others else ''}{stopped} nodes were stopped"
