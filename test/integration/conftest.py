@@ -22,5 +22,6 @@ def starts() -> Iterator[Starts]:
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     """One for all tests of a module, on a machine of four CPUs and two GPUs."""
     home = tmp_path_factory.mktemp("home")
-    with RunningServer(home, env={"TRAINWAY_LOCAL_CAPACITY": CAPACITY}) as running:
+    options = ("--idle-seconds", "0")  # tests of other servers may take longer than it stays
+    with RunningServer(home, *options, env={"TRAINWAY_LOCAL_CAPACITY": CAPACITY}) as running:
         yield running
