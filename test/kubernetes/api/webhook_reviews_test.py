@@ -17,6 +17,7 @@ from served_webhooks import HOST, NAMES, SECRET, SYSTEM, Served, keeper_of, serv
 
 from trainway.api.trainjob import TrainJob
 from trainway.kube.certificates import SERVING_LIFETIME, Certificates, renewed
+from trainway.kube.errors import ApiError
 from trainway.kube.resources import CLUSTER_TRAINING_RUNTIMES, SECRETS, TRAINJOBS
 from trainway.operator.trainjobs.runtime_snapshot import runtime_text, snapshot
 
@@ -138,6 +139,27 @@ def test_a_job_right_after_a_change_of_its_runtime_is_judged_by_the_change(
         return await served.client.create(TRAINJOBS, second, space)
 
     assert served.run(main())["metadata"]["name"] == "second"
+
+
+def test_a_job_right_after_a_change_of_its_runtime_is_refused_for_the_change(
+    served: Served, space: str
+) -> None:
+    """Thirty times, as one would be luck: the runtime was used just before it changed."""
+    torch, flux = runtime("local", space), runtime("local", space, mlPolicy={"flux": {}})
+    job = trainjob("odd", space, trainer={"numProcPerNode": 0})
+
+    async def main() -> list[str]:
+        said = []
+        for number in range(30):
+            await served.client.apply(torch, field_manager="test")
+            await served.client.create(TRAINJOBS, trainjob(f"a{number}", space), space)
+            await served.client.apply(flux, field_manager="test")
+            with pytest.raises(ApiError) as caught:
+                await served.client.create(TRAINJOBS, job, space)
+            said.append(caught.value.message)
+        return said
+
+    assert all("spec.trainer.numProcPerNode" in message for message in served.run(main()))
 
 
 def test_patches_are_stamped(served: Served, space: str) -> None:
