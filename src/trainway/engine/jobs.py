@@ -276,8 +276,7 @@ class Engine:
 
         One that cannot be reached is forgotten by force only; it then says what may be left of it.
         """
-        record = await self.reading.record(ref)
-        objects = await self.reading.objects(record.id)
+        record, objects = await self.reading.whole(ref)
         backend = self.registry.of(record.backend, record.handle_data)
         if isinstance(backend, Remote):
             absence = await backend.absence(record.handle_data)
@@ -324,11 +323,11 @@ class Engine:
 
     async def _unfinished(self, ref: str, verb: str) -> tuple[LiveJob, list[Json]]:
         """A job that is not over, and what it was made from, for the answer."""
-        record = await self.reading.record(ref)
+        record, objects = await self.reading.whole(ref)
         live = self._live.get(record.id)
         if live is None:
             raise wishing.is_over(record, verb)
-        return live, await self.reading.objects(record.id)
+        return live, objects
 
     async def _cancel_all(self, lives: Sequence[LiveJob]) -> None:
         """End jobs, all or none."""

@@ -59,6 +59,14 @@ class Reading:
         found = await self._ledger.call(self._store.objects, [job_id])
         return found.get(job_id, [])
 
+    async def whole(self, ref: str) -> tuple[JobRecord, list[Json]]:
+        """A job and what it was made from, both in one turn of the store."""
+        return await self._ledger.call(self._whole, ref)
+
+    def _whole(self, ref: str) -> tuple[JobRecord, list[Json]]:
+        record = self._store.get(ref)
+        return record, self._store.objects([record.id]).get(record.id, [])
+
     def shown(self, record: JobRecord, objects: list[Json]) -> Json:
         """The same with what it was made from, for answers that nothing may spoil any more."""
         return job_view(record, objects, self._waiting.position(record.id))

@@ -16,7 +16,7 @@ from trainway.sdk.transport import StreamControl
 
 _FAILURE_LINES = 20
 _LOOKED_AT = 200
-"""Lines of a node among which those that it wrote to stderr are looked for."""
+"""Lines of a node, among which those are looked for that matter."""
 
 
 class Job:
@@ -183,16 +183,16 @@ class Job:
             said = ": ".join(str(status[key]) for key in ("reason", "message") if status.get(key))
             ended = phase(self._data).lower()
             return JobFailedError(f"{self.name} has {ended}" + (f": {said}" if said else ""))
-        lines = last_lines(self._rest, self.id, failure, _FAILURE_LINES)
-        return JobFailedError(f"{self.name} has failed: {failure['summary']}", log=lines)
+        lines = [line.text for line in last_lines(self._rest, self.id, failure)]
+        return JobFailedError(
+            f"{self.name} has failed: {failure['summary']}", log=lines[-_FAILURE_LINES:]
+        )
 
 
-def last_lines(rest: Rest, ref: str, failure: Json, count: int) -> list[str]:
-    """What the node that failed first wrote last: to stderr, or anywhere if it is silent there."""
+def last_lines(rest: Rest, ref: str, failure: Json) -> list[LogLine]:
+    """What the node that failed first wrote last."""
     query = LogQuery(role=failure["role"], rank=failure["rank"], tail=_LOOKED_AT)
-    written = [line for line in rest.logs(ref, query) if line.job == failure["job"]]
-    errors = [line for line in written if line.stream == "stderr"]
-    return [line.text for line in (errors or written)[-count:]]
+    return [line for line in rest.logs(ref, query) if line.job == failure["job"]]
 
 
 def _number(text: str) -> float | str:

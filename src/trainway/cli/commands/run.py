@@ -30,7 +30,7 @@ from trainway.sdk.targets import (
 _STDIN: Final = "-"
 _INTERRUPTED: Final = 130
 _LAST_LINES: Final = 5
-"""Of a node that failed, which are shown once more at the end."""
+"""That a node which failed wrote to stderr, and that are shown once more at the end."""
 
 
 class _Amount(click.ParamType[str]):
@@ -202,8 +202,10 @@ def _say_end(rest: Rest, job: Json) -> None:
     echo_line(ending(job))
     failure = job["status"].get("failure")
     if failure:
-        for line in last_lines(rest, job["metadata"]["id"], failure, _LAST_LINES):
-            echo_line(f"  {failure['node']} | {line}")
+        written = last_lines(rest, job["metadata"]["id"], failure)
+        errors = [line for line in written if line.stream == "stderr"]
+        for line in errors[-_LAST_LINES:]:
+            echo_line(f"  {failure['node']} | {line.text}")
 
 
 def _say_what_travels(objects: list[Json], *, to_hosts: bool) -> None:
