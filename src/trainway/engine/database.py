@@ -5,12 +5,15 @@ used only when there is an older one to migrate.
 """
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import (
     Column,
+    Connection,
     Engine,
     MetaData,
     PrimaryKeyConstraint,
@@ -124,8 +127,23 @@ def _create(engine: Engine) -> None:
         connection.execute(insert(_VERSION).values(version_num=HEAD))
 
 
+@contextmanager
+def transaction(engine: Engine, *, is_durable: bool = True) -> Iterator[Connection]:
+    """Begin a transaction; what is durable is kept also if the machine loses power after it.
+
+    The other sort waits for no disk. A process that is killed loses neither.
+    """
+    with engine.connect() as connection:
+        if engine.dialect.name == "sqlite":
+            cursor = connection.connection.cursor()
+            cursor.execute(f"PRAGMA synchronous = {'FULL' if is_durable else 'NORMAL'}")
+            cursor.close()
+        with connection.begin():
+            yield connection
+
+
 def prepare_sqlite(connection: DBAPIConnection, _record: Any, busy_s: float = BUSY_S) -> None:
-    """Make what is committed survive crashes, also of the machine, and wait for another writer."""
+    """Make what is committed survive crashes, and wait for another writer; see `transaction`."""
     cursor = connection.cursor()
     for pragma in (
         "journal_mode = WAL",

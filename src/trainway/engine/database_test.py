@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, MetaData, Table, create_engine, insert, inspect, text
 
-from trainway.engine.database import known_versions, migrate, open_database
+from trainway.engine.database import known_versions, migrate, open_database, transaction
 from trainway.engine.store import Store
 from trainway.engine.tables import HEAD
 from trainway.errors import DatabaseError
@@ -119,6 +119,16 @@ def test_what_is_committed_is_on_the_disk(tmp_path: Path) -> None:
     with engine.connect() as connection:
         assert connection.execute(text("PRAGMA synchronous")).scalar() == 2  # FULL
         assert connection.execute(text("PRAGMA busy_timeout")).scalar() == 250
+    engine.dispose()
+
+
+def test_what_need_not_be_durable_waits_for_no_disk(tmp_path: Path) -> None:
+    engine = open_database(url(tmp_path / "x.db"))
+    for is_durable, synchronous in ((False, 1), (True, 2), (False, 1)):
+        with transaction(engine, is_durable=is_durable) as connection:
+            assert connection.execute(text("PRAGMA synchronous")).scalar() == synchronous
+    with transaction(engine) as connection:
+        assert connection.execute(text("PRAGMA synchronous")).scalar() == 2
     engine.dispose()
 
 

@@ -351,7 +351,10 @@ class Engine:
         self._rounds.request()
 
     async def _round(self) -> None:
-        """Start what fits, and tell the others why they wait; all of it is one write."""
+        """Start what fits, and tell the others why they wait; all of it is one write.
+
+        If a loss of power takes it back, the next round decides the same again.
+        """
         async with AsyncExitStack() as pens:
             waiting = []
             for live in [live for live in self._live.values() if live.record.phase in WAITING]:
@@ -361,7 +364,7 @@ class Engine:
                     waiting.append(live)
             changes = await self._decided(waiting)
             if changes:
-                await write(self._ledger, changes)
+                await write(self._ledger, changes, is_durable=False)
 
     async def _decided(self, waiting: Sequence[LiveJob]) -> list[tuple[LiveJob, Change]]:
         """What is to become of jobs that wait."""

@@ -53,10 +53,10 @@ class Ledger:
                     suspect(self.store.file)
             raise failure from error
 
-    async def write_all(self, changes: Sequence[JobChange]) -> None:
-        """Change jobs, all or none."""
+    async def write_all(self, changes: Sequence[JobChange], *, is_durable: bool = True) -> None:
+        """Change jobs, all or none; what nobody is told of need not be durable."""
         try:
-            await self.call(self.store.update_all, changes)
+            await self.call(self.store.update_all, changes, is_durable=is_durable)
         finally:
             for change in changes:
                 self.changes.notify(change.job_id)

@@ -153,10 +153,10 @@ def test_an_owner_need_not_wait_behind_what_the_journals_say(
             await world.until(f"n{number}", "Running")
         gate, update, order = threading.Event(), world.store.update_all, list[str]()
 
-        def slow(changes: Any) -> None:
+        def slow(changes: Any, **more: Any) -> None:
             gate.wait()
             order.extend(change.job_id for change in changes)
-            update(changes)
+            update(changes, **more)
 
         ledger, asked = world.engine._ledger, asyncio.Event()
         call = ledger.call
@@ -218,5 +218,30 @@ def test_a_cancel_that_meets_a_lost_agent_starts_nothing_again() -> None:
         job.lose_agent()
         await world.until("demo", "Cancelled")
         assert (job.recoveries, job.is_alive) == (1, False)
+
+    play(scene)
+
+
+def test_what_owners_are_told_is_durable_and_what_journals_say_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def scene(world: World) -> None:
+        seen: list[tuple[bool, bool]] = []
+        update_all = world.store.update_all
+
+        def noted(changes: Any, *, is_durable: bool = True) -> None:
+            for change in changes:
+                is_wish = change.columns.get("wanted") in ("suspend", "cancel")
+                seen.append((is_wish, is_durable))
+            update_all(changes, is_durable=is_durable)
+
+        monkeypatch.setattr(world.store, "update_all", noted)
+        job = await world.begun(await world.submit())
+        job.run()
+        await world.until("demo", "Running")
+        await world.engine.suspend("demo")
+        await world.engine.cancel("demo")
+        assert seen.count((True, True)) == 2
+        assert set(seen) == {(True, True), (False, False)}
 
     play(scene)

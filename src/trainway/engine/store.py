@@ -13,7 +13,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Engine, Row, delete, func, insert, or_, select, update
 
 from trainway.engine.cluster.store import ClusterStore
-from trainway.engine.database import file_of, place_of
+from trainway.engine.database import file_of, place_of, transaction
 from trainway.engine.phases import ACTIVE, TERMINAL, Phase
 from trainway.engine.record import Event, JobRecord, JobSpec, storable, stored
 from trainway.engine.tables import EVENTS, JOBS, SPECS
@@ -78,7 +78,7 @@ class Store:
 
     def add_all(self, jobs: Sequence[tuple[JobRecord, JobSpec, Sequence[Event]]]) -> bool:
         """Keep new jobs, all or none; False if there is one with the key of one of them already."""
-        with self._engine.begin() as connection:
+        with transaction(self._engine) as connection:
             keys = [job.idempotency_key for job, _, _ in jobs if job.idempotency_key]
             if any(_with_key(connection, key) for key in keys):
                 return False
@@ -99,9 +99,9 @@ class Store:
         """Change a job and note what happened, both or neither."""
         self.update_all([JobChange(job_id, changes, events)])
 
-    def update_all(self, changes: Sequence[JobChange]) -> None:
-        """Change jobs and note what happened, all or nothing."""
-        with self._engine.begin() as connection:
+    def update_all(self, changes: Sequence[JobChange], *, is_durable: bool = True) -> None:
+        """Change jobs and note what happened, all or nothing; see `transaction`."""
+        with transaction(self._engine, is_durable=is_durable) as connection:
             for change in changes:
                 values = stored(change.columns)
                 if values:
@@ -178,7 +178,7 @@ class Store:
     def prepare_anew(self, job_id: str, jobset: Json, companions: list[Json], handle: Json) -> None:
         """Replace what a job was compiled to."""
         compiled = {"jobset": json.dumps(jobset), "companions": json.dumps(companions)}
-        with self._engine.begin() as connection:
+        with transaction(self._engine) as connection:
             connection.execute(update(SPECS).where(SPECS.c.job_id == job_id).values(compiled))
             connection.execute(
                 update(JOBS).where(JOBS.c.id == job_id).values(stored({"handle": handle}))
@@ -186,7 +186,7 @@ class Store:
 
     def delete(self, job_id: str) -> None:
         """Forget a job."""
-        with self._engine.begin() as connection:
+        with transaction(self._engine) as connection:
             connection.execute(delete(EVENTS).where(EVENTS.c.job_id == job_id))
             connection.execute(delete(SPECS).where(SPECS.c.job_id == job_id))
             connection.execute(delete(JOBS).where(JOBS.c.id == job_id))

@@ -58,25 +58,25 @@ class StoredJob:
     def vanished(self) -> None:
         """Do what follows from there being no record any more."""
 
-    async def alter(self, decide: Decide) -> None:
+    async def alter(self, decide: Decide, *, is_durable: bool = True) -> None:
         """Write what is decided, then make it so; a DatabaseError says that it was not."""
         # Whoever waits may be cancelled; what is being written is written, and counts.
-        await asyncio.shield(self.spawn(self._alter(decide)))
+        await asyncio.shield(self.spawn(self._alter(decide, is_durable=is_durable)))
 
-    async def _alter(self, decide: Decide) -> None:
+    async def _alter(self, decide: Decide, *, is_durable: bool) -> None:
         async with self.pen:
             await self.refresh()
             change = decide()
             if change is not None:
-                await write(self._ledger, [(self, change)])
+                await write(self._ledger, [(self, change)], is_durable=is_durable)
 
     async def observe(self, decide: Decide) -> None:
-        """Do the same, while it is not over, for what nobody waits for.
+        """Do the same, while it is not over, for what nobody waits for and could be seen again.
 
         Of all jobs only one does so at a time: where writing is slow, owners need not queue behind.
         """
         async with self._ledger.turn:
-            await self.alter(lambda: None if self.record.is_over else decide())
+            await self.alter(lambda: None if self.record.is_over else decide(), is_durable=False)
 
     async def insist(self, decide: Decide) -> None:
         """Do the same again and again until it is written."""
@@ -154,12 +154,14 @@ class StoredJob:
             task.exception()  # whoever waits for the task has it; there may be nobody
 
 
-async def write(ledger: Ledger, changes: Sequence[tuple[StoredJob, Change]]) -> None:
+async def write(
+    ledger: Ledger, changes: Sequence[tuple[StoredJob, Change]], *, is_durable: bool = True
+) -> None:
     """Write changes of jobs whose pens are held, all or none, and make them so."""
     allowed = [(job, job.allowed(change)) for job, change in changes]
     rows = [JobChange(job.id, change.columns, change.events) for job, change in allowed]
     try:
-        await ledger.write_all(rows)
+        await ledger.write_all(rows, is_durable=is_durable)
     except DatabaseError as error:
         await _reconcile(allowed, error)
     else:

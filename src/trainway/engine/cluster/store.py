@@ -7,6 +7,7 @@ from typing import Final
 from sqlalchemy import Engine, delete, insert, select, update
 
 from trainway.engine.cluster.record import ClusterRecord
+from trainway.engine.database import transaction
 from trainway.engine.record import storable
 from trainway.engine.tables import CLUSTERS
 
@@ -28,18 +29,18 @@ class ClusterStore:
     def add(self, record: ClusterRecord) -> None:
         """Keep a new one."""
         row = {field.name: storable(getattr(record, field.name)) for field in fields(record)}
-        with self._engine.begin() as connection:
+        with transaction(self._engine) as connection:
             connection.execute(insert(CLUSTERS).values(row))
 
     def update(self, name: str, columns: Mapping[str, object]) -> None:
         """Change one."""
         values = {key: storable(value) for key, value in columns.items()}
-        with self._engine.begin() as connection:
+        with transaction(self._engine) as connection:
             connection.execute(update(CLUSTERS).where(CLUSTERS.c.name == name).values(values))
 
     def next_number(self, name: str) -> int:
         """The number of the next job; nobody gets it a second time."""
-        with self._engine.begin() as connection:
+        with transaction(self._engine) as connection:
             connection.execute(
                 update(CLUSTERS)
                 .where(CLUSTERS.c.name == name)
@@ -50,5 +51,5 @@ class ClusterStore:
 
     def remove(self, name: str) -> None:
         """Forget one; its jobs stay."""
-        with self._engine.begin() as connection:
+        with transaction(self._engine) as connection:
             connection.execute(delete(CLUSTERS).where(CLUSTERS.c.name == name))
