@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environments import last_line, unavailable
 from gate import Gate, Visitor, opened
 from installation import TIMEOUT_S, Installation, installed, is_alive, kill, processes_of
+from small_disk import small_disk
 
 KILLS = 20
 QUEUED = 200
@@ -276,19 +276,6 @@ def jobset(name: str, command: list[str], grace_s: int = 30) -> dict[str, Any]:
         "metadata": {"name": name},
         "spec": {"replicatedJobs": [{"name": "node", "template": {"spec": job}}]},
     }
-
-
-@contextlib.contextmanager
-def small_disk(folder: Path) -> Iterator[None]:
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "trainway-test", str(folder)]
-    done = subprocess.run(mount, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        unavailable(f"a small disk: {last_line(done.stderr)}")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 def job_id(visitor: Visitor) -> str:

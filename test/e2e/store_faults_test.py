@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from environments import last_line, unavailable
 from gate import Gate, opened
 from installation import TIMEOUT_S, Installation, installed
+from small_disk import small_disk
 
 from trainway.server.testing import RunningServer
 
@@ -45,19 +45,6 @@ def locked(database: Path) -> Iterator[None]:
         assert process.stdout.readline() == b"locked\n"
         yield
         process.communicate(timeout=TIMEOUT_S)
-
-
-@contextlib.contextmanager
-def small_disk(folder: Path) -> Iterator[None]:
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "trainway-test", str(folder)]
-    done = subprocess.run(mount, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        unavailable(f"a small disk: {last_line(done.stderr)}")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ one that was about to start is started, once.
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -18,6 +18,7 @@ from trainway.backends.base import Absence, Backend, Capacity, Remote, Request
 from trainway.backends.registry import Registry
 from trainway.engine import wishing
 from trainway.engine.agent_starts import USUAL, StartPolicy
+from trainway.engine.background import Background
 from trainway.engine.backoff import Backoff
 from trainway.engine.cluster import clusters as clustering
 from trainway.engine.cluster.clusters import Clusters
@@ -69,7 +70,7 @@ class Engine:
         self._live: dict[str, LiveJob] = {}
         self._waiting = Waiting()
         self._rounds = Rounds(self._round)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._background = Background()
         self._around = Surroundings(
             self._ledger, clock, self._on_phase, self._on_gone, prepare, starts
         )
@@ -123,9 +124,7 @@ class Engine:
         self._retention.stop()
         await self._rounds.close()
         await self.clusters.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._background.close()
         for live in list(self._live.values()):
             await live.detach()
         await self.registry.close()
@@ -177,7 +176,7 @@ class Engine:
             adding = self._ledger.call(self._store.add_all, rows)
             return await self._ledger.settled(adding, is_stored) is not False
         except UncertainError:
-            self._spawn(self._find_out(new, backend))
+            self._background.spawn(self._find_out(new, backend))
             raise
         except BaseException:
             _release(new, backend)
@@ -423,11 +422,6 @@ class Engine:
 
     def _event(self, record: JobRecord, reason: str, message: str) -> Event:
         return Event(time_text(self._clock()), "Normal", reason, message, f"job/{record.name}")
-
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
 
 @dataclass(frozen=True)

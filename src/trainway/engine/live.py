@@ -9,7 +9,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
@@ -17,6 +17,7 @@ from trainway.backends.base import AgentStartError, Backend, Devices, Update, Wo
 from trainway.backends.demand import Demand
 from trainway.engine.agent_starts import USUAL, FailedStarts, StartPolicy
 from trainway.engine.backoff import LONGEST_S, Backoff
+from trainway.engine.deadline import Deadline
 from trainway.engine.ledger import Ledger
 from trainway.engine.observation import Observation
 from trainway.engine.phases import LIVE, WAITING, Phase
@@ -27,7 +28,7 @@ from trainway.engine.submission import Prepared, Submission, workload_of
 from trainway.engine.times import time_text
 from trainway.engine.wishes import BEGIN_SUSPENDED, DEADLINE, DELETE, ENDING, RESUME, SUSPEND
 from trainway.errors import ConflictError, DatabaseError, TrainwayError, UnavailableError
-from trainway.jobset.status import find_condition, moment
+from trainway.jobset.status import moment
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +70,7 @@ class LiveJob(StoredJob):
         self._around = around
         self._observation = Observation.of(record.observed_data, record.started)
         self._carrier: asyncio.Task[None] | None = None
-        self._deadline: asyncio.TimerHandle | None = None
+        self._deadline = Deadline(around.clock, self._on_deadline)
         self._starts = FailedStarts(around.starts)
         self._ending = asyncio.Event()
         """Set once the job is to end, so that nothing is waited for any more."""
@@ -109,7 +110,7 @@ class LiveJob(StoredJob):
         elif self.has_begun and self._carrier is None:
             self.carry()
         elif _is_new_wish(before, record):
-            self.spawn(self._fulfil())
+            self.background.spawn(self._fulfil())
 
     def vanished(self) -> None:
         """Let go of a job that was forgotten."""
@@ -130,14 +131,12 @@ class LiveJob(StoredJob):
 
     def carry(self) -> None:
         """Submit the job unless that was done, and go on with it until it is over."""
-        self._carrier = self.spawn(self._carry())
+        self._carrier = self.background.spawn(self._carry())
 
     async def detach(self) -> None:
         """Stop watching; the job goes on by itself."""
         self._close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.background.close()
 
     async def _carry(self) -> None:
         """Submit, then watch until the job is over, whatever happens to its agent or to us."""
@@ -252,7 +251,7 @@ class LiveJob(StoredJob):
         while not self._is_over():
             seen = self.record.journal_seq
             if self.record.wanted:
-                self.spawn(self._fulfil())
+                self.background.spawn(self._fulfil())
             self._set_deadline()
             async for update in self.backend.watch(self.record.handle_data, seen):
                 await self._note(update)
@@ -277,7 +276,7 @@ class LiveJob(StoredJob):
         observed.fold(update.records)
         await self.observe(lambda: self._noted(update.seq, observed))
         if self.record.phase == Phase.PAUSED:
-            self._clear_deadline()
+            self._deadline.clear()
         else:
             self._set_deadline()
 
@@ -405,27 +404,11 @@ class LiveJob(StoredJob):
             await self.backend.resume(handle)
 
     def _set_deadline(self) -> None:
-        limit = self.record.deadline_seconds
-        if limit is None or self._deadline is not None or not self.record.started:
-            return
-        begin = moment(self.record.started)
         conditions = self._observation.jobset.get("conditions") or []
-        suspended = find_condition(conditions, "Suspended")
-        if suspended is not None and suspended.get("status") == "False":
-            begin = max(begin, moment(suspended["lastTransitionTime"]))
-        left = begin + timedelta(seconds=limit) - self._around.clock()
-        loop = asyncio.get_running_loop()
-        self._deadline = loop.call_later(max(left.total_seconds(), 0), self._miss_deadline)
+        self._deadline.set(self.record, conditions)
 
-    def _clear_deadline(self) -> None:
-        """Stop counting: the time begins anew when the job is resumed."""
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
-
-    def _miss_deadline(self) -> None:
-        self._deadline = None
-        self.spawn(self.insist(self._overdue))
+    def _on_deadline(self) -> None:
+        self.background.spawn(self.insist(self._overdue))
 
     def _overdue(self) -> Change | None:
         if self.record.phase not in LIVE or self.record.wanted in ENDING:
@@ -439,7 +422,7 @@ class LiveJob(StoredJob):
 
     def _close(self) -> None:
         self.over.set()
-        self._clear_deadline()
+        self._deadline.clear()
 
 
 def _is_new_wish(before: JobRecord, record: JobRecord) -> bool:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from trainway.engine.background import Background
 from trainway.engine.backoff import Backoff
 from trainway.engine.database_failure import uncertain
 from trainway.engine.ledger import Ledger
@@ -45,7 +46,7 @@ class StoredJob:
         self.pen = asyncio.Lock()
         self._ledger = ledger
         self._is_doubtful = False
-        self._tasks: set[asyncio.Task[None]] = set()
+        self.background = Background()
 
     @property
     def id(self) -> str:
@@ -61,7 +62,7 @@ class StoredJob:
     async def alter(self, decide: Decide, *, is_durable: bool = True) -> None:
         """Write what is decided, then make it so; a DatabaseError says that it was not."""
         # Whoever waits may be cancelled; what is being written is written, and counts.
-        await asyncio.shield(self.spawn(self._alter(decide, is_durable=is_durable)))
+        await asyncio.shield(self.background.spawn(self._alter(decide, is_durable=is_durable)))
 
     async def _alter(self, decide: Decide, *, is_durable: bool) -> None:
         async with self.pen:
@@ -141,18 +142,6 @@ class StoredJob:
             except DatabaseError as error:
                 log.warning("job %s: its record cannot be read: %s", self.id, error)
 
-    def spawn(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
-        """Do something beside."""
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._done)
-        return task
-
-    def _done(self, task: "asyncio.Task[None]") -> None:
-        self._tasks.discard(task)
-        if not task.cancelled():
-            task.exception()  # whoever waits for the task has it; there may be nobody
-
 
 async def write(
     ledger: Ledger, changes: Sequence[tuple[StoredJob, Change]], *, is_durable: bool = True
@@ -178,7 +167,7 @@ async def _reconcile(changes: Sequence[tuple[StoredJob, Change]], error: Databas
             await job.refresh()
     except DatabaseError:
         for job, _ in changes:
-            job.spawn(job.settle())
+            job.background.spawn(job.settle())
         raise uncertain(error) from error
     if not all(job.has(change) for job, change in changes):
         raise error

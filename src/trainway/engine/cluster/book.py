@@ -10,6 +10,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from functools import cached_property, partial
 from typing import Any
 
+from trainway.engine.background import Background
 from trainway.engine.backoff import Backoff
 from trainway.engine.cluster.agents import Agents, kept
 from trainway.engine.cluster.name import unknown
@@ -29,7 +30,7 @@ class ClusterBook:
         self._store = ledger.store.clusters
         self._make_agents = agents
         self._adding = asyncio.Lock()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._background = Background()
 
     @cached_property
     def agents(self) -> Agents:
@@ -49,9 +50,7 @@ class ClusterBook:
 
     async def close(self) -> None:
         """Write nothing any more."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._background.close()
 
     async def add(self, record: ClusterRecord) -> bool:
         """Keep a new one; False if there is one of its name."""
@@ -66,7 +65,7 @@ class ClusterBook:
     async def change(self, name: str, **columns: object) -> None:
         """Write a change and make it; nothing happens to one that is gone."""
         # Shielded, since whoever waits may be cancelled, and what is written counts.
-        await asyncio.shield(self._spawn(self._change(name, columns)))
+        await asyncio.shield(self._background.spawn(self._change(name, columns)))
 
     async def _change(self, name: str, columns: Mapping[str, object]) -> None:
         if name not in self.records:
@@ -84,7 +83,7 @@ class ClusterBook:
             await self.change(name, **columns)
         except DatabaseError as error:
             log.warning("cluster %s: what became of it is written later: %s", name, error)
-            self._spawn(self._insist(partial(self.change, name, **columns)))
+            self._background.spawn(self._insist(partial(self.change, name, **columns)))
         return record.changed(columns)
 
     async def forget(self, name: str) -> None:
@@ -101,7 +100,7 @@ class ClusterBook:
             await self.forget(name)
         except DatabaseError as error:
             log.warning("cluster %s is forgotten later: %s", name, error)
-            self._spawn(self._insist(partial(self.forget, name)))
+            self._background.spawn(self._insist(partial(self.forget, name)))
 
     async def _insist(self, write: Callable[[], Coroutine[Any, Any, None]]) -> None:
         backoff = Backoff()
@@ -112,17 +111,6 @@ class ClusterBook:
             except DatabaseError:
                 continue
             return
-
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._done)
-        return task
-
-    def _done(self, task: "asyncio.Task[None]") -> None:
-        self._tasks.discard(task)
-        if not task.cancelled():
-            task.exception()  # whoever waits for the task has it; there may be nobody
 
     def _has(self, name: str) -> bool:
         return any(record.name == name for record in self._store.all())

@@ -1,0 +1,41 @@
+"""When a job has run for longer than it may."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from trainway.engine.record import JobRecord
+from trainway.jobset.status import find_condition, moment
+
+
+class Deadline:
+    """Calls back when the time of one job is over. It counts while the job runs."""
+
+    def __init__(self, clock: Callable[[], datetime], on_missed: Callable[[], None]) -> None:
+        self._clock = clock
+        self._on_missed = on_missed
+        self._timer: asyncio.TimerHandle | None = None
+
+    def set(self, record: JobRecord, conditions: Sequence[dict[str, Any]]) -> None:
+        """Begin to count, unless that was done; from the last time that the job was resumed."""
+        limit = record.deadline_seconds
+        if limit is None or self._timer is not None or not record.started:
+            return
+        begin = moment(record.started)
+        suspended = find_condition(conditions, "Suspended")
+        if suspended is not None and suspended.get("status") == "False":
+            begin = max(begin, moment(suspended["lastTransitionTime"]))
+        left = begin + timedelta(seconds=limit) - self._clock()
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(max(left.total_seconds(), 0), self._miss)
+
+    def clear(self) -> None:
+        """Stop counting: the time begins anew when the job is resumed."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _miss(self) -> None:
+        self._timer = None
+        self._on_missed()
