@@ -92,7 +92,7 @@ def script_objects(script: str, args: Sequence[str], wishes: Wishes) -> list[Jso
 
 
 def _script(script: str, args: Sequence[str], wishes: Wishes, *, uses_torch: bool) -> list[Json]:
-    if wishes.runtime is None and ((wishes.procs_per_node or 1) > 1 or uses_torch):
+    if wishes.runtime is None and (wishes.procs_per_node is not None or uses_torch):
         wishes = replace(wishes, runtime=TORCH_RUNTIME)
     if wishes.runtime is None:
         return [plain_jobset(wishes, [wishes.python, script, *args])]

@@ -132,6 +132,7 @@ def test_a_script_is_run_by_python_or_by_torchrun(fake: FakeServer) -> None:
     assert command_of(plain) == ["python", "train.py", "--lr", "0.1", "--", "-d"]
     (nodes,) = objects_of("--nodes", "2", "train.py")
     assert command_of(nodes) == ["python", "train.py"]
+    assert len(objects_of("--nodes", "2", "--procs-per-node", "1", "train.py")) == 2
     runtime, torch = objects_of("--nodes", "2", "--procs-per-node", "4", "train.py", "--", "x")
     assert torch["spec"]["trainer"] == {
         "command": ["torchrun", "train.py"], "args": ["x"], "numNodes": 2, "numProcPerNode": 4
