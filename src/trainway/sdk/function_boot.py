@@ -42,6 +42,7 @@ LARGEST_FILE = 1 << 24
 
 def run(argv: list[str]) -> None:
     """Do all of it."""
+    print_whole_lines()
     head, source, arguments = read(argv)
     is_sent = head.get("result") == "log"
     folder = scratch_folder(is_shared=is_sent)
@@ -69,6 +70,17 @@ def run(argv: list[str]) -> None:
             os.write(1, line)
     elif is_first():
         write(folder / "result.json", bounded(encoded(value), kind))
+
+
+def print_whole_lines() -> None:
+    """Write a line and its end at once, so that no line of another rank comes between them.
+
+    Unbuffered, as PYTHONUNBUFFERED has it, print() makes two writes of one line.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(line_buffering=True, write_through=False)
 
 
 def read(argv: list[str]) -> tuple[Any, str, str]:

@@ -198,6 +198,28 @@ def test_from_a_host_the_value_comes_back_as_a_file(tmp_path: Path) -> None:
     assert decoded_result(json.loads((output / ".trainway" / "result.json").read_bytes())) == add(1)
 
 
+def said() -> None:
+    print("one", "line")  # noqa: T201 - the job's log
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "O_DIRECT"), reason="only Linux has pipes that keep writes apart"
+)
+@pytest.mark.parametrize("unbuffered", ["1", ""])
+def test_a_line_is_written_with_its_end(unbuffered: str, tmp_path: Path) -> None:
+    call = captured(said)
+    reader, writer = os.pipe2(os.O_DIRECT)
+    with os.fdopen(reader, "rb", buffering=0) as packets:
+        subprocess.run(
+            [sys.executable, *call.command()[1:], *call.args()],
+            env={"TRAINWAY_OUTPUT_DIR": str(tmp_path), "PYTHONUNBUFFERED": unbuffered},
+            stdout=writer,
+            check=True,
+        )
+        os.close(writer)
+        assert packets.read(4096) == b"one line\n"
+
+
 def test_a_value_too_large_for_a_log_is_named() -> None:
     with pytest.raises(TrainwayError, match=r"returned a str of 9\.0 MB, too much to come back"):
         decoded_result({"encoding": "large", "type": "str", "value": 9_000_000})
