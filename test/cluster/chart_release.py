@@ -15,7 +15,7 @@ from cluster.helm import CHART, NAMESPACE, Helm, settings
 from cluster.node import NodeCluster
 from cluster.operator_image import load_image
 from cluster.processes import wait_until
-from node_operator import NodeOperator
+from node_operator import OperatedCluster
 
 from trainway import __version__
 from trainway.operator import manifests
@@ -37,27 +37,13 @@ QUICK: Final = (
 )
 
 
-class OperatorPods:
-    """The operator's side of a `NodeOperator`: what it said."""
-
-    def __init__(self, cluster: NodeCluster) -> None:
-        self.cluster = cluster
-
-    @property
-    def log(self) -> str:
-        """All that the pods said."""
-        flags = ("-l", SELECTOR, "--tail=-1", "--prefix")
-        return self.cluster.kubectl("logs", "-n", NAMESPACE, *flags, check=False).stdout
-
-
-class Release(NodeOperator):
+class Release(OperatedCluster):
     """A cluster with the chart, and what tests do with both."""
 
     def __init__(self, cluster: NodeCluster, helm: Helm) -> None:
         self.node = cluster
         self.helm = helm
-        # Pods in place of a process: of that, what is inherited here reads only the log.
-        super().__init__(cluster, OperatorPods(cluster))  # type: ignore[arg-type]
+        super().__init__(cluster, self._pods_log)
 
     def install(self, *values: str, chart: Path = CHART, flags: Sequence[str] = ()) -> None:
         """`helm install`, and wait until the pods are ready."""
@@ -93,6 +79,10 @@ class Release(NodeOperator):
         self.cluster.kubectl("delete", "crd", "--ignore-not-found", *kinds)
         self.cluster.kubectl("delete", "namespace", "--ignore-not-found", NAMESPACE)
 
+    def _pods_log(self) -> str:
+        flags = ("-l", SELECTOR, "--tail=-1", "--prefix")
+        return self.cluster.kubectl("logs", "-n", NAMESPACE, *flags, check=False).stdout
+
     def _flags(self, values: Sequence[str]) -> list[str]:
         address = {
             "KUBERNETES_SERVICE_HOST": self.node.host,
@@ -122,7 +112,7 @@ class Release(NodeOperator):
             found = self.leader()
             return found not in ("", other_than)
 
-        assert wait_until(leads, PATIENCE_S), self.process.log
+        assert wait_until(leads, PATIENCE_S), self.operator_log()
         return found
 
 

@@ -39,12 +39,12 @@ ENDS: Final = ("Complete", "Succeeded", "Failed")
 ANCESTOR_STEP: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
 
 
-class NodeOperator:
+class OperatedCluster:
     """A cluster whose TrainJobs and MPIJobs our operator runs."""
 
-    def __init__(self, cluster: Access, process: OperatorProcess) -> None:
+    def __init__(self, cluster: Access, operator_log: Callable[[], str]) -> None:
         self.cluster = cluster
-        self.process = process
+        self.operator_log = operator_log
 
     def create(self, namespace: str, *objects: Json) -> None:
         """Create the objects in the namespace."""
@@ -125,7 +125,15 @@ class NodeOperator:
             arguments = ("logs", "-n", namespace, name, "--all-containers", "--tail=20")
             done = self.cluster.kubectl(*arguments, check=False)
             parts.append(f"{name}:\n{done.stdout}{done.stderr}")
-        return "\n".join([*parts, self.process.log[-2000:]])
+        return "\n".join([*parts, self.operator_log()[-2000:]])
+
+
+class NodeOperator(OperatedCluster):
+    """A cluster with our operator as a process of this machine."""
+
+    def __init__(self, cluster: Access, process: OperatorProcess) -> None:
+        super().__init__(cluster, lambda: process.log)
+        self.process = process
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gate import Gate, Visitor, opened
+from gate import Gate, Visitor
 from installation import Installation, all_pids, installed, is_alive, kill, processes_of
 from patience import PATIENCE_S, until
 
@@ -34,12 +34,6 @@ def home(tmp_path: Path) -> Iterator[Installation]:
     for pid in agents(tmp_path):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGTERM)
-
-
-@pytest.fixture
-def gate() -> Iterator[Gate]:
-    with opened() as gate:
-        yield gate
 
 
 def agents(home: Path) -> list[int]:

@@ -1,6 +1,12 @@
 """The fixtures of this folder."""
 
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
 from example_table import yardstick
+from gate import Gate, opened
+from installation import Installation, installed
 from slurm_fixtures import idle_slurm_cluster, slurm_cluster, slurm_site
 from ssh_fixtures import ssh_hosts, ssh_pool
 
@@ -12,3 +18,17 @@ __all__ = [
     "ssh_pool",
     "yardstick",
 ]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Installation]:
+    """A user's Trainway, for one test; modules whose tests can share one have their own."""
+    with installed(tmp_path) as installation:
+        yield installation
+
+
+@pytest.fixture
+def gate() -> Iterator[Gate]:
+    """Where processes of jobs wait until the test lets them go."""
+    with opened() as gate:
+        yield gate

@@ -7,30 +7,16 @@ import socket
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-from gate import Gate, Visitor, opened
-from installation import TIMEOUT_S, Installation, installed, is_alive, kill, processes_of
+from gate import Gate, Visitor
+from installation import TIMEOUT_S, Installation, is_alive, kill, processes_of
 from small_disk import small_disk
 
 KILLS = 20
 QUEUED = 200
 LOG_BYTES = 200_000_000
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Iterator[Installation]:
-    with installed(tmp_path) as installation:
-        yield installation
-
-
-@pytest.fixture
-def gate() -> Iterator[Gate]:
-    with opened() as gate:
-        yield gate
 
 
 def test_a_server_killed_twenty_times_loses_nothing(home: Installation, gate: Gate) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 import yaml
-from gate import Gate, opened
+from gate import Gate
 from installation import TIMEOUT_S, TRAINWAY, Installation, installed, is_alive, processes_of
 from patience import until
 
@@ -28,12 +28,6 @@ HEAVY = (
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     with installed(tmp_path_factory.mktemp("home")) as installation:
         yield installation
-
-
-@pytest.fixture
-def gate() -> Iterator[Gate]:
-    with opened() as gate:
-        yield gate
 
 
 def test_listing_imports_nothing_heavy(home: Installation) -> None:

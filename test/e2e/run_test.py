@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gate import Gate, opened
+from gate import Gate
 from installation import TIMEOUT_S, TRAINWAY, Installation, installed, is_alive, kill, processes_of
 
 TRAIN = {
@@ -25,12 +25,6 @@ TRAIN = {
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     with installed(tmp_path_factory.mktemp("home")) as installation:
         yield installation
-
-
-@pytest.fixture
-def gate() -> Iterator[Gate]:
-    with opened() as gate:
-        yield gate
 
 
 def finished(home: Installation, *words: str, text: str = "") -> "subprocess.CompletedProcess[str]":

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from environments import require_mpirun
-from gate import Gate, opened
+from gate import Gate
 from installation import TIMEOUT_S, Installation, installed, kill, processes_of
 
 from trainway import AsyncClient, Client
@@ -32,12 +32,6 @@ def client(home: Installation, monkeypatch: pytest.MonkeyPatch) -> Client:
     # As on a machine without torch: functions are then started by Python itself.
     monkeypatch.setattr("trainway.sdk.targets.has_own_torch", lambda: False)
     return Client()
-
-
-@pytest.fixture
-def gate() -> Iterator[Gate]:
-    with opened() as gate:
-        yield gate
 
 
 def scaled(x: int, *, by: int = 2) -> Any:

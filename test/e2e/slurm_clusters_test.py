@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gate import Gate, opened
+from gate import Gate
 from host_gate import process_of
 from installation import TIMEOUT_S, kill
 from slurm_site import ON, SlurmSite, until
@@ -26,12 +26,6 @@ config: {{slurm: {{sbatch_options: {{time: 30}}}}}}
 setup: echo setup
 run: echo $(cat word.txt) $SKYPILOT_NODE_RANK to $SLURMD_NODENAME with $CUDA_VISIBLE_DEVICES.
 """
-
-
-@pytest.fixture
-def gate() -> Iterator[Gate]:
-    with opened() as gate:
-        yield gate
 
 
 @pytest.fixture

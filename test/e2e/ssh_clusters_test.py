@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from gate import Gate, opened
+from gate import Gate
 from host_gate import process_of
 from installation import is_alive, kill
 from ssh_pool import CPUS, ON, SshPool, until
@@ -12,12 +12,6 @@ from ssh_pool import CPUS, ON, SshPool, until
 pytestmark = pytest.mark.xdist_group("ssh")
 
 WHOLE_HOST = ["--cpus", str(CPUS)]
-
-
-@pytest.fixture
-def gate() -> Iterator[Gate]:
-    with opened() as gate:
-        yield gate
 
 
 @pytest.fixture

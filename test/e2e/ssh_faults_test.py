@@ -2,14 +2,13 @@
 
 import re
 import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import pytest
 from environments import REPOSITORY
-from gate import CHATTER, Gate, opened
+from gate import CHATTER, Gate
 from host_gate import process_of
 from host_processes import HostProcess
 from installation import TIMEOUT_S, kill
@@ -23,12 +22,6 @@ WROTE: Final = re.compile(r"(\S+) wrote (\d+) lines")
 NODES: Final = 4
 
 pytestmark = pytest.mark.xdist_group("ssh")
-
-
-@pytest.fixture
-def gate() -> Iterator[Gate]:
-    with opened() as gate:
-        yield gate
 
 
 def test_a_killed_pool_agent_loses_no_line_and_no_process(ssh_pool: SshPool, gate: Gate) -> None:

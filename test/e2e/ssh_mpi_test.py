@@ -1,13 +1,12 @@
 """MPI over hosts: mpirun reaches its workers with a key that only this job has, and only then."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import pytest
 import yaml
 from environments import require_mpirun
-from gate import Gate, Visitor, opened
+from gate import Gate, Visitor
 from host_gate import process_of
 from host_processes import namespace_of
 from installation import is_alive
@@ -26,12 +25,6 @@ pytestmark = pytest.mark.xdist_group("ssh")
 @pytest.fixture(autouse=True)
 def _mpirun() -> None:
     require_mpirun()
-
-
-@pytest.fixture
-def gate() -> Iterator[Gate]:
-    with opened() as gate:
-        yield gate
 
 
 @pytest.fixture

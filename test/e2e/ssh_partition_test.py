@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 from environments import REPOSITORY, TORCH, environment
-from gate import Gate, opened
+from gate import Gate
 from host_gate import process_of
 from patience import until
 from ssh_pool import SshPool, pool_of
@@ -22,12 +22,6 @@ EPOCH: Final = re.compile(r"(?:epoch (\d+)/\d+ loss|resuming after epoch (\d+))"
 LOOKS: Final = 12
 
 pytestmark = pytest.mark.xdist_group("ssh")
-
-
-@pytest.fixture
-def gate() -> Iterator[Gate]:
-    with opened() as gate:
-        yield gate
 
 
 def test_exactly_one_attempt_wins_when_a_host_is_cut_off(ssh_pool: SshPool, gate: Gate) -> None:

@@ -2,23 +2,16 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
-from gate import Gate, opened
+from gate import Gate
 from installation import TIMEOUT_S, TRAINWAY
 from ssh_pool import CPUS, ON, SshPool, until
 
 QUEUED: Final = 200
 
 pytestmark = pytest.mark.xdist_group("ssh")
-
-
-@pytest.fixture
-def gate() -> Iterator[Gate]:
-    with opened() as gate:
-        yield gate
 
 
 def test_two_hundred_jobs_start_in_the_order_they_came(ssh_pool: SshPool, gate: Gate) -> None:

@@ -7,8 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import pytest
-from gate import Gate, opened
+from gate import Gate
 from installation import TIMEOUT_S, Installation, installed
 from small_disk import small_disk
 
@@ -22,18 +21,6 @@ print("locked", flush=True)
 sys.stdin.read()
 """
 ALL_CPUS = ("--cpus", str(len(os.sched_getaffinity(0))))
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Iterator[Installation]:
-    with installed(tmp_path) as installation:
-        yield installation
-
-
-@pytest.fixture
-def gate() -> Iterator[Gate]:
-    with opened() as gate:
-        yield gate
 
 
 @contextlib.contextmanager
