@@ -6,6 +6,7 @@ Pure.
 
 import hashlib
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 
 from trainway.engine.record import JobRecord
@@ -40,4 +41,9 @@ def _digest(submission: Submission) -> str:
 
 def _plain(value: object) -> object:
     """Mappings and sequences that are no dict or list."""
-    return dict(value) if hasattr(value, "keys") else list(value)  # type: ignore[call-overload]
+    match value:
+        case Mapping():
+            return dict(value)
+        case Iterable():
+            return list(value)
+    raise TypeError(type(value).__name__)

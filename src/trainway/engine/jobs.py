@@ -9,27 +9,23 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any, Final
 
 from trainway.backends.base import Absence, Backend, Capacity, Remote, Request
 from trainway.backends.registry import Registry
 from trainway.engine import wishing
+from trainway.engine.admission import Admission
 from trainway.engine.agent_starts import USUAL, StartPolicy
-from trainway.engine.background import Background
-from trainway.engine.backoff import Backoff
 from trainway.engine.cluster import clusters as clustering
 from trainway.engine.cluster.clusters import Clusters
-from trainway.engine.database_failure import UncertainError
-from trainway.engine.idempotency import identified, refuse_other
+from trainway.engine.idempotency import identified
 from trainway.engine.ids import Ids
 from trainway.engine.intake import Intake, NewJob, elements, prepare
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveJob, Surroundings
 from trainway.engine.phases import ACTIVE, WAITING, Phase
-from trainway.engine.queue import Holding, Waiting, assigned, decide, unheld
+from trainway.engine.queue import Holding, Waiting, decide, unheld
 from trainway.engine.reading import Reading
 from trainway.engine.record import Event, JobRecord
 from trainway.engine.retention import Retention
@@ -39,8 +35,8 @@ from trainway.engine.stored_job import Change, write
 from trainway.engine.strays import strays
 from trainway.engine.submission import Submission, suffixed
 from trainway.engine.times import time_text
-from trainway.engine.wishes import BEGIN_SUSPENDED, CANCEL, RESUME
-from trainway.errors import ConflictError, DatabaseError, UnavailableError
+from trainway.engine.wishes import CANCEL, RESUME
+from trainway.errors import ConflictError, UnavailableError
 
 Json = dict[str, Any]
 
@@ -70,7 +66,6 @@ class Engine:
         self._live: dict[str, LiveJob] = {}
         self._waiting = Waiting()
         self._rounds = Rounds(self._round)
-        self._background = Background()
         self._around = Surroundings(
             self._ledger, clock, self._on_phase, self._on_gone, prepare, starts
         )
@@ -79,6 +74,9 @@ class Engine:
         self.reading = Reading(self._ledger, registry, self._waiting)
         self.clusters = Clusters(self._around_clusters(), registry.cluster_agents)
         self._intake = Intake(self._ids, clock, self.clusters.labelled)
+        self._admission = Admission(
+            self._around, registry, self._intake, self._take_up, self._rounds.request
+        )
 
     def _around_clusters(self) -> clustering.Surroundings:
         return clustering.Surroundings(
@@ -124,7 +122,7 @@ class Engine:
         self._retention.stop()
         await self._rounds.close()
         await self.clusters.close()
-        await self._background.close()
+        await self._admission.close()
         for live in list(self._live.values()):
             await live.detach()
         await self.registry.close()
@@ -142,78 +140,14 @@ class Engine:
 
     async def submit(self, submission: Submission) -> tuple[Json, list[str]]:
         """Take in a job, once for each key; the job, and what its owner should know."""
-        taken = await self._taken([identified(submission)], is_array=False)
-        objects = taken.objects or await self.reading.objects(taken.records[0].id)
-        return self.reading.shown(taken.records[0], objects), taken.warnings
+        admitted = await self._admission.admit([identified(submission)], is_array=False)
+        objects = admitted.objects or await self.reading.objects(admitted.records[0].id)
+        return self.reading.shown(admitted.records[0], objects), admitted.warnings
 
     async def submit_array(self, submission: Submission) -> tuple[list[Json], list[str]]:
         """Take in the jobs of an array, all or none; the jobs in short, and as above."""
-        taken = await self._taken(elements(identified(submission)), is_array=True)
-        return [self.reading.summary(record) for record in taken.records], taken.warnings
-
-    async def _taken(self, submissions: Sequence[Submission], *, is_array: bool) -> "_Taken":
-        made = await self._made_before(submissions)
-        if made:
-            return _Taken(made)
-        first = submissions[0]
-        backend = self.registry.get(first.backend, first.kubeconfig)
-        taken = await self._intake.take(submissions, backend, is_array=is_array)
-        new = [self._suspended(job, backend) if job.prepared.is_suspended else job for job in taken]
-        if not await self._stored(new, backend):
-            # The same request came twice at once, and the other one was faster.
-            _release(new, backend)
-            return await self._taken(submissions, is_array=is_array)
-        lives = self._take_up(new)
-        await self._rounds.request()
-        records = [live.record for live in lives]
-        return _Taken(records, new[0].prepared.warnings, new[0].spec.objects)
-
-    async def _stored(self, new: Sequence[NewJob], backend: Backend) -> bool:
-        """Store new jobs; False if there are some with their keys already."""
-        rows = [(job.record, job.spec, [job.event, *job.more]) for job in new]
-        is_stored = partial(self._store.has, new[0].record.id)
-        try:
-            adding = self._ledger.call(self._store.add_all, rows)
-            return await self._ledger.settled(adding, is_stored) is not False
-        except UncertainError:
-            self._background.spawn(self._find_out(new, backend))
-            raise
-        except BaseException:
-            _release(new, backend)
-            raise
-
-    async def _find_out(self, new: Sequence[NewJob], backend: Backend) -> None:
-        """Take up jobs after all of which it was not known whether they were stored."""
-        backoff = Backoff()
-        while True:
-            await backoff.wait()
-            try:
-                is_stored = await self._ledger.call(self._store.has, new[0].record.id)
-            except DatabaseError:
-                continue
-            if is_stored:
-                self._take_up(new)
-                self._schedule()
-            else:
-                _release(new, backend)
-            return
-
-    def _suspended(self, job: NewJob, backend: Backend) -> NewJob:
-        """A job that begins suspended: it waits for nothing, and is stored as one that begins."""
-        gpus = () if backend.schedules else backend.capacity().gpus
-        devices = assigned(job.prepared.demand, gpus)
-        live = LiveJob(job.record, backend, self._around)
-        change = live.beginning(devices, wanted=BEGIN_SUSPENDED)
-        record = job.record.with_columns(change.columns)
-        return replace(job, record=record, more=tuple(change.events))
-
-    def _take_up(self, new: Sequence[NewJob]) -> list[LiveJob]:
-        """Look after jobs that are stored."""
-        lives = [self._add(job.record) for job in new]
-        for live in lives:
-            if live.has_begun:
-                live.carry()
-        return lives
+        admitted = await self._admission.admit(elements(identified(submission)), is_array=True)
+        return [self.reading.summary(record) for record in admitted.records], admitted.warnings
 
     async def plan(self, submission: Submission) -> tuple[Request, list[str]]:
         """What would be sent for a submission, and what its owner should know; nothing is."""
@@ -221,15 +155,6 @@ class Engine:
         count = submission.num_jobs
         first = submission if count is None else elements(submission)[0]
         return await self._intake.plan(first, backend, count)
-
-    async def _made_before(self, submissions: Sequence[Submission]) -> list[JobRecord]:
-        """The jobs that the same request has made already."""
-        keys = [submission.key for submission in submissions if submission.key]
-        found = [await self._ledger.call(self._store.with_key, key) for key in keys[:1]]
-        if found and found[0] is not None:
-            refuse_other(found[0], submissions[0])
-            found += [await self._ledger.call(self._store.with_key, key) for key in keys[1:]]
-        return [record for record in found if record is not None]
 
     async def rerun(self, ref: str) -> Json:
         """Submit once more what a job was made from."""
@@ -345,6 +270,14 @@ class Engine:
         self._live[record.id] = live
         return live
 
+    def _take_up(self, new: Sequence[NewJob]) -> list[LiveJob]:
+        """Look after jobs that are stored."""
+        lives = [self._add(job.record) for job in new]
+        for live in lives:
+            if live.has_begun:
+                live.carry()
+        return lives
+
     def _schedule(self) -> None:
         """See soon who may start."""
         self._rounds.request()
@@ -422,19 +355,3 @@ class Engine:
 
     def _event(self, record: JobRecord, reason: str, message: str) -> Event:
         return Event(time_text(self._clock()), "Normal", reason, message, f"job/{record.name}")
-
-
-@dataclass(frozen=True)
-class _Taken:
-    """The jobs of a request."""
-
-    records: list[JobRecord]
-    warnings: list[str] = field(default_factory=list)
-    objects: list[Json] = field(default_factory=list)
-    """What the first was made from, if that is known without asking."""
-
-
-def _release(new: Sequence[NewJob], backend: Backend) -> None:
-    """Give back what jobs reserved that are not kept."""
-    for job in new:
-        backend.release(job.prepared.port)

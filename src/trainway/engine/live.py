@@ -20,15 +20,15 @@ from trainway.engine.backoff import LONGEST_S, Backoff
 from trainway.engine.deadline import Deadline
 from trainway.engine.ledger import Ledger
 from trainway.engine.observation import Observation
+from trainway.engine.observed_columns import finished_columns, observed_columns, overdue_message
 from trainway.engine.phases import LIVE, WAITING, Phase
 from trainway.engine.queue import Gang, Holding
-from trainway.engine.record import AT_ONCE, Event, JobRecord, JobSpec
+from trainway.engine.record import Event, JobRecord, JobSpec
 from trainway.engine.stored_job import Change, StoredJob
 from trainway.engine.submission import Prepared, Submission, workload_of
 from trainway.engine.times import time_text
-from trainway.engine.wishes import BEGIN_SUSPENDED, DEADLINE, DELETE, ENDING, RESUME, SUSPEND
+from trainway.engine.wishes import BEGIN_SUSPENDED, DEADLINE, ENDING, RESUME, SUSPEND
 from trainway.errors import ConflictError, DatabaseError, TrainwayError, UnavailableError
-from trainway.jobset.status import moment
 
 log = logging.getLogger(__name__)
 
@@ -40,8 +40,6 @@ _MOST_LOSSES: Final = 5
 _FIRST_LOSS_S: Final = 0.1
 _LONGEST_FAILURE_S: Final = 30.0
 """Between two attempts at what fails without our knowing why."""
-_MAY_WAIT: Final = (Phase.STARTING, Phase.QUEUED, Phase.RESTARTING)
-"""Phases in which a backend that schedules may say why nothing runs yet."""
 
 
 @dataclass(frozen=True)
@@ -210,7 +208,7 @@ class LiveJob(StoredJob):
         text = "it was cancelled while its agent could not be started"
         if self.record.wanted == DEADLINE:
             phase, reason = Phase.FAILED, "DeadlineExceeded"
-            text = f"it ran longer than {self.record.deadline_seconds} seconds"
+            text = overdue_message(self.record)
         await self.insist(lambda: self.ending(phase, reason, text))
 
     @property
@@ -295,44 +293,10 @@ class LiveJob(StoredJob):
         if self._starts.count:
             self._starts.clear()
             columns |= {"reason": "", "message": ""}
-        columns |= self._phase(observed) if observed.end is None else self._end(observed)
+        columns |= observed_columns(
+            self.record, observed, schedules=self.backend.schedules, now=self.now()
+        )
         return Change(columns, [*observed.events, *self._phase_events(columns)])
-
-    def _phase(self, observed: Observation) -> dict[str, Any]:
-        wanted, phase = self.record.wanted, observed.phase
-        columns: dict[str, Any] = {}
-        if wanted in ENDING:
-            phase = Phase.STOPPING
-        elif wanted == RESUME and observed.is_suspended:
-            phase = self.record.phase
-        elif wanted == RESUME or (wanted and observed.is_suspended):
-            columns["wanted"] = ""
-        elif self.record.phase not in (*LIVE, Phase.PAUSED) and not self.backend.schedules:
-            phase = self.record.phase  # waits for its resources, with an agent that idles
-        said = _why(observed, phase)
-        if phase != self.record.phase:
-            columns |= {"phase": phase, **said}
-        elif self.backend.schedules and phase in _MAY_WAIT:
-            columns |= {
-                name: text for name, text in said.items() if text != getattr(self.record, name)
-            }
-        return columns
-
-    def _end(self, observed: Observation) -> dict[str, Any]:
-        end = observed.end or {}
-        columns: dict[str, Any] = {
-            "phase": observed.phase,
-            "reason": str(end.get("reason") or ""),
-            "message": str(end.get("message") or ""),
-            "exit_code": observed.exit_code,
-        }
-        if self.record.wanted == DEADLINE and observed.phase == Phase.CANCELLED:
-            columns |= {
-                "phase": Phase.FAILED,
-                "reason": "DeadlineExceeded",
-                "message": f"it ran longer than {self.record.deadline_seconds} seconds",
-            }
-        return columns | self._finished(str(end.get("time") or self.now()))
 
     async def _fail(self, reason: str, message: str) -> None:
         await self.observe(lambda: self.ending(Phase.FAILED, reason, message))
@@ -342,15 +306,7 @@ class LiveJob(StoredJob):
         columns = {"phase": phase, "reason": reason, "message": message}
         kind = "Warning" if phase == Phase.FAILED else "Normal"
         event = self.event(reason, message, kind=kind)
-        return Change(columns | self._finished(self.now(), wish), [event])
-
-    def _finished(self, time: str, wish: str = "") -> dict[str, Any]:
-        """What an end brings with it; a job that is to be forgotten is cleaned up at once."""
-        if DELETE in (wish, self.record.wanted):
-            return {"finished": time, "expires": AT_ONCE, "wanted": DELETE}
-        ttl = self.record.ttl_seconds
-        expires = None if ttl is None else moment(time).timestamp() + ttl
-        return {"finished": time, "expires": expires, "wanted": ""}
+        return Change(columns | finished_columns(self.record, self.now(), wish), [event])
 
     def _phase_events(self, columns: dict[str, Any]) -> Sequence[Event]:
         phase = columns.get("phase")
@@ -413,7 +369,7 @@ class LiveJob(StoredJob):
     def _overdue(self) -> Change | None:
         if self.record.phase not in LIVE or self.record.wanted in ENDING:
             return None
-        text = f"it ran longer than {self.record.deadline_seconds} seconds"
+        text = overdue_message(self.record)
         event = self.event("DeadlineExceeded", text, kind="Warning")
         return Change({"wanted": DEADLINE, "phase": Phase.STOPPING}, [event])
 
@@ -435,9 +391,3 @@ def _is_new_wish(before: JobRecord, record: JobRecord) -> bool:
 def _sentence(error: TrainwayError) -> str:
     """What is wrong and what to do about it, in the one line that a job has for them."""
     return f"{error.message} ({error.hint})" if error.hint else error.message
-
-
-def _why(observed: Observation, phase: Phase) -> dict[str, str]:
-    """What a job says for itself while nothing of it runs."""
-    waiting = observed.waiting if phase in _MAY_WAIT else {}
-    return {name: str(waiting.get(name) or "") for name in ("reason", "message")}

@@ -1,0 +1,80 @@
+"""What an observation changes of a job's record: its phase, why it waits, and how it ended.
+
+Pure: from the record as it is stored and from what its journal says.
+"""
+
+from typing import Any, Final
+
+from trainway.engine.observation import Observation
+from trainway.engine.phases import LIVE, Phase
+from trainway.engine.record import AT_ONCE, JobRecord
+from trainway.engine.wishes import DEADLINE, DELETE, ENDING, RESUME
+from trainway.jobset.status import moment
+
+_MAY_WAIT: Final = (Phase.STARTING, Phase.QUEUED, Phase.RESTARTING)
+"""Phases in which a backend that schedules may say why nothing runs yet."""
+
+
+def observed_columns(
+    record: JobRecord, observed: Observation, *, schedules: bool, now: str
+) -> dict[str, Any]:
+    """The columns that follow, for a backend that schedules by itself or not."""
+    if observed.end is None:
+        return _phase_columns(record, observed, schedules=schedules)
+    return _end_columns(record, observed, now)
+
+
+def finished_columns(record: JobRecord, time: str, wish: str = "") -> dict[str, Any]:
+    """What an end brings with it; a job that is to be forgotten is cleaned up at once."""
+    if DELETE in (wish, record.wanted):
+        return {"finished": time, "expires": AT_ONCE, "wanted": DELETE}
+    ttl = record.ttl_seconds
+    expires = None if ttl is None else moment(time).timestamp() + ttl
+    return {"finished": time, "expires": expires, "wanted": ""}
+
+
+def overdue_message(record: JobRecord) -> str:
+    """What is said of a job that ran past its deadline."""
+    return f"it ran longer than {record.deadline_seconds} seconds"
+
+
+def _phase_columns(record: JobRecord, observed: Observation, *, schedules: bool) -> dict[str, Any]:
+    wanted, phase = record.wanted, observed.phase
+    columns: dict[str, Any] = {}
+    if wanted in ENDING:
+        phase = Phase.STOPPING
+    elif wanted == RESUME and observed.is_suspended:
+        phase = record.phase
+    elif wanted == RESUME or (wanted and observed.is_suspended):
+        columns["wanted"] = ""
+    elif record.phase not in (*LIVE, Phase.PAUSED) and not schedules:
+        phase = record.phase  # waits for its resources, with an agent that idles
+    said = _why(observed, phase)
+    if phase != record.phase:
+        columns |= {"phase": phase, **said}
+    elif schedules and phase in _MAY_WAIT:
+        columns |= {name: text for name, text in said.items() if text != getattr(record, name)}
+    return columns
+
+
+def _end_columns(record: JobRecord, observed: Observation, now: str) -> dict[str, Any]:
+    end = observed.end or {}
+    columns: dict[str, Any] = {
+        "phase": observed.phase,
+        "reason": str(end.get("reason") or ""),
+        "message": str(end.get("message") or ""),
+        "exit_code": observed.exit_code,
+    }
+    if record.wanted == DEADLINE and observed.phase == Phase.CANCELLED:
+        columns |= {
+            "phase": Phase.FAILED,
+            "reason": "DeadlineExceeded",
+            "message": overdue_message(record),
+        }
+    return columns | finished_columns(record, str(end.get("time") or now))
+
+
+def _why(observed: Observation, phase: Phase) -> dict[str, str]:
+    """What a job says for itself while nothing of it runs."""
+    waiting = observed.waiting if phase in _MAY_WAIT else {}
+    return {name: str(waiting.get(name) or "") for name in ("reason", "message")}
