@@ -5,6 +5,7 @@ import os
 import sys
 from pathlib import Path
 
+from trainway.backends.agent_socket import Starter
 from trainway.backends.base import BackendSettings
 from trainway.backends.local.agents import Agents
 from trainway.backends.local.backend import LocalBackend
@@ -19,7 +20,7 @@ SOON = StartPolicy(most=3, first_pause_s=0.01)
 
 def engine_with(python: str, home: Path) -> Engine:
     registry = Registry(BackendSettings(home))
-    registry.put(LocalBackend(BackendSettings(home), agents=Agents(python)))
+    registry.put(LocalBackend(BackendSettings(home), agents=Agents(Starter(python))))
     return Engine(memory_store(), registry, starts=SOON)
 
 

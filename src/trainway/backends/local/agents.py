@@ -2,14 +2,12 @@
 
 import asyncio
 import contextlib
-import sys
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from trainway.backends import agent_socket
 from trainway.backends.agent_socket import (
     PATIENCE_S,
-    START_S,
     STEP_S,
     AgentError,
     AgentLostError,
@@ -27,13 +25,8 @@ __all__ = ["AgentError", "AgentLostError", "Agents"]
 class Agents:
     """Starts agents and speaks with them."""
 
-    def __init__(
-        self,
-        python: str = sys.executable,
-        starts_at_once: int = 8,
-        patience_s: float = START_S,
-    ) -> None:
-        self._starter = Starter(python, starts_at_once, patience_s)
+    def __init__(self, starter: Starter | None = None) -> None:
+        self._starter = starter or Starter()
 
     async def start(self, job: JobDir) -> None:
         """Start the job's agent unless it is there already; returns when it listens."""

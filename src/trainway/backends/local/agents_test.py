@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from trainway.backends.agent_socket import Starter
 from trainway.backends.base import AgentStartError
 from trainway.backends.local.agents import AgentError, AgentLostError, Agents
 from trainway.backends.local.jobdir import JobDir
@@ -136,11 +137,14 @@ def test_a_start_that_may_come_out_better_next_time(case: Case, tmp_path: Path) 
     program = tmp_path / "python"
     python = str(program) if case.script is None else interpreter(program, case.script)
     with pytest.raises(AgentStartError, match=re.escape(case.said)):
-        asyncio.run(Agents(python, patience_s=case.patience_s).start(JobDir(tmp_path)))
+        asyncio.run(Agents(Starter(python, patience_s=case.patience_s)).start(JobDir(tmp_path)))
 
 
 def test_after_a_loss_a_journal_without_an_end_is_no_agent(tmp_path: Path) -> None:
-    job, agents = JobDir(tmp_path), Agents(interpreter(tmp_path / "python", "kill -KILL $$"))
+    job, agents = (
+        JobDir(tmp_path),
+        Agents(Starter(interpreter(tmp_path / "python", "kill -KILL $$"))),
+    )
     job.journal.write_bytes(record(0))
     asyncio.run(agents.start(job))  # somebody else had started one
     with pytest.raises(AgentStartError):
