@@ -5,20 +5,25 @@ SHELL := /bin/bash
 
 VENV := .venv
 BIN := $(VENV)/bin
+# CI prints where the time goes.
+PYTEST := $(BIN)/pytest $(if $(CI),--durations=50 --durations-min=1)
 SOURCES := $(shell find src -name '*.py' -o -name '*.yaml' 2>/dev/null)
 
 # The test cluster: see test/cluster/README.md.
 CLUSTER := PYTHONPATH=test/cluster $(BIN)/python -m cluster
 SIZE ?= node
 CLUSTER_TESTS ?= test/kubernetes
-NODE_TESTS := test/kubernetes/kwok test/kubernetes/node
+# How often `make test-flaky` runs the tests below, which wait for processes, files or connections.
+N ?= 20
+TIMING_TESTS ?= test/integration test/e2e/faults_test.py test/e2e/store_faults_test.py test/e2e/jobs_test.py \
+	test/e2e/run_test.py test/e2e/clusters_test.py src/trainway/agent src/trainway/backends src/trainway/server
 CLUSTER_EXTRAS := helm kueue kwok scheduler-plugins scheduler-plugins-controller
 # Each worker has a cluster of its own; one that is there already is used by one test at a time.
 CLUSTER_WORKERS ?= $(if $(filter existing,$(TRAINWAY_TEST_CLUSTER)),0,2)
 # How much garbage Go's programs keep, in percent: an API server takes a gigabyte, and a quarter less of the processor.
 CLUSTER_GOGC ?= 400
 
-.PHONY: help install demo test test-cluster cluster-programs cluster-up cluster-down lint fmt generate lock bench clean
+.PHONY: help install demo test test-quick test-engines test-hosts test-cluster test-flaky cluster-programs cluster-up cluster-down lint fmt generate lock bench clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -37,13 +42,24 @@ $(VENV)/.compiled: $(VENV)/.installed $(SOURCES)
 demo: install ## train a small torch job on two nodes of this machine
 	@$(BIN)/python tools/demo.py
 
-test: install ## run all tests but those with pods; where Go is, also those on a Kubernetes API server
-	@! command -v go >/dev/null || $(CLUSTER) build api || true # the tests say what is missing
-	@$(BIN)/pytest -n auto --dist loadgroup $(foreach folder,$(NODE_TESTS),--ignore $(folder))
+test: install ## run all tests that need only Python and this machine
+	@$(PYTEST) -n auto --dist loadgroup -m "not engine"
+	@$(BIN)/python tools/quick_tests.py --passed
 
-test-cluster: install ## run all tests on Kubernetes, with pods; needs root, Go and Debian's containerd
+test-quick: install ## run the tests of the pure packages, and those of what changed since `make test` passed
+	@$(BIN)/python tools/quick_tests.py | xargs $(PYTEST) -n auto --dist loadgroup -m "not engine" -q
+
+test-engines: test-hosts test-cluster ## run the tests on everything real: hosts, Slurm, databases, torch, Kubernetes
+
+test-hosts: install ## run the tests on SSH hosts, Slurm, PostgreSQL, torch and images; needs root
+	@$(PYTEST) -n auto --dist loadgroup -m engine --ignore test/kubernetes
+
+test-cluster: install ## run the tests on Kubernetes, with pods; needs root, Go and Debian's containerd
 	@! command -v go >/dev/null || $(CLUSTER) build node $(CLUSTER_EXTRAS) || true
-	@GOGC=$(CLUSTER_GOGC) $(BIN)/pytest -n $(CLUSTER_WORKERS) --dist loadgroup --no-loadscope-reorder $(CLUSTER_TESTS)
+	@GOGC=$(CLUSTER_GOGC) $(PYTEST) -n $(CLUSTER_WORKERS) --dist loadgroup --no-loadscope-reorder $(CLUSTER_TESTS)
+
+test-flaky: install ## repeat the timing-sensitive tests N times, half of them on a busy machine
+	@$(BIN)/python tools/repeat_tests.py --times $(N) $(TIMING_TESTS)
 
 cluster-programs: install ## build all that the tests on Kubernetes and Slurm run; what is built already stays
 	@$(CLUSTER) build api # first, since most tests wait for it

@@ -7,9 +7,15 @@ Tests of a group (`pytest.mark.xdist_group`) run in one worker of pytest-xdist, 
 their ids: but its version 3.8 changes these where pytest 9.2 does not look any more.
 
 Property tests have no deadline of their own: a machine that is busy is not a defect.
+
+`make test` runs what needs only Python and this machine, and `make test-engines` the rest. A test
+is marked as one of these by the fixtures it uses, or by its folder.
 """
 
 import signal
+from collections.abc import Generator
+from pathlib import Path
+from typing import Final
 
 import pytest
 from _pytest.nodeid import NodeId
@@ -19,16 +25,39 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 
+ENGINE_FIXTURES: Final = frozenset({"podman", "ssh_hosts", "slurm_cluster", "idle_slurm_cluster"})
+ENGINE_GROUPS: Final = frozenset({"ssh", "slurm"})
+ENGINE_FOLDERS: Final = tuple(
+    Path(__file__).parent / "test" / name for name in ("kubernetes", "ssh_hosts", "slurm_cluster")
+)
+
+
 def pytest_configure() -> None:
     """Undo what a shell may have set."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@pytest.hookimpl(trylast=True)  # after xdist
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give every test the id that xdist wants it to have."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
+    """Mark the tests that need an engine; give every test the id that xdist wants it to have."""
+    for item in items:
+        if needs_engine(item):
+            item.add_marker("engine")
+    yield
     for item in items:
         wanted = vars(item).get("_nodeid")
         if wanted is not None:
             item._id = NodeId.parse(wanted)  # noqa: SLF001 - there is no other way
+
+
+def needs_engine(item: pytest.Item) -> bool:
+    """Whether a test needs a cluster, hosts, a database server or a container runtime."""
+    groups = {mark.args[0] for mark in item.iter_markers("xdist_group") if mark.args}
+    callspec = vars(item).get("callspec")
+    return (
+        not ENGINE_FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
+        or not ENGINE_GROUPS.isdisjoint(groups)
+        or (callspec is not None and "postgresql" in callspec.params.values())
+        or any(folder in item.path.parents for folder in ENGINE_FOLDERS)
+    )

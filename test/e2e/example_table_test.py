@@ -12,6 +12,7 @@ from ssh_pool import SshPool, pool_of, until
 from slurm_cluster import SlurmCluster
 from ssh_hosts import SshHosts
 
+pytestmark = pytest.mark.engine  # torch
 BACKENDS = [
     pytest.param("this_machine", id=LOCAL),
     pytest.param("hosts", id=HOSTS, marks=pytest.mark.xdist_group("ssh")),

@@ -13,6 +13,7 @@ import pytest
 from environments import ARRAYS, REPOSITORY, TORCH, environment, require_mpirun
 from installation import Installation, installed, processes_of
 
+pytestmark = pytest.mark.engine  # torch
 EXAMPLES = REPOSITORY / "examples"
 NOTEBOOK_CELLS = Path(__file__).with_name("notebook_cells.py")
 LOSS = re.compile(r"(?:epoch|step|round) (\d+)/\d+ loss ([0-9.]+)")
