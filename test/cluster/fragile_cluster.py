@@ -14,6 +14,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
 
+from cluster.access import Access
 from cluster.control_plane import LOOPBACK, status_of
 from cluster.identities import CONTEXT
 from cluster.node import NodeCluster
@@ -113,7 +114,7 @@ def write_kubeconfig(cluster: FragileCluster, proxy: TcpProxy, user: Json, path:
     return path
 
 
-def evict(cluster: FragileCluster, namespace: str, pod: Json) -> None:
+def evict(cluster: Access, namespace: str, pod: Json) -> None:
     """As `kubectl drain` does it."""
     metadata = {"name": pod["metadata"]["name"], "namespace": namespace}
     body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata}

@@ -51,7 +51,7 @@ OPERATOR: Final = "mpi-operator"
 JOB_LABEL: Final = "training.kubeflow.org/job-name"
 ROLE_LABEL: Final = "training.kubeflow.org/job-role"
 
-_SSH_VOLUME: Final = "ssh-auth"
+SSH_VOLUME: Final = "ssh-auth"
 _CONFIG_VOLUME: Final = "mpi-job-config"
 _DISCOVER_HOSTS: Final = "discover_hosts.sh"
 _ROOT_SSH_PATH: Final = "/root/.ssh"
@@ -234,7 +234,7 @@ def _pod(job: MPIJob, role: str, gang: GangScheduling | None) -> PodTemplate:
         pod.spec["dnsPolicy"] = "ClusterFirstWithHostNet"
     _set_env(pod.containers[0], ("K_MPI_JOB_ROLE", role))
     pod.set_volume(_ssh_volume(f"{name}-ssh", job.spec.ssh_auth_mount_path))
-    pod.containers[0].set_mount(_SSH_VOLUME, job.spec.ssh_auth_mount_path)
+    pod.containers[0].set_mount(SSH_VOLUME, job.spec.ssh_auth_mount_path)
     if gang:
         gang.mark(pod, name)
     return pod
@@ -252,7 +252,7 @@ def _ssh_volume(secret: str, mount_path: str) -> Json:
         {"key": "ssh-publickey", "path": "id_rsa.pub"},
         {"key": "ssh-publickey", "path": "authorized_keys"},
     ]
-    return {"name": _SSH_VOLUME, "secret": {"secretName": secret, **mode, "items": items}}
+    return {"name": SSH_VOLUME, "secret": {"secretName": secret, **mode, "items": items}}
 
 
 def _config_volume(config: str) -> Json:

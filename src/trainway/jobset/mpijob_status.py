@@ -181,15 +181,16 @@ class _Derivation:
         if is_finished(self.conditions):
             self._count("Worker", {})
             return
+        known = (self.status.get("replicaStatuses") or {}).get("Worker") or {}
         counts = {
             "active": pods.workers_running,
             "succeeded": pods.workers_succeeded,
             "failed": pods.workers_failed,
         }
         self._count("Worker", counts)
-        if pods.workers_evicted:
+        if pods.workers_evicted and pods.workers_failed > known.get("failed", 0):
             message = f"{pods.workers_evicted}/{self.job.workers} workers are evicted"
-            self._end("Failed", "MPIJobEvicted", message)
+            self.events.append(Event("Warning", "MPIJobEvicted", f"{message} and replaced"))
 
     def running(self, pods: PodFacts) -> None:
         if self.job.suspend:

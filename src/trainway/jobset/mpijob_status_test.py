@@ -210,9 +210,10 @@ STORIES = [
             Step(ACTIVE, replace(RUNNING, workers_running=1, workers_failed=1, workers_evicted=1)),
             Step(ACTIVE, RUNNING),
         ),
-        (CREATED, RAN, ("Failed", "True", "MPIJobEvicted")),
-        {"Launcher": {"active": 1}, "Worker": {}},
+        (CREATED, ("Running", "True", "MPIJobRunning")),
+        {"Launcher": {"active": 1}, "Worker": {"active": 2}},
         ("Normal MPIJobCreated", "Normal MPIJobRunning", "Warning MPIJobEvicted"),
+        completion_time=False,
     ),
     Story(
         "the JobSet fails before there is a launcher",
@@ -376,11 +377,15 @@ def test_a_long_message_is_cut() -> None:
     assert len(_look(Step(FAILED, pods), {}, 9).status["conditions"][1]["message"]) == 1024
 
 
-def test_an_eviction_is_told_with_numbers_and_ends_the_job() -> None:
+def test_an_eviction_is_told_once_with_numbers_and_ends_nothing() -> None:
     pods = replace(RUNNING, workers_running=1, workers_failed=1, workers_evicted=1)
-    status = _look(Step(ACTIVE, pods), {}, 9).status
-    assert status["conditions"][1]["message"] == "1/2 workers are evicted"
-    assert status["completionTime"] == stamp(9)
+    first = _look(Step(ACTIVE, pods), {}, 9)
+    assert first.events[-1] == Event(
+        "Warning", "MPIJobEvicted", "1/2 workers are evicted and replaced"
+    )
+    assert "completionTime" not in first.status
+    again = _look(Step(ACTIVE, replace(pods, workers_running=2)), first.status, 10)
+    assert "MPIJobEvicted" not in [event.reason for event in again.events]
 
 
 def _condition(type_: str, status: str, reason: str, seconds: float) -> Json:

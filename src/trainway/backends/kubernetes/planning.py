@@ -15,6 +15,7 @@ from trainway.backends.kubernetes import files, plain_jobs
 from trainway.backends.kubernetes.form import KUEUE_API, Form, Offer, choose
 from trainway.backends.kubernetes.infra import POD, Infra
 from trainway.backends.masking import masked_object
+from trainway.compiler.mpi_workers import replaceable
 from trainway.jobset.model import replicated_jobs
 
 Json = dict[str, Any]
@@ -71,7 +72,7 @@ def plan(workload: Workload, infra: Infra, offer: Offer, forced: str = "") -> Ku
     if form is Form.SOURCE:
         top = source
     else:
-        sent = files.planned(companions, _queued(workload.jobset, source))
+        sent = files.planned(companions, _queued(replaceable(workload.jobset), source))
         companions, jobset, archive = sent.objects, sent.jobset, sent.archive
         top = jobset if form is Form.JOBSET else plain_jobs.service_of(jobset)
         if form is Form.JOBS:

@@ -1,8 +1,8 @@
 """What is cleaned up when an MPIJob has ended, and when.
 
-No worker outlives its launcher: JobSet stops what still runs when it is over. An MPIJob can end
-before its JobSet, when a worker was evicted; then the JobSet is suspended, which stops all pods
-too. So `cleanPodPolicy` decides only about pods that ended by themselves: All removes workers'.
+No worker outlives its launcher: JobSet stops what still runs when it is over. An MPIJob that an
+earlier operator ended before its JobSet has it suspended, which stops all pods too. So
+`cleanPodPolicy` decides only about pods that ended by themselves: All removes workers'.
 
 `ttlSecondsAfterFinished` removes what ran, as it does upstream; the annotation
 `trainway.dev/ttl-seconds-after-finished` removes the MPIJob itself.

@@ -15,6 +15,7 @@ from trainway.api.kinds import check, read
 from trainway.api.mpijob import CONTROLLER, LAUNCHER, WORKER, MPIJob
 from trainway.compiler.devices import gpus
 from trainway.compiler.keys import Keys
+from trainway.compiler.mpi_workers import replaceable
 from trainway.compiler.mpijob import compile_mpijob
 from trainway.compiler.mpijob_gang import GangScheduling
 from trainway.compiler.network import JobIdentity, KubernetesNetwork
@@ -94,7 +95,7 @@ def wanted(job: MPIJob, around: Surroundings, running: Collection[int]) -> Wante
         job, network=network, keys=around.keys, gang=around.gang, running=running
     ).objects
     jobset["spec"].pop("ttlSecondsAfterFinished", None)
-    return Wanted(secret, config_map, jobset, group[0] if group else None)
+    return Wanted(secret, config_map, replaceable(jobset), group[0] if group else None)
 
 
 def replaces_restart_policy(job: MPIJob) -> bool:

@@ -11,6 +11,7 @@ from trainway.api.trainjob import TrainJob
 from trainway.compiler.devices import gpus
 from trainway.compiler.framework import Framework
 from trainway.compiler.keys import Keys
+from trainway.compiler.mpi_workers import replaceable
 from trainway.compiler.plugins.progress import Progress, StatusEndpoint
 from trainway.compiler.registry import default_framework
 from trainway.compiler.trainjob import Target, compile_trainjob
@@ -73,7 +74,11 @@ class Builder:
             raise BuildError(f"the runtime cannot be used: {error!r}") from error
         if compiled.errors:
             raise BuildError("; ".join(str(error) for error in compiled.errors))
-        return Built(compiled.objects)
+        return Built([_sent(obj) for obj in compiled.objects])
+
+
+def _sent(obj: Json) -> Json:
+    return replaceable(obj) if obj["kind"] == "JobSet" else obj
 
 
 def parsed_trainjob(job: Json) -> TrainJob:
