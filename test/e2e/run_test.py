@@ -123,6 +123,41 @@ def test_detached_jobs_are_named(home: Installation) -> None:
     assert home.job(id_)["metadata"]["id"] == id_
 
 
+def test_secrets_of_any_job_reach_it_and_nobody_else(home: Installation) -> None:
+    hidden = "a-value-that-nobody-sees"
+    script = ("sh", "-c", "test ${#TOKEN} = 24 && echo $PLAIN")
+    pod = {"restartPolicy": "Never", "containers": [{"name": "c", "command": list(script)}]}
+    role = {"name": "x", "template": {"spec": {"backoffLimit": 0, "template": {"spec": pod}}}}
+    jobset = {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": {"generateName": "hidden-"},
+        "spec": {"replicatedJobs": [role]},
+    }
+    train = {**TRAIN, "spec": {**TRAIN["spec"], "trainer": {"command": list(script)}}}  # type: ignore[dict-item] # a plain object
+    options = ("--secret", f"TOKEN={hidden}", "--env", "PLAIN=plain")
+    for words, text in (
+        (("--", *script), ""),
+        (("-",), json.dumps(jobset)),
+        (("-",), json.dumps(train)),
+        (("-",), f"run: {script[2]}"),
+    ):
+        done = finished(home, *options, *words, text=text)
+        assert (done.returncode, done.stdout.endswith("| plain\n")) == (0, True), done.stderr
+        name = re.findall(r"^(\S+): Succeeded", done.stderr, re.MULTILINE)[0]
+        assert hidden not in home.run("jobs", "show", name, "-o", "json")
+
+
+def test_a_job_that_takes_too_long_says_so(home: Installation) -> None:
+    words = ("--timeout", "1s", "--restarts", "2", "--nodes", "2", "-n", "slow")
+    done = finished(home, *words, "--", "sleep", "600")
+    assert done.returncode == 4
+    last = done.stderr.splitlines()[-1]
+    assert re.fullmatch(
+        r"slow: Failed after \d+s: DeadlineExceeded: it ran past its timeout of 1s", last
+    ), done.stderr
+
+
 def test_objects_come_from_stdin(home: Installation) -> None:
     jobset = {
         "apiVersion": "jobset.x-k8s.io/v1alpha2",

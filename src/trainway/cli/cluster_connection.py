@@ -37,13 +37,18 @@ def chosen(
 
 def missing(name: str, known: Sequence[str]) -> NotFoundError:
     """There is no cluster of that name."""
-    from trainway.schema.validation import closest  # noqa: PLC0415 - slow, for a typo alone
-
-    meant = closest(name, known)
-    asked = f'; did you mean "{meant}"?' if meant else ""
+    asked = closest_name(name, known)
     return NotFoundError(
         f"there is no cluster {name!r}{asked}", hint="trainway status shows them all"
     )
+
+
+def closest_name(name: str, known: Sequence[str]) -> str:
+    """The question whether another name was meant; empty where none is like it."""
+    from trainway.schema.validation import closest  # noqa: PLC0415 - slow, for a typo alone
+
+    meant = closest(name, known)
+    return f'; did you mean "{meant}"?' if meant else ""
 
 
 def confirm(question: str, *, yes: bool) -> bool:

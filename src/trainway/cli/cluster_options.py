@@ -5,6 +5,11 @@ from typing import Any
 
 import click
 
+from trainway.cli.completions import (
+    complete_cluster_infras,
+    complete_clusters,
+    complete_folders,
+)
 from trainway.cli.variables import env_option, given, task_options
 from trainway.sdk.cluster_tasks import TaskWishes
 
@@ -25,7 +30,12 @@ def task_group(command: Command) -> Command:
     """What may be said of a task beside its file."""
     options = (
         click.option("-n", "--name", help="Name of the job."),
-        click.option("--workdir", metavar="FOLDER", help="Folder in which the job runs."),
+        click.option(
+            "--workdir",
+            metavar="FOLDER",
+            help="Folder in which the job runs.",
+            shell_complete=complete_folders,
+        ),
         click.option(
             "--num-nodes", "--nodes", "nodes", type=click.IntRange(min=1), help="Number of nodes."
         ),
@@ -53,6 +63,7 @@ def infra_option(command: Command) -> Command:
         default="",
         metavar="INFRA",
         help="Where the cluster is to be: local, ssh/POOL or slurm/CLUSTER[/PARTITION].",
+        shell_complete=complete_cluster_infras,
     )(command)
 
 
@@ -102,21 +113,3 @@ def task_wishes(options: dict[str, Any]) -> TaskWishes:
         env=given("--env", options["variables"], options["env_files"]),
         secrets=given("--secret", options["secrets"], options["secret_files"]),
     )
-
-
-def complete_clusters(
-    _context: click.Context, _parameter: click.Parameter, typed: str
-) -> list[str]:
-    """Names of clusters that begin so; a server that does not run is not started for this."""
-    from trainway.errors import TrainwayError  # noqa: PLC0415 - only a shell asks for this
-    from trainway.sdk.address import Home, configured_address  # noqa: PLC0415 - as above
-    from trainway.sdk.cluster_rest import ClusterRest  # noqa: PLC0415 - as above
-    from trainway.sdk.transport import Transport  # noqa: PLC0415 - as above
-
-    home = Home.of_environment()
-    try:
-        address = configured_address() or home.address(home.server_info())
-        names = [item["metadata"]["name"] for item in ClusterRest(Transport(address)).clusters()]
-    except TrainwayError:
-        return []
-    return [name for name in names if name.startswith(typed)]

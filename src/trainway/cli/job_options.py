@@ -5,6 +5,8 @@ from typing import Any, Final
 
 import click
 
+from trainway.cli.completions import complete_refs
+
 FORMS: Final = ("table", "wide", "json", "yaml", "name")
 Command = Callable[..., Any]
 
@@ -36,20 +38,3 @@ def jobs_argument(command: Command) -> Command:
     return click.argument(
         "refs", metavar="NAME...", nargs=-1, required=True, shell_complete=complete_refs
     )(command)
-
-
-def complete_refs(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
-    """Names of jobs that begin so; a server that does not run is not started for this."""
-    from trainway.errors import TrainwayError  # noqa: PLC0415 - only a shell asks for this
-    from trainway.sdk.address import Home, configured_address  # noqa: PLC0415 - as above
-    from trainway.sdk.rest import Rest  # noqa: PLC0415 - as above
-    from trainway.sdk.transport import Transport  # noqa: PLC0415 - as above
-
-    home = Home.of_environment()
-    try:
-        address = configured_address() or home.address(home.server_info())
-        jobs, _ = Rest(Transport(address)).page(limit=100, summary=True)
-    except TrainwayError:
-        return []
-    names = dict.fromkeys(str(job["metadata"]["name"]) for job in jobs)
-    return [name for name in names if name.startswith(typed)]

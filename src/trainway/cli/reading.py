@@ -10,12 +10,13 @@ import click
 
 from trainway.api.document import Places, place
 from trainway.api.manifest import object_places, parse_manifests
+from trainway.cli.completions import complete_files
 from trainway.cli.refusal import RefusedError
 from trainway.compiler.inputs import Input
 from trainway.errors import InvalidError, ManifestError, UnreadableError, UsageError
 
 if TYPE_CHECKING:
-    from trainway.api.task.variables import Overrides
+    from trainway.sdk.manifests import Wishes
 
 STDIN: Final = "-"
 LARGEST: Final = 100 * 2**20
@@ -33,6 +34,7 @@ def filename_option(command: Callable[..., Any]) -> Callable[..., Any]:
         "filenames",
         metavar="FILE",
         multiple=True,
+        shell_complete=complete_files,
         help="A file of objects (YAML documents or JSON), a folder of such files, or - for stdin. "
         "May be given several times.",
     )(command)
@@ -40,7 +42,9 @@ def filename_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def files_argument(command: Callable[..., Any]) -> Callable[..., Any]:
     """The same files, without `-f`."""
-    return click.argument("files", metavar="[FILE]...", nargs=-1)(command)
+    return click.argument("files", metavar="[FILE]...", nargs=-1, shell_complete=complete_files)(
+        command
+    )
 
 
 def chosen(filenames: Sequence[str], files: Sequence[str]) -> tuple[str, ...]:
@@ -51,10 +55,10 @@ def chosen(filenames: Sequence[str], files: Sequence[str]) -> tuple[str, ...]:
     return (*filenames, *files)
 
 
-def read_inputs(filenames: Sequence[str], overrides: "Overrides | None" = None) -> list[Input]:
+def read_inputs(filenames: Sequence[str], wishes: "Wishes | None" = None) -> list[Input]:
     """All objects of all files. Every file that cannot be read is named before giving up.
 
-    `overrides` are variables for tasks, which nothing else takes.
+    `wishes` are for the tasks among them; other kinds are changed by who knows them.
     """
     if filenames.count(STDIN) > 1:
         raise UsageError("stdin (-f -) can be read only once")
@@ -68,7 +72,7 @@ def read_inputs(filenames: Sequence[str], overrides: "Overrides | None" = None) 
             text = _decoded(_read(source))
             objects = parse_manifests(text)
             if _are_tasks(objects):
-                objects = _tasks(text, name, overrides)
+                objects = _tasks(text, name, wishes)
                 volumes += not objects
                 inputs += [Input(data, name, folder) for data in objects]
             else:
@@ -113,11 +117,11 @@ def _are_tasks(objects: Sequence[dict[str, Any]]) -> bool:
     return looks_like_tasks(objects)
 
 
-def _tasks(text: str, name: str, overrides: "Overrides | None") -> list[dict[str, Any]]:
-    from trainway.api.task.variables import Overrides  # noqa: PLC0415 - only for tasks
+def _tasks(text: str, name: str, wishes: "Wishes | None") -> list[dict[str, Any]]:
+    from trainway.sdk.manifests import Wishes  # noqa: PLC0415 - only for tasks
     from trainway.sdk.tasks import shown_objects  # noqa: PLC0415 - only for tasks
 
-    return shown_objects(text, name, overrides or Overrides())
+    return shown_objects(text, name, wishes or Wishes())
 
 
 def _shown(source: str) -> str:

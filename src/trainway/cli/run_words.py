@@ -23,7 +23,7 @@ class RunCommand(click.Command):
         ctx.ignore_unknown_options = True
         split = args.index("--") if "--" in args else len(args)
         ctx.obj = args[split + 1 :] if split < len(args) else None
-        for word in args[:split]:
+        for word in () if ctx.resilient_parsing else args[:split]:
             if _could_be_either(self, word):
                 raise click.UsageError(
                     f"{word} could be meant for trainway or for what it runs; "

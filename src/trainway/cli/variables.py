@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from trainway.cli.completions import complete_files
 from trainway.errors import UnreadableError, UsageError
 
 if TYPE_CHECKING:
-    from trainway.api.task.variables import Overrides
+    from trainway.sdk.manifests import Wishes
 
 Command = Callable[..., Any]
 
@@ -34,6 +35,7 @@ def task_options(command: Command) -> Command:
             "env_files",
             metavar="FILE",
             multiple=True,
+            shell_complete=complete_files,
             help="Variables from a file of lines NAME=VALUE; --env counts before it.",
         ),
         click.option(
@@ -41,10 +43,15 @@ def task_options(command: Command) -> Command:
             "secrets",
             metavar="NAME[=VALUE]",
             multiple=True,
-            help="As --env, for a task; its value is never shown.",
+            help="As --env; its value is never shown. In a cluster it is in a Secret.",
         ),
         click.option(
-            "--secret-file", "secret_files", metavar="FILE", multiple=True, help="As --env-file."
+            "--secret-file",
+            "secret_files",
+            metavar="FILE",
+            multiple=True,
+            shell_complete=complete_files,
+            help="As --env-file.",
         ),
     )
     for option in reversed(options):
@@ -61,13 +68,13 @@ def given(option: str, texts: Iterable[str], files: Iterable[str] = ()) -> dict[
     return found
 
 
-def overrides(options: dict[str, Any]) -> "Overrides":
-    """What the options say over a file of tasks."""
-    from trainway.api.task.variables import Overrides  # noqa: PLC0415 - not for other commands
+def variables_of(options: dict[str, Any]) -> "Wishes":
+    """What the options say over a file."""
+    from trainway.sdk.manifests import Wishes  # noqa: PLC0415 - not for other commands
 
-    return Overrides(
-        given("--env", options["variables"], options["env_files"]),
-        given("--secret", options["secrets"], options["secret_files"]),
+    return Wishes(
+        env=given("--env", options["variables"], options["env_files"]),
+        secrets=given("--secret", options["secrets"], options["secret_files"]),
     )
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from trainway.cli.variables import given, overrides
+from trainway.cli.variables import given, variables_of
 from trainway.errors import UnreadableError, UsageError
 
 
@@ -21,11 +21,11 @@ def test_an_option_counts_before_a_file(tmp_path: Path, monkeypatch: pytest.Monk
     }
 
 
-def test_overrides() -> None:
+def test_variables_and_secrets_of_a_command() -> None:
     options = {"variables": ("A=1",), "env_files": (), "secrets": ("S=2",), "secret_files": ()}
-    found = overrides(options)
+    found = variables_of(options)
 
-    assert (dict(found.envs), dict(found.secrets)) == ({"A": "1"}, {"S": "2"})
+    assert (dict(found.env), dict(found.secrets)) == ({"A": "1"}, {"S": "2"})
 
 
 def test_what_is_no_variable(monkeypatch: pytest.MonkeyPatch) -> None:

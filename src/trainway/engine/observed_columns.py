@@ -5,6 +5,7 @@ Pure: from the record as it is stored and from what its journal says.
 
 from typing import Any, Final
 
+from trainway.api.timeout import past_timeout
 from trainway.engine.observation import Observation
 from trainway.engine.phases import LIVE, Phase
 from trainway.engine.record import AT_ONCE, JobRecord
@@ -35,7 +36,7 @@ def finished_columns(record: JobRecord, time: str, wish: str = "") -> dict[str, 
 
 def overdue_message(record: JobRecord) -> str:
     """What is said of a job that ran past its deadline."""
-    return f"it ran longer than {record.deadline_seconds} seconds"
+    return past_timeout(record.deadline_seconds)
 
 
 def _phase_columns(record: JobRecord, observed: Observation, *, schedules: bool) -> dict[str, Any]:
@@ -71,7 +72,20 @@ def _end_columns(record: JobRecord, observed: Observation, now: str) -> dict[str
             "reason": "DeadlineExceeded",
             "message": overdue_message(record),
         }
+    elif observed.phase == Phase.FAILED and _was_overdue(record, observed, now):
+        columns |= {"reason": "DeadlineExceeded", "message": overdue_message(record)}
     return columns | finished_columns(record, str(end.get("time") or now))
+
+
+def _was_overdue(record: JobRecord, observed: Observation, now: str) -> bool:
+    """Whether its backend ended it for the time that it took: then no node failed by itself."""
+    end, limit = observed.end or {}, record.deadline_seconds
+    if end.get("reason") == "DeadlineExceeded":
+        return True
+    if limit is None or observed.culprit or not observed.started:
+        return False
+    ended = moment(str(end.get("time") or now))
+    return (ended - moment(observed.started)).total_seconds() >= limit
 
 
 def _why(observed: Observation, phase: Phase) -> dict[str, str]:

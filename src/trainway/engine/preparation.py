@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
+from trainway.api.timeout import timeout_errors, timeout_of
 from trainway.backends.base import ISOLATION, Backend, Isolation, isolation_of
 from trainway.backends.demand import demand_of
 from trainway.backends.local import path_names
@@ -154,6 +155,9 @@ def _prepared(
     options = Options(network=network, builtin_runtime=lambda name: _runtime(backend, name))
     outcome = compile_objects(inputs, options)
     _refuse(outcome.errors)
+    wrong = timeout_errors(job)
+    if wrong:
+        raise InvalidError([f"{job['kind']}/{job['metadata']['name']}: {error}" for error in wrong])
     jobset = _the_jobset(outcome, job)
     if isolation_of(job) is Isolation.CONTAINER:
         _isolate(jobset)
@@ -176,7 +180,9 @@ def _prepared(
         demand=demand_of(jobset["spec"]),
         port=port,
         warnings=[*_lines(outcome.warnings), *warnings],
-        deadline_seconds=spec.get("activeDeadlineSeconds") if job["kind"] == "TrainJob" else None,
+        deadline_seconds=spec.get("activeDeadlineSeconds")
+        if job["kind"] == "TrainJob"
+        else timeout_of(job),
         ttl_seconds=jobset["spec"].get("ttlSecondsAfterFinished"),
     )
 

@@ -12,6 +12,8 @@ from typing import Any, Final
 from trainway.backends.base import LogLine, LogQuery
 from trainway.backends.registry import Registry
 from trainway.engine.ledger import Ledger
+from trainway.engine.log_nodes import refuse_unknown
+from trainway.engine.observation import NODES
 from trainway.engine.phases import Phase
 from trainway.engine.queue import Waiting
 from trainway.engine.record import Event, JobRecord
@@ -138,6 +140,8 @@ class Reading:
         record = await self.record(ref)
         if record.is_expired:
             raise NotFoundError(f"the logs of {record.name} were removed when its time was over")
+        nodes = record.observed_data.get(NODES) or {}
+        refuse_unknown(record.name, nodes.values(), query.role, query.rank)
         self._registry.of(record.backend, record.handle_data).check_logs(query)
 
     async def logs(self, ref: str, query: LogQuery) -> AsyncIterator[list[LogLine]]:

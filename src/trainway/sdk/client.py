@@ -55,6 +55,7 @@ class Client:
         cpus: Amount | None = None,
         memory: Amount | None = None,
         env: Mapping[str, str] | None = None,
+        secrets: Mapping[str, str] | None = None,
         packages: Sequence[str] = (),
         name: str | None = None,
         runtime: str | None = None,
@@ -66,6 +67,7 @@ class Client:
         containers: bool = False,
         slurm: Mapping[str, Value] | None = None,
         allow_pickle: bool = False,
+        timeout: float | None = None,
     ) -> Job:
         """Submit a function, a script, a manifest or objects, and give the job.
 
@@ -77,7 +79,9 @@ class Client:
         `on` names another place, such as `k8s/CONTEXT` or `ssh/POOL`: a function or script travels
         there with the modules beside it, and what a function returns comes back. `slurm` has
         options of sbatch, for `slurm/CLUSTER`: `slurm={"qos": "high", "exclusive": True}`. With
-        `allow_pickle` the function may return what is not plain data; see `Job.result`.
+        `allow_pickle` the function may return what is not plain data; see `Job.result`. `secrets`
+        are variables as `env` is, whose values nobody is shown. A job that runs for more than
+        `timeout` seconds fails.
         """
         options = RunOptions(
             args=args,
@@ -88,6 +92,7 @@ class Client:
             cpus=cpus,
             memory=memory,
             env=env,
+            secrets=secrets,
             packages=packages,
             name=name,
             runtime=runtime,
@@ -99,6 +104,7 @@ class Client:
             containers=containers,
             slurm=slurm,
             allow_pickle=allow_pickle,
+            timeout=timeout,
         )
         data, warnings = self._rest.submit(self._submission(target, options))
         for warning in warnings:
@@ -159,6 +165,7 @@ class Client:
         memory: Amount | None = None,
         gpus: Amount | None = None,
         env: Mapping[str, str] | None = None,
+        secrets: Mapping[str, str] | None = None,
         workdir: str | None = None,
         idle_minutes: int | None = None,
         down: bool = False,
@@ -174,7 +181,8 @@ class Client:
         from trainway.sdk.clusters import Cluster  # noqa: PLC0415 - as above
 
         amounts = (amount(cpus), amount(memory), amount(gpus))
-        task = task_of(target, TaskWishes(name, nodes, *amounts, workdir, dict(env or {})))
+        variables = (dict(env or {}), dict(secrets or {}))
+        task = task_of(target, TaskWishes(name, nodes, *amounts, workdir, *variables))
         wanted = {
             "name": cluster,
             "infra": infra,

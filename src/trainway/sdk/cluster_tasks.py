@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from trainway.errors import InvalidError, UsageError
+from trainway.sdk.local_files import refuse_missing
 from trainway.sdk.manifests import job_name
 
 if TYPE_CHECKING:
@@ -140,6 +141,7 @@ class ClusterTask:
 
 def of_command(command: str, wishes: TaskWishes) -> ClusterTask:
     """A command of a shell."""
+    refuse_missing(wishes.workdir, ())
     document: Json = {"run": command, **wishes.fields()}
     if wishes.env:
         document["envs"] = dict(wishes.env)
@@ -179,7 +181,10 @@ def _of_parsed(parsed: "Parsed", source: str, wishes: TaskWishes) -> ClusterTask
     problems = [*later(file.tasks), *unresolved(file.tasks)]
     if problems:
         raise InvalidError(problems)
-    document = {**file.tasks[0].to_dict(), **wishes.fields()}
+    task = file.tasks[0]
+    mounts = [(mount.path, mount.source) for mount in task.file_mounts if mount.is_local]
+    refuse_missing(wishes.workdir or task.workdir, mounts)
+    document = {**task.to_dict(), **wishes.fields()}
     wanted = wishes.resources()
     if wanted:
         document["resources"] = _replaced(document.get("resources") or {}, wanted)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from trainway.errors import UsageError
+from trainway.sdk.job_variables import entries, literal, merged, secret_objects, set_in_pods
 
 Json = dict[str, Any]
 
@@ -86,7 +87,9 @@ class Wishes:
     containers: bool = False
     """Not so: they are to run in containers of their images."""
     secrets: Mapping[str, str] = field(default_factory=dict)
-    """Variables of a task that are never shown."""
+    """Variables whose values are never shown."""
+    timeout: int | None = None
+    """Seconds that it may run."""
 
     @property
     def travels(self) -> bool:
@@ -126,11 +129,6 @@ def job_name(text: str, shorter_by: int = 0) -> str:
     return words[: _LONGEST_NAME - shorter_by].rstrip("-")
 
 
-def literal(text: str) -> str:
-    """The text in a command or variable, where Kubernetes would replace `$(NAME)` in it."""
-    return re.sub(r"\$(?=[$(])", "$$", text)
-
-
 def launcher(runtime: Json | None, python: str = "python") -> list[str]:
     """What starts the processes of a function under a runtime, before `python`.
 
@@ -153,7 +151,7 @@ def script_command(runtime: Json | None, script: str, python: str = "python") ->
 def trainjob(
     wishes: Wishes, runtime: Json | None, command: Sequence[str], args: Sequence[str] = ()
 ) -> list[Json]:
-    """A TrainJob that runs the command, and its runtime where that is known here."""
+    """A TrainJob that runs the command, with its secrets, and its runtime where that is known."""
     trainer: Json = {}
     if wishes.image is not None:
         trainer["image"] = wishes.image
@@ -167,16 +165,17 @@ def trainjob(
         "spec": {"runtimeRef": {"name": wishes.runtime}, "trainer": trainer},
     }
     _apply_to_trainjob(job, wishes)
+    secrets = secret_objects(wishes.secrets, wishes.name or "")
     if runtime is None:
-        return [job]
+        return [*secrets, job]
     runtime = failing_fast(runtime, wishes.restarts, with_images=wishes.uses_images)
     if wishes.travels:
         if runtime["metadata"]["labels"].get(FRAMEWORK) == "torchtune":
-            return [job]  # the model is told by the name of the cluster's runtime
+            return [*secrets, job]  # the model is told by the name of the cluster's runtime
         runtime["kind"] = "TrainingRuntime"
         runtime["metadata"]["name"] = wishes.name
         job["spec"]["runtimeRef"] = {"kind": "TrainingRuntime", "name": wishes.name}
-    return [runtime, job]
+    return [*secrets, runtime, job]
 
 
 def failing_fast(runtime: Json, restarts: int = 0, *, with_images: bool = False) -> Json:
@@ -197,15 +196,22 @@ def failing_fast(runtime: Json, restarts: int = 0, *, with_images: bool = False)
     return runtime
 
 
+def plain_objects(wishes: Wishes, command: Sequence[str]) -> list[Json]:
+    """A JobSet that runs the command on each node, and its secrets."""
+    secrets = secret_objects(wishes.secrets, wishes.name or "")
+    return [*secrets, plain_jobset(wishes, command)]
+
+
 def plain_jobset(wishes: Wishes, command: Sequence[str]) -> Json:
-    """A JobSet that runs the command on each node."""
+    """The JobSet of it."""
     container: Json = {"name": "node"}
     image = wishes.image or (DEFAULT_IMAGE if wishes.is_in_pods else None)
     if image is not None:
         container["image"] = image
     container["command"] = [literal(part) for part in command]
-    if wishes.env:
-        container["env"] = _env(wishes.env)
+    variables = entries(wishes.env, wishes.secrets, wishes.name or "")
+    if variables:
+        container["env"] = variables
     resources = wishes.resources.to_dict()
     if resources:
         container["resources"] = resources
@@ -218,12 +224,30 @@ def plain_jobset(wishes: Wishes, command: Sequence[str]) -> Json:
         "template": {"spec": {"restartPolicy": "Never", "containers": [container]}},
     }
     policy = {"failurePolicy": {"maxRestarts": wishes.restarts}} if wishes.restarts else {}
-    return {
+    job: Json = {
         "apiVersion": JOBSET_API,
         "kind": "JobSet",
         "metadata": {"name": wishes.name},
         "spec": {**policy, "replicatedJobs": [{"name": "node", "template": {"spec": job_spec}}]},
     }
+    set_timeout(job, wishes.timeout)
+    return job
+
+
+def set_timeout(job: Json, seconds: int | None) -> None:
+    """Say how long a job may run: in the field of its kind, or as an annotation."""
+    if seconds is None:
+        return
+    spec = job.setdefault("spec", {})
+    if job["kind"] == "TrainJob":
+        spec["activeDeadlineSeconds"] = seconds
+        return
+    if job["kind"] == "MPIJob":
+        spec["runPolicy"] = {**(spec.get("runPolicy") or {}), "activeDeadlineSeconds": seconds}
+    from trainway.api.timeout import TIMEOUT  # noqa: PLC0415 - seldom needed
+
+    metadata = job.setdefault("metadata", {})
+    metadata["annotations"] = {**(metadata.get("annotations") or {}), TIMEOUT: str(seconds)}
 
 
 def with_wishes(objects: Sequence[Json], wishes: Wishes) -> list[Json]:
@@ -236,19 +260,37 @@ def with_wishes(objects: Sequence[Json], wishes: Wishes) -> list[Json]:
         raise UsageError(f"{wanted[0]} is for one job, and there are {len(jobs)}")
     job = deepcopy(jobs[0])
     kind = job["kind"]
-    fixed = _FIXED.get(kind)
-    wrong = [wish for wish in wanted if wish != "name" and (fixed is None or wish in fixed)]
+    wrong = [
+        wish
+        for wish in wanted
+        if (wish == "restarts" if kind == "TrainJob" else wish not in _OF_PODS)
+    ]
     if wrong:
-        raise UsageError(f"{wrong[0]} cannot be set for a {kind}", hint="write it into the file")
-    if kind == "TrainJob":
-        _apply_to_trainjob(job, wishes)
+        article = "an" if kind == "MPIJob" else "a"
+        raise UsageError(
+            f"{wrong[0]} cannot be set for {article} {kind}", hint="write it into the file"
+        )
     if wishes.name is not None:
         job.setdefault("metadata", {})["name"] = wishes.name
-    return [job if item is jobs[0] else item for item in objects]
+    name = _own_name(job)
+    if kind == "TrainJob":
+        _apply_to_trainjob(job, wishes, name)
+    else:
+        set_in_pods(job, entries(wishes.env, wishes.secrets, name))
+        set_timeout(job, wishes.timeout)
+    changed = [job if item is jobs[0] else item for item in objects]
+    return [*secret_objects(wishes.secrets, name), *changed]
 
 
-_FIXED: Final[Mapping[str, tuple[str, ...]]] = {"TrainJob": ("restarts", "secret")}
-"""Kinds that can be changed in part, and the part that cannot; of others only the name."""
+_OF_PODS: Final = ("name", "env", "secret", "timeout")
+"""What can be set for a kind that describes its pods itself; for a TrainJob most can."""
+
+
+def _own_name(job: Json) -> str:
+    """The job's name, for what belongs to it; of one that gets a new name, the start of it."""
+    metadata = job.get("metadata")
+    given = metadata if isinstance(metadata, dict) else {}
+    return str(given.get("name") or str(given.get("generateName") or "job").rstrip("-"))
 
 
 def named_wishes(wishes: Wishes) -> list[str]:
@@ -265,11 +307,12 @@ def named_wishes(wishes: Wishes) -> list[str]:
         "runtime": wishes.runtime,
         "image": wishes.image,
         "restarts": wishes.restarts or None,
+        "timeout": wishes.timeout,
     }
     return [name for name, value in given.items() if value is not None]
 
 
-def _apply_to_trainjob(job: Json, wishes: Wishes) -> None:
+def _apply_to_trainjob(job: Json, wishes: Wishes, name: str | None = None) -> None:
     spec = job.setdefault("spec", {})
     trainer = spec.get("trainer") or {}
     if wishes.runtime is not None:
@@ -283,11 +326,12 @@ def _apply_to_trainjob(job: Json, wishes: Wishes) -> None:
     resources = wishes.resources.to_dict()
     if resources:
         trainer["resourcesPerNode"] = _merged(trainer.get("resourcesPerNode") or {}, resources)
-    if wishes.env:
-        kept = [item for item in trainer.get("env") or () if item.get("name") not in wishes.env]
-        trainer["env"] = [*kept, *_env(wishes.env)]
+    variables = entries(wishes.env, wishes.secrets, name or wishes.name or "")
+    if variables:
+        trainer["env"] = merged(trainer.get("env"), variables)
     if trainer:
         spec["trainer"] = trainer
+    set_timeout(job, wishes.timeout)
 
 
 def _merged(resources: Json, wanted: Json) -> Json:
@@ -298,7 +342,3 @@ def _merged(resources: Json, wanted: Json) -> Json:
     limits = merged.get("limits") or {}
     limits.update({name: n for name, n in wanted["requests"].items() if name in limits})
     return merged
-
-
-def _env(env: Mapping[str, str]) -> list[Json]:
-    return [{"name": name, "value": literal(value)} for name, value in env.items()]

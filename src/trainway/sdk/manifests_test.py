@@ -8,13 +8,13 @@ import yaml
 from trainway.compiler.compile import Input, Options, compile_objects
 from trainway.errors import UsageError
 from trainway.runtimes import builtin_runtime
+from trainway.sdk.job_variables import literal
 from trainway.sdk.manifests import (
     Resources,
     Wishes,
     failing_fast,
     job_name,
     launcher,
-    literal,
     plain_jobset,
     script_command,
     trainjob,
@@ -211,7 +211,7 @@ def test_any_job_can_be_renamed() -> None:
     ("objects", "wishes", "message"),
     [
         ([{"kind": "JobSet"}], Wishes(nodes=2), "nodes cannot be set for a JobSet"),
-        ([{"kind": "MPIJob"}], Wishes("a", env={"A": "1"}), "env cannot be set for a MPIJob"),
+        ([{"kind": "MPIJob"}], Wishes("a", image="i"), "image cannot be set for an MPIJob"),
         ([train()], Wishes(restarts=1), "restarts cannot be set for a TrainJob"),
         ([train(), train()], Wishes(name="b"), "name is for one job, and there are 2"),
     ],

@@ -1,13 +1,18 @@
 """What somebody may ask for beside the thing to run: the arguments of `Client.run`."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
+from trainway.errors import UsageError
 from trainway.sdk.manifests import Resources, Wishes
 from trainway.sdk.slurm_options import Value
 
 Amount = str | int | float
+
+_LONGEST: Final = 2**31 - 1
+"""Seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +27,7 @@ class RunOptions:
     cpus: Amount | None = None
     memory: Amount | None = None
     env: Mapping[str, str] | None = None
+    secrets: Mapping[str, str] | None = None
     packages: Sequence[str] = ()
     name: str | None = None
     runtime: str | None = None
@@ -33,6 +39,7 @@ class RunOptions:
     containers: bool = False
     slurm: Mapping[str, Value] | None = None
     allow_pickle: bool = False
+    timeout: float | None = None
 
     @property
     def wishes(self) -> Wishes:
@@ -48,7 +55,16 @@ class RunOptions:
             restarts=self.restarts,
             on=self.on,
             containers=self.containers,
+            secrets=dict(self.secrets or {}),
+            timeout=None if self.timeout is None else whole_seconds(self.timeout),
         )
+
+
+def whole_seconds(seconds: float) -> int:
+    """The seconds that a job may run, as Kubernetes counts them."""
+    if not 1 <= seconds <= _LONGEST:
+        raise UsageError(f"a job cannot have a timeout of {seconds:g} seconds")
+    return math.ceil(seconds)
 
 
 def amount(value: Amount | None) -> str | None:

@@ -14,7 +14,7 @@ from trainway.sdk.manifests import (
     Wishes,
     job_name,
     launcher,
-    plain_jobset,
+    plain_objects,
     script_command,
     trainjob,
     with_wishes,
@@ -63,7 +63,15 @@ def checked_objects(objects: Sequence[Json], source: str, wishes: Wishes) -> lis
         raise UsageError(
             f"{source}: there are {len(jobs)} jobs in it: {names}", hint="run one at a time"
         )
-    return with_wishes(objects, wishes)
+    return with_wishes(objects, _named_for_secrets(jobs[0], wishes))
+
+
+def _named_for_secrets(job: Json, wishes: Wishes) -> Wishes:
+    """With a name where the job would get one only later: its Secret is called after it."""
+    metadata = job.get("metadata") if isinstance(job.get("metadata"), dict) else None
+    if not wishes.secrets or wishes.name is not None or not metadata or metadata.get("name"):
+        return wishes
+    return replace(wishes, name=f"{metadata.get('generateName') or 'job-'}{fresh_suffix()}")
 
 
 def read_manifest(path: Path) -> str:
@@ -95,7 +103,7 @@ def _script(script: str, args: Sequence[str], wishes: Wishes, *, uses_torch: boo
     if wishes.runtime is None and (wishes.procs_per_node is not None or uses_torch):
         wishes = replace(wishes, runtime=TORCH_RUNTIME)
     if wishes.runtime is None:
-        return [plain_jobset(wishes, [wishes.python, script, *args])]
+        return plain_objects(wishes, [wishes.python, script, *args])
     runtime = _builtin(wishes)
     return trainjob(wishes, runtime, script_command(runtime, script, wishes.python), args)
 
@@ -113,7 +121,7 @@ def command_objects(command: Sequence[str], wishes: Wishes) -> list[Json]:
             "a command decides on its own processes",
             hint=f"a runtime starts several on each node: --runtime {TORCH_RUNTIME}",
         )
-    return [plain_jobset(wishes, command)]
+    return plain_objects(wishes, command)
 
 
 def program_objects(program: str, args: Sequence[str], wishes: Wishes) -> list[Json]:
@@ -170,7 +178,7 @@ def _function(
     if wishes.runtime is None and ((wishes.procs_per_node or 1) > 1 or uses_torch):
         wishes = replace(wishes, runtime=TORCH_RUNTIME)
     if wishes.runtime is None:
-        return [plain_jobset(wishes, [*command, *args])]
+        return plain_objects(wishes, [*command, *args])
     runtime = _builtin(wishes)
     return trainjob(wishes, runtime, [*launcher(runtime, wishes.python), *command], args)
 

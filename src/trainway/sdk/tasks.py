@@ -14,11 +14,12 @@ from trainway.api.task.task_object import Origin
 from trainway.api.task.variables import Overrides
 from trainway.compiler.task import later, unresolved
 from trainway.errors import InvalidError, UsageError
-from trainway.sdk.manifests import Wishes, job_name, named_wishes
+from trainway.sdk.local_files import refuse_missing
+from trainway.sdk.manifests import Wishes, job_name, named_wishes, set_timeout
 
 Json = dict[str, Any]
 
-_TAKEN: Final = ("name", "nodes", "env", "secret", "image", "restarts")
+_TAKEN: Final = ("name", "nodes", "env", "secret", "image", "restarts", "timeout")
 """The wishes that a task takes."""
 
 
@@ -34,34 +35,57 @@ def run_documents(documents: Sequence[Json], wishes: Wishes) -> list[Json]:
 
 
 def _run(parsed: Parsed, source: str, wishes: Wishes) -> list[Json]:
-    refused = [wish for wish in named_wishes(wishes) if wish not in _TAKEN]
-    if refused:
-        raise UsageError(f"{refused[0]} cannot be set for a task", hint="write it into the file")
+    _refuse(wishes)
     file = sound(parsed)
     problems = [*later(file.tasks), *unresolved(file.tasks)]
     if problems:
         raise InvalidError(problems)
+    refuse_missing_files(file.tasks)
     file = _with_wishes(file, wishes)
     name = wishes.name or name_of(file, source)
     origin, notes = origin_here(), parsed.warnings
     if not wishes.travels:
-        return task_object.objects_of(file, name, origin, notes=notes)
+        return _limited(task_object.objects_of(file, name, origin, notes=notes), wishes)
     from trainway.sdk.task_files import brought, config_map, way_to  # noqa: PLC0415 - not for local jobs
 
     files = brought(file, Path.cwd(), way_to(wishes.on or ""))
     objects = task_object.objects_of(file, name, origin, notes=notes, files=files)
     maps = [config_map(task_object.files_name(name), files)] if files else []
-    return [*maps, *objects]
+    return [*maps, *_limited(objects, wishes)]
 
 
-def shown_objects(text: str, source: str, overrides: Overrides) -> list[Json]:
+def shown_objects(text: str, source: str, wishes: Wishes) -> list[Json]:
     """The objects of a file of tasks that is only looked at, with no secret in them."""
-    parsed = parse(text, overrides)
+    _refuse(wishes)
+    parsed = parse(text, Overrides(wishes.env, wishes.secrets))
     if parsed.is_volume and not parsed.errors:
         return []
-    file = sound(parsed)
-    name = name_of(file, source)
-    return task_object.objects_of(file, name, notes=parsed.warnings, masked=True)
+    file = _with_wishes(sound(parsed), wishes)
+    name = wishes.name or name_of(file, source)
+    objects = task_object.objects_of(file, name, notes=parsed.warnings, masked=True)
+    return _limited(objects, wishes)
+
+
+def refuse_missing_files(tasks: Sequence[Task]) -> None:
+    """Raise for files of this machine that the tasks name and that are not there."""
+    for index, task in enumerate(tasks):
+        mounts = [(mount.path, mount.source) for mount in task.file_mounts if mount.is_local]
+        prefix = f"task {task.name or index}: " if len(tasks) > 1 else ""
+        refuse_missing(task.workdir, mounts, prefix)
+
+
+def _refuse(wishes: Wishes) -> None:
+    refused = [wish for wish in named_wishes(wishes) if wish not in _TAKEN]
+    if refused:
+        raise UsageError(f"{refused[0]} cannot be set for a task", hint="write it into the file")
+
+
+def _limited(objects: list[Json], wishes: Wishes) -> list[Json]:
+    """The objects, whose Task is told how long it may run."""
+    for obj in objects:
+        if obj["kind"] == task_object.KIND:
+            set_timeout(obj, wishes.timeout)
+    return objects
 
 
 def sound(parsed: Parsed) -> TaskFile:

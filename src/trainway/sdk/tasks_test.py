@@ -78,9 +78,7 @@ def test_what_is_wrong_is_told_line_by_line() -> None:
 
 
 def test_a_task_that_is_only_looked_at_has_no_secret_and_no_origin() -> None:
-    from trainway.api.task.variables import Overrides  # noqa: PLC0415 - for one test
-
-    objects = shown_objects("run: x", "<stdin>", Overrides(secrets={"S": "hidden"}))
+    objects = shown_objects("run: x", "<stdin>", Wishes(secrets={"S": "hidden"}))
 
     assert objects[0]["stringData"] == {"S": "***"}
     assert objects[1]["metadata"] == {"name": "task"}

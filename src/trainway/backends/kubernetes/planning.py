@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from trainway.api.timeout import timeout_of
 from trainway.backends.base import Handle, Workload
 from trainway.backends.kubernetes import files, plain_jobs
 from trainway.backends.kubernetes.form import KUEUE_API, Form, Offer, choose
@@ -72,7 +73,8 @@ def plan(workload: Workload, infra: Infra, offer: Offer, forced: str = "") -> Ku
     if form is Form.SOURCE:
         top = source
     else:
-        sent = files.planned(companions, _queued(replaceable(workload.jobset), source))
+        jobset = _limited(_queued(replaceable(workload.jobset), source), source)
+        sent = files.planned(companions, jobset)
         companions, jobset, archive = sent.objects, sent.jobset, sent.archive
         top = jobset if form is Form.JOBSET else plain_jobs.service_of(jobset)
         if form is Form.JOBS:
@@ -168,6 +170,17 @@ def _queued(jobset: Json, source: Json) -> Json:
         if found:
             metadata[part] = {**(metadata.get(part) or {}), **found}
     return {**jobset, "metadata": metadata}
+
+
+def _limited(jobset: Json, source: Json) -> Json:
+    """The JobSet whose Jobs end with the job's timeout, should nobody be there to end it."""
+    seconds = timeout_of(source)
+    if seconds is None:
+        return jobset
+    limited = copy.deepcopy(jobset)
+    for role in limited["spec"]["replicatedJobs"]:
+        role["template"]["spec"].setdefault("activeDeadlineSeconds", seconds)
+    return limited
 
 
 def _of_queues(entries: Mapping[str, str]) -> dict[str, str]:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from trainway.agent.pool.ssh_command import shell_path
 from trainway.agent.slurm.files.job_files import SCRATCH
+from trainway.api.timeout import timeout_of
 from trainway.backends import agent_plan
 from trainway.backends.agent_plan import AgentRequest, launcher_part, plan_of
 from trainway.backends.base import ArrayPlace, Handle, Isolation, Workload, isolation_of
@@ -120,6 +121,8 @@ def deadline_of(jobset: Mapping[str, Any], source: Mapping[str, Any]) -> int | N
             own = own.get("runPolicy") or {}
         seconds = own.get("activeDeadlineSeconds")
         return None if seconds is None else int(seconds)
+    if timeout_of(source) is not None:
+        return timeout_of(source)
     spec = jobset["spec"]
     named = [job.job_spec.get("activeDeadlineSeconds") for job in replicated_jobs(spec)]
     known = [int(seconds) for seconds in named if seconds is not None]

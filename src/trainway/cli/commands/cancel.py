@@ -1,30 +1,37 @@
-"""`trainway cancel`: end jobs of a cluster."""
+"""`trainway cancel`: end jobs, be they of a cluster or not."""
 
 import click
 
 from trainway.cli.cluster_connection import confirm, connect
 from trainway.cli.cluster_jobs import find
-from trainway.cli.cluster_options import cluster_argument, every_option, yes_option
+from trainway.cli.cluster_options import every_option, yes_option
 from trainway.cli.cluster_text import STATUSES, is_finished
+from trainway.cli.completions import complete_clusters_and_refs
+from trainway.cli.name_lookup import find_job
 from trainway.cli.output import echo, echo_line
 from trainway.errors import UsageError
-from trainway.sdk.rest import Json
+from trainway.sdk.cluster_rest import ClusterRest
+from trainway.sdk.rest import Json, is_terminal
 from trainway.sdk.transport import StreamControl
 
 
 @click.command("cancel")
-@cluster_argument
+@click.argument("cluster", metavar="CLUSTER|NAME", shell_complete=complete_clusters_and_refs)
 @click.argument("numbers", metavar="[JOB]...", nargs=-1, type=click.IntRange(min=1))
 @every_option("jobs of the cluster")
 @yes_option
 def command(cluster: str, numbers: tuple[int, ...], every: bool, yes: bool) -> int:
-    """End jobs of a cluster, and wait until no process of theirs is left.
+    """End jobs, and wait until nothing of them runs.
 
-    Without a number it is the newest job that runs. Exit status: 102 there is no such job.
+    A job goes by its name or id, or by its cluster and its number there; without a number it is the
+    newest of the cluster that runs. Exit status: 102 there is no such job.
     """
     if every and numbers:
         raise UsageError("--all and numbers exclude each other")
     rest = connect()
+    job = None if every or numbers else find_job(rest, cluster, "cancel")
+    if job is not None:
+        return _cancel(rest, job, yes=yes)
     queue = rest.queue(cluster)
     wanted = _wanted(queue, cluster, numbers, every=every)
     left = [item for item in wanted if not is_finished(item)]
@@ -45,6 +52,21 @@ def command(cluster: str, numbers: tuple[int, ...], every: bool, yes: bool) -> i
             item["job"] = seen
         status = STATUSES[item["job"]["status"]["phase"]].lower()
         echo(f"job {item['number']} {status}\n")
+    return 0
+
+
+def _cancel(rest: ClusterRest, job: Json, *, yes: bool) -> int:
+    """End a job of no cluster."""
+    name, id_ = job["metadata"]["name"], job["metadata"]["id"]
+    if is_terminal(job):
+        echo_line(f"{name} has ended already: {job['status']['phase']}")
+        return 0
+    if not confirm(f"Cancel {name} ({id_})?", yes=yes):
+        return 1
+    rest.act(id_, "cancel")
+    for seen in rest.watch(id_, StreamControl()):
+        job = seen
+    echo(f"{name}: {job['status']['phase']}\n")
     return 0
 
 

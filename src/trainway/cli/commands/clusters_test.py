@@ -109,6 +109,7 @@ class Said:
 )  # fmt: skip
 def test_a_command_is_a_task(fake: FakeServer, case: Said) -> None:
     fake.clusters.add("dev")
+    Path("w").mkdir()
     result = invoke("exec", "-d", "dev", *case.words)
     assert result.exit_code == 0, result.stderr
     assert task_of(fake) == case.fields

@@ -8,6 +8,7 @@ from trainway.cli.cluster_connection import connect
 from trainway.cli.cluster_options import WordsCommand, cluster_argument, task_group, task_wishes
 from trainway.cli.cluster_target import target
 from trainway.cli.commands.launch import run
+from trainway.cli.completions import complete_files
 from trainway.sdk.cluster_submission import named
 
 _HELP: Final = """Run a task or a command on a cluster, without setup.
@@ -25,7 +26,7 @@ Exit status: as of launch.
 
 @click.command("exec", cls=WordsCommand, help=_HELP)
 @cluster_argument
-@click.argument("words", metavar="[TASK.yaml|COMMAND]...", nargs=-1)
+@click.argument("words", metavar="[TASK.yaml|COMMAND]...", nargs=-1, shell_complete=complete_files)
 @task_group
 @click.option("-d", "--detach-run", "detach", is_flag=True, help="Only submit; print the number.")
 @click.pass_context

@@ -1,27 +1,54 @@
 """`trainway explain`: the objects that would be created."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
 
 import click
 
 from trainway.cli.compilation import compile_inputs
+from trainway.cli.completions import complete_files
 from trainway.cli.output import echo, echo_line, to_json_list, to_yaml
-from trainway.cli.reading import chosen, filename_option, files_argument, read_inputs
+from trainway.cli.reading import chosen, filename_option, read_inputs
+from trainway.cli.run_words import RunCommand, refuse_options
 from trainway.cli.slurm_option import slurm_option
-from trainway.cli.variables import env_option, overrides, task_options
+from trainway.cli.wishes import infra_option, wishes_group, wishes_of
 from trainway.compiler.inputs import Input
 from trainway.errors import UsageError
+from trainway.sdk.manifests import Wishes, job_name, with_wishes
 from trainway.sdk.slurm_options import Value, parsed, with_options
+from trainway.sdk.targets import SCRIPT, command_objects, script_objects
 
 Json = dict[str, Any]
 
+_PODS: Final = "k8s"
+"""Where a job is explained for, unless somebody says where it is to run."""
+_OWN: Final = "made here"
+"""The group of what stands in no file."""
+_READ_BY_PODS: Final = ("ConfigMap", "Secret")
 
-@click.command("explain")
-@files_argument
+_HELP: Final = """Print the objects that jobs turn into.
+
+\b
+trainway explain FILE.yaml...         TrainJobs, MPIJobs, JobSets, tasks and training runtimes
+trainway explain train.py --lr 0.1    the job of a script
+trainway explain -- COMMAND ARGS...   the job of a command
+
+It prints what would be created in a cluster. Built-in runtimes need no file. Keys are generated
+anew each time, and values of secrets are hidden. The options of run say what the job is to be.
+"""
+
+
+@click.command("explain", cls=RunCommand, help=_HELP)
+@click.argument(
+    "files",
+    metavar="[FILE|SCRIPT] [ARGS]...",
+    nargs=-1,
+    type=click.UNPROCESSED,
+    shell_complete=complete_files,
+)
 @filename_option
-@env_option
-@task_options
 @click.option(
     "-o",
     "--output",
@@ -38,13 +65,10 @@ Json = dict[str, Any]
     help="Where the job is to run, which decides the host names in it.",
 )
 @click.option("--redact", is_flag=True, help="Put a word in place of generated keys.")
-@click.option(
-    "--on",
-    "backend",
-    metavar="NAME",
-    help="Print what would be sent there instead, such as k8s/CONTEXT/NAMESPACE. It asks the "
+@infra_option(
+    "Print what would be sent there instead, such as k8s/CONTEXT/NAMESPACE. It asks the "
     "backend what it understands, and sends nothing. Values of Secrets are hidden. Of Slurm it is "
-    "the script, as sbatch takes it.",
+    "the script, as sbatch takes it."
 )
 @slurm_option
 @click.option(
@@ -52,40 +76,85 @@ Json = dict[str, Any]
     type=click.IntRange(min=1),
     help="With --on, what would be sent for the first of so many jobs; to Slurm they go as one.",
 )
+@wishes_group
+@click.pass_context
 def command(
+    ctx: click.Context,
+    /,
     files: tuple[str, ...],
     filenames: tuple[str, ...],
     output: str,
     network: str,
     redact: bool,
-    backend: str | None,
     **options: Any,
 ) -> None:
-    """Print the objects that jobs turn into.
-
-    Reads any mix of TrainJobs, MPIJobs, JobSets, tasks and training runtimes, and prints what would
-    be created in a cluster. Built-in runtimes need no file. Keys are generated anew each time.
-    """
-    inputs = read_inputs(chosen(filenames, files), overrides(options))
+    """Print them."""
+    wishes = _without_secrets(wishes_of(options))
+    inputs = _inputs(files, ctx.obj, filenames, wishes)
     if not inputs:
         raise UsageError("it makes a volume", hint="there is nothing in it to run")
     given, count = parsed(options["slurm"]), options["num_jobs"]
-    if backend:
-        objects = _planned(inputs, backend, given, count)
+    if wishes.on:
+        objects = _planned(inputs, wishes, given, count)
     elif given:
         raise UsageError("--slurm is for --on slurm/CLUSTER")
     elif count:
         raise UsageError("--num-jobs is for --on")
     else:
-        objects = compile_inputs(inputs, network=network, redact=redact)
+        files_of_pods = [item.data for item in inputs if _is_own(item)]
+        rest = [item for item in inputs if not _is_own(item)]
+        objects = [*files_of_pods, *compile_inputs(rest, network=network, redact=redact)]
     if isinstance(objects, str):
         echo(objects)
         return
     echo(to_yaml(objects) if output == "yaml" else to_json_list(objects))
 
 
+def _without_secrets(wishes: Wishes) -> Wishes:
+    if not wishes.secrets:
+        return wishes
+    from trainway.api.task.variables import MASK  # noqa: PLC0415 - seldom given
+
+    return replace(wishes, secrets=dict.fromkeys(wishes.secrets, MASK))
+
+
+def _inputs(
+    files: tuple[str, ...], after: Sequence[str] | None, filenames: tuple[str, ...], wishes: Wishes
+) -> list[Input]:
+    """What is to be explained: a script, a command, or all objects of some files."""
+    if not filenames and files and Path(files[0]).suffix == SCRIPT:
+        script, *words = files
+        wishes = _somewhere(wishes, Path(script).stem)
+        return _made(script_objects(script, [*words, *(after or ())], wishes), script)
+    if not filenames and not files and after:
+        wishes = _somewhere(wishes, Path(after[0]).name)
+        return _made(command_objects(after, wishes), after[0])
+    refuse_options(files, click.get_current_context())
+    inputs = read_inputs(chosen(filenames, (*files, *(after or ()))), wishes)
+    objects = with_wishes([item.data for item in inputs], wishes)
+    secrets = objects[: len(objects) - len(inputs)]
+    changed = [
+        replace(item, data=data) for item, data in zip(inputs, objects[len(secrets) :], strict=True)
+    ]
+    return [*_made(secrets, "--secret"), *changed]
+
+
+def _somewhere(wishes: Wishes, name: str) -> Wishes:
+    """For a cluster unless another place is named, and under the name that the job begins with."""
+    return replace(wishes, on=wishes.on or _PODS, name=wishes.name or job_name(name))
+
+
+def _made(objects: Sequence[Json], source: str) -> list[Input]:
+    return [Input(obj, source, _OWN) for obj in objects]
+
+
+def _is_own(item: Input) -> bool:
+    """Whether it was made here for pods to read; what stands in a file is for the compiler."""
+    return item.group == _OWN and item.type[1] in _READ_BY_PODS
+
+
 def _planned(
-    inputs: list[Input], backend: str, slurm: Mapping[str, Value], count: int | None
+    inputs: list[Input], wishes: Wishes, slurm: Mapping[str, Value], count: int | None
 ) -> list[Json] | str:
     """The request of a backend, which only the server knows; text where it is a script."""
     from trainway.cli.connection import connect  # noqa: PLC0415 - only with a backend
@@ -94,11 +163,12 @@ def _planned(
 
     rest = connect()
     options = {
-        **job_options(rest.address, prefer_our_python=False, backend=backend),
-        "backend": backend,
+        **job_options(rest.address, prefer_our_python=False, backend=wishes.on),
+        **wishes.isolation(),
+        "backend": wishes.on,
         **({"num_jobs": count} if count else {}),
     }
-    given = with_options([item.data for item in inputs], slurm, backend)
+    given = with_options([item.data for item in inputs], slurm, wishes.on)
     request, warnings = rest.plan(Submission(given, options))
     for warning in warnings:
         echo_line(f"warning: {warning}")

@@ -8,7 +8,6 @@ import click
 from trainway.cli.cluster_connection import confirm, connect
 from trainway.cli.cluster_options import (
     WordsCommand,
-    complete_clusters,
     idle_option,
     infra_option,
     task_group,
@@ -17,6 +16,7 @@ from trainway.cli.cluster_options import (
 )
 from trainway.cli.cluster_target import target
 from trainway.cli.cluster_text import autostop, resources
+from trainway.cli.completions import complete_clusters, complete_files
 from trainway.cli.output import echo, echo_line
 from trainway.cli.refusal import RefusedError
 from trainway.cli.slurm_option import slurm_option
@@ -44,7 +44,7 @@ error, 2 wrong usage, 3 something was not found.
 
 
 @click.command("launch", cls=WordsCommand, help=_HELP)
-@click.argument("words", metavar="[TASK.yaml|COMMAND]...", nargs=-1)
+@click.argument("words", metavar="[TASK.yaml|COMMAND]...", nargs=-1, shell_complete=complete_files)
 @click.option(
     "-c", "--cluster", default="", help="The cluster; else a name is made up.",
     shell_complete=complete_clusters,

@@ -6,14 +6,15 @@ from typing import Any, Final
 
 import click
 
+from trainway.cli.completions import complete_files
 from trainway.cli.connection import connect
 from trainway.cli.output import echo, echo_line, to_yaml
 from trainway.cli.refusal import RefusedError
 from trainway.cli.run_words import RunCommand, refuse_options
 from trainway.cli.slurm_option import slurm_option
-from trainway.cli.variables import env_option, given, task_options
+from trainway.cli.wishes import infra_option, wishes_group, wishes_of
 from trainway.errors import InvalidError, JobFailedError, UsageError
-from trainway.sdk.manifests import Resources, Wishes
+from trainway.sdk.manifests import Wishes
 from trainway.sdk.rest import Json, Rest, Submission
 from trainway.sdk.slurm_options import parsed, with_options
 from trainway.sdk.submitter import job_options
@@ -31,45 +32,6 @@ _STDIN: Final = "-"
 _INTERRUPTED: Final = 130
 _LAST_LINES: Final = 5
 """That a node which failed wrote to stderr, and that are shown once more at the end."""
-
-
-class _Amount(click.ParamType[str]):
-    """An amount of something, as Kubernetes writes it."""
-
-    name = "amount"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Check it; it is sent as it was written."""
-        from trainway.jobset.quantity import InvalidQuantityError, Quantity  # noqa: PLC0415 - slow
-
-        try:
-            is_negative = Quantity.parse(str(value)) < Quantity()
-        except InvalidQuantityError:
-            self.fail(f"{value!r} is not an amount; write 0.5, 500m or 4Gi", param, ctx)
-        if is_negative:
-            self.fail(f"{value!r} is negative", param, ctx)
-        return str(value)
-
-
-class _GpuCount(_Amount):
-    """A number of GPUs. Of which kind they are can be said in a task only."""
-
-    name = "number"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Check it."""
-        kind, _, count = str(value).partition(":")
-        if kind[:1].isalpha():
-            self.fail(
-                f"{value!r} names a kind of GPU, and here only their number counts: --gpus "
-                f"{count or 1}. Tasks and clusters take kinds: trainway launch --gpus {value}",
-                param,
-                ctx,
-            )
-        return super().convert(value, param, ctx)
-
-
-_AMOUNT: Final = _Amount()
 
 
 _HELP: Final = """Run a job and show it until it ends.
@@ -91,30 +53,15 @@ Exit status: 0 the job succeeded, 4 it failed, 1 an error, 2 wrong usage, 3 some
 
 @click.command("run", cls=RunCommand, help=_HELP)
 @click.argument(
-    "targets", metavar="[FILE|SCRIPT|COMMAND] [ARGS]...", nargs=-1, type=click.UNPROCESSED
+    "targets",
+    metavar="[FILE|SCRIPT|COMMAND] [ARGS]...",
+    nargs=-1,
+    type=click.UNPROCESSED,
+    shell_complete=complete_files,
 )
-@click.option("-n", "--name", help="Name of the job; else that of the file or program.")
-@click.option("--nodes", "--num-nodes", type=click.IntRange(min=1), help="Number of nodes.")
-@click.option("--procs-per-node", type=click.IntRange(min=1), help="Processes on each node.")
-@click.option("--cpus", type=_AMOUNT, help="CPUs for each node: 2, 0.5, 500m.")
-@click.option("--memory", type=_AMOUNT, help="Memory for each node: 4Gi, 500M.")
-@click.option("--gpus", type=_GpuCount(), help="GPUs for each node, which no other job gets.")
-@click.option("--runtime", help="The training runtime to run under.")
-@click.option(
-    "--image",
-    help="Run in containers of this image: here by podman or docker, with --on in pods. For a"
-    " script, a command or a TrainJob, whose trainer it is for.",
-)
-@click.option(
-    "--containers", is_flag=True, help="The same, with the images that the file names itself."
-)
-@env_option
-@task_options
-@click.option("--restarts", type=click.IntRange(min=0), default=0, help="Restarts after a failure.")
+@wishes_group
 @click.option("--priority", type=int, default=0, help="Jobs of higher priority start first.")
-@click.option(
-    "--on", "--infra", "backend", metavar="BACKEND", help="Where to run; see trainway doctor."
-)
+@infra_option("Where to run; see trainway doctor.")
 @slurm_option
 @click.option(
     "--oversubscribe", is_flag=True, help="Run it even if it asks for more than there is."
@@ -131,7 +78,7 @@ Exit status: 0 the job succeeded, 4 it failed, 1 an error, 2 wrong usage, 3 some
 @click.pass_context
 def command(ctx: click.Context, /, targets: tuple[str, ...], **options: Any) -> int:
     """Submit, then show, then end as the job ends."""
-    wishes = _wishes(options)
+    wishes = wishes_of(options)
     source, objects = _target(targets, ctx.obj, wishes)
     objects = with_options(objects, parsed(options["slurm"]), wishes.on)
     if options["dry_run"]:
@@ -217,29 +164,11 @@ def _say_what_travels(objects: list[Json], *, to_hosts: bool) -> None:
             echo_line(f"note: {note}")
 
 
-def _wishes(options: dict[str, Any]) -> Wishes:
-    return Wishes(
-        name=options["name"],
-        nodes=options["nodes"],
-        procs_per_node=options["procs_per_node"],
-        resources=Resources(options["cpus"], options["memory"], options["gpus"]),
-        env=given("--env", options["variables"], options["env_files"]),
-        runtime=options["runtime"],
-        image=options["image"],
-        restarts=options["restarts"],
-        on=options["backend"],
-        containers=options["containers"],
-        secrets=given("--secret", options["secrets"], options["secret_files"]),
-    )
-
-
 def _target(
     targets: tuple[str, ...], rest: list[str] | None, wishes: Wishes
 ) -> tuple[str, list[Json]]:
     """What to run: where it comes from, and the objects it becomes."""
     if not targets:
-        if wishes.secrets:
-            raise UsageError("--secret is for tasks")
         if not rest:
             raise click.UsageError("there is nothing to run", click.get_current_context())
         return "", command_objects(rest, wishes)
@@ -253,8 +182,6 @@ def _target(
         text = sys.stdin.read() if target == _STDIN else read_manifest(Path(target))
         name = "<stdin>" if target == _STDIN else target
         return name, _manifest(text, name, wishes)
-    if wishes.secrets:
-        raise UsageError("--secret is for tasks")
     words = [*others, *(rest or [])]
     if suffix == SCRIPT:
         return "", script_objects(target, words, wishes)

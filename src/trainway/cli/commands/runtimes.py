@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from trainway import runtimes
+from trainway.cli.completions import complete_runtimes
 from trainway.cli.output import echo, to_json, to_json_list, to_yaml
 from trainway.errors import NotFoundError
 from trainway.schema.validation import closest
@@ -41,7 +42,7 @@ def list_runtimes(output: str) -> None:
 
 
 @command.command("show")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_runtimes)
 @click.option(
     "-o",
     "--output",

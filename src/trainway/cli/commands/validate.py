@@ -7,7 +7,7 @@ import click
 
 from trainway.cli.output import echo
 from trainway.cli.reading import chosen, filename_option, files_argument, read_inputs
-from trainway.cli.variables import env_option, overrides, task_options
+from trainway.cli.variables import env_option, task_options, variables_of
 from trainway.compiler.inputs import Input
 
 
@@ -24,7 +24,7 @@ def command(
 
     The checks, the messages and the exit status are those of explain.
     """
-    inputs = read_inputs(chosen(filenames, files), overrides(options))
+    inputs = read_inputs(chosen(filenames, files), variables_of(options))
     _check(inputs)
     if not quiet:
         count = sum(item.type[1] != "Secret" for item in inputs) or 1

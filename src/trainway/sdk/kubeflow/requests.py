@@ -5,6 +5,7 @@ from dataclasses import fields
 from typing import Any, Final
 
 from trainway.sdk.functions import FunctionCall, captured
+from trainway.sdk.job_variables import literal
 from trainway.sdk.kubeflow.preparation import prepared
 from trainway.sdk.kubeflow.types.types import (
     BaseInitializer,
@@ -21,7 +22,7 @@ from trainway.sdk.kubeflow.types.types import (
     Trainer,
     TrainerType,
 )
-from trainway.sdk.manifests import TRAINER_API, launcher, literal
+from trainway.sdk.manifests import TRAINER_API, launcher
 
 Json = dict[str, Any]
 

@@ -13,6 +13,7 @@ from trainway.cli.job_text import EVENT_HEADER, event_row, event_table, utc_now
 from trainway.cli.log_text import LogText, batches
 from trainway.cli.output import echo, echo_line, to_json, to_json_list, to_yaml
 from trainway.cli.times import parse_since
+from trainway.cli.waiting import tell_why_it_waits
 from trainway.sdk.rest import Json, LogQuery
 
 _BATCH: Final = 500
@@ -41,8 +42,10 @@ def logs(  # noqa: PLR0913, PLR0917 - one for each option, passed by name
     start = parse_since(since, utc_now()) if since else None
     query = LogQuery(role, rank, tail, start, all_attempts, follow)
     text = LogText(colourful=is_colourful(sys.stdout), prefix=not raw)
-    lines = connect().logs(ref, query)
-    for batch in batches(lines, 1 if follow else _BATCH):
+    rest = connect()
+    if follow:
+        tell_why_it_waits(rest, ref)
+    for batch in batches(rest.logs(ref, query), 1 if follow else _BATCH):
         echo(text.lines(batch))
     echo(text.rest())
 

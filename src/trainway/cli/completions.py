@@ -1,0 +1,116 @@
+"""What a shell may put in place of a word that is being typed.
+
+Whoever presses the tabulator waits for it. So only files are read, and a server that runs already
+is asked; none is started, and one that does not answer at once is left alone.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+import click
+from click.shell_completion import CompletionItem
+
+Json = dict[str, Any]
+
+_MOST_JOBS: Final = 100
+_PATIENCE_S: Final = 1.0
+
+
+def complete_files(
+    _context: click.Context, _parameter: click.Parameter, typed: str
+) -> list[CompletionItem]:
+    """Files and folders, which the shell itself knows best."""
+    return [CompletionItem(typed, type="file")]
+
+
+def complete_folders(
+    _context: click.Context, _parameter: click.Parameter, typed: str
+) -> list[CompletionItem]:
+    """Folders."""
+    return [CompletionItem(typed, type="dir")]
+
+
+def complete_runtimes(
+    _context: click.Context, _parameter: click.Parameter, typed: str
+) -> list[CompletionItem]:
+    """The built-in training runtimes."""
+    from trainway.runtimes import names  # noqa: PLC0415 - only a shell asks for this
+
+    return _items(names(), typed)
+
+
+def complete_infras(
+    _context: click.Context, _parameter: click.Parameter, typed: str
+) -> list[CompletionItem]:
+    """Where jobs can run."""
+    from trainway.cli.infra_names import infra_names  # noqa: PLC0415 - as above
+
+    return _items(infra_names(), typed)
+
+
+def complete_cluster_infras(
+    _context: click.Context, _parameter: click.Parameter, typed: str
+) -> list[CompletionItem]:
+    """Where clusters can be: on Kubernetes they cannot."""
+    from trainway.cli.infra_names import infra_names  # noqa: PLC0415 - as above
+
+    return _items((name for name in infra_names() if not name.startswith("k8s")), typed)
+
+
+def complete_refs(
+    _context: click.Context, _parameter: click.Parameter, typed: str
+) -> list[CompletionItem]:
+    """Names and ids of jobs, newest first; ids once somebody begins to type one."""
+    return list(_refs(_asked("/jobs", {"limit": _MOST_JOBS, "fields": "summary"}), typed))
+
+
+def complete_clusters(
+    _context: click.Context, _parameter: click.Parameter, typed: str
+) -> list[CompletionItem]:
+    """Names of clusters."""
+    return [
+        CompletionItem(item["metadata"]["name"], help=item["status"]["phase"])
+        for item in _asked("/clusters")
+        if item["metadata"]["name"].startswith(typed)
+    ]
+
+
+def complete_clusters_and_refs(
+    context: click.Context, parameter: click.Parameter, typed: str
+) -> list[CompletionItem]:
+    """Names of clusters and jobs, for commands that take either."""
+    return [
+        *complete_clusters(context, parameter, typed),
+        *complete_refs(context, parameter, typed),
+    ]
+
+
+def _refs(jobs: Iterable[Json], typed: str) -> Iterator[CompletionItem]:
+    seen: set[str] = set()
+    for job in jobs:
+        name, id_, phase = job["metadata"]["name"], job["metadata"]["id"], job["status"]["phase"]
+        if name.startswith(typed) and name not in seen:
+            seen.add(name)
+            yield CompletionItem(name, help=phase)
+        if typed and id_.startswith(typed):
+            yield CompletionItem(id_, help=f"{name}, {phase}")
+
+
+def _items(names: Iterable[str], typed: str) -> list[CompletionItem]:
+    return [CompletionItem(name) for name in dict.fromkeys(names) if name.startswith(typed)]
+
+
+def _asked(path: str, query: Mapping[str, str | int] | None = None) -> list[Json]:
+    """What a server that runs lists there; nothing where none does."""
+    from trainway.errors import TrainwayError  # noqa: PLC0415 - as above
+    from trainway.sdk.address import Home, configured_address  # noqa: PLC0415 - as above
+    from trainway.sdk.transport import Transport  # noqa: PLC0415 - as above
+
+    home = Home.of_environment()
+    try:
+        address = configured_address() or home.address(home.server_info())
+        answer = Transport(address).request("GET", path, query=query, timeout=_PATIENCE_S)
+    except TrainwayError:
+        return []
+    items: list[Json] = answer["items"]
+    return items

@@ -1,0 +1,165 @@
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from click.shell_completion import BashComplete, CompletionItem, FishComplete, ZshComplete
+
+from trainway.cli.app import app
+from trainway.cli.infra_names import infra_names
+from trainway.sdk.testing import FakeServer
+
+CONFIG = """
+pools: {lab: {hosts: [a]}, loft: {hosts: [b]}}
+clusters: {hpc: {login: login.example.com}}
+"""
+KUBECONFIG = "contexts: [{name: kind}, {name: 'arn:aws:eks:eu/cluster'}, {other: 1}]"
+SSH = "Host *\n  User me\nHost gpu box-1 *.example.com\nHost=solo\n"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folders = {name: tmp_path / name for name in ("home", ".ssh", ".slurm", ".kube")}
+    for folder in folders.values():
+        folder.mkdir()
+    (folders["home"] / "config.yaml").write_text(CONFIG)
+    (folders[".ssh"] / "config").write_text(SSH)
+    (folders[".slurm"] / "config").write_text("Host big\n  HostName big.example.com\n")
+    (folders[".kube"] / "config").write_text(KUBECONFIG)
+    monkeypatch.setenv("TRAINWAY_HOME", str(folders["home"]))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", "")
+    for name in ("TRAINWAY_SERVER", "KUBECONFIG"):
+        monkeypatch.delenv(name, raising=False)
+    return folders["home"]
+
+
+@pytest.fixture
+def fake(home: Path) -> Iterator[FakeServer]:
+    with FakeServer(home) as server:
+        yield server
+
+
+def items(*words: str) -> list[CompletionItem]:
+    completion = BashComplete(app, {}, "trainway", "_TRAINWAY_COMPLETE")
+    return completion.get_completions(list(words[:-1]), words[-1])
+
+
+def values(*words: str) -> list[str]:
+    return [str(item.value) for item in items(*words)]
+
+
+@dataclass(frozen=True)
+class Case:
+    words: tuple[str, ...]
+    found: tuple[str, ...]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case(("run", "--runtime", "torch-"),
+             ("torch-distributed", "torch-distributed-with-cache")),
+        Case(("run", "--runtime=jax",), ("jax-distributed",)),
+        Case(("explain", "--runtime", "jax"), ("jax-distributed",)),
+        Case(("runtimes", "show", "jax"), ("jax-distributed",)),
+        Case(("run", "--on", "l"), ("local",)),
+        Case(("run", "--on", "ssh/l"), ("ssh/lab", "ssh/loft")),
+        Case(("run", "--infra", "ssh/"),
+             ("ssh/lab", "ssh/loft", "ssh/gpu", "ssh/box-1", "ssh/solo")),
+        Case(("explain", "--on", "slurm/"), ("slurm/hpc", "slurm/big")),
+        Case(("run", "--on", "k8s/"), ("k8s/kind", "k8s/arn:aws:eks:eu/cluster")),
+        Case(("launch", "--infra", "k"), ()),
+        Case(("launch", "--on", "slurm/h"), ("slurm/hpc",)),
+        Case(("run", "--on", "x"), ()),
+        Case(("jobs", "show", "tr"), ("train",)),
+        Case(("jobs", "cancel", "other", "tr"), ("train",)),
+        Case(("jobs", "logs", "id00"), ("id0002", "id0001", "id0000")),
+        Case(("logs", "d"), ("dev", "demo")),
+        Case(("cancel", "t"), ("train",)),
+        Case(("down", "d"), ("dev",)),
+        Case(("launch", "-c", ""), ("dev",)),
+        Case(("exec", ""), ("dev",)),
+    ],
+    ids=lambda case: " ".join(case.words),
+)  # fmt: skip
+def test_names_are_completed(fake: FakeServer, case: Case) -> None:
+    for name in ("train", "train", "demo"):
+        fake.add_job(name)
+    fake.clusters.add("dev")
+    assert tuple(values(*case.words)) == case.found
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        (("run", ""), "file"),
+        (("run", "--nodes", "2", "tr"), "file"),
+        (("run", "train.py", "--data", "d"), "file"),
+        (("run", "-debug", "tr"), "file"),
+        (("run", "--env-file", ""), "file"),
+        (("launch", "t"), "file"),
+        (("launch", "--workdir", "c"), "dir"),
+        (("explain", "t"), "file"),
+        (("explain", "-f", ""), "file"),
+        (("validate", "t"), "file"),
+    ],
+)
+def test_files_are_left_to_the_shell(home: Path, words: tuple[str, ...], kind: str) -> None:
+    assert home.is_dir()
+    assert [(item.value, item.type) for item in items(*words)] == [(words[-1], kind)]
+
+
+def test_no_server_is_started_to_complete(home: Path) -> None:
+    assert values("jobs", "show", "") == []
+    assert values("logs", "") == []
+    assert values("launch", "-c", "") == []
+    assert not (home / "server.json").exists()
+    assert not (home / "server.sock").exists()
+
+
+def test_files_that_are_wrong_say_nothing(home: Path, tmp_path: Path) -> None:
+    (home / "config.yaml").write_text("pools: [")
+    (tmp_path / ".kube" / "config").write_text("contexts: 7")
+    (tmp_path / ".ssh" / "config").unlink()
+    (tmp_path / ".slurm" / "config").unlink()
+    assert infra_names() == ["local"]
+
+
+@pytest.mark.parametrize(
+    ("shell", "environ", "answer"),
+    [
+        (BashComplete, {"COMP_WORDS": "trainway run --on ssh/l", "COMP_CWORD": "3"},
+         "plain,ssh/lab\nplain,ssh/loft"),
+        (ZshComplete, {"COMP_WORDS": "trainway run --on ssh/l", "COMP_CWORD": "3"},
+         "plain\nssh/lab\n_\nplain\nssh/loft\n_"),
+        (FishComplete, {"COMP_WORDS": "trainway run --on ssh/l", "COMP_CWORD": "ssh/l"},
+         "plain,ssh/lab\nplain,ssh/loft"),
+    ],
+)  # fmt: skip
+def test_every_shell_gets_them_in_its_own_form(
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    shell: type[BashComplete],
+    environ: dict[str, str],
+    answer: str,
+) -> None:
+    assert home.is_dir()
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    completion = shell(app, {}, "trainway", "_TRAINWAY_COMPLETE")
+    assert completion.complete().startswith(answer)
+
+
+def test_completing_imports_nothing_of_the_compiler(home: Path) -> None:
+    script = (
+        "import sys; from click.shell_completion import ShellComplete; from trainway.cli.app "
+        "import app; ShellComplete(app, {}, 't', 'T').get_completions(['run', '--on'], 's'); "
+        "print(any(name.startswith('trainway.compiler') for name in sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert (done.stdout, home.is_dir()) == ("False\n", True)

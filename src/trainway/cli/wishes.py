@@ -1,0 +1,137 @@
+"""What may be asked for beside the thing to run, by the commands that run or explain a job."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import click
+
+from trainway.cli.completions import complete_infras, complete_runtimes
+from trainway.cli.times import parse_duration
+from trainway.cli.variables import env_option, given, task_options
+from trainway.errors import UsageError
+from trainway.sdk.manifests import Resources, Wishes
+from trainway.sdk.run_options import whole_seconds
+
+Command = Callable[..., Any]
+
+
+class _Amount(click.ParamType[str]):
+    """An amount of something, as Kubernetes writes it."""
+
+    name = "amount"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Check it; it is sent as it was written."""
+        from trainway.jobset.quantity import InvalidQuantityError, Quantity  # noqa: PLC0415 - slow
+
+        try:
+            is_negative = Quantity.parse(str(value)) < Quantity()
+        except InvalidQuantityError:
+            self.fail(f"{value!r} is not an amount; write 0.5, 500m or 4Gi", param, ctx)
+        if is_negative:
+            self.fail(f"{value!r} is negative", param, ctx)
+        return str(value)
+
+
+class _GpuCount(_Amount):
+    """A number of GPUs. Of which kind they are can be said in a task only."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Check it."""
+        kind, _, count = str(value).partition(":")
+        if kind[:1].isalpha():
+            self.fail(
+                f"{value!r} names a kind of GPU, and here only their number counts: --gpus "
+                f"{count or 1}. Tasks and clusters take kinds: trainway launch --gpus {value}",
+                param,
+                ctx,
+            )
+        return super().convert(value, param, ctx)
+
+
+_AMOUNT: Final = _Amount()
+
+
+class _Duration(click.ParamType[int]):
+    """A time that something may take, in seconds."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The seconds."""
+        if isinstance(value, int):
+            return value
+        try:
+            return whole_seconds(parse_duration(str(value)))
+        except UsageError as error:
+            self.fail(f"{error.message}{f'; {error.hint}' if error.hint else ''}", param, ctx)
+
+
+def wishes_group(command: Command) -> Command:
+    """All options that say something of the job itself."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def infra_option(help_text: str) -> Callable[[Command], Command]:
+    """`--on`, or `--infra` as SkyPilot has it."""
+    return click.option(
+        "--on",
+        "--infra",
+        "backend",
+        metavar="BACKEND",
+        help=help_text,
+        shell_complete=complete_infras,
+    )
+
+
+def wishes_of(options: dict[str, Any]) -> Wishes:
+    """What the options say."""
+    return Wishes(
+        name=options["name"],
+        nodes=options["nodes"],
+        procs_per_node=options["procs_per_node"],
+        resources=Resources(options["cpus"], options["memory"], options["gpus"]),
+        env=given("--env", options["variables"], options["env_files"]),
+        runtime=options["runtime"],
+        image=options["image"],
+        restarts=options["restarts"],
+        on=options["backend"],
+        containers=options["containers"],
+        secrets=given("--secret", options["secrets"], options["secret_files"]),
+        timeout=options["timeout"],
+    )
+
+
+_OPTIONS: Final[tuple[Callable[[Command], Command], ...]] = (
+    click.option("-n", "--name", help="Name of the job; else that of the file or program."),
+    click.option("--nodes", "--num-nodes", type=click.IntRange(min=1), help="Number of nodes."),
+    click.option("--procs-per-node", type=click.IntRange(min=1), help="Processes on each node."),
+    click.option("--cpus", type=_AMOUNT, help="CPUs for each node: 2, 0.5, 500m."),
+    click.option("--memory", type=_AMOUNT, help="Memory for each node: 4Gi, 500M."),
+    click.option("--gpus", type=_GpuCount(), help="GPUs for each node, which no other job gets."),
+    click.option(
+        "--runtime", help="The training runtime to run under.", shell_complete=complete_runtimes
+    ),
+    click.option(
+        "--image",
+        help="Run in containers of this image: here by podman or docker, with --on in pods. For a"
+        " script, a command or a TrainJob, whose trainer it is for.",
+    ),
+    click.option(
+        "--containers", is_flag=True, help="The same, with the images that the file names itself."
+    ),
+    env_option,
+    task_options,
+    click.option(
+        "--restarts", type=click.IntRange(min=0), default=0, help="Restarts after a failure."
+    ),
+    click.option(
+        "--timeout",
+        type=_Duration(),
+        help="The job fails if it runs for longer than this, restarts included: 90s, 30m, 2h.",
+    ),
+)
