@@ -230,6 +230,35 @@ def test_without_a_terminal_a_second_interrupt_cancels(home: Installation, gate:
     assert processes_of(visitor.env["TRAINWAY_JOB_ID"]) == []
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_command_that_is_ended_says_that_its_job_goes_on(
+    home: Installation, gate: Gate, number: signal.Signals
+) -> None:
+    shown = subprocess.Popen(
+        [str(TRAINWAY), "run", "--name", "left", "--", *gate.command()],
+        env=home.environ(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    visitor = gate.next()
+    with shown:
+        until(shown.stderr, "left: Running")
+        shown.send_signal(number)
+        _, printed = shown.communicate(timeout=TIMEOUT_S)
+    job = visitor.env["TRAINWAY_JOB_ID"]
+    assert (shown.returncode, printed) == (
+        128 + number,
+        (
+            f"left goes on. To look at it: trainway jobs logs -f {job}\n"
+            f"To end it: trainway jobs cancel {job}\n"
+        ),
+    )
+    assert is_alive(visitor.pid)
+    visitor.let_go()
+    home.run("jobs", "wait", job)
+
+
 def until(stream: Any, text: str) -> str:
     """Read lines up to the one with the text."""
     for line in stream:
@@ -294,7 +323,10 @@ def test_an_interrupt_asks_and_can_leave_the_job_alone(home: Installation, gate:
     terminal.type("d\n")
     status, printed = terminal.end()
     assert status == 0
-    assert "kept goes on; trainway jobs logs -f " in printed
+    assert (
+        f"kept goes on. To look at it: trainway jobs logs -f {visitor.env['TRAINWAY_JOB_ID']}"
+        in printed
+    )
     visitor.let_go()
     home.run("jobs", "wait", visitor.env["TRAINWAY_JOB_ID"])
 

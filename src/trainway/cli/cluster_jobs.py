@@ -1,6 +1,7 @@
 """Jobs of clusters: found by number, and shown until they end."""
 
 from trainway.cli.cluster_text import NOT_FINISHED, NOT_FOUND, exit_code
+from trainway.cli.leaving import Leaving
 from trainway.cli.output import echo_line
 from trainway.errors import NotFoundError
 from trainway.sdk.cluster_rest import ClusterRest
@@ -33,8 +34,9 @@ def follow(rest: ClusterRest, cluster: str, job: Json) -> int:
 
     number = number_of(job)
     try:
-        following = Following(rest, job, view_for_output())
-        outcome = following.run()
+        with Leaving(lambda: _say_goes_on(cluster, number)):
+            following = Following(rest, job, view_for_output())
+            outcome = following.run()
     except KeyboardInterrupt:  # before or after anybody could be asked
         _say_goes_on(cluster, number)
         return NOT_FINISHED
@@ -46,4 +48,5 @@ def follow(rest: ClusterRest, cluster: str, job: Json) -> int:
 
 
 def _say_goes_on(cluster: str, number: int) -> None:
-    echo_line(f"job {number} goes on; trainway logs {cluster} {number} shows it again")
+    echo_line(f"job {number} goes on. To look at it: trainway logs {cluster} {number}")
+    echo_line(f"To end it: trainway cancel {cluster} {number}")

@@ -8,6 +8,7 @@ import click
 
 from trainway.cli.completions import complete_files
 from trainway.cli.connection import connect
+from trainway.cli.leaving import Leaving
 from trainway.cli.output import echo, echo_line, to_yaml
 from trainway.cli.refusal import RefusedError
 from trainway.cli.run_words import RunCommand, refuse_options
@@ -87,16 +88,18 @@ def command(ctx: click.Context, /, targets: tuple[str, ...], **options: Any) -> 
     if wishes.travels:
         _say_what_travels(objects, to_hosts=not wishes.is_in_pods)
     rest = connect()
-    jobs = _submit(rest, source, objects, {**options, **wishes.isolation()})
-    if options["detach"]:
-        for job in jobs:
-            echo(f"{job['metadata']['name']} {job['metadata']['id']}\n")
-        return 0
-    try:
-        return follow(rest, jobs[0]) if options["num_jobs"] is None else wait(rest, jobs)
-    except KeyboardInterrupt:  # before or after anybody could be asked
-        _say_goes_on(jobs)
-        return _INTERRUPTED
+    jobs: list[Json] = []
+    with Leaving(lambda: _say_goes_on(jobs)):
+        try:
+            jobs += _submit(rest, source, objects, {**options, **wishes.isolation()})
+            if options["detach"]:
+                for job in jobs:
+                    echo(f"{job['metadata']['name']} {job['metadata']['id']}\n")
+                return 0
+            return follow(rest, jobs[0]) if options["num_jobs"] is None else wait(rest, jobs)
+        except KeyboardInterrupt:  # before or after anybody could be asked
+            _say_goes_on(jobs)
+            return _INTERRUPTED
 
 
 def follow(rest: Rest, job: Json) -> int:
@@ -133,12 +136,18 @@ def _without_secrets(objects: list[Json]) -> list[Json]:
 
 
 def _say_goes_on(jobs: list[Json]) -> None:
+    if not jobs:
+        echo_line("the job may have been submitted; trainway jobs list shows it")
+        return
     name, id_ = jobs[0]["metadata"]["name"], jobs[0]["metadata"]["id"]
     if len(jobs) > 1:
-        last = jobs[-1]["metadata"]["name"]
-        echo_line(f"{name} to {last} go on; trainway jobs list shows them")
+        last, most = jobs[-1]["metadata"]["name"], len(jobs) - 1
+        echo_line(f"{name} to {last} go on. To look at them: trainway jobs list")
+        start = name.removesuffix("0")
+        echo_line(f"To end them: trainway jobs cancel {start}{{0..{most}}}")
     else:
-        echo_line(f"{name} goes on; trainway jobs logs -f {id_} shows it again")
+        echo_line(f"{name} goes on. To look at it: trainway jobs logs -f {id_}")
+        echo_line(f"To end it: trainway jobs cancel {id_}")
 
 
 def _say_end(rest: Rest, job: Json) -> None:
