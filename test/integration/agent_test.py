@@ -76,6 +76,7 @@ def test_killed_rank_restarts_in_its_pod(out: Path) -> None:
         assert job.end()["succeeded"]
         last = [r for r in job.records() if r["type"] == "pod"][-1]
         assert last["containers"][0]["restarts"] == 1
+        assert last["containers"][0]["lastState"] == {"exitCode": 137, "reason": "Error"}
         assert last["phase"] == "Succeeded"
 
 

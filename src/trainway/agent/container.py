@@ -72,6 +72,8 @@ class Container(Listener, Prober):
         self.reason = ""
         self.message = ""
         self.exit_code = 0
+        self.last_state: Json = {}
+        """How it ended before it was started again, as Kubernetes has it."""
         self.signal = 0
         self.restarts = 0
         self.restart_times: list[float] = []
@@ -131,6 +133,7 @@ class Container(Listener, Prober):
         if self.started_at is not None:
             self.restarts += 1
             self.restart_times.append(self._node.now())
+            self.last_state = {"exitCode": self.exit_code, "reason": self.reason}
         self.state, self.reason, self.message = "waiting", "", ""
         self.started_at, self.finished_at = self._node.now(), None
         self.stopping = self._restart_wanted = False

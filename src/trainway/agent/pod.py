@@ -282,6 +282,8 @@ def _record(item: Container) -> Json:
     for key in ("reason", "message"):
         if getattr(item, key):
             record[key] = getattr(item, key)
+    if item.last_state:
+        record["lastState"] = item.last_state
     if item.log is not None and item.log.dropped:
         record["logBytesDropped"] = item.log.dropped
     return record

@@ -11,7 +11,7 @@ from trainway.cli.times import clock, parse_time, short
 Json = dict[str, Any]
 
 HEADER: Final = ("NAME", "ID", "KIND", "PHASE", "PROGRESS", "RESTARTS", "AGE")
-WIDE: Final = (*HEADER, "DURATION", "BACKEND", "PRIORITY", "REASON")
+WIDE: Final = (*HEADER, "DURATION", "BACKEND", "PRIORITY", "REASON", "MESSAGE")
 EVENT_HEADER: Final = ("TIME", "TYPE", "REASON", "OBJECT", "MESSAGE")
 NODE_HEADER: Final = ("NODE", "PHASE", "READY", "RESTARTS", "EXIT")
 
@@ -46,6 +46,7 @@ def row(job: Json, now: datetime, *, wide: bool) -> list[str]:
             spec.get("backend") or "",
             str(spec.get("priority") or 0),
             status.get("reason") or "",
+            _line(status.get("message")),
         ]
     return cells
 
@@ -64,12 +65,19 @@ def description(job: Json, events: Sequence[Json], now: datetime, *, paint: Pain
 
 
 def _node_table(nodes: Sequence[Json], failure: Json, paint: Paint) -> str:
-    """A row per node, with its host where there are several."""
+    """A row per node, with its host, reason and message where any has one."""
     rows = [_node_row(node, failure.get("node")) for node in nodes]
-    if not any(node.get("host") for node in nodes):
-        return Columns(NODE_HEADER, paint).table(rows)
-    hosts = [[*row, node.get("host") or ""] for row, node in zip(rows, nodes, strict=True)]
-    return Columns((*NODE_HEADER, "HOST"), paint).table(hosts)
+    header = list(NODE_HEADER)
+    more = {
+        "HOST": [node.get("host") or "" for node in nodes],
+        "REASON": [node_reason(node) for node in nodes],
+        "MESSAGE": [_line(node.get("message")) for node in nodes],
+    }
+    for name, cells in more.items():
+        if any(cells):
+            header.append(name)
+            rows = [[*row, cell] for row, cell in zip(rows, cells, strict=True)]
+    return Columns(header, paint).table(rows)
 
 
 def event_table(events: Sequence[Json]) -> str:
@@ -81,7 +89,7 @@ def event_row(event: Json) -> list[str]:
     """The cells of an event."""
     time = parse_time(event["time"]).astimezone().strftime("%H:%M:%S")
     keys = ("type", "reason", "object", "message")
-    return [time, *(" ".join(str(event.get(key) or "").split()) for key in keys)]
+    return [time, *(_line(event.get(key)) for key in keys)]
 
 
 def progress_text(status: Json) -> str:
@@ -92,6 +100,18 @@ def progress_text(status: Json) -> str:
     parts += [f"{clock(left)} left"] if left is not None else []
     parts += [f"{metric['name']} {metric['value']}" for metric in progress.get("metrics") or ()]
     return ", ".join(parts)
+
+
+def node_reason(node: Json) -> str:
+    """Why a node is as it is, or why its container was started again."""
+    return str(node.get("reason") or node.get("lastReason") or "")
+
+
+def node_exit(node: Json) -> str:
+    """How its program ended: now, or before it was started again."""
+    if node.get("exitCode") is not None:
+        return str(node["exitCode"])
+    return f"last {node['lastExitCode']}" if node.get("lastExitCode") else ""
 
 
 def node_name(node: Json) -> str:
@@ -124,8 +144,7 @@ def _facts(job: Json, now: datetime, paint: Paint) -> Iterator[tuple[str, str]]:
 
 
 def _node_row(node: Json, culprit: str | None) -> list[str]:
-    exit_code = node.get("exitCode")
-    ended = ["" if exit_code is None else str(exit_code)]
+    ended = [node_exit(node)]
     ended += ["failed first"] if node_name(node) == culprit else []
     return [
         node_name(node),
@@ -134,6 +153,10 @@ def _node_row(node: Json, culprit: str | None) -> list[str]:
         str(node.get("restarts") or 0),
         " ".join(ended).strip(),
     ]
+
+
+def _line(text: object) -> str:
+    return " ".join(str(text or "").split())
 
 
 def _percent(status: Json) -> str:

@@ -20,9 +20,9 @@ def job(phase: str = "Running", **status: Any) -> Json:
 
 def test_a_row_says_how_it_stands() -> None:
     progress = {"progressPercentage": 45}
-    cells = row(job(progress=progress, restarts=2, reason="Why"), NOW, wide=True)
+    cells = row(job(progress=progress, restarts=2, reason="Why", message="m\nn"), NOW, wide=True)
     assert cells == [
-        "a", "i1", "TrainJob", "Running", "45 %", "2", "5m", "4m", "local", "5", "Why"
+        "a", "i1", "TrainJob", "Running", "45 %", "2", "5m", "4m", "local", "5", "Why", "m n"
     ]  # fmt: skip
     assert row(job(), NOW, wide=False) == ["a", "i1", "TrainJob", "Running", "", "0", "5m"]
     assert row(job("Queued", startTime=None), NOW, wide=True)[7] == ""
@@ -79,6 +79,19 @@ def test_hosts_are_shown_where_there_are_several() -> None:
     assert "NODE    PHASE    READY  RESTARTS  EXIT  HOST\n" in text
     assert "node-0  Running  yes    0               h0\n" in text
     assert "node-1  Pending  no     0\n" in text
+
+
+def test_what_a_node_suffers_is_shown_while_it_suffers() -> None:
+    nodes = [
+        {"role": "node", "job": 0, "rank": 0, "phase": "Running", "ready": True, "restarts": 1}
+        | {"lastExitCode": 137, "lastReason": "OOMKilled"},
+        {"role": "node", "job": 0, "rank": 1, "phase": "Pending"}
+        | {"reason": "ImagePullBackOff", "message": "no such\nimage"},
+    ]
+    text = description(job("Running", nodes=nodes), [], NOW, paint=unpainted)
+    assert "NODE    PHASE    READY  RESTARTS  EXIT      REASON            MESSAGE\n" in text
+    assert "node-0  Running  yes    1         last 137  OOMKilled\n" in text
+    assert "node-1  Pending  no     0                   ImagePullBackOff  no such image\n" in text
 
 
 def test_phases_have_colours_on_a_terminal() -> None:

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from trainway.cli.colours import PHASES, is_colourful
-from trainway.cli.job_text import node_name
+from trainway.cli.job_text import node_exit, node_name, node_reason
 from trainway.cli.log_text import LogText
 from trainway.cli.times import clock
 from trainway.sdk.log_line import LogLine
@@ -101,7 +101,7 @@ class JobState:
             (metadata["name"], "bold"), "  ", phase_text(status["phase"]), f"  {passed}"
         )
         if status.get("restarts"):
-            head.append(f"  {status['restarts']} restarts", "yellow")
+            head.append(f"  {_restarts(status['restarts'])}", "yellow")
         if status.get("message"):
             head.append(f"  {status['message']}", "bright_black")
         yield head
@@ -120,14 +120,19 @@ def phase_text(phase: str) -> Text:
 def _nodes(nodes: Sequence[Json]) -> RenderableType:
     grid = Table.grid(padding=(0, 2))
     for node in nodes[:_MOST_NODES]:
-        more = [f"{node['restarts']} restarts"] if node.get("restarts") else []
-        more += [f"exit {node['exitCode']}"] if node.get("exitCode") else []
+        more = [_restarts(node["restarts"])] if node.get("restarts") else []
+        more += [f"exit {node_exit(node)}"] if node_exit(node) not in ("", "0") else []
+        more += [node_reason(node)] if node_reason(node) else []
         grid.add_row("", node_name(node), phase_text(node.get("phase") or ""), ", ".join(more))
     rest = Counter(node.get("phase") for node in nodes[_MOST_NODES:])
     if rest:
         counts = ", ".join(f"{count} {phase}" for phase, count in rest.most_common())
         grid.add_row("", "...", Text(f"and {counts}"), "")
     return grid
+
+
+def _restarts(number: int) -> str:
+    return "1 restart" if number == 1 else f"{number} restarts"
 
 
 def _progress(progress: Json) -> RenderableType:

@@ -38,10 +38,19 @@ def test_the_state_is_drawn() -> None:
     progress = {"progressPercentage": 50, "estimatedRemainingSeconds": 31, "metrics": metrics}
     state.update(job(nodes=nodes, restarts=1, progress=progress))
     head, first, second, bar = drawn(state)
-    assert head == "a  Running  0:00  1 restarts"
+    assert head == "a  Running  0:00  1 restart"
     assert first.split() == ["node-0", "Running"]
     assert second.split(maxsplit=2) == ["node-1", "Failed", "2 restarts, exit 1"]
     assert bar.split()[-6:] == ["50", "%", "0:31", "left", "loss", "0.5"]
+
+
+def test_what_a_node_suffers_is_drawn() -> None:
+    state = JobState()
+    suffering: Json = {"restarts": 1, "lastExitCode": 137, "lastReason": "OOMKilled"}
+    state.update(job(nodes=[node(0, **suffering), node(1, "Pending", reason="ImagePullBackOff")]))
+    _, first, second = drawn(state)
+    assert first.split(maxsplit=2)[2] == "1 restart, exit last 137, OOMKilled"
+    assert second.split(maxsplit=2)[2] == "ImagePullBackOff"
 
 
 def test_many_nodes_are_counted() -> None:

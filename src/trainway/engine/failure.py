@@ -16,7 +16,7 @@ _FAILED: Final = "Failed"
 _OVER: Final = ("Succeeded", _FAILED)
 _DELETED: Final = "Deleted"
 """The reason of a pod that was removed before it was seen to end."""
-_OUT_OF_MEMORY: Final = "OOMKilled"
+OUT_OF_MEMORY: Final = "OOMKilled"
 _BEYOND_SIGNALS: Final = 192
 _SIGNALLED: Final = 128
 """What shells and Kubernetes add to the number of a signal."""
@@ -41,7 +41,7 @@ def _culprit(pod: str, attempt: int, record: Record) -> Json:
     messages = [record.get("message"), *(item.get("message") for item in containers)]
     said = {
         "exitCode": (ended or {}).get("exitCode"),
-        "outOfMemory": _OUT_OF_MEMORY in reasons,
+        "outOfMemory": OUT_OF_MEMORY in reasons,
         "reason": record.get("reason"),
         "message": next((text for text in messages if text), None),
         "host": record.get("host") or record.get("node"),
@@ -52,7 +52,7 @@ def _culprit(pod: str, attempt: int, record: Record) -> Json:
 def failure_view(culprit: Json, nodes: Iterable[Json], attempts: int) -> Json:
     """The failure as a job shows it; `attempts` is how many there may be in all."""
     role, job, rank = culprit["pod"].rsplit("-", 2)
-    name = f"{role}-{rank}" if job == "0" else f"{role}-{job}-{rank}"
+    name = shown_name(role, int(job), int(rank))
     others = [node for node in nodes if _key(node) != culprit["pod"]]
     stopped = sum(bool(node.get("stopped")) for node in others)
     attempt = culprit["attempt"] + 1
@@ -78,14 +78,26 @@ def _key(node: Json) -> str:
 def _how(culprit: Json) -> str:
     code, reason, message = (culprit.get(name) for name in ("exitCode", "reason", "message"))
     if culprit.get("outOfMemory"):
-        return "was killed by SIGKILL: it ran out of memory"
+        return exit_words(int(code or 0), out_of_memory=True)
     if reason or not code:
         where = f" on {culprit['host']}" if culprit.get("host") else ""
         why = ": ".join(str(part) for part in (reason, message) if part)
         return f"failed{where}" + (f": {why}" if why else "")
-    killer = _signal_name(int(code))
-    text = f"was killed by {killer}" if killer else f"exited with {code}"
+    text = exit_words(int(code), out_of_memory=False)
     return f"{text}: {message}" if message else text
+
+
+def exit_words(code: int, *, out_of_memory: bool) -> str:
+    """How a process ended, as the rest of a sentence about its node."""
+    if out_of_memory:
+        return "was killed by SIGKILL: it ran out of memory"
+    killer = _signal_name(code)
+    return f"was killed by {killer}" if killer else f"exited with {code}"
+
+
+def shown_name(role: str, job: int, rank: int) -> str:
+    """`role-rank`, as in front of log lines; with the number of its Job where there are several."""
+    return f"{role}-{job}-{rank}" if job else f"{role}-{rank}"
 
 
 def _signal_name(code: int) -> str:

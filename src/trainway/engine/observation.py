@@ -110,6 +110,7 @@ class Observation:
         code = _exit_code(containers) if node["phase"] in _OVER else None
         starts = sorted(item["startedAt"] for item in containers if item.get("startedAt"))
         node |= {} if code is None else {"exitCode": code}
+        node |= {} if node["phase"] in _OVER else _before(containers)
         node |= {"startTime": starts[0]} if starts else {}
         node |= {"reason": record["reason"]} if record.get("reason") else {}
         node |= {"host": record["host"]} if record.get("host") else {}
@@ -202,6 +203,16 @@ class Observation:
 def _node(key: str) -> Json:
     role, job, rank = key.rsplit("-", 2)
     return {"role": role, "job": int(job), "rank": int(rank)}
+
+
+def _before(containers: Iterable[Mapping[str, Any]]) -> Json:
+    """How a container last failed of a pod that goes on."""
+    for item in containers:
+        last = item if item.get("exitCode") else item.get("lastState") or {}
+        if last.get("exitCode"):
+            reason = {"lastReason": str(last["reason"])} if last.get("reason") else {}
+            return {"lastExitCode": int(last["exitCode"]), **reason}
+    return {}
 
 
 def _exit_code(containers: Iterable[Mapping[str, Any]]) -> int | None:

@@ -94,6 +94,15 @@ def test_a_pod_that_runs_has_no_exit_code_though_an_init_container_has() -> None
     assert "exitCode" not in observed(record).nodes["node-0-0"]
 
 
+def test_a_pod_that_goes_on_tells_how_its_container_failed_before() -> None:
+    last = {"exitCode": 137, "reason": "OOMKilled"}
+    node = observed(pod("Running", lastState=last)).nodes["node-0-0"]
+    assert (node["lastExitCode"], node["lastReason"]) == (137, "OOMKilled")
+    assert "lastExitCode" not in observed(pod("Failed", lastState=last)).nodes["node-0-0"]
+    between = observed(pod("Running", exitCode=3)).nodes["node-0-0"]
+    assert (between["lastExitCode"], "exitCode" in between) == (3, False)
+
+
 @pytest.mark.parametrize(
     ("last", "code"),
     [(end(True, ""), 0), (end(False, "FailedJobs"), 9), ({"type": "other"}, None)],

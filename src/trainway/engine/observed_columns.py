@@ -9,11 +9,15 @@ from trainway.api.timeout import past_timeout
 from trainway.engine.observation import Observation
 from trainway.engine.phases import LIVE, Phase
 from trainway.engine.record import AT_ONCE, JobRecord
+from trainway.engine.trouble import trouble_of
 from trainway.engine.wishes import DEADLINE, DELETE, ENDING, RESUME
 from trainway.jobset.status import moment
 
 _MAY_WAIT: Final = (Phase.STARTING, Phase.QUEUED, Phase.RESTARTING)
 """Phases in which a backend that schedules may say why nothing runs yet."""
+
+_CRASHES: Final = "CrashLoopBackOff"
+"""What a node that is named with its exit status tells better."""
 
 
 def observed_columns(
@@ -53,7 +57,7 @@ def _phase_columns(record: JobRecord, observed: Observation, *, schedules: bool)
     said = _why(observed, phase)
     if phase != record.phase:
         columns |= {"phase": phase, **said}
-    elif schedules and phase in _MAY_WAIT:
+    elif phase == Phase.RUNNING or (schedules and phase in _MAY_WAIT):
         columns |= {name: text for name, text in said.items() if text != getattr(record, name)}
     return columns
 
@@ -89,6 +93,8 @@ def _was_overdue(record: JobRecord, observed: Observation, now: str) -> bool:
 
 
 def _why(observed: Observation, phase: Phase) -> dict[str, str]:
-    """What a job says for itself while nothing of it runs."""
-    waiting = observed.waiting if phase in _MAY_WAIT else {}
+    """What a job says for itself while nothing of it runs, or while one of its nodes suffers."""
+    if phase == Phase.RUNNING and observed.waiting.get("reason") in (None, _CRASHES):
+        return trouble_of(observed.nodes.values())
+    waiting = observed.waiting if phase in (*_MAY_WAIT, Phase.RUNNING) else {}
     return {name: str(waiting.get(name) or "") for name in ("reason", "message")}

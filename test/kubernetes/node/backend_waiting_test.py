@@ -65,6 +65,28 @@ def test_a_job_that_waits_says_why(
     assert wait_until(lambda: not node_cluster.get(*kinds)["items"], PATIENCE_S)
 
 
+def test_what_a_node_suffers_is_shown_while_it_suffers(
+    home: Installation, namespace: str, tmp_path: Path
+) -> None:
+    script = "[ $JOB_COMPLETION_INDEX = 0 ] && exec sleep 600; exit 3"
+    gang = ShellJobSet("gang", script, pods=2, restart_policy="OnFailure", backoff_limit=99)
+    id_ = gang.submit(home, namespace, tmp_path)
+
+    def suffers() -> bool:
+        status = home.look(id_)["status"]
+        is_told = "exited with 3" in status["message"]
+        return status["phase"] == "Running" and is_told
+
+    assert wait_until(suffers, PATIENCE_S), home.look(id_)["status"]
+    shown = home.run("jobs", "show", id_).splitlines()
+    (row,) = (line.split() for line in shown if line.startswith("node-1 "))
+    assert row[:2] == ["node-1", "Running"]
+    assert row[row.index("last") + 1] == "3", shown
+    assert row[-1] in ("CrashLoopBackOff", "Error"), shown
+    assert "exited with 3" in home.run("jobs", "list", "-o", "wide")
+    home.run("jobs", "delete", id_)
+
+
 def test_a_job_in_a_queue_says_which_and_why(
     home: Installation, queues: Queues, tmp_path: Path
 ) -> None:

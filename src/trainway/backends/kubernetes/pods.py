@@ -25,6 +25,8 @@ _OVER: Final = ("Succeeded", "Failed")
 _STARTING: Final = ("ContainerCreating", "PodInitializing")
 """Why a container waits when nothing is wrong."""
 
+_CRASHES: Final = "CrashLoopBackOff"
+
 Age = tuple[str, int, bool, str]
 """Of two pods the one with the larger age is newer."""
 
@@ -148,6 +150,9 @@ def _container(status: Json) -> Json:
         container["exitCode"] = int(ended.get("exitCode") or 0)
         texts = {"message": ended.get("message"), "reason": ended.get("reason")}
         container |= {name: text for name, text in texts.items() if text}
+    if before:
+        reason = {"reason": before["reason"]} if before.get("reason") else {}
+        container["lastState"] = {"exitCode": int(before.get("exitCode") or 0), **reason}
     return container
 
 
@@ -162,7 +167,8 @@ def _reason(status: Json) -> tuple[str, str]:
     for item in everywhere:
         waits = (item.get("state") or {}).get("waiting") or {}
         if waits.get("reason") and waits["reason"] not in _STARTING:
-            return str(waits["reason"]), str(waits.get("message") or "")
+            is_crash = waits["reason"] == _CRASHES  # how it ended says more than the kubelet does
+            return str(waits["reason"]), "" if is_crash else str(waits.get("message") or "")
         ended = (item.get("state") or {}).get("terminated") or {}
         if ended.get("reason") == "OOMKilled":
             return "OOMKilled", "a container used more memory than its limit"

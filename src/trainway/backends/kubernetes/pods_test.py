@@ -123,6 +123,48 @@ SIDE = {"name": "main", "restartCount": 1}
             {"reason": "OOMKilled"},
         ),
         Case(
+            "was killed and runs again",
+            {
+                "phase": "Running",
+                "containerStatuses": [
+                    SIDE
+                    | {
+                        "state": {"running": {"startedAt": TIME}},
+                        "lastState": {"terminated": {"exitCode": 137, "reason": "OOMKilled"}},
+                    }
+                ],
+            },
+            {
+                "reason": None,
+                "containers": [
+                    {
+                        "name": "main",
+                        "restarts": 1,
+                        "startedAt": TIME,
+                        "lastState": {"exitCode": 137, "reason": "OOMKilled"},
+                    }
+                ],
+            },
+        ),
+        Case(
+            "waits to be started again",
+            {
+                "phase": "Running",
+                "containerStatuses": [
+                    SIDE
+                    | {
+                        "state": {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off"}},
+                        "lastState": {"terminated": {"exitCode": 1}},
+                    }
+                ],
+            },
+            {
+                "reason": "CrashLoopBackOff",
+                "message": None,
+                "containers": [{"name": "main", "restarts": 1, "lastState": {"exitCode": 1}}],
+            },
+        ),
+        Case(
             "waits for its image",
             {
                 "phase": "Pending",
