@@ -1,8 +1,8 @@
 """Tells Trainway, or Kubeflow Trainer on a cluster, how far a training is.
 
-Both give every container of a job the address, the token and the certificate to report with. The
-kubeflow SDK does this in one call and is used where it is installed; the rest of this file is for
-images without it.
+Both give every container of a job the address, the token and the certificate to report with. This
+file needs only Python: copy it. Where the kubeflow SDK is installed, its `update_trainjob_status`
+does the same.
 """
 
 import json
@@ -29,11 +29,7 @@ def report(percent: float, remaining_seconds: float | None = None, **metrics: fl
         return False
     _last = time.monotonic()
     remaining = None if remaining_seconds is None else int(remaining_seconds)
-    try:
-        from kubeflow.trainer import update_trainjob_status
-    except ImportError:
-        return _post(int(percent), remaining, metrics)
-    return bool(update_trainjob_status(int(percent), remaining, metrics))
+    return _post(int(percent), remaining, metrics)
 
 
 def _post(percent: int, remaining: int | None, metrics: dict[str, float]) -> bool:

@@ -113,7 +113,7 @@ def test_the_readme_shows_the_messages_that_are_printed() -> None:
 
 def test_the_quickstart_prints_what_the_readme_says(home: Installation) -> None:
     command, shown = re.findall(
-        r"make install\n\.venv/bin/trainway ([^\n]+)\n```.*?```\n(.*?)```",
+        r"make install\n\.venv/bin/trainway ([^\n]+)\n```.*?```text\n(.*?)```",
         text("README.md"),
         re.DOTALL,
     )[0]
@@ -124,7 +124,12 @@ def test_the_quickstart_prints_what_the_readme_says(home: Installation) -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "number"), [("README.md", 0), *(("docs/sdk.md", number) for number in range(3))]
+    ("page", "number"),
+    [
+        ("README.md", 0),
+        *(("docs/sdk.md", number) for number in range(3)),
+        *(("docs/variants.md", number) for number in range(2)),
+    ],
 )
 def test_the_programs_that_use_the_sdk_run(
     page: str, number: int, home: Installation, tmp_path: Path
@@ -146,6 +151,25 @@ def test_the_programs_that_use_the_sdk_run(
     assert done.returncode == 0, done.stderr
     for result in re.findall(r"^ *print\(.*\)  # (.+)$", source, re.MULTILINE):
         assert result in done.stdout
+
+
+def test_a_secret_beside_a_job_is_passed_to_it(home: Installation) -> None:
+    (manifest,) = re.findall(r"```yaml\n(apiVersion.*?)```", text("docs/keys.md"), re.DOTALL)
+
+    assert home.run("run", "-", text=manifest) == "node-0 | the token has 10 characters\n"
+
+
+def test_the_modules_that_the_architecture_names_are_there() -> None:
+    page = text("docs/architecture.md")
+    source = REPOSITORY / "src" / "trainway"
+    packages = "agent|api|backends|cli|compiler|engine|jobset|kube|operator|runtimes|sdk|server"
+
+    named = set(re.findall(rf"`((?:{packages})/[a-z_/.]*[a-z_])`", page))
+
+    assert len(named) > 30
+    for name in named:
+        path = source / name
+        assert path.exists() or path.with_suffix(".py").exists(), name
 
 
 def test_the_variables_of_a_job_are_documented(home: Installation) -> None:
@@ -234,6 +258,6 @@ def test_ci_and_pre_commit_run_what_the_makefile_runs() -> None:
     entries = [hook["entry"].replace(".venv/bin/", "$(BIN)/") for hook in repo["hooks"]]
 
     steps = re.findall(r"^step make ([a-z-]+)", text(".ci/run"), re.MULTILINE)
-    assert steps == ["install", "lint", "test", "test-cluster"]
+    assert steps == ["install", "lint", "test", "test-hosts", "test-cluster"]
     for entry in entries:
         assert f"@{entry}" in text("Makefile")
