@@ -1,8 +1,9 @@
 """The environment and the command line of a container, by the rules of the kubelet.
 
-Three layers, the later ones winning: what the submitter had, what Trainway says about the rank, and
-what the container declares. `$(NAME)` refers to the last layer only, as on a cluster; what is not
-known there stays as it is written, and `$$(NAME)` gives `$(NAME)`.
+Three layers, the later ones winning: what the submitter had, what Trainway says about the pod, and
+what the container declares. `$(NAME)` refers to the last two, as on a cluster, where both are
+entries of the container; what is not known there stays as it is written, and `$$(NAME)` gives
+`$(NAME)`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     from trainway.agent.downward import Downward
     from trainway.agent.objects import Objects
-    from trainway.agent.pod_identity import PodIdentity
 
     Json = dict[str, Any]
 
@@ -59,9 +59,11 @@ def expand(text: str, known: Mapping[str, str]) -> str:
             position = dollar + 2
 
 
-def declared(container: Json, objects: Objects, downward: Downward) -> dict[str, str]:
-    """What the container declares: envFrom, then env, each value expanded by those before it."""
-    env: dict[str, str] = {}
+def declared(
+    container: Json, objects: Objects, downward: Downward, told: Mapping[str, str]
+) -> dict[str, str]:
+    """What it is told, then what it declares: envFrom, and env, each expanded by those before."""
+    env = dict(told)
     for source in container.get("envFrom") or []:
         env.update(_from_object(source, objects))
     for entry in container.get("env") or []:
@@ -112,19 +114,6 @@ def _from_source(
 
 def _text(value: bytes) -> str:
     return value.decode("utf-8", "surrogateescape")
-
-
-def about_rank(pod: PodIdentity, output: str) -> dict[str, str]:
-    """What Trainway tells every process."""
-    return {
-        "HOSTNAME": pod.hostname,
-        "TRAINWAY_JOB_ID": pod.plan.id,
-        "TRAINWAY_JOB_NAME": pod.plan.job_name,
-        "TRAINWAY_ROLE": pod.role.name,
-        "TRAINWAY_RANK": str(pod.slot),
-        "TRAINWAY_RESTART_ATTEMPT": str(pod.attempt),
-        "TRAINWAY_OUTPUT_DIR": output,
-    }
 
 
 def devices(container: Json, assigned: Json) -> dict[str, str]:

@@ -6,7 +6,6 @@ import pytest
 
 from trainway.agent.downward import Downward
 from trainway.agent.environment import (
-    about_rank,
     command_line,
     declared,
     devices,
@@ -206,7 +205,7 @@ def test_declared_environment() -> None:
             {"name": "EMPTY"},
         ],
     }  # fmt: skip
-    assert declared(container, OBJECTS, DOWNWARD) == {
+    assert declared(container, OBJECTS, DOWNWARD, {}) == {
         "A": "1",
         "B": "mine",
         "P_A": "1",
@@ -230,12 +229,12 @@ def test_declared_environment() -> None:
 )
 def test_what_is_missing_is_named(container: Json) -> None:
     with pytest.raises(MissingError, match=r"none|fileKeyRef"):
-        declared(container, OBJECTS, DOWNWARD)
+        declared(container, OBJECTS, DOWNWARD, {})
 
 
 def test_completion_index_comes_last_and_once() -> None:
     added = with_completion_index({"env": [{"name": "A", "value": "$(JOB_COMPLETION_INDEX)"}]})
-    assert declared(added, OBJECTS, DOWNWARD) == {
+    assert declared(added, OBJECTS, DOWNWARD, {}) == {
         "A": "$(JOB_COMPLETION_INDEX)",
         "JOB_COMPLETION_INDEX": "3",
     }
@@ -243,22 +242,23 @@ def test_completion_index_comes_last_and_once() -> None:
     assert with_completion_index(own) is own
 
 
+def test_what_the_pod_is_told_can_be_referred_to_and_replaced() -> None:
+    told = {"TRAINWAY_RANK": "3", "TRAINWAY_OUTPUT_DIR": "/out"}
+    env = [
+        {"name": "FILE", "value": "$(TRAINWAY_OUTPUT_DIR)/$(TRAINWAY_RANK)"},
+        {"name": "TRAINWAY_OUTPUT_DIR", "value": "/mine"},
+    ]
+    assert declared({"env": env}, OBJECTS, DOWNWARD, told) == {
+        "TRAINWAY_RANK": "3",
+        "FILE": "/out/3",
+        "TRAINWAY_OUTPUT_DIR": "/mine",
+    }
+
+
 def test_command_and_arguments_are_expanded() -> None:
     container = {"command": ["run", "$(A)"], "args": ["$(A)$$(A)", 5]}
     assert command_line(container, {"A": "x"}) == (["run", "x"], ["x$(A)", "5"])
     assert command_line({"args": ["train"]}, {}) == ([], ["train"])
-
-
-def test_about_rank() -> None:
-    assert about_rank(POD, "/out") == {
-        "HOSTNAME": "js-node-1-3",
-        "TRAINWAY_JOB_ID": "job-1",
-        "TRAINWAY_JOB_NAME": "mine",
-        "TRAINWAY_ROLE": "node",
-        "TRAINWAY_RANK": "3",
-        "TRAINWAY_RESTART_ATTEMPT": "2",
-        "TRAINWAY_OUTPUT_DIR": "/out",
-    }
 
 
 @pytest.mark.parametrize(

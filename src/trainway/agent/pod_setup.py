@@ -12,7 +12,6 @@ from trainway.agent.command import Command
 from trainway.agent.container_tool import Contained, ContainerRun, inherited, tool_environment
 from trainway.agent.downward import Downward
 from trainway.agent.environment import (
-    about_rank,
     command_line,
     declared,
     devices,
@@ -21,6 +20,7 @@ from trainway.agent.environment import (
 )
 from trainway.agent.objects import MissingError
 from trainway.agent.process_tree import CONTAINER_MARK
+from trainway.agent.variables import DEFAULTS, JOB_ID, about_pod
 from trainway.agent.volumes import PodVolumes
 
 TYPE_CHECKING = False
@@ -71,13 +71,14 @@ class PodSetup:
         pod, node = self._pod, self._node
         if pod.role.job.indexed:
             container = with_completion_index(container)
-        own = declared(container, node.objects, self._downward)
+        about = about_pod(pod, node.output)
+        own = declared(container, node.objects, self._downward, about)
         mark = f"{pod.uid}/{container['name']}"
-        told = {**about_rank(pod, node.output), **own, CONTAINER_MARK: mark}
+        told = {"HOSTNAME": pod.hostname, **own, CONTAINER_MARK: mark}
         # The marks by which the processes of a job are found are not for the job to change.
-        told["TRAINWAY_JOB_ID"] = pod.plan.id
+        told[JOB_ID] = pod.plan.id
         told.update(node.marks(pod))
-        given = node.environment(pod)
+        given = {**DEFAULTS, **node.environment(pod)}
         gpus = devices(container, node.devices(pod))
         command, args = command_line(container, own)
         if node.plan.container_tool is not None:
@@ -104,7 +105,8 @@ class PodSetup:
             paths = PathMap(view.bindings)
             node.tell_once("Warning", "PathsMapped", f"volumes are not mounted here: {paths}")
             argv, cwd, view = paths.command(argv), paths.path(cwd), None
-            env = {**env, **paths.environment(own)}
+            mapped = {name: text for name, text in own.items() if about.get(name) != text}
+            env = {**env, **paths.environment(mapped)}
         env["PWD"] = posixpath.normpath(cwd)
         return Command(argv, env=env, cwd=posixpath.normpath(cwd), view=view, mark=mark)
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 import signal
 
+from trainway.agent.variables import JOB_ID
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-JOB_MARK = "TRAINWAY_JOB_ID"
 CONTAINER_MARK = "TRAINWAY_CONTAINER"
 _NAME_FLAGS = (b"-n", b"--name")
 
@@ -104,7 +105,7 @@ def has_mark(pid: int, name: str, value: str) -> bool:
 def marked(job_id: str) -> list[int]:
     """All processes of a job that run on this machine, by their environment."""
     others = [pid for pid in _all_pids() if pid != os.getpid()]
-    return [pid for pid in others if has_mark(pid, JOB_MARK, job_id) and is_alive(pid)]
+    return [pid for pid in others if has_mark(pid, JOB_ID, job_id) and is_alive(pid)]
 
 
 def of_pod(uid: str) -> list[int]:

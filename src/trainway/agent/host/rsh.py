@@ -18,7 +18,7 @@ from importlib import import_module
 from trainway.agent.directory import Directory
 from trainway.agent.host.access import KEY, KNOWN_HOSTS, PEERS, alias
 from trainway.agent.host.join import COMMAND_VARIABLE, POD_WORD, Session, attach
-from trainway.agent.process_tree import JOB_MARK
+from trainway.agent.variables import JOB_ID
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def main(arguments: Sequence[str]) -> int:
     home, *words = arguments
     try:
         call = Call(words)
-        job = os.environ.get(JOB_MARK, "")
+        job = os.environ.get(JOB_ID, "")
         directory = f"{home}/jobs/{job}"
         found = _peers(directory, job)
         pod = find_pod(call.host, str(found["jobset"]), found["pods"])

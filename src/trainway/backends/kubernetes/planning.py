@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from trainway.api.timeout import timeout_of
 from trainway.backends.base import Handle, Workload
-from trainway.backends.kubernetes import files, plain_jobs
+from trainway.backends.kubernetes import files, plain_jobs, variables
 from trainway.backends.kubernetes.form import KUEUE_API, Form, Offer, choose
 from trainway.backends.kubernetes.infra import POD, Infra
 from trainway.backends.masking import masked_object
@@ -70,10 +70,12 @@ def plan(workload: Workload, infra: Infra, offer: Offer, forced: str = "") -> Ku
     companions = workload.submitted if form is Form.SOURCE else workload.objects
     children: list[Json] = []
     archive: bytes | None = None
+    told = variables.Told(workload.id, workload.name)
     if form is Form.SOURCE:
-        top = source
+        top = variables.in_source(source, told)
     else:
         jobset = _limited(_queued(replaceable(workload.jobset), source), source)
+        jobset = variables.in_jobset(jobset, told)
         sent = files.planned(companions, jobset)
         companions, jobset, archive = sent.objects, sent.jobset, sent.archive
         top = jobset if form is Form.JOBSET else plain_jobs.service_of(jobset)

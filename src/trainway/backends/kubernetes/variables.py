@@ -1,0 +1,115 @@
+"""What Trainway tells the processes of a job, as variables of pods. Pure.
+
+The table is the agent's (`agent.variables`), so that a job finds the same on every backend. What
+differs from pod to pod is read from the pod by Kubernetes itself; no command is wrapped. The
+compiler has no part in it: what an operator makes of a TrainJob stays as upstream has it.
+"""
+
+import copy
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple
+
+from trainway.agent.variables import (
+    DEFAULTS,
+    JOB_ID,
+    JOB_NAME,
+    OUTPUT_DIR,
+    RANK,
+    RESTART_ATTEMPT,
+    ROLE,
+    VARIABLES,
+)
+from trainway.backends.kubernetes.pods import MPI_INDEX
+from trainway.jobset.model import replicated_jobs
+
+Json = dict[str, Any]
+
+OUTPUT: Final = "/opt/trainway/output"
+"""The output directory of a pod: a volume that lasts as long as the pod."""
+SHARED_OUTPUT: Final = "/tmp"  # noqa: S108 - a pod has it for itself
+"""The same where an operator makes the pods, and no volume can be added without its runtime."""
+
+_VOLUME: Final = "trainway-output"
+_INDEX: Final = "JOB_COMPLETION_INDEX"
+_REPLICA: Final = "TRAINWAY_REPLICA_INDEX"
+_FIELDS: Final = {variable.name: variable.field for variable in VARIABLES if variable.field}
+
+
+class Told(NamedTuple):
+    """What all pods of a job are told alike."""
+
+    id: str
+    name: str
+
+
+def in_jobset(jobset: Json, told: Told) -> Json:
+    """The JobSet with the variables in all containers, and a directory for what they produce."""
+    jobset = copy.deepcopy(jobset)
+    for role in replicated_jobs(jobset["spec"]):
+        pod = role.pod.spec
+        mounted = False
+        for container in (*(pod.get("initContainers") or ()), *pod["containers"]):
+            is_own = OUTPUT_DIR in _names(container.get("env"))
+            _add(container, _literal(told, OUTPUT) + _read(_FIELDS))
+            if not is_own:
+                mount = {"name": _VOLUME, "mountPath": OUTPUT}
+                container["volumeMounts"] = [*(container.get("volumeMounts") or ()), mount]
+                mounted = True
+        if mounted:
+            pod["volumes"] = [*(pod.get("volumes") or ()), {"name": _VOLUME, "emptyDir": {}}]
+    return jobset
+
+
+def in_source(source: Json, told: Told) -> Json:
+    """A TrainJob or MPIJob with the variables, for an operator that makes its pods."""
+    source = copy.deepcopy(source)
+    spec = source.setdefault("spec", {})
+    if source["kind"] == "TrainJob":
+        trainer = spec["trainer"] = spec.get("trainer") or {}
+        _add(trainer, _literal(told, SHARED_OUTPUT) + _read(_FIELDS))
+        return source
+    for kind, replica in (spec.get("mpiReplicaSpecs") or {}).items():
+        pod = (replica.get("template") or {}).get("spec") or {}
+        for container in pod.get("containers") or ():
+            _add(container, _literal(told, SHARED_OUTPUT) + _of_mpi(kind))
+    return source
+
+
+def _of_mpi(kind: str) -> list[Json]:
+    """The pods of an MPIJob come from a JobSet, or one by one from upstream's operator."""
+    values = {ROLE: kind.lower(), RANK: "0", RESTART_ATTEMPT: "0"}
+    if kind == "Launcher":
+        return _texts(values)
+    indexes = {_INDEX: _FIELDS[RANK], _REPLICA: f"metadata.labels['{MPI_INDEX}']"}
+    # A pod has one of the two, and a variable of what it does not have is empty.
+    return _read(indexes) + _texts(values | {RANK: f"$({_INDEX})$({_REPLICA})"})
+
+
+def _literal(told: Told, output: str) -> list[Json]:
+    return _texts({JOB_ID: told.id, JOB_NAME: told.name, OUTPUT_DIR: output, **DEFAULTS})
+
+
+def _texts(values: dict[str, str]) -> list[Json]:
+    return [{"name": name, "value": text} for name, text in values.items()]
+
+
+def _read(fields: dict[str, str]) -> list[Json]:
+    return [
+        {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
+        for name, path in fields.items()
+    ]
+
+
+def _add(container: Json, variables: Iterable[Json]) -> None:
+    """Put variables first, where the container's own can refer to them; its own count more.
+
+    All but the id of the job, by which everything of it is found.
+    """
+    own = [entry for entry in container.get("env") or () if entry.get("name") != JOB_ID]
+    names = _names(own)
+    added = [variable for variable in variables if variable["name"] not in names]
+    container["env"] = [*added, *own]
+
+
+def _names(env: Iterable[Json] | None) -> set[str]:
+    return {str(entry.get("name")) for entry in env or ()}
