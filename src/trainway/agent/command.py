@@ -8,7 +8,7 @@ import posixpath
 import resource
 import signal
 
-from trainway.agent import linux, mounts
+from trainway.agent import control_group, linux, mounts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ class Command:
         """Runs in place of a program; its result is the exit code."""
         self.contained = contained
         """The container that the program runs, where that is a container tool."""
+        self.group = ""
+        """The control group that limits it; empty: it has none of its own."""
 
 
 class Surroundings:
@@ -76,6 +78,8 @@ def run_in_child(command: Command, surroundings: Surroundings) -> None:
         _reset_signals()
         os.setsid()
         _die_with(surroundings.parent)
+        if command.group:
+            control_group.enter(command.group)
         for number, fd in enumerate(surroundings.stdio):
             os.dup2(fd, number)
         resource.setrlimit(resource.RLIMIT_NOFILE, surroundings.files)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from trainway.agent.container_tool import Contained
+    from trainway.agent.control_group import ControlGroup
     from trainway.agent.event_loop import Timer
     from trainway.agent.log_writer import LogWriter
     from trainway.agent.node import Node
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
+KILLED = 137
+"""The exit code of a program that SIGKILL ended, or of a shell around it."""
 OOM_KILLED = "OOMKilled"
 OUT_OF_MEMORY = "it took more memory than it has"
 INIT, SIDECAR, MAIN = "init", "sidecar", "main"
@@ -88,6 +91,8 @@ class Container(Listener, Prober):
         self._restart_wanted = False
         self._backoff = CrashBackoff()
         self._process: Process | None = None
+        self._group: ControlGroup | None = None
+        """What holds it to its memory limit while it runs."""
         self._removing = False
         """Its process ended, and what the container tool left is being removed."""
         self._errors = b""
@@ -138,6 +143,8 @@ class Container(Listener, Prober):
         self.started_at, self.finished_at = self._node.now(), None
         self.stopping = self._restart_wanted = False
         self._errors = b""
+        self._group = self._node.control_group(self.spec, self.command.mark)
+        self.command.group = self._group.path if self._group is not None else ""
         try:
             self._process = self._node.processes.start(self.command, self, with_output=True)
         except OSError as error:
@@ -337,13 +344,25 @@ class Container(Listener, Prober):
         self.exit_code = exit_code
         self.finished_at = self._node.now()
         self.reason = "Completed" if exit_code == 0 else "Error"
-        if exit_code and self._node.ran_out_of_memory():
+        if self._ran_out_of_memory():
             self.reason, self.message = OOM_KILLED, OUT_OF_MEMORY
             self._owner.tell("Warning", OOM_KILLED, f"container {self.name}: {OUT_OF_MEMORY}")
         if why_not_started:
             self.reason, self.message = "StartError", why_not_started
             text = f"Error: failed to start container {self.name}: {self.message}"
             self._owner.tell("Warning", "Failed", text)
+
+    def _ran_out_of_memory(self) -> bool:
+        """Whether it failed because it, or all of the agent's, took more memory than it may."""
+        group, self._group = self._group, None
+        own = group is not None and group.ran_out_of_memory()
+        if group is not None:
+            group.remove()
+        if not self.exit_code:
+            return False
+        is_killed = self.exit_code == KILLED and not self.stopping
+        outer = self._node.ran_out_of_memory(is_killed=is_killed)
+        return own or outer
 
     def _stop_probes(self) -> None:
         for probe in self._probes:

@@ -51,7 +51,9 @@ def _like(
 ) -> Command:
     if function is not None:
         return Command([], env=base.env, mark=base.mark, function=function)
-    return Command(argv or [], env=base.env, cwd=base.cwd, view=base.view, mark=base.mark)
+    made = Command(argv or [], env=base.env, cwd=base.cwd, view=base.view, mark=base.mark)
+    made.group = base.group
+    return made
 
 
 def _address(target: Json, container: Json, host: str) -> tuple[str, int]:

@@ -67,7 +67,12 @@ class LocalPods(Workplace):
 
     def clear(self, done: Callable[[], object]) -> None:
         """Remove every container and kill every process that can have come from the job."""
-        self._purge(lambda: self._sweep(done))
+
+        def swept() -> None:
+            self.node.sweep_groups()
+            done()
+
+        self._purge(lambda: self._sweep(swept))
 
     def abandon(self) -> None:
         """Kill everything without waiting for any of it."""

@@ -6,11 +6,14 @@ import os
 
 from trainway.agent import log_limit, mounts
 from trainway.agent.bindings import Binding, needed
+from trainway.agent.control_group import ControlGroups
 from trainway.agent.host_names import HOSTS, hosts_file, mentions_pods
 from trainway.agent.log_limit import LogLimit
 from trainway.agent.log_writer import LogWriter
 from trainway.agent.mounts import MountView
 from trainway.agent.objects import Objects
+from trainway.agent.oom_counter import OomCounter
+from trainway.agent.quantity import times
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 
     from trainway.agent.clock import Clock
     from trainway.agent.command import Command
+    from trainway.agent.control_group import ControlGroup
     from trainway.agent.directory import Directory
     from trainway.agent.event_loop import EventLoop
     from trainway.agent.helper import Helper
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
 STAGE = "volumes/root"
 HOSTS_FILE = "volumes/hosts"
 READABLE = 0o644
+UID_DIGITS = 8
 NO_ROOM = "/dev/full"
 """Stands in for a log file that cannot be made: every write to it fails as on a full disk."""
 SHARED_TREES = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - where mount points may be made
@@ -67,6 +72,8 @@ class Node:
         self._calls_by_name: bool | None = None
         self._told: set[str] = set()
         self._log_limit: LogLimit | None = None
+        self._killings = OomCounter.of_this_process()
+        self._groups = ControlGroups()
         self.hosts_path = HOSTS_FILE
         """Where the hosts file of the job is, in its directory."""
 
@@ -92,9 +99,35 @@ class Node:
         """The devices that are assigned to a pod."""
         return self.plan.devices.get(pod.key) or {}
 
-    def ran_out_of_memory(self) -> bool:
-        """Whether something was killed for want of memory since this was asked last."""
-        return False
+    def ran_out_of_memory(self, *, is_killed: bool) -> bool:
+        """Whether a container without a group of its own failed for want of memory.
+
+        `is_killed`: SIGKILL ended it, and not ours.
+        """
+        return self._killings.has_grown() and is_killed
+
+    def control_group(self, container: Json, mark: str) -> ControlGroup | None:
+        """What holds a container to its memory limit; None: it has none, or nothing does."""
+        limit = _memory_limit(container)
+        if not limit or self.plan.container_tool is not None:
+            return None
+        name = mark[:UID_DIGITS] + mark[mark.index("/") :].replace("/", "-")
+        group = self._groups.make(f"{self._group_prefix}{name}", times(limit, 1))
+        if group is None:
+            why = "no control group is delegated to this user"
+            self.tell_once("Normal", "MemoryNotLimited", f"memory limits do not hold here: {why}")
+        return group
+
+    def sweep_groups(self) -> None:
+        """Take away what an earlier agent left of the job's control groups."""
+        pods = [role.pod_spec for role in self.plan.roles]
+        lists = [pod.get(part) or () for pod in pods for part in ("initContainers", "containers")]
+        if any(_memory_limit(container) for containers in lists for container in containers):
+            self._groups.sweep(self._group_prefix)
+
+    @property
+    def _group_prefix(self) -> str:
+        return f"trainway-{self.plan.id}-"
 
     @property
     def addresses(self) -> Mapping[str, str]:
@@ -191,3 +224,8 @@ class Node:
             self.directory.make(STAGE)
             self._can_mount = mounts.available(self.directory.join(STAGE))
         return self._can_mount
+
+
+def _memory_limit(container: Json) -> str:
+    limits = (container.get("resources") or {}).get("limits") or {}
+    return str(limits.get("memory") or "")

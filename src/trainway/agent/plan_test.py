@@ -51,7 +51,7 @@ def test_what_has_no_effect_is_named() -> None:
     assert [text.split(" ")[0] for text in not_honoured(plan)] == [
         "securityContext",
         "image",
-        "resources.limits",
+        "resources.limits.cpu",
         "livenessProbe.grpc",
         "serviceAccountToken",
     ]

@@ -25,7 +25,7 @@ _POD_FIELDS = (
 )
 
 _IMAGE = "image (commands run on this machine)"
-_LIMITS = "resources.limits (not enforced)"
+_LIMITS = "resources.limits.cpu (not enforced)"
 _NAMES = {"image": _IMAGE, "limits": _LIMITS}
 _CONTAINERS_HONOUR = (_IMAGE, _LIMITS, "hostNetwork", "hostIPC")
 
@@ -55,7 +55,7 @@ def _pod_fields(spec: Json) -> Iterator[str]:
         if container.get("securityContext"):
             yield "securityContext"
         limits = (container.get("resources") or {}).get("limits") or {}
-        if "cpu" in limits or "memory" in limits:
+        if "cpu" in limits:
             yield _LIMITS
         for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
             if (container.get(probe) or {}).get("grpc"):

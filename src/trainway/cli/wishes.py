@@ -94,7 +94,9 @@ def wishes_of(options: dict[str, Any]) -> Wishes:
         name=options["name"],
         nodes=options["nodes"],
         procs_per_node=options["procs_per_node"],
-        resources=Resources(options["cpus"], options["memory"], options["gpus"]),
+        resources=Resources(
+            options["cpus"], options["memory"], options["gpus"], options["memory_limit"]
+        ),
         env=given("--env", options["variables"], options["env_files"]),
         runtime=options["runtime"],
         image=options["image"],
@@ -110,8 +112,22 @@ _OPTIONS: Final[tuple[Callable[[Command], Command], ...]] = (
     click.option("-n", "--name", help="Name of the job; else that of the file or program."),
     click.option("--nodes", "--num-nodes", type=click.IntRange(min=1), help="Number of nodes."),
     click.option("--procs-per-node", type=click.IntRange(min=1), help="Processes on each node."),
-    click.option("--cpus", type=_AMOUNT, help="CPUs for each node: 2, 0.5, 500m."),
-    click.option("--memory", type=_AMOUNT, help="Memory for each node: 4Gi, 500M."),
+    click.option(
+        "--cpus",
+        type=_AMOUNT,
+        help="CPUs for each node: 2, 0.5, 500m. It is a request, and a limit on Slurm only.",
+    ),
+    click.option(
+        "--memory",
+        type=_AMOUNT,
+        help="Memory for each node: 4Gi, 500M. It is a limit too: always in pods, on Slurm where"
+        " the cluster limits memory, and elsewhere where a control group is delegated to the user.",
+    ),
+    click.option(
+        "--memory-limit",
+        type=_AMOUNT,
+        help="The memory limit, if it is not --memory. On Slurm --memory counts.",
+    ),
     click.option("--gpus", type=_GpuCount(), help="GPUs for each node, which no other job gets."),
     click.option(
         "--runtime", help="The training runtime to run under.", shell_complete=complete_runtimes

@@ -89,10 +89,9 @@ def _how(culprit: Json) -> str:
 
 def exit_words(code: int, *, out_of_memory: bool) -> str:
     """How a process ended, as the rest of a sentence about its node."""
-    if out_of_memory:
-        return "was killed by SIGKILL: it ran out of memory"
-    killer = _signal_name(code)
-    return f"was killed by {killer}" if killer else f"exited with {code}"
+    killer = "SIGKILL" if out_of_memory and not code else _signal_name(code)
+    text = f"was killed by {killer}" if killer else f"exited with {code}"
+    return f"{text}: it ran out of memory" if out_of_memory else text
 
 
 def shown_name(role: str, job: int, rank: int) -> str:

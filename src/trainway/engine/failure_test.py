@@ -55,6 +55,11 @@ CASES = [
         [pod(0, code=137, container=OOM)],
     ),
     Case(
+        "out of memory in a process below one that noticed it",
+        "node-0 exited with 1: it ran out of memory (attempt 1 of 1)",
+        [pod(0, code=1, container=OOM)],
+    ),
+    Case(
         "out of memory of a pod",
         "node-0 was killed by SIGKILL: it ran out of memory (attempt 1 of 1)",
         [pod(0, reason="OOMKilled", message="too much")],

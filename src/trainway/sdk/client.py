@@ -54,6 +54,7 @@ class Client:
         gpus: Amount | None = None,
         cpus: Amount | None = None,
         memory: Amount | None = None,
+        memory_limit: Amount | None = None,
         env: Mapping[str, str] | None = None,
         secrets: Mapping[str, str] | None = None,
         packages: Sequence[str] = (),
@@ -73,9 +74,11 @@ class Client:
 
         A function is called in every process with `args` and `kwargs`; a script gets `args`. There
         is one node unless `nodes` says more. Amounts are for each node, and written as in
-        Kubernetes: `cpus=0.5`, `memory="4Gi"`. They replace what a manifest says. `packages` are
-        installed for this job alone, before the function is called. With `image` it runs in
-        containers of that image, by podman or docker; with `containers`, in those it names itself.
+        Kubernetes: `cpus=0.5`, `memory="4Gi"`. They replace what a manifest says. A node that uses
+        more memory is killed, where that can be enforced, unless `memory_limit` allows more.
+        `packages` are installed for this job alone, before the function is called. With `image` it
+        runs in containers of that image, by podman or docker; with `containers`, in those that it
+        names itself.
         `on` names another place, such as `k8s/CONTEXT` or `ssh/POOL`: a function or script travels
         there with the modules beside it, and what a function returns comes back. `slurm` has
         options of sbatch, for `slurm/CLUSTER`: `slurm={"qos": "high", "exclusive": True}`. With
@@ -91,6 +94,7 @@ class Client:
             gpus=gpus,
             cpus=cpus,
             memory=memory,
+            memory_limit=memory_limit,
             env=env,
             secrets=secrets,
             packages=packages,

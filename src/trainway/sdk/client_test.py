@@ -68,7 +68,10 @@ def test_a_function_is_submitted_as_its_source(fake: FakeServer, torch: bool) ->
         assert runtime["metadata"]["name"] == "torch-distributed"
         assert trainer["command"][2:6] == ["torch.distributed.run", "--no-python", "python", "-c"]
         assert trainer["numNodes"] == 2
-        assert trainer["resourcesPerNode"] == {"requests": {"cpu": "0.5", "memory": "1Gi"}}
+        assert trainer["resourcesPerNode"] == {
+            "requests": {"cpu": "0.5", "memory": "1Gi"},
+            "limits": {"memory": "1Gi"},
+        }
         assert "return 2 * x" in trainer["args"][1]
     else:
         (made,) = objects

@@ -10,6 +10,7 @@ namespace: those of the cluster stay as they are.
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -50,24 +51,43 @@ class Resources:
     cpus: str | None = None
     memory: str | None = None
     gpus: str | None = None
+    memory_limit: str | None = None
+    """What a node may use of memory; None: as much as it requests."""
 
     def __post_init__(self) -> None:
-        if self.memory is not None and _BARE.fullmatch(self.memory):
-            size = float(self.memory)
-            if 0 < size < _LEAST_MEMORY:
+        for amount in (self.memory, self.memory_limit):
+            if amount is None or not _BARE.fullmatch(amount):
+                continue
+            if 0 < float(amount) < _LEAST_MEMORY:
                 raise UsageError(
-                    f"{self.memory} of memory would be {self.memory} bytes",
-                    hint=f"write {self.memory}Gi for gibibytes, or {self.memory}Mi for mebibytes",
+                    f"{amount} of memory would be {amount} bytes",
+                    hint=f"write {amount}Gi for gibibytes, or {amount}Mi for mebibytes",
                 )
+        if self.memory is not None and self.memory_limit is not None:
+            _check_limit(self.memory, self.memory_limit)
 
     def to_dict(self) -> Json:
-        """Requests, and limits for devices, which Kubernetes knows only as limits."""
-        amounts = {"cpu": self.cpus, "memory": self.memory, GPU: self.gpus}
-        requests = {name: amount for name, amount in amounts.items() if amount is not None}
-        if not requests:
-            return {}
-        limits = {"limits": {GPU: self.gpus}} if self.gpus is not None else {}
-        return {"requests": requests, **limits}
+        """Requests, and limits of memory and of devices."""
+        requests = {"cpu": self.cpus, "memory": self.memory, GPU: self.gpus}
+        limits = {"memory": self.memory_limit or self.memory, GPU: self.gpus}
+        amounts = {"requests": requests, "limits": limits}
+        given = {
+            kind: {name: amount for name, amount in each.items() if amount is not None}
+            for kind, each in amounts.items()
+        }
+        return {kind: each for kind, each in given.items() if each}
+
+
+def _check_limit(memory: str, limit: str) -> None:
+    """Refuse a limit below the request, as Kubernetes does."""
+    from trainway.jobset.quantity import InvalidQuantityError, Quantity  # noqa: PLC0415 - slow
+
+    with suppress(InvalidQuantityError):  # whoever checks the objects will say so
+        if Quantity.parse(limit) < Quantity.parse(memory):
+            raise UsageError(
+                f"a limit of {limit} is less than the {memory} of memory that are requested",
+                hint="raise --memory-limit, or leave it out",
+            )
 
 
 @dataclass(frozen=True)
@@ -301,6 +321,7 @@ def named_wishes(wishes: Wishes) -> list[str]:
         "procs-per-node": wishes.procs_per_node,
         "cpus": wishes.resources.cpus,
         "memory": wishes.resources.memory,
+        "memory-limit": wishes.resources.memory_limit,
         "gpus": wishes.resources.gpus,
         "env": wishes.env or None,
         "secret": wishes.secrets or None,
@@ -340,5 +361,6 @@ def _merged(resources: Json, wanted: Json) -> Json:
     for kind, amounts in wanted.items():
         merged[kind] = {**(merged.get(kind) or {}), **amounts}
     limits = merged.get("limits") or {}
-    limits.update({name: n for name, n in wanted["requests"].items() if name in limits})
+    replaced = {**(wanted.get("requests") or {}), **(wanted.get("limits") or {})}
+    limits.update({name: n for name, n in replaced.items() if name in limits})
     return merged

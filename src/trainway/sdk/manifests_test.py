@@ -221,3 +221,54 @@ def test_wishes_that_cannot_be_met_are_refused(
 ) -> None:
     with pytest.raises(UsageError, match=message):
         with_wishes(objects, wishes)
+
+
+@dataclass(frozen=True)
+class Amounts:
+    name: str
+    resources: Resources
+    expected: dict[str, Any]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Amounts("none", Resources(), {}),
+        Amounts("cpus", Resources(cpus="2"), {"requests": {"cpu": "2"}}),
+        Amounts(
+            "memory is its own limit",
+            Resources(memory="4Gi"),
+            {"requests": {"memory": "4Gi"}, "limits": {"memory": "4Gi"}},
+        ),
+        Amounts(
+            "another limit",
+            Resources(memory="4Gi", memory_limit="8Gi"),
+            {"requests": {"memory": "4Gi"}, "limits": {"memory": "8Gi"}},
+        ),
+        Amounts("only a limit", Resources(memory_limit="8Gi"), {"limits": {"memory": "8Gi"}}),
+    ],
+    ids=lambda case: case.name,
+)
+def test_requests_and_limits(case: Amounts) -> None:
+    assert case.resources.to_dict() == case.expected
+
+
+def test_a_limit_replaces_that_of_a_file() -> None:
+    job = train(resourcesPerNode={"requests": {"memory": "1Gi"}, "limits": {"memory": "1Gi"}})
+    (changed,) = with_wishes([job], Wishes(resources=Resources(memory_limit="2Gi")))
+    assert changed["spec"]["trainer"]["resourcesPerNode"] == {
+        "requests": {"memory": "1Gi"},
+        "limits": {"memory": "2Gi"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("amounts", "message"),
+    [
+        ({"memory": "2Gi", "memory_limit": "1Gi"}, "a limit of 1Gi is less than the 2Gi"),
+        ({"memory_limit": "8"}, "8 of memory would be 8 bytes"),
+    ],
+)
+def test_a_limit_that_makes_no_sense_is_refused(amounts: dict[str, str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        Resources(**amounts)

@@ -26,6 +26,7 @@ class RunOptions:
     gpus: Amount | None = None
     cpus: Amount | None = None
     memory: Amount | None = None
+    memory_limit: Amount | None = None
     env: Mapping[str, str] | None = None
     secrets: Mapping[str, str] | None = None
     packages: Sequence[str] = ()
@@ -48,7 +49,12 @@ class RunOptions:
             name=self.name,
             nodes=self.nodes,
             procs_per_node=self.procs_per_node,
-            resources=Resources(amount(self.cpus), amount(self.memory), amount(self.gpus)),
+            resources=Resources(
+                amount(self.cpus),
+                amount(self.memory),
+                amount(self.gpus),
+                amount(self.memory_limit),
+            ),
             env=dict(self.env or {}),
             runtime=self.runtime,
             image=self.image,

@@ -220,7 +220,12 @@ class HostedJob:
     def _check_clear(self) -> None:
         if self._when_clear and not self.live and not self._unclear:
             waiting, self._when_clear = self._when_clear, []
-            self._machine.sweep(self._all, lambda _left: _call_all(waiting))
+            self._machine.sweep(self._all, lambda _left: self._on_all_clear(waiting))
+
+    def _on_all_clear(self, waiting: list[Callable[[], None]]) -> None:
+        if self._node is not None:
+            self._node.sweep_groups()
+        _call_all(waiting)
 
     def _rest(self, uid: str) -> list[int]:
         """What a pod left; all that the job left, once no pod of it runs."""

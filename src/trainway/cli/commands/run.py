@@ -160,7 +160,8 @@ def _say_end(rest: Rest, job: Json) -> None:
     if failure:
         written = last_lines(rest, job["metadata"]["id"], failure)
         errors = [line for line in written if line.stream == "stderr"]
-        for line in errors[-_LAST_LINES:]:
+        # Kubernetes does not tell the two streams apart.
+        for line in (errors or written)[-_LAST_LINES:]:
             echo_line(f"  {failure['node']} | {line.text}")
 
 

@@ -107,7 +107,7 @@ def test_options_change_a_trainjob(fake: FakeServer, monkeypatch: pytest.MonkeyP
             "numProcPerNode": 4,
             "resourcesPerNode": {
                 "requests": {"cpu": "0.5", "memory": "4Gi", "nvidia.com/gpu": "1"},
-                "limits": {"nvidia.com/gpu": "1"},
+                "limits": {"memory": "4Gi", "nvidia.com/gpu": "1"},
             },
             "env": [{"name": "A", "value": "1=2"}, {"name": "TAKEN", "value": "from here"}],
         },
@@ -370,6 +370,29 @@ def test_a_job_is_shown_and_its_end_is_ours(
     assert result.exit_code == status
     assert result.stdout == "node-0 | one\nnode-1 | two\n"
     assert result.stderr.endswith(last)
+
+
+@pytest.mark.parametrize(
+    ("streams", "said"),
+    [
+        (("stdout", "stderr"), "  node-1 | second\n"),
+        (("stdout", "stdout"), "  node-1 | first\n  node-1 | second\n"),  # as in pods
+    ],
+)
+def test_what_the_culprit_wrote_last_is_said_once_more(
+    fake: FakeServer, streams: tuple[str, str], said: str
+) -> None:
+    failure = {"summary": "node-1 exited with 7", "node": "node-1", "role": "node"}
+
+    def on_submit(job: Json) -> None:
+        for stream, text in zip(streams, ("first", "second"), strict=True):
+            fake.log(job, text, rank=1, stream=stream)
+        fake.log(job, "third", rank=0, stream="stderr")
+        fake.update(job, "Failed", failure=failure | {"job": 0, "rank": 1})
+
+    fake.on_submit = on_submit
+    result = invoke("a.yaml")
+    assert result.stderr.endswith(f"a: Failed: node-1 exited with 7\n{said}")
 
 
 def test_several_jobs_are_submitted_and_printed_at_once(fake: FakeServer) -> None:

@@ -7,17 +7,19 @@ import re
 from trainway.agent import log_limit
 from trainway.agent.host.hosted_node import HostedNode
 from trainway.agent.log_limit import LogLimit
-from trainway.agent.slurm.driver.memory_limit import MemoryLimit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from trainway.agent.directory import Directory
     from trainway.agent.host.machine import Machine
     from trainway.agent.node import Recorder
     from trainway.agent.plan import Plan
     from trainway.agent.pod_identity import PodIdentity
+
+    Json = dict[str, Any]
 
 _OF_SLURM = re.compile(r"(SLURM|SLURMD|SRUN|SBATCH|PMI|PMI2|PMIX)_.*")
 KEPT = frozenset(
@@ -72,7 +74,6 @@ class StepNode(HostedNode):
         super().__init__(plan, directory, machine, journal, token)
         self._programs = machine.home.join("bin")
         self.hosts_path = f"volumes/hosts.{uid}"
-        self._memory = MemoryLimit()
 
     def share_logs(self, key: str) -> None:
         """Keep to this pod's share of what logs may take, since nobody sees what others write."""
@@ -81,9 +82,12 @@ class StepNode(HostedNode):
         used = log_limit.used_in(self.directory, f"{key}.")
         self._log_limit = LogLimit(limit, used, self.on_log_limit)
 
-    def ran_out_of_memory(self) -> bool:
-        """As Slurm's control group of the task says."""
-        return self._memory.was_exceeded()
+    def ran_out_of_memory(self, *, is_killed: bool) -> bool:  # noqa: ARG002 - its parent may end
+        """As Slurm's control group of the task says, in which there is nobody else."""
+        return super().ran_out_of_memory(is_killed=True)
+
+    def control_group(self, container: Json, mark: str) -> None:
+        """None: Slurm limits memory itself where the cluster is set up so, and owns its groups."""
 
     def environment(self, pod: PodIdentity) -> Mapping[str, str]:
         """As on any host, with our own programs first whatever the job says of PATH."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from trainway.agent.slurm.driver.memory_limit import MemoryLimit
+from trainway.agent.oom_counter import OomCounter
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,12 +47,12 @@ def test_killings_are_noticed_once(case: Case, tmp_path: Path) -> None:
     own.write_text(case.own)
     counter.parent.mkdir(parents=True)
     counter.write_text(case.before)
-    limit = MemoryLimit(str(own), str(tmp_path / "groups"))
-    assert not limit.was_exceeded()
+    counter_of_ours = OomCounter.of_this_process(str(own), str(tmp_path / "groups"))
+    assert not counter_of_ours.has_grown()
     counter.write_text(case.after)
-    assert limit.was_exceeded()
-    assert not limit.was_exceeded()
+    assert counter_of_ours.has_grown()
+    assert not counter_of_ours.has_grown()
 
 
-def test_without_a_limit_nothing_is_exceeded(tmp_path: Path) -> None:
-    assert not MemoryLimit(str(tmp_path / "own"), str(tmp_path)).was_exceeded()
+def test_without_a_group_nothing_is_counted(tmp_path: Path) -> None:
+    assert not OomCounter.of_this_process(str(tmp_path / "own"), str(tmp_path)).has_grown()

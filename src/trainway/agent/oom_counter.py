@@ -1,33 +1,38 @@
-"""Whether the kernel killed something of a task because it took more memory than it had asked for.
+"""How many processes the kernel killed for want of memory, as control groups count them.
 
-Slurm gives each task a control group where a cluster limits memory. The program that is killed, or
-the shell around it, only has an exit status; the group has the number of those killings.
+The program that is killed, or the shell around it, only has an exit status; the group that it was
+in has the number of such killings.
 """
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 OWN_GROUPS = "/proc/self/cgroup"
 GROUPS = "/sys/fs/cgroup"
 
 
-class MemoryLimit:
-    """The limit on this process and what it starts; there may be none."""
+class OomCounter:
+    """Tells whether something was killed since it was asked last."""
 
-    def __init__(self, own_groups: str = OWN_GROUPS, groups: str = GROUPS) -> None:
-        self._counters = list(counters(_text(own_groups), groups))
+    def __init__(self, files: Sequence[str]) -> None:
+        self._files = files
         self._killings = self._count()
 
-    def was_exceeded(self) -> bool:
+    @classmethod
+    def of_this_process(cls, own_groups: str = OWN_GROUPS, groups: str = GROUPS) -> OomCounter:
+        """The counter of the group that this process is in, and what it starts; maybe of none."""
+        return cls(list(counters(read_text(own_groups), groups)))
+
+    def has_grown(self) -> bool:
         """Whether something was killed since this was asked last."""
         before, self._killings = self._killings, self._count()
         return self._killings > before
 
     def _count(self) -> int:
-        return max((killings(_text(path)) for path in self._counters), default=0)
+        return max((killings(read_text(path)) for path in self._files), default=0)
 
 
 def counters(own_groups: str, groups: str) -> Iterator[str]:
@@ -49,7 +54,8 @@ def killings(text: str) -> int:
     return 0
 
 
-def _text(path: str) -> str:
+def read_text(path: str) -> str:
+    """What is in a file of the kernel; empty: it is not there, or not for us."""
     try:
         with open(path) as file:
             return file.read()
