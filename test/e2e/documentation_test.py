@@ -11,8 +11,10 @@ from typing import Any
 import click
 import pytest
 from click.testing import CliRunner
+from documented_table import DocumentedTable
 from installation import Installation, installed
 
+from trainway.agent.variables import VARIABLES
 from trainway.api.kinds import KINDS
 from trainway.api.manifest import parse_manifests
 from trainway.api.runtime import ClusterTrainingRuntime
@@ -261,3 +263,9 @@ def test_ci_and_pre_commit_run_what_the_makefile_runs() -> None:
     assert steps == ["install", "lint", "test", "test-hosts", "test-cluster"]
     for entry in entries:
         assert f"@{entry}" in text("Makefile")
+
+
+def test_the_variables_of_a_job_are_those_of_the_code() -> None:
+    told = DocumentedTable("docs/running.md", "variables").column("Value")
+    ours = {f"`{variable.name}`": variable.meaning for variable in VARIABLES}
+    assert {name: told.get(name) for name in ours} == ours

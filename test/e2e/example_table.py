@@ -85,6 +85,11 @@ class Place:
     machines: int = 1
     """On how many of them each example is."""
 
+    def memory(self, amount: str) -> list[str]:
+        """The options for memory. What the configuration of a cluster of Slurm says counts more."""
+        is_on_slurm = self.on == SLURM
+        return ["--memory", amount, *(["--slurm", f"mem={amount[:-1]}"] if is_on_slurm else [])]
+
     def result(self, example: Example) -> list[str]:
         """Run an example to the end that it should have."""
         words = ["run", "--on", self.on, "--name", example.name, *example.words.split()]

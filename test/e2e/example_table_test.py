@@ -5,12 +5,15 @@ from collections.abc import Iterator
 import pytest
 from environments import TORCH, environment, require_mpirun
 from example_table import EXAMPLES, HOSTS, LOCAL, SLURM, Example, Place, Yardstick
+from failure_table import FAILURES, Failure, assert_it_is_told_as_documented
 from installation import installed
+from probe_table import SHELL, assert_a_job_finds_what_is_documented
 from slurm_site import site_of
 from ssh_pool import SshPool, pool_of, until
 
 from slurm_cluster import SlurmCluster
 from ssh_hosts import SshHosts
+from trainway.agent.control_group import ControlGroups
 
 pytestmark = pytest.mark.engine  # torch
 BACKENDS = [
@@ -19,13 +22,14 @@ BACKENDS = [
     pytest.param("nodes", id=SLURM, marks=pytest.mark.xdist_group("slurm")),
 ]
 """The fixture of each."""
+COLUMNS = {LOCAL: "local", HOSTS: "SSH hosts", SLURM: "Slurm"}
 
 
 @pytest.fixture(scope="module")
 def torch() -> dict[str, str]:
     """The variables of a shell that has all that examples need."""
     require_mpirun()
-    return environment(*TORCH).variables()
+    return environment(*TORCH).variables() | {SHELL: "1"}
 
 
 @pytest.fixture(scope="module")
@@ -80,3 +84,29 @@ def test_an_example_ends_alike_on_every_backend(
 
     if place.on != LOCAL:
         assert place.result(example) == on_this_machine
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_job_finds_the_same_on_every_backend(
+    backend: str, request: pytest.FixtureRequest
+) -> None:
+    place: Place = request.getfixturevalue(backend)
+
+    assert_a_job_finds_what_is_documented(place, COLUMNS[place.on], is_limited=is_limited(place))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("failure", FAILURES, ids=str)
+def test_a_failure_is_told_alike_on_every_backend(
+    failure: Failure, backend: str, request: pytest.FixtureRequest
+) -> None:
+    place: Place = request.getfixturevalue(backend)
+    if failure.name == "memory" and not is_limited(place):
+        pytest.skip("no control group is delegated to this user, so that memory has no limit")
+
+    assert_it_is_told_as_documented(failure, place)
+
+
+def is_limited(place: Place) -> bool:
+    """Whether memory limits hold: on Slurm they do in this cluster, elsewhere by control groups."""
+    return place.on == SLURM or ControlGroups().available()

@@ -7,8 +7,10 @@ import yaml
 from cluster.access import Access
 from environments import TORCH, environment, require_mpirun
 from example_table import CLUSTER, EXAMPLES, Example, Place, Yardstick
+from failure_table import FAILURES, Failure, assert_it_is_told_as_documented
 from installation import Installation, installed
 from node_operator import NodeOperator
+from probe_table import SHELL, assert_a_job_finds_what_is_documented
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +22,7 @@ def home(node_cluster: Access, tmp_path_factory: pytest.TempPathFactory) -> Iter
     context["name"] = config["current-context"] = CLUSTER.partition("/")[2]
     kubeconfig = tmp_path_factory.mktemp("kubeconfig") / "config"
     kubeconfig.write_text(yaml.safe_dump(config))
-    variables = environment(*TORCH).variables() | {"KUBECONFIG": str(kubeconfig)}
+    variables = environment(*TORCH).variables() | {"KUBECONFIG": str(kubeconfig), SHELL: "1"}
     with installed(tmp_path_factory.mktemp("home"), variables) as installation:
         yield installation
 
@@ -41,3 +43,12 @@ def test_an_example_ends_alike_in_pods(example: Example, pods: Place, yardstick:
     on_this_machine = yardstick.result(pods.installation, example)
 
     assert pods.result(example) == on_this_machine
+
+
+def test_a_job_finds_the_same_in_pods(pods: Place) -> None:
+    assert_a_job_finds_what_is_documented(pods, "Kubernetes", is_limited=True)
+
+
+@pytest.mark.parametrize("failure", FAILURES, ids=str)
+def test_a_failure_is_told_alike_in_pods(failure: Failure, pods: Place) -> None:
+    assert_it_is_told_as_documented(failure, pods)

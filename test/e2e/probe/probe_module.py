@@ -1,0 +1,3 @@
+"""What the probe imports."""
+
+WORD = "imported"
