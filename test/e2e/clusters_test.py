@@ -244,6 +244,27 @@ def test_an_idle_cluster_goes_down_without_a_server(home: Installation, gate: Ga
     assert home.run("run", "--cpus", "2", "--", "echo", "free").endswith("free\n")
 
 
+def test_a_cluster_that_idles_does_not_lock_the_machine(home: Installation, gate: Gate) -> None:
+    launch(home, gate, "--cpus", "2").let_go()
+    wait_for_queue(home, {1: "Succeeded"})
+    mine = home.submit("-n", "mine", "--cpus", "2", "--", *gate.command())
+    holder = gate.next()
+    execute(home, gate, "second", "--cpus", "2")
+    wait_for_queue(home, {2: "Queued", 1: "Succeeded"})
+    (item, _) = json.loads(home.run("queue", "dev", "-o", "json"))["items"]
+    assert item["job"]["status"]["message"] == (
+        f"needs 2 CPUs, 0 free; mine holds 2 CPUs (to free that: trainway jobs cancel {mine})"
+    )
+    holder.let_go()
+    visitor = gate.next()
+    blocked = home.submit("--cpus", "2", "--", "true")
+    shown = home.run("jobs", "show", blocked)
+    assert "needs 2 CPUs, 0 free; job 2 of cluster dev holds 2 CPUs (to free that: " in shown
+    assert "trainway cancel dev 2)" in shown
+    visitor.let_go()
+    home.run("jobs", "wait", blocked)
+
+
 def test_a_stopped_cluster_holds_nothing_and_starts_again(home: Installation, gate: Gate) -> None:
     first = launch(home, gate, "--cpus", "2")
     waiting = home.submit("--cpus", "2", "--", "true")

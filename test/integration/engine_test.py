@@ -195,13 +195,17 @@ def test_pods_get_gpus_of_their_own(server: RunningServer) -> None:
 
 def test_a_gang_waits_until_all_of_it_fits(server: RunningServer, tmp_path: Path) -> None:
     go = tmp_path / "go"
-    server.submit(jobset("first", WAIT_FOR_FILE.format(go), requests={"cpu": "3"}))
+    first = server.submit(jobset("first", WAIT_FOR_FILE.format(go), requests={"cpu": "3"}))
     server.wait("first", "Running")
     second = server.submit(jobset("second", requests={"cpu": "2"}))["status"]
     assert (second["phase"], second["queuePosition"]) == ("Queued", 1)
-    assert second["message"] == "needs 2 CPUs, 1 free"
+    assert second["message"] == (
+        "needs 2 CPUs, 1 free; first holds 3 CPUs (to free that: trainway jobs cancel "
+        f"{first['metadata']['id']})"
+    )
     third = server.submit(jobset("third", requests={"cpu": "1"}))["status"]
     assert (third["phase"], third["queuePosition"]) == ("Queued", 2)
+    assert third["message"] == "waits for its turn, after second"
     urgent = server.submit(jobset("urgent", requests={"cpu": "1"}), priority=5)["status"]
     assert urgent["phase"] == "Starting"
     free = server.request("POST", "/backends/check", {}).body["items"][0]["capacity"]
@@ -240,7 +244,8 @@ def test_suspend_frees_what_a_job_holds_and_resume_asks_for_it_again(
     server.wait("big", "Paused")
     server.wait("other", "Running")
     resumed = server.request("POST", "/jobs/big/resume").body["status"]
-    assert (resumed["phase"], resumed["message"]) == ("Queued", "needs 4 CPUs, 0 free")
+    assert resumed["phase"] == "Queued"
+    assert resumed["message"].startswith("needs 4 CPUs, 0 free; other holds 4 CPUs (to free that: ")
     go.touch()
     for name in ("other", "big"):
         assert server.wait(name)["status"]["phase"] == "Succeeded"

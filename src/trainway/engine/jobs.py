@@ -301,25 +301,40 @@ class Engine:
     async def _decided(self, waiting: Sequence[LiveJob]) -> list[tuple[LiveJob, Change]]:
         """What is to become of jobs that wait."""
         self._waiting.clear()
-        changes = [
-            (live, live.beginning({}))
+        await self._begin_clusters()
+        shares = self.clusters.shares
+        elsewhere = [
+            live
             for live in waiting
             if live.backend.schedules and (not live.has_begun or live.record.wanted == RESUME)
         ]
+        changes = [(live, live.beginning({})) for live in elsewhere if not shares.waits(live)]
+        groups = shares.groups(live for live in elsewhere if shares.waits(live))
         ours = {live.id: live for live in waiting if not live.backend.schedules}
-        backends = {live.backend.name: live.backend for live in ours.values()}
-        clusters = self.clusters.gangs()
-        if clusters:
+        ours |= {live.id: live for group in groups for live in group.jobs}
+        backends = {
+            live.backend.name: live.backend for live in waiting if not live.backend.schedules
+        }
+        if groups:
             backends[LOCAL] = self.registry.get(LOCAL)
         for backend in backends.values():
             gangs = [live.gang for live in ours.values() if live.backend is backend]
-            gangs += clusters if backend.name == LOCAL else []
-            decision = decide(gangs, self._holdings(backend), backend.capacity())
+            shared = groups if backend.name == LOCAL else []
+            gangs += [group.gang for group in shared]
+            decision = decide(gangs, self._holdings(backend), backend.capacity(), shares.promised())
             self._waiting.add(decision)
-            decision = await self.clusters.decided(decision)
+            together = {group.first.id: group for group in shared}
             for job_id, devices in decision.start.items():
-                changes.append((ours[job_id], ours[job_id].beginning(devices)))
-            told = [(job_id, Phase.QUEUED, why) for job_id, why in decision.waiting.items()]
+                if job_id in together:
+                    self.clusters.wake(together[job_id].cluster.name)
+                    jobs = together[job_id].jobs
+                    changes += [(live, live.beginning({})) for live in jobs]
+                else:
+                    changes.append((ours[job_id], ours[job_id].beginning(devices)))
+            waits = dict(decision.waiting)
+            for group in shared:
+                waits |= group.told(decision)
+            told = [(job_id, Phase.QUEUED, why) for job_id, why in waits.items()]
             told += [
                 (job_id, Phase.INADMISSIBLE, f"it needs {why}")
                 for job_id, why in decision.inadmissible.items()
@@ -331,9 +346,17 @@ class Engine:
                     changes.append((ours[job_id], Change(columns)))
         return changes
 
+    async def _begin_clusters(self) -> None:
+        """Give clusters of this machine their nodes, which hold nothing until a job runs."""
+        gangs = self.clusters.gangs()
+        if gangs:
+            backend, shares = self.registry.get(LOCAL), self.clusters.shares
+            held, promised = self._holdings(backend), shares.promised()
+            await self.clusters.decided(decide(gangs, held, backend.capacity(), promised))
+
     def _holdings(self, backend: Backend) -> list[Holding]:
         held = (live.holding for live in self._live.values() if live.backend is backend)
-        clusters = self.clusters.holdings() if backend.name == LOCAL else []
+        clusters = self.clusters.shares.holdings() if backend.name == LOCAL else []
         return [*(holding for holding in held if holding is not None), *clusters]
 
     def _on_phase(self, live: LiveJob) -> None:

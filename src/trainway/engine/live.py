@@ -83,14 +83,27 @@ class LiveJob(StoredJob):
         """The job as the queue sees it."""
         record = self.record
         pinned = record.device_map
-        return Gang(record.id, self.demand, record.priority, record.oversubscribe, pinned)
+        return Gang(
+            record.id,
+            self.demand,
+            record.priority,
+            record.oversubscribe,
+            pinned,
+            record.name,
+            self._release,
+        )
 
     @property
     def holding(self) -> Holding | None:
         """What it holds; nothing while it waits or is suspended."""
         if self.record.phase not in LIVE or self.record.wanted == BEGIN_SUSPENDED:
             return None
-        return Holding(self.demand, self.record.device_map)
+        return Holding(self.demand, self.record.device_map, self.record.name, self._release)
+
+    @property
+    def _release(self) -> str:
+        """What ends it."""
+        return f"trainway jobs cancel {self.record.id}"
 
     def now(self) -> str:
         """The time, as records have it."""

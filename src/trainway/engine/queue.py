@@ -3,9 +3,10 @@
 A gang starts only when all of it fits. Gangs wait in the order of their priority, then of their
 arrival, and the first that does not fit holds back all behind it, so that a large one is never
 starved by small ones. One that requested nothing takes nothing from anybody, and never waits.
+Whoever waits is told what is short, who holds it, and how it can be freed.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from trainway.backends.base import Capacity, Devices
@@ -13,6 +14,9 @@ from trainway.backends.demand import Demand
 from trainway.jobset.quantity import ZERO, Quantity
 
 GPUS = "gpus"
+
+_MOST_HOLDERS = 3
+"""That are named to whoever waits, those who hold most first."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,12 @@ class Gang:
     """Starts even if it does not fit."""
     pinned: Devices = field(default_factory=dict)
     """The devices it had before it was suspended; it must have the same ones again."""
+    name: str = ""
+    """What it is called where others are told of it; empty: they are not."""
+    release: str = ""
+    """The command that frees what it holds once it has started."""
+    is_promise: bool = False
+    """Starts at once and holds nothing, but wants devices of its own for later, as a cluster."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +44,8 @@ class Holding:
 
     demand: Demand
     devices: Devices = field(default_factory=dict)
+    holder: str = ""
+    release: str = ""
 
 
 @dataclass(frozen=True)
@@ -70,17 +82,32 @@ class Waiting:
 class _Free:
     """What is left while a decision is made."""
 
-    def __init__(self, capacity: Capacity, holdings: Iterable[Holding]) -> None:
+    def __init__(
+        self, capacity: Capacity, holdings: Iterable[Holding], promised: Collection[str] = ()
+    ) -> None:
         self.cpus, self.memory = capacity.cpus, capacity.memory
-        self.gpus = list(capacity.gpus)
+        self.promised = set(promised)
+        self.gpus = sorted(capacity.gpus, key=self.promised.__contains__)
+        self.holdings: list[Holding] = []
         for holding in holdings:
             self.take(holding)
 
     def take(self, holding: Holding) -> None:
+        self.holdings.append(holding)
         self.cpus -= holding.demand.cpus
         self.memory -= holding.demand.memory
         held = names_of(holding.devices)
         self.gpus = [name for name in self.gpus if name not in held]
+
+    def promise(self, names: Collection[str]) -> None:
+        """Give these out last."""
+        self.promised |= set(names)
+        self.gpus.sort(key=self.promised.__contains__)
+
+    def for_later(self, capacity: Capacity) -> list[str]:
+        """All GPUs, those first that nobody wants, and of these those that nobody has."""
+        names = [*self.gpus, *(name for name in capacity.gpus if name not in self.gpus)]
+        return sorted(names, key=self.promised.__contains__)
 
     def shortage(self, gang: Gang) -> str:
         """Why the gang cannot start; empty: it can."""
@@ -95,25 +122,66 @@ class _Free:
             missing.append(f"GPU {', '.join(sorted(pinned))}, in use")
         return "; ".join(text for text in missing if text)
 
+    def holders(self, gang: Gang) -> str:
+        """Who holds what the gang lacks, and how it is freed; empty where nobody is known."""
+        found = [
+            (_weight(holding), holding, amounts)
+            for holding in self.holdings
+            if holding.holder and (amounts := self._lacking(gang, holding))
+        ]
+        found.sort(key=lambda item: item[0], reverse=True)
+        told = [
+            f"{holding.holder} holds {amounts} (to free that: {holding.release})"
+            for _, holding, amounts in found[:_MOST_HOLDERS]
+        ]
+        more = len(found) - _MOST_HOLDERS
+        return "; ".join([*told, *([f"and {more} more"] if more > 0 else [])])
 
-def decide(waiting: Iterable[Gang], holdings: Iterable[Holding], capacity: Capacity) -> Decision:
-    """Start as many as fit, in order."""
-    free = _Free(capacity, holdings)
+    def _lacking(self, gang: Gang, holding: Holding) -> str:
+        """What a holding has of that which is too little for the gang."""
+        wanted, held = gang.demand, holding.demand
+        gpus = names_of(holding.devices)
+        parts = [
+            _amount("CPU", held.cpus) if _short("", wanted.cpus, self.cpus) else "",
+            f"{held.memory} of memory"
+            if _short("", wanted.memory, self.memory) and not held.memory.is_zero
+            else "",
+            f"GPU {', '.join(sorted(gpus))}"
+            if gpus and (wanted.gpus > len(self.gpus) or gpus & names_of(gang.pinned))
+            else "",
+        ]
+        return ", ".join(part for part in parts if part)
+
+
+def decide(
+    waiting: Iterable[Gang],
+    holdings: Iterable[Holding],
+    capacity: Capacity,
+    promised: Collection[str] = (),
+) -> Decision:
+    """Start as many as fit, in order; GPUs that are promised to others go last."""
+    free = _Free(capacity, holdings, promised)
     start, waits, inadmissible = dict[str, Devices](), dict[str, str](), dict[str, str]()
     is_blocked = False
+    last = ""
     for gang in sorted(waiting, key=lambda gang: (-gang.priority, gang.id)):
         never = "" if gang.oversubscribe else never_fits(gang.demand, capacity)
         if never:
             inadmissible[gang.id] = never
             continue
+        if gang.is_promise:
+            start[gang.id] = assigned(gang.demand, free.for_later(capacity))
+            free.promise(names_of(start[gang.id]))
+            continue
         is_free_of_charge = gang.demand.is_empty or gang.oversubscribe
         short = "" if is_free_of_charge else free.shortage(gang)
         if not is_free_of_charge and (short or is_blocked):
-            waits[gang.id] = f"needs {short}" if short and not is_blocked else "waits for its turn"
-            is_blocked = True
+            is_first = short and not is_blocked
+            waits[gang.id] = _need(short, free.holders(gang)) if is_first else _turn(last)
+            is_blocked, last = True, gang.name
             continue
         devices = gang.pinned or assigned(gang.demand, free.gpus or capacity.gpus)
-        free.take(Holding(gang.demand, devices))
+        free.take(Holding(gang.demand, devices, gang.name, gang.release))
         start[gang.id] = devices
     return Decision(start, waits, inadmissible)
 
@@ -156,6 +224,24 @@ def _short(what: str, wanted: Quantity, free: Quantity) -> str:
     if wanted.is_zero or wanted <= free:
         return ""
     return f"{wanted} {what}, {max(free, ZERO)} free"
+
+
+def _need(short: str, holders: str) -> str:
+    return f"needs {short}" + (f"; {holders}" if holders else "")
+
+
+def _turn(before: str) -> str:
+    return "waits for its turn" + (f", after {before}" if before else "")
+
+
+def _amount(what: str, amount: Quantity) -> str:
+    if amount.is_zero:
+        return ""
+    return f"{amount} {what}{'' if str(amount) == '1' else 's'}"
+
+
+def _weight(holding: Holding) -> tuple[int, Quantity, Quantity]:
+    return len(names_of(holding.devices)), holding.demand.cpus, holding.demand.memory
 
 
 def _exceeds(what: str, wanted: Quantity, total: Quantity) -> str:

@@ -104,6 +104,49 @@ CASES = [
         {"a": "needs GPU 1, in use"},
         holdings=[Holding(demand(gpus=1), {"x": {"gpus": ["1"]}})],
     ),
+    Case(
+        "who holds what is short is named, and how it is freed",
+        [Gang("a", demand("3", gpus=2), name="mine"), Gang("b", demand("1"))],
+        [],
+        {
+            "a": "needs 3 CPUs, 2 free; 2 GPUs, 1 free; "
+            "gpu holds 1 CPU, GPU 1 (to free that: end gpu); "
+            "cpu holds 1 CPU (to free that: end cpu)",
+            "b": "waits for its turn, after mine",
+        },
+        holdings=[
+            Holding(demand("1", "1Gi"), holder="cpu", release="end cpu"),
+            Holding(demand("1", gpus=1), {"x": {"gpus": ["1"]}}, "gpu", "end gpu"),
+            Holding(demand(memory="1Gi"), holder="other", release="end other"),
+        ],
+    ),
+    Case(
+        "of many who hold it those are named who hold most",
+        [Gang("a", demand("4"))],
+        [],
+        {
+            "a": "needs 4 CPUs, 0 free; d holds 1300m CPUs (to free that: x); "
+            "c holds 1 CPU (to free that: x); b holds 900m CPUs (to free that: x); "
+            "and 1 more",
+        },
+        holdings=[
+            Holding(demand(cpus), holder=name, release="x")
+            for name, cpus in (("a", "800m"), ("b", "900m"), ("c", "1"), ("d", "1300m"))
+        ],
+    ),
+    Case(
+        "one that has started in this round holds what it got",
+        [Gang("a", demand("3"), name="first", release="end it"), Gang("b", demand("2"))],
+        ["a"],
+        {"b": "needs 2 CPUs, 1 free; first holds 3 CPUs (to free that: end it)"},
+    ),
+    Case(
+        "what is only promised waits for nobody and takes nothing",
+        [Gang("a", demand("4")), Gang("b", demand("4"), is_promise=True), Gang("c", demand("4"))],
+        ["b"],
+        {"a": "needs 4 CPUs, 2 free", "c": "waits for its turn"},
+        holdings=[Holding(demand("2"))],
+    ),
 ]
 
 
@@ -128,6 +171,22 @@ def test_one_that_oversubscribes_shares_the_gpus_that_there_are() -> None:
     decision = decide([Gang("a", demand(gpus=3), oversubscribe=True)], [], MACHINE)
     given_out = [kinds["gpus"] for kinds in decision.start["a"].values()]
     assert given_out == [["0"], ["1"], ["0"]]
+
+
+def test_gpus_that_are_promised_go_last() -> None:
+    gangs = [Gang("a", demand(gpus=1), is_promise=True), Gang("b", demand(gpus=1))]
+    decision = decide(gangs, [], MACHINE)
+    assert decision.start["a"] == {"node-0-0": {"gpus": ["0"]}}
+    assert decision.start["b"] == {"node-0-0": {"gpus": ["1"]}}
+    alone = decide([Gang("c", demand(gpus=1))], [], MACHINE, promised={"0"})
+    assert alone.start["c"] == {"node-0-0": {"gpus": ["1"]}}
+
+
+def test_what_is_promised_may_be_in_use_now() -> None:
+    held = [Holding(demand(gpus=1), {"x": {"gpus": ["0"]}})]
+    decision = decide([Gang("a", demand(gpus=2), is_promise=True)], held, MACHINE)
+    given_out = [kinds["gpus"] for kinds in decision.start["a"].values()]
+    assert given_out == [["1"], ["0"]]
 
 
 def test_a_resumed_gang_keeps_its_devices() -> None:

@@ -1,8 +1,8 @@
 """The clusters of one server: held allocations, each with a queue of its own.
 
 Who keeps a cluster is the agent of its pool, which goes on without us; here is what was asked for,
-and what the agent last said of it. A cluster on this machine stands in the engine's own queue until
-it fits, and counts as held from then on; elsewhere the agent finds the nodes.
+and what the agent last said of it. A cluster on this machine holds its share only while jobs of it
+run, so they stand in the engine's own queue (`shares`); elsewhere the agent finds the nodes.
 """
 
 import asyncio
@@ -41,11 +41,12 @@ from trainway.engine.cluster.request import (
     stored,
 )
 from trainway.engine.cluster.shape import Shape
+from trainway.engine.cluster.shares import Shares
 from trainway.engine.errors import UnfittingJobError
 from trainway.engine.ids import Ids
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveJob
-from trainway.engine.queue import GPUS, Decision, Gang, Holding, never_fits
+from trainway.engine.queue import GPUS, Decision, Gang, never_fits
 from trainway.engine.submission import Prepared
 from trainway.engine.times import time_text
 from trainway.errors import (
@@ -94,6 +95,7 @@ class Clusters:
         self._news = ClusterNews(self._book, around.schedule)
         self._tasks: set[asyncio.Task[None]] = set()
         self._locks: dict[str, asyncio.Lock] = {}
+        self._waking: set[str] = set()
 
     @property
     def _agents(self) -> Agents:
@@ -123,13 +125,29 @@ class Clusters:
         """Those that wait for this machine."""
         return [record.gang for record in self._records.values() if record.gang is not None]
 
-    def holdings(self) -> list[Holding]:
+    @property
+    def shares(self) -> Shares:
         """What they hold of this machine."""
-        found = [record.holding for record in self._records.values()]
-        return [holding for holding in found if holding is not None]
+        return Shares(self._records, self._around.jobs)
 
-    async def decided(self, decision: Decision) -> Decision:
-        """Do what the queue decided for clusters; what is left is for jobs."""
+    def wake(self, name: str) -> None:
+        """Start one again that stopped while a job of it waited for this machine."""
+        if self._records[name].state == State.STOPPED and name not in self._waking:
+            self._waking.add(name)
+            task = asyncio.create_task(self._wake(name))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _wake(self, name: str) -> None:
+        try:
+            await self.restart(name)
+        except TrainwayError as error:
+            log.warning("cluster %s cannot be started again: %s", name, error)
+        finally:
+            self._waking.discard(name)
+
+    async def decided(self, decision: Decision) -> None:
+        """Do what the queue decided for clusters."""
         ours = {record.id: record for record in self._records.values()}
         for cluster_id, record in ours.items():
             if cluster_id in decision.start:
@@ -138,11 +156,6 @@ class Clusters:
             why = decision.waiting.get(cluster_id) or decision.inadmissible.get(cluster_id)
             if why and record.message != why:
                 await self._book.change(record.name, message=why)
-        return Decision(
-            {key: value for key, value in decision.start.items() if key not in ours},
-            {key: value for key, value in decision.waiting.items() if key not in ours},
-            {key: value for key, value in decision.inadmissible.items() if key not in ours},
-        )
 
     async def _begin(self, record: ClusterRecord, devices: Devices) -> None:
         """It fits now."""
@@ -277,12 +290,13 @@ class Clusters:
         wanted = None if minutes is None else {"minutes": minutes, "down": down}
         check_autostop(record.infra, wanted)
         more: Json = {"minutes": minutes, "down": down}
-        await self._book.change(name, autostop=json.dumps(wanted) if wanted else "")
-        try:
-            await self._agents.ask(record.pool, "autostop", name, **more)
-        except TrainwayError:
-            await self._book.note(name, autostop=record.autostop)
-            raise
+        async with self._locks.setdefault(name, asyncio.Lock()):  # else an older answer may win
+            await self._book.change(name, autostop=json.dumps(wanted) if wanted else "")
+            try:
+                await self._agents.ask(record.pool, "autostop", name, **more)
+            except TrainwayError:
+                await self._book.note(name, autostop=record.autostop)
+                raise
         return self._view(self._records.get(name, record))
 
     async def down(self, name: str, *, purge: bool = False) -> Json:

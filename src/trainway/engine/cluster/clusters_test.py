@@ -8,7 +8,7 @@ import pytest
 
 from trainway.backends.base import BackendSettings
 from trainway.backends.registry import Registry
-from trainway.backends.testing import FakeBackend
+from trainway.backends.testing import FakeBackend, FakeJob
 from trainway.engine.agent_starts import StartPolicy
 from trainway.engine.cluster.clusters import Clusters
 from trainway.engine.cluster.request import Launch
@@ -126,27 +126,74 @@ def test_an_agent_that_could_not_be_started_is_asked_again() -> None:
     play(scene)
 
 
-def test_what_a_cluster_holds_no_job_of_this_machine_gets_and_the_reverse() -> None:
+def test_a_cluster_that_idles_holds_nothing_of_this_machine() -> None:
+    async def scene(world: ClusterWorld) -> None:
+        await world.launch(cpus=4, accelerators="A100:1")
+        await world.until_phase("UP")
+        assert world.engine.free(world.backend) == world.backend.capacity()
+        gpu = await world.submit("gpu", requests={"nvidia.com/gpu": "1"})
+        job = await world.begun(gpu)
+        assert job.workload.devices == {"node-0-0": {"gpus": ["1"]}}, "the cluster's goes last"
+        await world.launch("second", cpus=4, accelerators="A100:1")
+        await world.until_phase("UP", "second")
+        assert world.clusters.record("second").device_map == {"node-0": {"gpus": ["1"]}}
+        job.end()
+
+    play(scene)
+
+
+def test_what_the_jobs_of_a_cluster_hold_no_job_of_this_machine_gets_and_the_reverse() -> None:
     async def scene(world: ClusterWorld) -> None:
         await world.launch(cpus=3, accelerators="A100:1")
         await world.until_phase("UP")
-        blocked = await world.submit("blocked", requests={"cpu": "2"})
-        await world.until(blocked, "Queued")
-        small = await world.engine.submit(
-            Submission([jobset("gpu", requests={"nvidia.com/gpu": "1"})], priority=1)
+        mine = await world.submit("mine", requests={"cpu": "2"})
+        begun = await world.begun(mine)
+        first, second = await world.exec("a"), await world.exec("b")
+        view = await world.until(first, "Queued")
+        assert view["status"]["message"] == (
+            f"needs 3 CPUs, 2 free; mine holds 2 CPUs (to free that: trainway jobs cancel {mine})"
         )
-        job = await world.begun(small[0]["metadata"]["id"])
-        assert job.workload.devices == {"node-0-0": {"gpus": ["1"]}}, "the other GPU"
-        await world.launch("second", cpus=2)
-        assert world.phase("second") == "INIT"
-        assert (await world.clusters.get("second"))["status"]["message"] == "waits for its turn"
-        assert not world.is_idle()
-        await world.clusters.down("dev")
-        begun = await world.begun(blocked)
-        await world.until_phase("UP", "second")
+        view = await world.until(second, "Queued")
+        assert view["status"]["message"] == "waits for its turn, after job 1 of cluster dev"
         begun.end()
+        jobs = [await until_begun(world.jobs, job) for job in (first, second)]
+        blocked = await world.submit("blocked", requests={"cpu": "2"})
+        view = await world.until(blocked, "Queued")
+        assert view["status"]["message"] == (
+            "needs 2 CPUs, 1 free; cluster dev with jobs 1, 2 holds 3 CPUs "
+            "(to free that: trainway cancel dev 1 2)"
+        )
+        jobs[0].end()
+        view = await world.until(blocked, lambda job: "job 2 of" in job["status"]["message"])
+        assert view["status"]["phase"] == "Queued"
+        jobs[1].end()
+        (await world.begun(blocked)).end()
 
     play(scene)
+
+
+def test_a_cluster_that_stopped_while_a_job_of_it_waited_starts_again() -> None:
+    async def scene(world: ClusterWorld) -> None:
+        await world.launch(cpus=4)
+        await world.until_phase("UP")
+        begun = await world.begun(await world.submit("mine", requests={"cpu": "4"}))
+        waiting = await world.exec()
+        await world.until(waiting, "Queued")
+        world.agents.say("dev", state="STOPPED", nodes=[])
+        await world.until_phase("STOPPED")
+        begun.end()
+        job = await until_begun(world.jobs, waiting)
+        await world.until_phase("UP")
+        job.end()
+
+    play(scene)
+
+
+async def until_begun(backend: FakeBackend, job_id: str) -> FakeJob:
+    async with asyncio.timeout(60):
+        while job_id not in backend.jobs:
+            await asyncio.sleep(0)
+    return backend.jobs[job_id]
 
 
 def test_jobs_are_numbered_and_listed_newest_first() -> None:
@@ -204,14 +251,17 @@ def test_a_local_cluster_stops_and_starts() -> None:
     async def scene(world: ClusterWorld) -> None:
         await world.launch(cpus=4)
         await world.until_phase("UP")
+        running = await world.exec()
+        await until_begun(world.jobs, running)
         waiting = await world.submit(requests={"cpu": "4"})
         await world.until(waiting, "Queued")
-        await world.clusters.stop("dev")
+        stopping = asyncio.create_task(world.clusters.stop("dev"))
+        (await until_begun(world.jobs, running)).end(reason="Cancelled")
+        await stopping
         job = await world.begun(waiting)
         await world.clusters.restart("dev")
-        assert world.phase() == "INIT", "the job has what it needs"
-        job.end()
         await world.until_phase("UP")
+        job.end()
         await world.clusters.restart("dev")
         assert world.phase() == "UP"
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from trainway.engine.cluster.shape import Shape
-from trainway.engine.queue import GPUS, Gang, Holding
+from trainway.engine.queue import GPUS, Gang
 from trainway.engine.record import storable
 
 Json = dict[str, Any]
@@ -109,15 +109,13 @@ class ClusterRecord:
         """What the engine's queue has of it: a local one that waits for its nodes."""
         if not self.is_local or self.state != State.INIT or self.devices:
             return None
-        return Gang(self.id, self.shape.demand())
+        return Gang(self.id, self.shape.demand(), is_promise=True)
 
     @property
-    def holding(self) -> Holding | None:
-        """What it holds of this machine."""
-        is_promised = self.state == State.INIT and bool(self.devices)
-        if not self.is_local or not (is_promised or self.state in (State.UP, State.AUTOSTOPPING)):
-            return None
-        return Holding(self.shape.demand(), self.device_map)
+    def is_promised(self) -> bool:
+        """Whether it is a share of this machine, which its jobs get when they run."""
+        has_devices = self.state == State.INIT and bool(self.devices)
+        return self.is_local and (has_devices or self.state in (State.UP, State.AUTOSTOPPING))
 
     def changed(self, columns: Mapping[str, object]) -> "ClusterRecord":
         """With other values."""

@@ -1,0 +1,128 @@
+"""What clusters on this machine hold of it: their whole share, while any of their jobs runs.
+
+A cluster that idles holds nothing. Its next job waits in the queue of this machine until the share
+of its cluster is free; the jobs behind it go with it, and the cluster's own queue sorts them.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from trainway.engine.cluster.record import NUMBER_LABEL, ClusterRecord
+from trainway.engine.live import LiveJob
+from trainway.engine.phases import WAITING, Phase
+from trainway.engine.queue import Decision, Gang, Holding, names_of
+from trainway.engine.wishes import BEGIN_SUSPENDED, RESUME
+
+
+@dataclass(frozen=True)
+class Group:
+    """The jobs of an idle cluster that wait for its share; the first stands for all of them."""
+
+    cluster: ClusterRecord
+    jobs: Sequence[LiveJob]
+
+    @property
+    def first(self) -> LiveJob:
+        """The one that is next."""
+        return self.jobs[0]
+
+    @property
+    def gang(self) -> Gang:
+        """What the queue of this machine has of them."""
+        record, name = self.first.record, self.cluster.name
+        return Gang(
+            record.id,
+            self.cluster.shape.demand(),
+            record.priority,
+            record.oversubscribe,
+            self.cluster.device_map,
+            _title(name, [_number(self.first)]),
+            _release(name, [_number(self.first)]),
+        )
+
+    def told(self, decision: Decision) -> dict[str, str]:
+        """Why each of them waits; nothing where they start, or never could."""
+        why = decision.waiting.get(self.first.id)
+        if why is None:
+            return {}
+        behind = f"waits for its turn, after {self.gang.name}"
+        return {live.id: why if live is self.first else behind for live in self.jobs}
+
+
+class Shares:
+    """What of this machine belongs to clusters."""
+
+    def __init__(
+        self,
+        records: Mapping[str, ClusterRecord],
+        jobs: Callable[[str], Sequence[LiveJob]],
+    ) -> None:
+        self._records = records
+        self._jobs = jobs
+
+    def holdings(self) -> list[Holding]:
+        """What is held now, by the jobs that run."""
+        found = []
+        for record in self._records.values():
+            running = self._running(record) if record.is_promised else []
+            if running:
+                numbers = sorted(_number(live) for live in running)
+                found.append(
+                    Holding(
+                        record.shape.demand(),
+                        record.device_map,
+                        _title(record.name, numbers),
+                        _release(record.name, numbers),
+                    )
+                )
+        return found
+
+    def promised(self) -> set[str]:
+        """The GPUs that clusters want for their jobs, whether they run or not."""
+        clusters = [record for record in self._records.values() if record.is_promised]
+        return {name for record in clusters for name in names_of(record.device_map)}
+
+    def waits(self, live: LiveJob) -> bool:
+        """Whether a job that is about to begin needs the share of its cluster first."""
+        record = self._cluster(live)
+        return record is not None and not self._running(record)
+
+    def groups(self, waiting: Iterable[LiveJob]) -> list[Group]:
+        """The jobs that wait for shares, by cluster, in their order."""
+        by_cluster: dict[str, list[LiveJob]] = {}
+        for live in sorted(waiting, key=lambda live: (-live.record.priority, live.id)):
+            record = self._cluster(live)
+            if record is not None:
+                by_cluster.setdefault(record.name, []).append(live)
+        return [Group(self._records[name], jobs) for name, jobs in by_cluster.items()]
+
+    def _cluster(self, live: LiveJob) -> ClusterRecord | None:
+        """The cluster of this machine that a job is for."""
+        family, _, name = live.backend.name.partition("/")
+        record = self._records.get(name) if family == "cluster" else None
+        return record if record is not None and record.is_local else None
+
+    def _running(self, record: ClusterRecord) -> list[LiveJob]:
+        return [live for live in self._jobs(record.backend) if _holds(live)]
+
+
+def _holds(live: LiveJob) -> bool:
+    """Whether a job was given to its cluster, and is neither paused nor about to be resumed."""
+    record = live.record
+    if not live.has_begun or record.phase == Phase.PAUSED or record.wanted == BEGIN_SUSPENDED:
+        return False
+    return not (record.phase in WAITING and record.wanted == RESUME)
+
+
+def _number(live: LiveJob) -> int:
+    return int(live.record.label_map.get(NUMBER_LABEL) or 0)
+
+
+def _title(cluster: str, numbers: Sequence[int]) -> str:
+    if len(numbers) == 1:
+        return f"job {numbers[0]} of cluster {cluster}"
+    return f"cluster {cluster} with jobs {', '.join(map(str, numbers))}"
+
+
+def _release(cluster: str, numbers: Sequence[int]) -> str:
+    return f"trainway cancel {cluster} {' '.join(map(str, numbers))}"
