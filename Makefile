@@ -23,7 +23,7 @@ CLUSTER_WORKERS ?= $(if $(filter existing,$(TRAINWAY_TEST_CLUSTER)),0,2)
 # How much garbage Go's programs keep, in percent: an API server takes a gigabyte, and a quarter less of the processor.
 CLUSTER_GOGC ?= 400
 
-.PHONY: help install demo test test-quick test-engines test-hosts test-cluster test-flaky cluster-programs cluster-up cluster-down lint fmt generate lock bench clean
+.PHONY: help install demo test test-quick test-engines test-hosts test-cluster test-flaky fuzz cluster-programs cluster-up cluster-down lint fmt generate lock bench clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -57,6 +57,9 @@ test-hosts: install ## run the tests on SSH hosts, Slurm, PostgreSQL, torch and 
 test-cluster: install ## run the tests on Kubernetes, with pods; needs root, Go and Debian's containerd
 	@! command -v go >/dev/null || $(CLUSTER) build node $(CLUSTER_EXTRAS) || true
 	@GOGC=$(CLUSTER_GOGC) $(PYTEST) -n $(CLUSTER_WORKERS) --dist loadgroup --no-loadscope-reorder $(CLUSTER_TESTS)
+
+fuzz: install ## run the property tests with many examples
+	@$(PYTEST) -n auto --hypothesis-profile=many -m "hypothesis and not engine" src test/e2e
 
 test-flaky: install ## repeat the timing-sensitive tests N times, half of them on a busy machine
 	@$(BIN)/python tools/repeat_tests.py --times $(N) $(TIMING_TESTS)

@@ -6,7 +6,8 @@ that. Tests interrupt themselves and the processes they start, so they must hear
 Tests of a group (`pytest.mark.xdist_group`) run in one worker of pytest-xdist, which tells it by
 their ids: but its version 3.8 changes these where pytest 9.2 does not look any more.
 
-Property tests have no deadline of their own: a machine that is busy is not a defect.
+Property tests have few examples here and many in `make fuzz`, and no deadline of their own: a
+machine that is busy is not a defect.
 
 `make test` runs what needs only Python and this machine, and `make test-engines` the rest. A test
 is marked as one of these by the fixtures it uses, or by its folder.
@@ -19,11 +20,12 @@ from typing import Final
 
 import pytest
 from _pytest.nodeid import NodeId
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
-
+UNTIMED: Final = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("few", UNTIMED, max_examples=40)
+settings.register_profile("many", UNTIMED, max_examples=3_000)
+settings.load_profile("few")
 
 ENGINE_FIXTURES: Final = frozenset({"podman", "ssh_hosts", "slurm_cluster", "idle_slurm_cluster"})
 ENGINE_GROUPS: Final = frozenset({"ssh", "slurm"})

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trainway.api.manifest import parse_manifests
@@ -268,12 +268,10 @@ def damaged_manifests(draw: st.DrawFn) -> str:
 
 
 @given(damaged_manifests())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_damaged_manifest_is_explained_or_refused(text: str) -> None:
     assert_clean(text)
 
 
 @given(st.text(max_size=200) | st.binary(max_size=200).map(lambda data: data.decode("latin-1")))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_text_is_explained_or_refused(text: str) -> None:
     assert_clean(text.encode(errors="replace").decode())

@@ -171,9 +171,7 @@ CHUNKS = st.lists(st.tuples(st.sampled_from([STDOUT, STDERR]), PIECES), max_size
 
 
 @given(chunks=CHUNKS, limit=st.integers(1, 40))
-@settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_byte_is_lost(tmp_path: Path, chunks: list[tuple[bytes, bytes]], limit: int) -> None:
     path = tmp_path / "log"
     path.unlink(missing_ok=True)

@@ -2,7 +2,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trainway.api.examples_test import EXAMPLES, TRAIN_JOB, changed, errors_of
@@ -66,7 +66,6 @@ def jobs(kind: Kind) -> st.SearchStrategy[Json]:
 any_job = st.one_of([jobs(kind) for kind in KINDS.values()])
 
 
-@settings(deadline=None)
 @given(any_job)
 def test_reading_keeps_every_field_and_only_adds_defaults(obj: Json) -> None:
     kind = KINDS[obj["apiVersion"], obj["kind"]]
@@ -74,7 +73,6 @@ def test_reading_keeps_every_field_and_only_adds_defaults(obj: Json) -> None:
     assert read(obj).to_dict() == filled
 
 
-@settings(deadline=None)
 @given(any_job)
 def test_a_model_survives_a_round_trip(obj: Json) -> None:
     model = read(obj)
@@ -83,7 +81,6 @@ def test_a_model_survives_a_round_trip(obj: Json) -> None:
     assert read(again) == model
 
 
-@settings(deadline=None)
 @given(any_job)
 def test_checking_changes_nothing_and_never_breaks(obj: Json) -> None:
     before = json.dumps(obj)
@@ -120,7 +117,6 @@ places = st.sampled_from(
 )
 
 
-@settings(deadline=None)
 @given(st.sampled_from(EXAMPLES), places, json_values)
 def test_any_value_anywhere_is_judged_and_what_passes_can_be_read(
     example: Json, place: str, value: Any

@@ -2,7 +2,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trainway.backends.demand import Demand, demand_of, pod_keys
@@ -90,7 +90,6 @@ def test_the_names_of_pods(job: Json, keys: list[str]) -> None:
     assert list(pod_keys(ReplicatedJob({"name": "a", "template": {"spec": job}}))) == keys
 
 
-@settings(deadline=None)
 @given(st.integers(0, 20), st.data())
 def test_sharing_never_needs_more_than_running_all_at_once(count: int, data: st.DataObject) -> None:
     roles = []

@@ -1,6 +1,6 @@
 from datetime import UTC, datetime, timedelta
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trainway.engine.ids import ALPHABET, LENGTH, Ids
@@ -20,7 +20,6 @@ def test_the_largest_time_still_fits() -> None:
     assert made > Ids(lambda: START).new()
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(-2000, 2000), min_size=2, max_size=50))
 def test_ids_of_one_server_count_up_whatever_the_clock_does(steps: list[int]) -> None:
     moments = iter([START + timedelta(milliseconds=step) for step in steps])

@@ -1,7 +1,7 @@
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trainway.backends.base import Capacity
@@ -234,7 +234,6 @@ GANGS = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(GANGS)
 def test_what_starts_fits_and_no_gpu_is_given_twice(gangs: list[Gang]) -> None:
     decision = decide(gangs, [], MACHINE)
@@ -246,7 +245,6 @@ def test_what_starts_fits_and_no_gpu_is_given_twice(gangs: list[Gang]) -> None:
     assert {*decision.start, *decision.waiting} == {gang.id for gang in gangs}
 
 
-@settings(deadline=None)
 @given(GANGS)
 def test_nobody_overtakes(gangs: list[Gang]) -> None:
     decision = decide(gangs, [], MACHINE)

@@ -3,7 +3,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trainway.jobset.admission import validate_create, validate_update, with_webhook_defaults
@@ -107,7 +107,6 @@ json_values = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(json_values)
 def test_defaults_take_whatever_comes(value: Any) -> None:
     filled = with_webhook_defaults({"spec": value})

@@ -5,7 +5,7 @@ from importlib import resources
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trainway.jobset.merge_patch import MergePatchError, merge
@@ -358,20 +358,17 @@ pods = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None)
 @given(pods)
 def test_an_empty_patch_changes_nothing(pod: dict[str, Any]) -> None:
     assert merge(POD, pod, {}) == pod
 
 
-@settings(deadline=None)
 @given(pods)
 def test_a_patch_of_nothing_is_the_patch(pod: dict[str, Any]) -> None:
     assert merge(POD, {}, pod) == pod
     assert merge(POD, pod, pod) == pod
 
 
-@settings(deadline=None)
 @given(pods, pods)
 def test_patches_are_idempotent_and_keep_a_pod_valid(
     pod: dict[str, Any], patch: dict[str, Any]
@@ -389,7 +386,6 @@ def test_patches_are_idempotent_and_keep_a_pod_valid(
         assert len(volume) == 2
 
 
-@settings(deadline=None)
 @given(pods, pods)
 def test_what_a_patch_says_holds_afterwards(pod: dict[str, Any], patch: dict[str, Any]) -> None:
     result = merge(POD, pod, patch)

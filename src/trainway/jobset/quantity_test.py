@@ -3,7 +3,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trainway.jobset.quantity import ZERO, Family, InvalidQuantityError, Quantity, quantity_errors
@@ -173,7 +173,6 @@ texts = st.builds("{}{}".format, numbers, suffixes)
 quantities = texts.map(Quantity.parse)
 
 
-@settings(deadline=None)
 @given(texts)
 def test_the_canonical_form_means_the_same_and_is_a_fixed_point(text: str) -> None:
     quantity = Quantity.parse(text)
@@ -183,7 +182,6 @@ def test_the_canonical_form_means_the_same_and_is_a_fixed_point(text: str) -> No
         assert again == quantity
 
 
-@settings(deadline=None)
 @given(quantities, quantities, quantities)
 def test_arithmetic_is_exact(a: Quantity, b: Quantity, c: Quantity) -> None:
     assert a + b == b + a
@@ -194,7 +192,6 @@ def test_arithmetic_is_exact(a: Quantity, b: Quantity, c: Quantity) -> None:
     assert hash(a + b) == hash(b + a)
 
 
-@settings(deadline=None)
 @given(quantities)
 def test_ceil_is_the_next_whole_number_away_from_zero(quantity: Quantity) -> None:
     distance = abs(quantity.ceil()) * 10**9 - abs(quantity.nanos)
@@ -202,14 +199,12 @@ def test_ceil_is_the_next_whole_number_away_from_zero(quantity: Quantity) -> Non
     assert quantity.ceil() * quantity.nanos >= 0
 
 
-@settings(deadline=None)
 @given(st.integers(min_value=-(10**30), max_value=10**30), st.sampled_from(Family))
 def test_any_amount_can_be_printed_and_read_back(nanos: int, family: Family) -> None:
     text = str(Quantity(nanos, family))
     assert Quantity.parse(text).nanos in (nanos, (2**63 - 1) * 10**9, -(2**63 - 1) * 10**9)
 
 
-@settings(deadline=None)
 @given(st.text(max_size=12))
 def test_any_text_is_a_quantity_or_a_clean_error(text: str) -> None:
     try:

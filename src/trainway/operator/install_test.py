@@ -42,11 +42,15 @@ def run(command: str, *flags: str) -> int:
     return asyncio.run(main(options))
 
 
+def printed(capsys: pytest.CaptureFixture[str]) -> list[Any]:
+    return list(yaml.load_all(capsys.readouterr().out, yaml.CSafeLoader))
+
+
 def test_a_dry_run_prints_manifests_that_name_the_image_and_the_namespace(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert run("install", "--dry-run", "--image=x:1", "--namespace=here") == 0
-    objects = list(yaml.safe_load_all(capsys.readouterr().out))
+    objects = printed(capsys)
     (deployment,) = [obj for obj in objects if obj["kind"] == "Deployment"]
     assert deployment["metadata"]["namespace"] == "here"
     assert deployment["spec"]["template"]["spec"]["containers"][0]["image"] == "x:1"
@@ -68,7 +72,7 @@ class PartCase:
 )
 def test_a_part_can_be_installed_alone(case: PartCase, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("install", "--dry-run", f"--only={case.only}") == 0
-    objects = list(yaml.safe_load_all(capsys.readouterr().out))
+    objects = printed(capsys)
     assert {obj["kind"] for obj in objects} == {case.kind}
 
 
@@ -76,7 +80,7 @@ def test_a_single_replica_has_no_disruption_budget(capsys: pytest.CaptureFixture
     kinds = []
     for replicas in ("1", "2"):
         run("install", "--dry-run", f"--replicas={replicas}")
-        kinds.append({obj["kind"] for obj in yaml.safe_load_all(capsys.readouterr().out)})
+        kinds.append({obj["kind"] for obj in printed(capsys)})
     assert kinds[1] - kinds[0] == {"PodDisruptionBudget"}
 
 

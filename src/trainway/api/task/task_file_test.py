@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trainway.api.task import task
@@ -126,7 +126,6 @@ def written(documents: list[Any]) -> str:
     return yaml.safe_dump_all(documents, allow_unicode=True)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(DOCUMENTS, min_size=1, max_size=3))
 def test_no_document_ends_badly(documents: list[Any]) -> None:
     try:
@@ -138,7 +137,6 @@ def test_no_document_ends_badly(documents: list[Any]) -> None:
     assert all(str(error) for error in parsed.errors)
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.text(max_size=60))
 def test_no_text_ends_badly(text: str) -> None:
     try:
@@ -180,7 +178,6 @@ TASKS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(TASKS, min_size=1, max_size=3))
 def test_parse_serialise_parse_is_the_identity(documents: list[Any]) -> None:
     first = parse(written(documents))

@@ -1,12 +1,11 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trainway.backends.logs.cursor import Cursor
 from trainway.errors import UsageError
 
 
-@settings(deadline=None)
 @given(
     st.integers(0, 65_535),
     st.dictionaries(st.text("abc-.0123456789", min_size=1), st.integers(0, 2**63)),

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trainway.agent.long_lines import LINE_LIMIT
@@ -64,7 +64,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("logs")
 
 
-@settings(deadline=None)
 @given(TEXTS, st.binary(max_size=5).map(lambda b: b.replace(b"\n", b"")), st.integers(0, 40))
 def test_the_last_lines_are_found_from_the_end(
     folder: Path, texts: list[bytes], rest: bytes, count: int
@@ -80,7 +79,6 @@ def test_the_last_lines_are_found_from_the_end(
         assert parts_of(line.data)[2] == text
 
 
-@settings(deadline=None)
 @given(TEXTS, st.floats(-1, 31))
 def test_a_time_is_found_by_bisection(folder: Path, texts: list[bytes], second: float) -> None:
     data = b"".join(stamp(n) + b" o " + text + b"\n" for n, text in enumerate(texts))
@@ -90,7 +88,6 @@ def test_a_time_is_found_by_bisection(folder: Path, texts: list[bytes], second: 
     assert times == [stamp(n) for n in range(len(texts)) if stamp(n) >= stamp(second)]
 
 
-@settings(deadline=None)
 @given(TEXTS, st.integers(0, 30))
 def test_reading_can_go_on_behind_any_line(folder: Path, texts: list[bytes], first: int) -> None:
     data = b"".join(text + b"\n" for text in texts)
