@@ -17,6 +17,7 @@ from trainway.api.crd import crd
 from trainway.api.kinds import KINDS
 from trainway.operator import manifests, permissions
 from trainway.operator.manifest_text import manifest_text
+from trainway.operator.user_roles import user_roles
 
 Json = dict[str, Any]
 Files = Mapping[str, list[Json]]
@@ -34,6 +35,8 @@ def generated() -> Iterator[tuple[str, str]]:
     alone = replace(manifests.Installation(), replicas=1)
     yield from _folder("manifests/crds", "api", _with_kustomization(crds))
     yield from _folder("manifests/runtimes", "runtimes", _with_kustomization(runtimes))
+    roles: Files = {f"{obj['metadata']['name']}.yaml": [obj] for obj in user_roles()}
+    yield from _folder("manifests/user-roles", "operator", _with_kustomization(roles))
     yield from _folder("manifests/base", "operator", _with_kustomization(manifests.folder(alone)))
     for name, files in _overlays(manifests.Installation()).items():
         yield from _folder(f"manifests/overlays/{name}", "operator", files)
@@ -53,11 +56,14 @@ def _with_kustomization(files: Files) -> Files:
 
 
 def _overlays(installation: manifests.Installation) -> Mapping[str, Files]:
-    """One replica; several that survive the loss of a node; and those with a ServiceMonitor."""
+    """One replica; several that survive the loss of a node; and those with a ServiceMonitor.
+
+    None has the kinds: whoever deletes an overlay would delete every job with them.
+    """
     budget, monitor = "poddisruptionbudget.yaml", "servicemonitor.yaml"
     target = {"kind": "Deployment", "name": manifests.NAME}
     return {
-        "standalone": {"kustomization.yaml": _kustomization(["../../crds", "../../base"])},
+        "standalone": {"kustomization.yaml": _kustomization(["../../base"])},
         "ha": {
             "kustomization.yaml": _kustomization(
                 ["../standalone", budget], patches=[{"path": "replicas.yaml", "target": target}]
@@ -102,6 +108,7 @@ def _chart_files() -> Files:
         "viewer": permissions.viewer_rules(),
         "editor": permissions.editor_rules(),
         "clusterRuntimeReader": permissions.cluster_runtime_reader_rules(),
+        "users": {role["metadata"]["name"]: role["rules"] for role in user_roles()},
     }
     webhooks = manifests.webhooks(manifests.Installation())
     for configuration in webhooks:

@@ -13,12 +13,14 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from trainway.errors import TrainwayError
+from trainway.errors import ForbiddenError, TrainwayError
+from trainway.kube.access_reviews import missing_rights
 from trainway.kube.client import Client
 from trainway.kube.connection import Connection, load_connection
 from trainway.kube.forwarding import Forward, forward
 from trainway.kube.requests import Execution
 from trainway.kube.terminal import run_command
+from trainway.kube.user_rights import EXEC, PORT_FORWARD, Right, Task, grant_hint, missing_words
 
 _INTERRUPTED: Final = 130
 
@@ -42,6 +44,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 async def _run(options: argparse.Namespace) -> int:
     async with Client(_connection(options), user_agent="trainway-attach") as client:
+        await _refuse(client, options.namespace, EXEC if options.verb == "exec" else PORT_FORWARD)
         if options.verb == "exec":
             wanted = Execution(
                 options.container, tuple(options.words), stdin=options.stdin, tty=options.tty
@@ -54,6 +57,15 @@ async def _run(options: argparse.Namespace) -> int:
         forwards = [Forward.parse(word) for word in options.words]
         await forward(client, options.namespace, options.pod, forwards, stop)
         return 0
+
+
+async def _refuse(client: Client, namespace: str, right: Right) -> None:
+    """Say at once that the right is missing; a port would open and take nobody anywhere."""
+    missing = await missing_rights(client, namespace, [right])
+    if missing:
+        raise ForbiddenError(
+            missing_words(missing, namespace), hint=grant_hint(Task.EXEC, namespace)
+        )
 
 
 def _connection(options: argparse.Namespace) -> Connection:

@@ -97,6 +97,11 @@ class Informer:
         return all(reflector.is_synced.is_set() for reflector in self._reflectors)
 
     @property
+    def refusal(self) -> str:
+        """What the API server says while it forbids us to list or watch; empty: it does not."""
+        return next((each.refusal for each in self._reflectors if each.refusal), "")
+
+    @property
     def lists(self) -> int:
         """How often everything was listed."""
         return max(reflector.lists for reflector in self._reflectors)

@@ -16,7 +16,7 @@ from typing import Final, Protocol
 from trainway.errors import TrainwayError
 from trainway.kube.backoff import Backoff
 from trainway.kube.client import Client
-from trainway.kube.errors import Gone, ServerUnavailable, WatchSilent
+from trainway.kube.errors import Gone, Refused, ServerUnavailable, WatchSilent
 from trainway.kube.requests import Selection
 from trainway.kube.resources import Json, Resource
 
@@ -62,6 +62,8 @@ class Reflector:
     ) -> None:
         self.is_synced = asyncio.Event()
         """Set once the first list is through."""
+        self.refusal = ""
+        """What the API server says while it forbids us to list or watch."""
         self.lists = 0
         """How often everything was listed."""
         self._client = client
@@ -96,6 +98,7 @@ class Reflector:
                 logger.debug("%s; trying another connection", error)
             except TrainwayError as error:
                 self._failures += 1
+                self.refusal = error.message if isinstance(error, Refused) else ""
                 level = logging.WARNING if self._failures in (1, 10, 100) else logging.DEBUG
                 logger.log(level, "%s: %s", self._resource, error)
                 if self._is_lost(error):
@@ -122,6 +125,7 @@ class Reflector:
         self._sink.retain(self._namespace, keys)
         self._version = version
         self._failures = 0
+        self.refusal = ""
         self.lists += 1
         self.is_synced.set()
 

@@ -18,19 +18,24 @@ from trainway.kube.client import Client
 from trainway.kube.connection import load_connection
 from trainway.kube.errors import AlreadyExists, ApiError, ObjectNotFound
 from trainway.kube.resources import (
+    DEPLOYMENTS,
     JOBSETS,
     NAMESPACES,
+    PODS,
     Resource,
     resource_of,
 )
 from trainway.operator import manifests
 from trainway.operator.manifest_text import manifest_text
 from trainway.operator.manifests import FIELD_OWNER, MANAGED_BY, Installation
+from trainway.operator.rollout import has_no_image, is_up, troubles
+from trainway.operator.user_roles import user_roles
 
 Json = dict[str, Any]
 Tell = Callable[[str], None]
 
 _PATIENCE_SECONDS: Final = 60.0
+_ROLLOUT_SECONDS: Final = 300.0
 _POLL_SECONDS: Final = 0.2
 CRDS: Final = "crds"
 RUNTIMES: Final = "runtimes"
@@ -47,6 +52,28 @@ async def install(client: Client, installation: Installation, tell: Tell) -> Non
         await _apply(client, obj, tell)
     if not await client.serves(JOBSETS):
         tell(f"warning: {JOBSETS} is not served: no job runs until JobSet is installed")
+
+
+async def install_user_roles(client: Client, tell: Tell) -> None:
+    """The roles that an administrator binds to people."""
+    for role in user_roles():
+        await _apply(client, role, tell)
+
+
+async def wait_until_up(client: Client, installation: Installation) -> None:
+    """Return when the operator's pods are ready; say what keeps them if they do not get there."""
+    where = installation.namespace
+    selector = ",".join(f"{name}={value}" for name, value in manifests.SELECTOR.items())
+    deadline = time.monotonic() + _ROLLOUT_SECONDS
+    while not is_up(await client.get(DEPLOYMENTS, manifests.NAME, where)):
+        found = troubles((await client.list(PODS, where, label_selector=selector)).items)
+        if has_no_image(found) or time.monotonic() > deadline:
+            told = "; ".join(found)
+            raise UnavailableError(
+                "the operator's pods are not ready" + (f": {told}" if told else ""),
+                hint=f"see `kubectl describe pods -n {where} -l {selector}`",
+            )
+        await asyncio.sleep(_POLL_SECONDS)
 
 
 async def install_crds(client: Client, tell: Tell) -> None:
@@ -97,6 +124,7 @@ def removals(installation: Installation, *, crds: bool) -> list[Json]:
         *reversed(manifests.manager(installation)),
         *manifests.settings(installation),
         *reversed(manifests.access(installation)),
+        *user_roles(),
     ]
     return [*installed, *(manifests.crds() if crds else ())]
 
@@ -251,6 +279,14 @@ def add_arguments(parser: argparse.ArgumentParser, command: str) -> None:
             help=f"how many pods share the work (default {default.replicas})",
         )
         parser.add_argument(
+            "--user-roles",
+            action="store_true",
+            help="also the ClusterRoles trainway-view, -run and -exec, to be bound to people",
+        )
+        parser.add_argument(
+            "--wait", action="store_true", help="return when the operator's pods are ready"
+        )
+        parser.add_argument(
             "--only", choices=(CRDS, RUNTIMES), help="only the kinds, or only the built-in runtimes"
         )
     else:
@@ -274,32 +310,50 @@ async def main(options: argparse.Namespace) -> int:
         installation = replace(installation, image=options.image, replicas=options.replicas)
     if options.dry_run:
         _tell_all(
-            preview(installation, options.only)
+            preview(installation, options.only, has_user_roles=options.user_roles)
             if is_install
             else _removal_lines(installation, options)
         )
         return 0
     async with Client(load_connection(options.kubeconfig, options.context)) as client:
         if is_install:
-            await _install(client, installation, options.only)
+            await _install(client, installation, options)
         else:
             await uninstall(client, installation, _tell, crds=options.crds)
     return 0
 
 
-async def _install(client: Client, installation: Installation, only: str | None) -> None:
-    if only == CRDS:
+async def _install(client: Client, installation: Installation, options: argparse.Namespace) -> None:
+    if options.only == CRDS:
         await install_crds(client, _tell)
-    elif only == RUNTIMES:
+    elif options.only == RUNTIMES:
         await install_runtimes(client, _tell)
     else:
+        _warn_of_image(installation)
         await install(client, installation, _tell)
+    if options.user_roles:
+        await install_user_roles(client, _tell)
+    if options.wait and not options.only:
+        await wait_until_up(client, installation)
+        _tell(f"deployment.apps/{manifests.NAME} ready")
 
 
-def preview(installation: Installation, only: str | None = None) -> list[str]:
+def _warn_of_image(installation: Installation) -> None:
+    if installation.image == Installation.image:
+        sys.stderr.write(
+            f"warning: the image {installation.image} is not published: the operator starts only"
+            " on nodes that have it. Build one with `docker build -t"
+            " REGISTRY/trainway/operator:TAG .`, push it, and name it with --image.\n"
+        )
+
+
+def preview(
+    installation: Installation, only: str | None = None, *, has_user_roles: bool = False
+) -> list[str]:
     """What `install` applies, as YAML that `kubectl apply --server-side` takes."""
     parts = {CRDS: manifests.crds, RUNTIMES: manifests.runtimes}
     objects = parts[only]() if only else manifests.everything(installation)
+    objects += user_roles() if has_user_roles else []
     return [manifest_text(objects).rstrip("\n")]
 
 

@@ -35,7 +35,7 @@ TRAINER_VERSION: Final = "v2.3.0"
 FIELD_OWNER: Final = "trainway-install"
 MANAGED_BY: Final = ("app.kubernetes.io/managed-by", "trainway")
 
-_SELECTOR: Final[Mapping[str, str]] = {
+SELECTOR: Final[Mapping[str, str]] = {
     "app.kubernetes.io/name": "trainer",
     "app.kubernetes.io/component": "manager",
     "app.kubernetes.io/part-of": "kubeflow",
@@ -84,27 +84,27 @@ def access(installation: Installation) -> list[Json]:
             "metadata": _metadata(NAME, where),
             "automountServiceAccountToken": False,
         },
-        _role(NAME, "", permissions.cluster_rules()),
+        role(NAME, "", permissions.cluster_rules()),
         _binding(NAME, "", subject),
-        _role(JOBS_ROLE, "", permissions.job_rules()),
+        role(JOBS_ROLE, "", permissions.job_rules()),
         _binding(JOBS_ROLE, "", subject),
-        _role(NAME, where, permissions.own_namespace_rules(SECRET, LEASE)),
+        role(NAME, where, permissions.own_namespace_rules(SECRET, LEASE)),
         _binding(NAME, where, subject),
-        _role(
+        role(
             "kubeflow-trainer-view",
             "",
             permissions.viewer_rules(),
             {f"{roles}-{role}": "true" for role in ("view", "edit", "admin")},
         ),
-        _role(
+        role(
             "kubeflow-trainer-edit",
             "",
             permissions.editor_rules(),
             {f"{roles}-{role}": "true" for role in ("edit", "admin")},
         ),
-        _role(readers, "", permissions.cluster_runtime_reader_rules()),
+        role(readers, "", permissions.cluster_runtime_reader_rules()),
         _binding(readers, "", everyone),
-        _role(PUBLIC_CONFIG_MAP, where, permissions.public_config_map_rules(PUBLIC_CONFIG_MAP)),
+        role(PUBLIC_CONFIG_MAP, where, permissions.public_config_map_rules(PUBLIC_CONFIG_MAP)),
         _binding(PUBLIC_CONFIG_MAP, where, everyone),
     ]
 
@@ -144,7 +144,7 @@ def manager(installation: Installation) -> list[Json]:
 def webhooks(installation: Installation) -> list[Json]:
     """What the API server asks the operator."""
     client = service_client(installation.namespace, NAME)
-    return webhook_configurations(client, {**_SELECTOR, **dict([MANAGED_BY])})
+    return webhook_configurations(client, {**SELECTOR, **dict([MANAGED_BY])})
 
 
 def runtimes() -> list[Json]:
@@ -184,13 +184,14 @@ def _metadata(name: str, where: str, labels: Mapping[str, str] | None = None) ->
     metadata: Json = {"name": name}
     if where:
         metadata["namespace"] = where
-    metadata["labels"] = {**_SELECTOR, **dict([MANAGED_BY]), **(labels or {})}
+    metadata["labels"] = {**SELECTOR, **dict([MANAGED_BY]), **(labels or {})}
     return metadata
 
 
-def _role(
+def role(
     name: str, where: str, rules: Sequence[Json], labels: Mapping[str, str] | None = None
 ) -> Json:
+    """A Role, or without a namespace a ClusterRole."""
     return {
         "apiVersion": f"{_RBAC}/v1",
         "kind": "Role" if where else "ClusterRole",
@@ -231,7 +232,7 @@ def _service(installation: Installation) -> Json:
                 {"name": name, "port": port, "protocol": "TCP", "targetPort": target}
                 for name, port, target in ports
             ],
-            "selector": dict(_SELECTOR),
+            "selector": dict(SELECTOR),
         },
     }
 
@@ -260,12 +261,12 @@ def _deployment(installation: Installation) -> Json:
         "metadata": _metadata(NAME, installation.namespace),
         "spec": {
             "replicas": installation.replicas,
-            "selector": {"matchLabels": dict(_SELECTOR)},
+            "selector": {"matchLabels": dict(SELECTOR)},
             "strategy": {
                 "type": "RollingUpdate",
                 "rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1},
             },
-            "template": {"metadata": {"labels": dict(_SELECTOR)}, "spec": pod},
+            "template": {"metadata": {"labels": dict(SELECTOR)}, "spec": pod},
         },
     }
 
@@ -318,7 +319,7 @@ def spread(installation: Installation) -> Json:
             "maxSkew": 1,
             "topologyKey": key,
             "whenUnsatisfiable": "ScheduleAnyway",
-            "labelSelector": {"matchLabels": dict(_SELECTOR)},
+            "labelSelector": {"matchLabels": dict(SELECTOR)},
         }
         for key in ("kubernetes.io/hostname", "topology.kubernetes.io/zone")
     ]
@@ -334,7 +335,7 @@ def disruption_budget(installation: Installation) -> Json:
         "spec": {
             "minAvailable": 1,
             "unhealthyPodEvictionPolicy": "AlwaysAllow",
-            "selector": {"matchLabels": dict(_SELECTOR)},
+            "selector": {"matchLabels": dict(SELECTOR)},
         },
     }
 
@@ -347,7 +348,7 @@ def _network_policy(installation: Installation) -> Json:
         "kind": NETWORK_POLICIES.kind,
         "metadata": _metadata(NAME, installation.namespace),
         "spec": {
-            "podSelector": {"matchLabels": dict(_SELECTOR)},
+            "podSelector": {"matchLabels": dict(SELECTOR)},
             "policyTypes": ["Ingress"],
             "ingress": [{"ports": ports}],
         },
@@ -363,7 +364,7 @@ def service_monitor(installation: Installation) -> Json:
         "kind": "ServiceMonitor",
         "metadata": _metadata(NAME, installation.namespace),
         "spec": {
-            "selector": {"matchLabels": dict(_SELECTOR)},
+            "selector": {"matchLabels": dict(SELECTOR)},
             "endpoints": [
                 {
                     "port": "monitoring-port",

@@ -73,7 +73,9 @@ def test_it_is_installed_removed_and_installed_again(cluster: Access) -> None:
     found = {item["metadata"]["name"] for item in cluster.get("clustertrainingruntimes")["items"]}
     assert found == set(names())
 
-    lines = operator(cluster, "install", "--image=example/operator:2")
+    lines = operator(cluster, "install", "--image=example/operator:2", "--user-roles")
+    for task in ("view", "run", "exec"):
+        assert f"clusterrole.rbac.authorization.k8s.io/trainway-{task} created" in lines
     assert f"deployment.apps/{manifests.NAME} configured" in lines
     deployment = cluster.get("deployment", manifests.NAME, "-n", SYSTEM)
     (container,) = deployment["spec"]["template"]["spec"]["containers"]
@@ -188,7 +190,7 @@ def test_manifests_applied_with_kubectl_give_the_operator_all_rights_it_needs(
     apply = ("apply", "--server-side", "--force-conflicts", "-o", "name", "-k")
     applied = [
         line
-        for folder in ("overlays/ha", "runtimes")
+        for folder in ("crds", "overlays/ha", "runtimes")
         for line in cluster.kubectl(*apply, str(MANIFESTS / folder)).stdout.splitlines()
     ]
     assert {line.partition("/")[2] for line in applied} == {

@@ -1,17 +1,21 @@
 """What a job in a cluster waits for, and what the cluster has, in words for its user."""
 
+import json
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 import pytest
+import yaml
 from cluster.access import Access
 from cluster.identities import CONTEXT
 from cluster.processes import wait_until
 from installation import Installation, installed
 from queueing import CPU, QUEUE, QUEUE_LABEL, Queues
 from shell_jobsets import ShellJobSet
+
+from trainway.operator.user_roles import user_roles
 
 PATIENCE_S: Final = 120.0
 
@@ -85,6 +89,79 @@ def test_what_a_node_suffers_is_shown_while_it_suffers(
     assert row[-1] in ("CrashLoopBackOff", "Error"), shown
     assert "exited with 3" in home.run("jobs", "list", "-o", "wide")
     home.run("jobs", "delete", id_)
+
+
+def kubeconfig_of(cluster: Access, namespace: str, account: str, folder: Path) -> Path:
+    """Of a service account that has no rights yet."""
+    cluster.kubectl("create", "serviceaccount", account, "-n", namespace)
+    token = cluster.kubectl("create", "token", account, "-n", namespace).stdout.strip()
+    config = yaml.safe_load(cluster.kubeconfig.read_text())
+    config["users"][0]["user"] = {"token": token}
+    path = folder / f"{account}.kubeconfig"
+    path.write_text(yaml.safe_dump(config))
+    return path
+
+
+def bind(cluster: Access, namespace: str, account: str, role: str) -> None:
+    who = f"--serviceaccount={namespace}:{account}"
+    kind = f"--clusterrole={role}"
+    cluster.kubectl("create", "rolebinding", role, "-n", namespace, kind, who)
+
+
+def said(home: Installation, *words: str, code: int = 0) -> str:
+    """All that a command prints, errors and warnings too."""
+    process = home.start(*words)
+    text, _ = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == code, text
+    return text
+
+
+def test_rights_that_are_missing_are_told_at_once(
+    node_cluster: Access, namespace: str, tmp_path: Path
+) -> None:
+    jobs = {"apiGroups": ["jobset.x-k8s.io"], "resources": ["jobsets"], "verbs": ["*"]}
+    blind = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": f"{namespace}-blind"},
+        "rules": [jobs],
+    }
+    silent = json.loads(json.dumps(user_roles()[1]))
+    silent["metadata"]["name"] = f"{namespace}-silent"
+    silent["rules"] = [rule for rule in silent["rules"] if rule["resources"] != ["pods/log"]]
+    node_cluster.apply(blind, silent, *user_roles())
+    kubeconfig = kubeconfig_of(node_cluster, namespace, "ada", tmp_path)
+    place = f"k8s/{CONTEXT}/{namespace}"
+    job = tmp_path / "said.json"
+    job.write_text(json.dumps(ShellJobSet("said", "echo hello; sleep 600").manifest()))
+    bind(node_cluster, namespace, "ada", f"{namespace}-blind")
+    with installed(tmp_path / "home", {"KUBECONFIG": str(kubeconfig)}) as home:
+        told = said(home, "run", str(job), "--on", place, code=1)
+        missing = f"you may not list pods and watch pods in namespace {namespace}"
+        assert missing in told
+        assert "--clusterrole=trainway-run" in told
+
+        bind(node_cluster, namespace, "ada", f"{namespace}-silent")
+        told = said(home, "run", str(job), "--on", place, "--detach")
+        assert f"you may not get pods/log in namespace {namespace}" in told
+        id_ = home.json("jobs", "list")["items"][0]["metadata"]["id"]
+        assert wait_until(lambda: runs(home, id_), PATIENCE_S), home.job(id_)
+        assert wait_until(lambda: "LogsForbidden" in home.run("jobs", "events", id_), PATIENCE_S), (
+            home.run("jobs", "events", id_)
+        )
+
+        told = said(home, "jobs", "port-forward", id_, "8080", code=1)
+        assert f"you may not create pods/portforward in namespace {namespace}" in told
+        told = said(home, "jobs", "exec", id_, "--", "true", code=1)
+        assert f"you may not create pods/exec in namespace {namespace}" in told
+
+        bind(node_cluster, namespace, "ada", "trainway-run")
+        bind(node_cluster, namespace, "ada", "trainway-exec")
+        assert wait_until(
+            lambda: "hello" in home.run("jobs", "exec", id_, "--", "echo", "hello"), PATIENCE_S
+        )
+        home.run("jobs", "delete", id_)
+    node_cluster.kubectl("delete", "clusterrole", f"{namespace}-blind", f"{namespace}-silent")
 
 
 def test_a_job_in_a_queue_says_which_and_why(

@@ -19,6 +19,7 @@ from trainway.operator import manifests
 from trainway.operator.configuration_file import SCHEMA, parse_configuration
 from trainway.operator.manifests import Installation
 from trainway.operator.options import Parser, add_run_arguments, load_config
+from trainway.operator.user_roles import user_roles
 from trainway.schema.structural import Schema
 
 Json = dict[str, Any]
@@ -102,28 +103,38 @@ def test_the_chart_is_in_order(helm: Helm) -> None:
 def test_chart_kustomization_and_install_give_the_same_objects(helm: Helm) -> None:
     wanted = comparable(without_runtimes(Installation()))
     assert ("Deployment", NAMESPACE, manifests.NAME) in wanted
-    assert comparable(kustomized("overlays/ha")) == wanted
+    assert comparable([*kustomized("crds"), *kustomized("overlays/ha")]) == wanted
     assert comparable(helm.template()) == wanted
 
 
 def test_the_same_with_one_replica(helm: Helm) -> None:
     wanted = comparable(without_runtimes(replace(Installation(), replicas=1)))
-    assert comparable(kustomized("overlays/standalone")) == wanted
+    assert comparable([*kustomized("crds"), *kustomized("overlays/standalone")]) == wanted
     assert comparable(helm.template("--set", "replicaCount=1")) == wanted
 
 
 def test_the_same_with_a_service_monitor(helm: Helm) -> None:
     here = Installation()
     wanted = comparable([*without_runtimes(here), manifests.service_monitor(here)])
-    assert comparable(kustomized("overlays/monitoring")) == wanted
+    assert comparable([*kustomized("crds"), *kustomized("overlays/monitoring")]) == wanted
     assert comparable(helm.template("--set", "serviceMonitor.enabled=true")) == wanted
 
 
 def test_parts_can_be_built_alone() -> None:
     assert comparable(kustomized("crds")) == comparable(manifests.crds())
     assert comparable(kustomized("runtimes")) == comparable(manifests.runtimes())
-    base = {obj["kind"] for obj in kustomized("base")}
-    assert not base & {"CustomResourceDefinition", "ClusterTrainingRuntime"}
+    for overlay in ("base", "overlays/standalone", "overlays/ha", "overlays/monitoring"):
+        kinds = {obj["kind"] for obj in kustomized(overlay)}
+        # Whoever deletes it would delete every job with its kind.
+        assert not kinds & {"CustomResourceDefinition", "ClusterTrainingRuntime"}
+
+
+def test_roles_of_users_are_the_same_everywhere(helm: Helm) -> None:
+    wanted = comparable(user_roles())
+    assert comparable(kustomized("user-roles")) == wanted
+    assert not comparable(helm.template()).keys() & wanted.keys()
+    rendered = comparable(helm.template("--set", "rbac.userRoles=true"))
+    assert {key: rendered[key] for key in wanted} == wanted
 
 
 def test_runtimes_come_by_a_job_after_the_kinds(helm: Helm) -> None:

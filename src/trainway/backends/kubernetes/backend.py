@@ -33,6 +33,7 @@ from trainway.backends.local.jobdir import JobDir
 from trainway.backends.spool import SpoolBackend
 from trainway.compiler.network import JobIdentity, KubernetesNetwork
 from trainway.errors import TrainwayError, UnavailableError
+from trainway.kube.user_rights import LOGS, Right, missing_words
 
 if TYPE_CHECKING:
     from trainway.backends.kubernetes.cluster import Cluster
@@ -58,6 +59,7 @@ class KubernetesBackend(SpoolBackend):
         self._checks: list[Check] = []
         self._capacity = Capacity()
         self._clusters: dict[tuple[tuple[str, ...], str], Cluster] = {}
+        self._lacks_logs: list[Right] = []
         self._watches: dict[str, JobWatch] = {}
         self._cancelled: set[str] = set()
 
@@ -80,6 +82,7 @@ class KubernetesBackend(SpoolBackend):
         try:
             async with asyncio.timeout(_LOOK_S):
                 self._offer = await cluster.offer(infra.place)
+                self._lacks_logs = await cluster.missing(infra.place, [LOGS])
         except TimeoutError:
             raise UnavailableError(
                 f"{self.name} does not answer",
@@ -146,7 +149,11 @@ class KubernetesBackend(SpoolBackend):
     def problems(self, jobset: Json, source: Json) -> tuple[list[str], list[str]]:
         """What is lost where the cluster has no JobSet."""
         form = choose(source, [], self._offer, self._forced)
-        return [], planning.losses(jobset, source) if form is Form.JOBS else []
+        warnings = planning.losses(jobset, source) if form is Form.JOBS else []
+        if self._lacks_logs:
+            place = self._infra().place
+            warnings.append(f"{missing_words(self._lacks_logs, place)}: the job will show no logs")
+        return [], warnings
 
     def plan(self, workload: Workload) -> KubernetesRequest:
         """The objects that will be sent."""

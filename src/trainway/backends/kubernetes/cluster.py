@@ -30,6 +30,7 @@ from trainway.backends.kubernetes.uploads import ARCHIVE
 from trainway.backends.kubernetes.watching import JobWatch
 from trainway.errors import ConflictError, ForbiddenError, TrainwayError, UnavailableError
 from trainway.kube import resources
+from trainway.kube.access_reviews import missing_rights
 from trainway.kube.client import Client
 from trainway.kube.errors import (
     AlreadyExists,
@@ -43,6 +44,7 @@ from trainway.kube.errors import (
 )
 from trainway.kube.kubeconfig import KubeconfigError
 from trainway.kube.resources import Resource, resource_of
+from trainway.kube.user_rights import Right, Task, grant_hint, missing_words, needed
 
 Json = dict[str, Any]
 
@@ -77,6 +79,8 @@ class Cluster:
         self._connected = connected
         self._client: Client | None = None
         self._sessions: dict[str, Session] = {}
+        self._granted: set[tuple[str, Right]] = set()
+        """Rights in a namespace that we had when we asked."""
 
     async def client(self) -> Client:
         """The client, connected when it is first needed."""
@@ -115,6 +119,7 @@ class Cluster:
             Check("cluster", ok=True, detail=f"Kubernetes {version} at {client.connection.host}")
         ]
         checks.append(_form_check(offer))
+        checks += [await self._right_check(task, namespace, offer) for task in Task]
         with _worded(self._context):
             found = [
                 await readable(client, resources.NODES),
@@ -127,11 +132,44 @@ class Cluster:
         """Have the API server check what differs from each other; nothing is kept."""
         client = await self.client()
         with _worded(self._context):
+            await self._refuse_blind(request.handle)
             for obj in [*request.companions, request.top, *request.children[:_REHEARSED]]:
                 if obj is request.top and request.brings_runtime:
                     await self._refuse_taken(client, obj)  # its webhook looks for the runtime
                 else:
                     await self._rehearse(client, obj)
+
+    async def missing(self, namespace: str, wanted: Sequence[Right]) -> list[Right]:
+        """Which of these rights we do not have; those that we have are asked for once."""
+        unknown = [right for right in wanted if (namespace, right) not in self._granted]
+        missing = await missing_rights(await self.client(), namespace, unknown)
+        self._granted |= {(namespace, right) for right in unknown if right not in missing}
+        return missing
+
+    async def _right_check(self, task: Task, namespace: str, offer: Offer) -> Check:
+        groups = {api.partition("/")[0] for api in offer.apis}
+        missing = await self.missing(namespace, needed(task, groups))
+        if not missing:
+            return Check(f"may {task}", ok=True, detail=f"in namespace {namespace}")
+        detail, fix = missing_words(missing, namespace), grant_hint(task, namespace)
+        return Check(f"may {task}", ok=task is Task.EXEC, detail=detail, fix=fix)
+
+    async def _refuse_blind(self, handle: Handle) -> None:
+        """Refuse a job that we could start but not follow."""
+        namespace = str(handle["namespace"])
+        keys = JobObjects(await self.session(namespace), handle).keys
+        watched = dict.fromkeys(resource for resource, _ in keys)
+        wanted = [
+            Right(verb, resource.group, resource.plural)
+            for resource in watched
+            for verb in ("list", "watch")
+        ]
+        missing = await self.missing(namespace, wanted)
+        if missing:
+            raise ForbiddenError(
+                f"{missing_words(missing, namespace)}: the job could not be followed",
+                hint=grant_hint(Task.RUN, namespace),
+            )
 
     async def _rehearse(self, client: Client, obj: Json) -> None:
         try:

@@ -90,9 +90,11 @@ class ContainerLog:
         last: bytes = b"",
         is_mixed: bool = False,
         shown: Callable[[bytes], bytes | None] = lambda text: text,
+        on_refusal: Callable[[str], None] = lambda _message: None,
         chance: Callable[[], float] = random.random,
     ) -> None:
         self.state = state
+        self._on_refusal = on_refusal
         self.caught_up = asyncio.Event()
         """Set while all that the container wrote in its lives so far is in the file."""
         self._source = source
@@ -132,6 +134,7 @@ class ContainerLog:
                     failures = 0
                 except Refused as error:
                     log.warning("the log of %s cannot be read: %s", self._source.pod, error)
+                    self._on_refusal(error.message)
                     return
                 except (ApiError, OSError) as error:
                     failures += 1

@@ -40,6 +40,7 @@ class LogKeeper:
         *,
         limit: int = DEFAULT,
         on_limit: Callable[[str], None] = lambda _message: None,
+        on_refusal: Callable[[str], None] = lambda _message: None,
     ) -> None:
         folder.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
         self._client = client
@@ -53,6 +54,7 @@ class LogKeeper:
         self._limit = LogLimit(limit, used, on_limit)
         self._logs: dict[tuple[str, str], ContainerLog] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._on_refusal = on_refusal
         self._is_closed = False
 
     def on_pod(self, pod: Json) -> None:
@@ -115,6 +117,7 @@ class LogKeeper:
             last=b"" if is_new else file.last_time(),
             is_mixed=not is_new and not is_newest,
             shown=self._results.take,
+            on_refusal=self._on_refusal,
         )
         self._logs[uid, container] = known
         task = asyncio.create_task(known.run(), name=f"log of {file.name}")

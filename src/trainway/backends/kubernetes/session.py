@@ -120,6 +120,11 @@ class Session:
         for informer in [self.informer(key) for key in keys]:
             await informer.synced()
 
+    def refusal(self, keys: Iterable[Key]) -> str:
+        """What the API server says while it forbids us to read any of these."""
+        told = (self.informer(key).refusal for key in keys)
+        return next((text for text in told if text), "")
+
     @contextmanager
     def listening(self, gang: str, keys: Sequence[Key], listener: Listener) -> Iterator[None]:
         """Call the listener with what is there of a gang, and then with every change."""

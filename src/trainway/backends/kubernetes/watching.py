@@ -31,7 +31,7 @@ from trainway.backends.kubernetes.plain_status import Step, status_of, steps, wi
 from trainway.backends.kubernetes.record_book import RecordBook
 from trainway.backends.kubernetes.session import Session
 from trainway.backends.kubernetes.uploads import Uploads
-from trainway.backends.kubernetes.waiting import why_job
+from trainway.backends.kubernetes.waiting import Waiting, why_job
 from trainway.errors import TrainwayError
 from trainway.jobset.status import conditions_of, find_true
 from trainway.kube import resources
@@ -49,6 +49,8 @@ _SECONDS: Final = len("2026-11-15T05:00:00")
 """Of a time; some events have more digits than objects have."""
 _SETTLE_S: Final = 60.0
 """How long the pods of a job that is over may take to go."""
+_SYNC_S: Final = 2.0
+"""How long listing may take before somebody is told why it does."""
 _BACKOFF: Final = Backoff(first=0.2, longest=10.0)
 
 log = logging.getLogger(__name__)
@@ -108,6 +110,7 @@ class JobWatch:
             self._session.slots,
             limit=self.log_limit,
             on_limit=self._on_log_limit,
+            on_refusal=self._on_log_refusal,
         )
         uploads = Uploads(client, self._session.namespace, directory)
         self._keeper, self._uploads = keeper, uploads
@@ -115,7 +118,6 @@ class JobWatch:
         keys = [*objects.keys, *objects.side_keys]
         try:
             with self._session.listening(self._name, keys, self._on_change):
-                await self._session.synced(objects.keys)
                 async with aclosing(self._batches()) as batches:
                     async for records in batches:
                         update = tuple(self._book.append(records, seq))
@@ -127,6 +129,11 @@ class JobWatch:
 
     async def _batches(self) -> AsyncGenerator[list[Json], None]:
         """New records whenever there are some, up to the end."""
+        while not await self._has_synced():
+            refusal = self._session.refusal(self._objects.keys)
+            self._gang.set_waiting(Waiting("Forbidden", refusal) if refusal else None)
+            if records := self._gang.take():
+                yield records
         while True:
             self._changed.clear()
             pause = await self._observe()
@@ -145,6 +152,19 @@ class JobWatch:
                 await asyncio.wait_for(self._changed.wait(), pause)
             except TimeoutError:
                 continue
+
+    async def _has_synced(self) -> bool:
+        """Wait until all that is known of the job was listed; False: that takes long."""
+        try:
+            async with asyncio.timeout(_SYNC_S):
+                await self._session.synced(self._objects.keys)
+        except TimeoutError:
+            return False
+        return True
+
+    def _on_log_refusal(self, message: str) -> None:
+        self._gang.tell("LogsForbidden", f"its logs cannot be read: {message}", self._name)
+        self._changed.set()
 
     def _on_change(self, resource: Resource, change: Change) -> None:
         """Called at once with every change that may be about this job."""
