@@ -41,10 +41,39 @@ def test_a_command_runs_in_every_pod(site: SlurmSite) -> None:
     printed = site.run("run", "--on", ON, "--nodes", "2", "--name", "hello", "--", "hostname")
     said = [line.split(" | ") for line in printed.splitlines()]
     assert sorted(pod for pod, _ in said) == ["node-0", "node-1"]
-    assert {host for _, host in said} <= {node.name for node in site.slurm.nodes}
+    names = {node.name for node in site.slurm.nodes}
+    assert len({host for _, host in said} & names) == 2
     job = site.job("hello")
     assert job["status"]["phase"] == "Succeeded"
     assert [node["phase"] for node in job["status"]["nodes"]] == ["Succeeded", "Succeeded"]
+
+
+def test_nodes_are_nodes_unless_they_may_be_packed(site: SlurmSite) -> None:
+    count = len(site.slurm.nodes) + 1
+    words = ("run", "--on", ON, "--nodes", str(count))
+    refused = said_by(site, *words, "--", "true", code=1)
+    assert f"it asks for {count} nodes, and partition main has {count - 1} nodes; --pack" in refused
+    printed = site.run(*words, "--pack", "--cpus", "1", "--", "echo", "here")
+    assert printed.count("| here\n") == count
+
+
+def test_who_asks_for_no_memory_is_told_what_slurm_gives(site: SlurmSite) -> None:
+    site.slurm.run("scontrol", "create", "PartitionName=lean", "Nodes=ALL", "DefMemPerCPU=100")
+    try:
+        words = ("run", "--on", f"{ON}/lean", "--cpus", "2")
+        printed = said_by(site, *words, "--", "true")
+        assert "gets 200 MiB with its 2 CPUs (DefMemPerCPU of partition lean)" in printed
+        assert "memory" not in said_by(site, *words, "--memory", "64Mi", "--", "true")
+    finally:
+        site.slurm.run("scontrol", "delete", "PartitionName=lean")
+
+
+def said_by(site: SlurmSite, *words: str, code: int = 0) -> str:
+    """All that a command prints."""
+    process = site.start(*words)
+    printed, _ = process.communicate(timeout=TIMEOUT_S)
+    assert process.returncode == code, printed
+    return printed
 
 
 def test_a_failure_has_the_same_exit_status_as_anywhere(site: SlurmSite) -> None:
@@ -120,12 +149,6 @@ def test_what_cannot_be_is_refused(site: SlurmSite, words: tuple[str, ...], said
     assert said in printed
     assert "Traceback" not in printed
     assert "refused" not in site.slurm.run("squeue", "-h", "--states=all", "-o", "%j")
-
-
-def test_pods_of_a_command_may_share_nodes(site: SlurmSite) -> None:
-    more = len(site.slurm.nodes) + 1
-    printed = site.run("run", "--on", ON, "--nodes", str(more), "--cpus", "1", "--", "echo", "here")
-    assert printed.count("| here\n") == more
 
 
 def test_a_suspended_job_frees_its_nodes_and_goes_on(site: SlurmSite, tmp_path: Path) -> None:

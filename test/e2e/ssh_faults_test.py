@@ -102,7 +102,7 @@ def test_a_killed_host_agent_restarts_the_gang(ssh_pool: SshPool, gate: Gate) ->
 
 
 def test_a_host_that_loses_power_is_done_without(ssh_pool: SshPool, gate: Gate) -> None:
-    job = ssh_pool.submit_here("--nodes", str(NODES), "--", *gate.command("node"))
+    job = ssh_pool.submit_here("--pack", "--nodes", str(NODES), "--", *gate.command("node"))
     first = [gate.next() for _ in range(NODES)]
     off = ssh_pool.hosts[2]
 

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.xdist_group("ssh")
 
 def test_exactly_one_attempt_wins_when_a_host_is_cut_off(ssh_pool: SshPool, gate: Gate) -> None:
     hosts = ssh_pool.hosts
-    job = ssh_pool.submit_here("--nodes", "4", "--", *gate.command("node"))
+    job = ssh_pool.submit_here("--pack", "--nodes", "4", "--", *gate.command("node"))
     first = [gate.next() for _ in range(4)]
     lost = list(ssh_pool.hosts_of(job).values())[-1]
     processes = [process_of(visitor) for visitor in first]

@@ -61,6 +61,31 @@ def test_a_job_that_fits_nowhere_is_refused(ssh_pool: SshPool) -> None:
     assert "64" in done.stderr
 
 
+def test_every_node_is_a_host_of_its_own(ssh_pool: SshPool, gate: Gate) -> None:
+    busy = ssh_pool.submit_here("--nodes", "3", "--cpus", str(CPUS), "--", *gate.command("busy"))
+    visitors = [gate.next() for _ in range(3)]
+    pair = ssh_pool.submit_here("--nodes", "2", "--cpus", "1", "--", "true")
+    until(
+        lambda: (
+            "it asks for 2 nodes with 1 CPUs each, and 1 of 4 has so much free"
+            in ssh_pool.run("jobs", "show", pair)
+        ),
+        "two nodes are put on the host that is left",
+    )
+    packed = ssh_pool.submit_here("--pack", "--nodes", "9", "--", "true")
+    ssh_pool.run("jobs", "wait", packed)
+    for visitor in visitors:
+        visitor.let_go()
+    ssh_pool.run("jobs", "wait", busy)
+    ssh_pool.run("jobs", "wait", pair)
+    assert len({host.name for host in ssh_pool.hosts_of(pair).values()}) == 2
+
+    refused = ssh_pool.start("run", "--on", ON, "--nodes", "9", "--", "true")
+    printed, _ = refused.communicate(timeout=TIMEOUT_S)
+    assert refused.returncode == 1, printed
+    assert f"it asks for 9 nodes, and {ON} has 4 hosts; --pack puts several" in printed
+
+
 def test_a_host_that_is_down_at_first_is_used_when_it_comes(ssh_pool: SshPool, gate: Gate) -> None:
     late = ssh_pool.hosts[3]
     late.halt()

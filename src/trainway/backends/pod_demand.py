@@ -20,17 +20,21 @@ from trainway.jobset.requests import pod_requests
 Json = dict[str, Any]
 
 
-def pod_demands(jobset: Mapping[str, Any]) -> list[Json]:
-    """For every pod its CPUs, bytes of memory and GPUs."""
+def pod_demands(jobset: Mapping[str, Any], apart: Mapping[str, str] | None = None) -> list[Json]:
+    """For every pod its CPUs, bytes of memory and GPUs.
+
+    `apart` has a word for roles: pods with the same one that run at the same time share no node.
+    """
+    words = apart or {}
     fractions = _fractions(jobset.get("metadata") or {})
     return [
         item
         for job in replicated_jobs(jobset["spec"])
-        for item in _of_role(job, fractions.get(job.name))
+        for item in _of_role(job, fractions.get(job.name), words.get(job.name, ""))
     ]
 
 
-def _of_role(job: ReplicatedJob, fraction: float | None) -> Iterator[Json]:
+def _of_role(job: ReplicatedJob, fraction: float | None, apart: str) -> Iterator[Json]:
     requests = pod_requests(job.pod.spec)
     gpus: float = sum(amount.ceil() for name, amount in requests.items() if is_gpu(name))
     needs: Json = {
@@ -40,9 +44,10 @@ def _of_role(job: ReplicatedJob, fraction: float | None) -> Iterator[Json]:
     }
     parallelism = job.job_spec.get("parallelism")
     at_once = 1 if parallelism is None else int(parallelism)
+    group = {"apart": apart} if apart else {}
     for key in pod_keys(job):
         is_first = int(key.rpartition("-")[2]) < at_once
-        yield {"pod": key, **(needs if is_first else dict.fromkeys(needs, 0))}
+        yield {"pod": key, **({**needs, **group} if is_first else dict.fromkeys(needs, 0))}
 
 
 def _fractions(metadata: Mapping[str, Any]) -> dict[str, float]:

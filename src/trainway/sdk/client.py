@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from trainway.errors import UsageError
 from trainway.sdk.address import Address
 from trainway.sdk.job import Job
-from trainway.sdk.manifests import Wishes
+from trainway.sdk.manifests import Wishes, packed
 from trainway.sdk.rest import Json, Rest, Submission
 from trainway.sdk.run_options import Amount, RunOptions, amount
 from trainway.sdk.slurm_options import Value, with_options
@@ -67,6 +67,7 @@ class Client:
         image: str | None = None,
         containers: bool = False,
         slurm: Mapping[str, Value] | None = None,
+        pack: bool = False,
         allow_pickle: bool = False,
         timeout: float | None = None,
     ) -> Job:
@@ -82,9 +83,10 @@ class Client:
         `on` names another place, such as `k8s/CONTEXT` or `ssh/POOL`: a function or script travels
         there with the modules beside it, and what a function returns comes back. `slurm` has
         options of sbatch, for `slurm/CLUSTER`: `slurm={"qos": "high", "exclusive": True}`. With
-        `allow_pickle` the function may return what is not plain data; see `Job.result`. `secrets`
-        are variables as `env` is, whose values nobody is shown. A job that runs for more than
-        `timeout` seconds fails.
+        `pack` several nodes of the job may share one SSH host or Slurm node. With `allow_pickle`
+        the function may return what is not plain data; see `Job.result`. `secrets` are variables as
+        `env` is, whose values nobody is shown. A job that runs for more than `timeout` seconds
+        fails.
         """
         options = RunOptions(
             args=args,
@@ -107,6 +109,7 @@ class Client:
             image=image,
             containers=containers,
             slurm=slurm,
+            pack=pack,
             allow_pickle=allow_pickle,
             timeout=timeout,
         )
@@ -131,6 +134,8 @@ class Client:
     def _submission(self, target: Target, options: RunOptions) -> Submission:
         wishes, on = options.wishes, options.on
         objects = with_options(_objects(target, wishes, options), options.slurm or {}, on)
+        if options.pack:
+            objects = packed(objects)
         if wishes.travels:
             _tell_what_stays(objects, to_hosts=not wishes.is_in_pods)
         sent: Json = {

@@ -15,6 +15,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from trainway.compiler.packing import with_packing
 from trainway.errors import UsageError
 from trainway.sdk.job_variables import entries, literal, merged, secret_objects, set_in_pods
 
@@ -251,7 +252,7 @@ def plain_jobset(wishes: Wishes, command: Sequence[str]) -> Json:
         "spec": {**policy, "replicatedJobs": [{"name": "node", "template": {"spec": job_spec}}]},
     }
     set_timeout(job, wishes.timeout)
-    return job
+    return with_packing(job, pack=False) if nodes > 1 else job
 
 
 def set_timeout(job: Json, seconds: int | None) -> None:
@@ -268,6 +269,12 @@ def set_timeout(job: Json, seconds: int | None) -> None:
 
     metadata = job.setdefault("metadata", {})
     metadata["annotations"] = {**(metadata.get("annotations") or {}), TIMEOUT: str(seconds)}
+
+
+def packed(objects: Sequence[Json]) -> list[Json]:
+    """The objects, with leave for the nodes of the job to share machines."""
+    kinds = (*JOB_KINDS, "Task")
+    return [with_packing(obj, pack=True) if obj.get("kind") in kinds else obj for obj in objects]
 
 
 def with_wishes(objects: Sequence[Json], wishes: Wishes) -> list[Json]:

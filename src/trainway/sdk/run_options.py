@@ -39,6 +39,7 @@ class RunOptions:
     image: str | None = None
     containers: bool = False
     slurm: Mapping[str, Value] | None = None
+    pack: bool = False
     allow_pickle: bool = False
     timeout: float | None = None
 

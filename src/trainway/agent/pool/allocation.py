@@ -1,7 +1,8 @@
 """The nodes that a cluster holds, and where on them the pods of a job go. Pure.
 
-A node is a share of a host: CPUs, memory, and GPUs of which a job may have a fraction. Two nodes
-may well be shares of the same host. What a cluster did not ask for is not counted on its nodes.
+A node is a share of a host: CPUs, memory, and GPUs of which a job may have a fraction. The nodes of
+a cluster are on different hosts, but for those of this machine. What a cluster did not ask for is
+not counted on its nodes.
 """
 
 from __future__ import annotations
@@ -89,7 +90,8 @@ class Allocation:
     @property
     def demand(self) -> list[Json]:
         """As in the plan of a job: a pod for each node."""
-        return [{"pod": key, **self.amounts} for key in self.keys]
+        apart = {"apart": "node"} if self.nodes > 1 else {}
+        return [{"pod": key, **self.amounts, **apart} for key in self.keys]
 
     @property
     def is_held(self) -> bool:

@@ -1,8 +1,9 @@
 """Where the pods of a gang go: all of them at once, or none. Pure.
 
 The pods of a gang are spread evenly, since one that asks for several hosts wants their network and
-memory, and neighbours by rank stay together. What is not requested counts nothing. Amounts are
-whole numbers, thousandths of CPUs and GPUs, so that giving back restores exactly what was there.
+memory, and neighbours by rank stay together. Pods that have the same word in `apart` never share a
+host. What is not requested counts nothing. Amounts are whole numbers, thousandths of CPUs and GPUs,
+so that giving back restores exactly what was there.
 """
 
 from __future__ import annotations
@@ -17,19 +18,24 @@ if TYPE_CHECKING:
 
 WHOLE = 1000
 GPUS = "gpus"
+PACKING = "--pack puts several nodes of a job on one host"
 
 
 class Amount:
     """What one pod asks for."""
 
-    __slots__ = ("cpus", "gpus", "memory", "pod")
+    __slots__ = ("apart", "cpus", "gpus", "memory", "pod")
 
-    def __init__(self, pod: str, cpus: int = 0, memory: int = 0, gpus: int = 0) -> None:
+    def __init__(
+        self, pod: str, cpus: int = 0, memory: int = 0, gpus: int = 0, apart: str = ""
+    ) -> None:
         self.pod = pod
         self.cpus = cpus
         self.memory = memory
         self.gpus = gpus
         """In thousandths; more than one GPU is always whole ones."""
+        self.apart = apart
+        """No other pod with the same word is on its host; empty: any may be."""
 
     @classmethod
     def read(cls, data: Json) -> Amount:
@@ -38,7 +44,8 @@ class Amount:
         if gpus > WHOLE:
             gpus = -(-gpus // WHOLE) * WHOLE
         memory = int(data.get("memory") or 0)
-        return cls(str(data["pod"]), thousandths(data.get("cpus")), memory, gpus)
+        apart = str(data.get("apart") or "")
+        return cls(str(data["pod"]), thousandths(data.get("cpus")), memory, gpus, apart)
 
     @property
     def size(self) -> tuple[int, int, int]:
@@ -153,6 +160,7 @@ def _attempt(
 ) -> dict[str, tuple[str, list[str]]] | None:
     left = [room.copy() for room in rooms]
     ours = {room.name: 0 for room in left}
+    taken: set[tuple[str, str]] = set()
     chosen: dict[str, tuple[str, list[str]]] = {}
     for amount in amounts:
         best: Room | None = None
@@ -160,7 +168,7 @@ def _attempt(
         best_rank: tuple[int, ...] = ()
         for room in left:
             devices = room.devices_for(amount)
-            if devices is None:
+            if devices is None or (amount.apart, room.name) in taken:
                 continue
             rank = _rank(amount, room, devices, ours[room.name], tight=tight)
             if best is None or rank < best_rank:
@@ -169,6 +177,8 @@ def _attempt(
             return None
         best.change(amount, best_devices, -1)
         ours[best.name] += 1
+        if amount.apart:
+            taken.add((amount.apart, best.name))
         chosen[amount.pod] = (best.name, best_devices)
     return chosen
 
@@ -210,7 +220,7 @@ def place_anyway(demand: Sequence[Json], rooms: Sequence[Room]) -> Placement | N
     if not rooms:
         return None
     free = [{**item, "cpus": 0, "memory": 0, "gpus": 0} for item in demand]
-    placement = place(free, rooms)
+    placement = place(free, rooms) or place(packable(free), rooms)
     if placement is None:
         return None
     by_name = {room.name: room.copy() for room in rooms}
@@ -225,9 +235,18 @@ def place_anyway(demand: Sequence[Json], rooms: Sequence[Room]) -> Placement | N
     return placement
 
 
+def packable(demand: Sequence[Json]) -> list[Json]:
+    """The same for pods that may share hosts."""
+    return [{**item, "apart": ""} for item in demand]
+
+
 def shortage(demand: Sequence[Json], rooms: Sequence[Room], *, empty: bool = False) -> str:
     """Why a gang does not fit into these rooms, with the numbers."""
     amounts = [Amount.read(item) for item in demand]
+    too_few = _too_few_rooms(amounts, rooms, empty=empty)
+    if too_few:
+        helps = place(packable(demand), rooms) is not None
+        return f"{too_few}; {PACKING}" if helps else too_few
     word = "there are" if empty else "free are"
     parts = []
     for what, wanted, there in (
@@ -240,17 +259,36 @@ def shortage(demand: Sequence[Json], rooms: Sequence[Room], *, empty: bool = Fal
             parts.append(f"{_text(what, sum(wanted))}, and {word} {_text(what, sum(counted), '')}")
     if parts:
         return "it needs " + "; ".join(parts)
-    largest = max(amounts, key=lambda amount: amount.size)
-    texts = [
-        _text(what, number)
-        for what, number in (
-            ("CPUs", largest.cpus), ("memory", largest.memory), ("GPUs", largest.gpus),
-        )
-        if number
-    ]  # fmt: skip
-    what = " and ".join(texts) or "room"
+    what = _described(max(amounts, key=lambda amount: amount.size)) or "room"
     ending = "on these hosts" if empty else "in what is free"
     return f"its {len(amounts)} pods, of up to {what} each, do not all fit {ending}"
+
+
+def _too_few_rooms(amounts: Sequence[Amount], rooms: Sequence[Room], *, empty: bool) -> str:
+    """Why pods that want a host each do not get one; empty: they would."""
+    groups: dict[str, list[Amount]] = {}
+    for amount in amounts:
+        if amount.apart:
+            groups.setdefault(amount.apart, []).append(amount)
+    group = max(groups.values(), key=len, default=[])
+    count = len(group)
+    if count < 2:
+        return ""
+    largest = max(group, key=lambda amount: amount.size)
+    able = sum(room.devices_for(largest) is not None for room in rooms)
+    if count <= able:
+        return ""
+    needs = f"it asks for {count} nodes"
+    if count > len(rooms):
+        return f"{needs}, and {'there are' if empty else 'available are'} {len(rooms)}"
+    has = "has" if able == 1 else "have"
+    how = f"{has} so much" if empty else f"{has} so much free"
+    return f"{needs} with {_described(largest)} each, and {able} of {len(rooms)} {how}"
+
+
+def _described(amount: Amount) -> str:
+    parts = (("CPUs", amount.cpus), ("memory", amount.memory), ("GPUs", amount.gpus))
+    return " and ".join(_text(what, number) for what, number in parts if number)
 
 
 def thousandths(value: object) -> int:

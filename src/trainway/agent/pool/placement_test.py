@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trainway.agent.pool.placement import (
+    PACKING,
     WHOLE,
     Amount,
     Placement,
@@ -19,6 +20,10 @@ from trainway.agent.pool.placement import (
 Json = dict[str, Any]
 
 GIB = 2**30
+
+
+def apart(count: int, **amounts: Any) -> list[Json]:
+    return [{**item, "apart": "node"} for item in pods(count, **amounts)]
 
 
 def pods(count: int, role: str = "node", **amounts: float) -> list[Json]:
@@ -55,6 +60,20 @@ CASES = [
     ),
     Case("all or nothing", pods(5, cpus=2), [room("a"), room("b")], None),
     Case("no hosts", pods(1), [], None),
+    Case("nodes never share a host", apart(2), [room("a"), room("b", cpus=0)], ["a", "b"]),
+    Case("nor where that would fit", apart(3, cpus=1), [room("a"), room("b")], None),
+    Case(
+        "nor on the one that has room",
+        apart(2, cpus=2),
+        [room("a", cpus=4), room("b", cpus=1), room("c", cpus=2)],
+        ["a", "c"],
+    ),
+    Case(
+        "others may be there too",
+        [*pods(1, role="launcher"), *apart(2, cpus=4)],
+        [room("a"), room("b")],
+        ["a", "a", "b"],
+    ),
     Case("memory counts", pods(2, memory=5 * GIB), [room("a"), room("b")], ["a", "b"]),
     Case("memory is short", pods(3, memory=5 * GIB), [room("a"), room("b")], None),
     Case("not counted is endless", pods(2, cpus=900), [Room("a")], ["a", "a"]),
@@ -219,3 +238,29 @@ def test_equal_pods_on_equal_hosts_differ_by_one_at_most(count: int, hosts: int)
     assert placement is not None
     numbers = [list(placement.hosts.values()).count(f"h{index}") for index in range(hosts)]
     assert max(numbers) - min(numbers) <= 1
+
+
+@pytest.mark.parametrize(
+    ("demand", "rooms", "why"),
+    [
+        (
+            apart(9),
+            [room("a"), room("b")],
+            f"it asks for 9 nodes, and there are 2; {PACKING}",
+        ),
+        (
+            apart(2, gpus=1),
+            [room("a", gpus="01"), room("b")],
+            f"it asks for 2 nodes with 1 GPUs each, and 1 of 2 has so much; {PACKING}",
+        ),
+        (apart(3, cpus=4), [room("a"), room("b")], "it asks for 3 nodes, and there are 2"),
+    ],
+)
+def test_too_few_hosts_are_told_with_what_would_help(
+    demand: list[Json], rooms: list[Room], why: str
+) -> None:
+    assert place(demand, rooms) is None
+    assert shortage(demand, rooms, empty=True) == why
+    found = place_anyway(demand, rooms)
+    assert found is not None
+    assert len(found.hosts) == len(demand)

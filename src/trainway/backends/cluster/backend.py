@@ -14,6 +14,7 @@ from trainway.backends.cluster.host_amounts import TASK_CPUS
 from trainway.backends.cluster.kept import Kept
 from trainway.backends.cluster.sites import HOST, ClusterSites
 from trainway.backends.local.network import LocalNetwork
+from trainway.backends.node_sharing import apart
 from trainway.backends.pod_demand import pod_demands
 from trainway.backends.ssh.backend import PoolBackend
 from trainway.backends.ssh.planning import PoolRequest
@@ -59,9 +60,14 @@ class ClusterBackend(PoolBackend):
         found = self._kept()
         if found.is_local:
             warnings = []
-        demand = cluster_demand(pod_demands(jobset), source, found)
+        demands = pod_demands(jobset, apart(source, jobset))
+        demand = cluster_demand(demands, source, found)
         why = too_many_nodes(found, demand, source) or unfitting(found, demand)
         return ([*errors, why] if why else errors), warnings
+
+    def _host_count(self) -> int:
+        """What the nodes of a cluster hold is looked at instead."""
+        return 0
 
     def plan(self, workload: Workload) -> PoolRequest:
         """As in the pool, with what a task takes though it asks for nothing."""

@@ -30,10 +30,18 @@ from trainway.backends.local.jobdir import JobDir, write_private
 from trainway.backends.local.journal import Record
 from trainway.backends.local.ports import Ports
 from trainway.backends.site_backend import Courier, SiteBackend
-from trainway.backends.slurm import checks, options, planning, probing, refusals
+from trainway.backends.slurm import (
+    checks,
+    options,
+    partition_limits,
+    planning,
+    probing,
+    refusals,
+)
 from trainway.backends.slurm.attachment import attachment
 from trainway.backends.slurm.capacity import capacity_of
 from trainway.backends.slurm.clusters import NONE, PYXIS, Cluster
+from trainway.backends.slurm.layout import layout_of
 from trainway.backends.slurm.network import FIRST_PORT, LAST_PORT, SlurmNetwork
 from trainway.backends.slurm.planning import SlurmRequest
 from trainway.backends.slurm.relay_client import RelayClient
@@ -137,7 +145,13 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
         said, wrong = options.of_job(source, jobset)
         chosen = options.merged(cluster.batch_options(), said)
         errors = [*wrong, *refusals.errors(jobset, source, chosen, tool, shared=cluster.shared)]
-        return errors, refusals.warnings(jobset)
+        warnings = refusals.warnings(jobset)
+        partition = partition_limits.partition_of(self._facts, chosen)
+        if partition is not None:
+            layout = layout_of(jobset, one_per_node=planning.spreads(source, jobset, chosen))
+            errors += partition_limits.too_many_nodes(layout, partition, chosen)
+            warnings += partition_limits.memory_given(layout, partition, chosen)
+        return errors, warnings
 
     def plan(self, workload: Workload) -> SlurmRequest:
         """The script and the driver's plan."""

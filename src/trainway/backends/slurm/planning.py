@@ -13,14 +13,13 @@ from trainway.backends.agent_plan import AgentRequest, launcher_part, plan_of
 from trainway.backends.base import ArrayPlace, Handle, Isolation, Workload, isolation_of
 from trainway.backends.demand import demand_of
 from trainway.backends.masking import is_confidential
+from trainway.backends.node_sharing import launcher_works, one_per_node
 from trainway.backends.pod_demand import pod_demands
 from trainway.backends.slurm import images, options, script
 from trainway.backends.slurm.clusters import Cluster
 from trainway.backends.slurm.layout import Layout, layout_of
 from trainway.backends.slurm.refusals import honours
 from trainway.backends.slurm.script import Sheet
-from trainway.compiler.mpi import HOSTFILE_NAME
-from trainway.compiler.workload import LAUNCHER
 from trainway.jobset.model import replicated_jobs
 
 Json = dict[str, Any]
@@ -61,12 +60,11 @@ def plan(workload: Workload, cluster: Cluster, jobs: PurePath, tool: str = "") -
     source = workload.source or workload.jobset
     said, _ = options.of_job(source, workload.jobset)
     chosen = options.merged(cluster.batch_options(), said)
-    one_per_node = source.get("kind") != JOBSET
     layout = layout_of(
         workload.jobset,
-        one_per_node=one_per_node,
+        one_per_node=spreads(source, workload.jobset, chosen),
         gpu_names=cluster.gpu_types,
-        launcher_works=_launcher_works(workload),
+        launcher_works=launcher_works(workload.jobset, workload.objects),
     )
     is_contained = isolation_of(workload.jobset) is Isolation.CONTAINER
     place = None if layout.is_heterogeneous else workload.place  # Slurm has no arrays of such jobs
@@ -87,6 +85,12 @@ def plan(workload: Workload, cluster: Cluster, jobs: PurePath, tool: str = "") -
     if place is not None:
         made["slurm"]["array"] = asdict(place)
     return SlurmRequest(made, jobs / workload.id, script.text(sheet), cluster, tool)
+
+
+def spreads(source: Mapping[str, Any], jobset: Mapping[str, Any], chosen: options.Options) -> bool:
+    """Whether each pod gets a node; of a JobSet whoever passes `nodes` to sbatch decides."""
+    is_said = source.get("kind") == JOBSET and chosen.keys() & set(options.NODES)
+    return not is_said and one_per_node(source, jobset)
 
 
 def _identity(workload: Workload, cluster: Cluster, place: ArrayPlace | None) -> Json:
@@ -192,18 +196,6 @@ def _roles(layout: Layout) -> Json:
         }
         for step in layout.steps
     }
-
-
-def _launcher_works(workload: Workload) -> bool:
-    """Whether the launcher is one of the hosts of its own hostfile."""
-    name = f"{workload.jobset['metadata']['name']}-{LAUNCHER}-0-0"
-    files = (
-        str((obj.get("data") or {}).get(HOSTFILE_NAME) or "")
-        for obj in workload.objects
-        if obj.get("kind") == "ConfigMap"
-    )
-    hosts = (line.partition(".")[0] for text in files for line in text.splitlines())
-    return name in hosts
 
 
 def _mark(plan: Json) -> str:

@@ -8,6 +8,7 @@ import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Final
 
+from trainway.agent.pool.placement import PACKING
 from trainway.backends.agent_backend import Clock, now
 from trainway.backends.agent_socket import AgentError
 from trainway.backends.base import (
@@ -29,6 +30,8 @@ from trainway.backends.local.certificate import StatusKeys
 from trainway.backends.local.jobdir import JobDir
 from trainway.backends.local.journal import Record
 from trainway.backends.local.ports import Ports
+from trainway.backends.node_sharing import apart, most_nodes
+from trainway.backends.pod_demand import pod_demands
 from trainway.backends.site_backend import SiteBackend
 from trainway.backends.ssh import planning
 from trainway.backends.ssh.attachment import attachment
@@ -68,11 +71,12 @@ class PoolBackend(SiteBackend[PoolRequest]):
         self._sites = sites
         self._agents: dict[str, PoolAgent] = {}
         self._survey = Survey()
+        self._known_hosts = 0
 
     async def look(self) -> None:
         """See whether there is such a pool, and whether ssh understands what is said of it."""
         self._sites.find(self._target)
-        await self._hosts()
+        self._known_hosts = len(await self._hosts())
 
     async def survey(self) -> None:
         """Ask every host, and the agent what is free."""
@@ -111,14 +115,24 @@ class PoolBackend(SiteBackend[PoolRequest]):
         """What every process of a job has beside what its object says: nothing of this machine."""
         return {}
 
-    def problems(self, jobset: Json, source: Json) -> tuple[list[str], list[str]]:  # noqa: ARG002 - the JobSet says it all
-        """What processes cannot do for the JobSet."""
+    def problems(self, jobset: Json, source: Json) -> tuple[list[str], list[str]]:
+        """What processes cannot do for the JobSet, and whether there are so many hosts."""
         if isolation_of(jobset) is Isolation.CONTAINER:
             raise UsageError(
                 f"{self.name} runs jobs as processes: containers on hosts come later",
                 hint="leave out --image and --containers; the hosts' own programs are used",
             )
-        return fitness.errors(jobset, WHERE), fitness.warnings(jobset, WHERE)
+        errors = fitness.errors(jobset, WHERE)
+        demand = pod_demands(jobset, apart(source, jobset))
+        wanted, there = most_nodes(demand), self._host_count()
+        if there and wanted > there:
+            hosts = f"{there} host{'' if there == 1 else 's'}"
+            errors.append(f"it asks for {wanted} nodes, and {self.name} has {hosts}; {PACKING}")
+        return errors, fitness.warnings(jobset, WHERE)
+
+    def _host_count(self) -> int:
+        """How many hosts were configured when somebody last looked; 0: nobody knows."""
+        return self._known_hosts
 
     def plan(self, workload: Workload) -> PoolRequest:
         """The plan for the pool agent."""

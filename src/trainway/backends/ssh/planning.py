@@ -11,6 +11,7 @@ from typing import Any
 from trainway.backends import agent_plan
 from trainway.backends.agent_plan import AgentRequest, launcher_part, plan_of
 from trainway.backends.base import Handle, Workload
+from trainway.backends.node_sharing import apart
 from trainway.backends.pod_demand import pod_demands
 from trainway.backends.ssh.sites import Site
 
@@ -63,7 +64,9 @@ def plan(workload: Workload, site: Site, jobs: PurePath, environ: dict[str, str]
         "queue": site.queue,
         "priority": workload.priority,
         "oversubscribe": workload.oversubscribe,
-        "demand": pod_demands(workload.jobset),
+        "demand": pod_demands(
+            workload.jobset, apart(workload.source or {}, workload.jobset, workload.objects)
+        ),
         "env": environ,
         "outputs": site.outputs,
         "bring": [],

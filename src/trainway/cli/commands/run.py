@@ -15,7 +15,7 @@ from trainway.cli.run_words import RunCommand, refuse_options
 from trainway.cli.slurm_option import slurm_option
 from trainway.cli.wishes import infra_option, wishes_group, wishes_of
 from trainway.errors import InvalidError, JobFailedError, UsageError
-from trainway.sdk.manifests import Wishes
+from trainway.sdk.manifests import Wishes, packed
 from trainway.sdk.rest import Json, Rest, Submission
 from trainway.sdk.slurm_options import parsed, with_options
 from trainway.sdk.submitter import job_options
@@ -61,6 +61,9 @@ Exit status: 0 the job succeeded, 4 it failed, 1 an error, 2 wrong usage, 3 some
     shell_complete=complete_files,
 )
 @wishes_group
+@click.option(
+    "--pack", is_flag=True, help="Let several nodes of the job share one SSH host or Slurm node."
+)
 @click.option("--priority", type=int, default=0, help="Jobs of higher priority start first.")
 @infra_option("Where to run; see trainway doctor.")
 @slurm_option
@@ -82,6 +85,8 @@ def command(ctx: click.Context, /, targets: tuple[str, ...], **options: Any) -> 
     wishes = wishes_of(options)
     source, objects = _target(targets, ctx.obj, wishes)
     objects = with_options(objects, parsed(options["slurm"]), wishes.on)
+    if options["pack"]:
+        objects = packed(objects)
     if options["dry_run"]:
         echo(to_yaml(_without_secrets(objects)))
         return 0

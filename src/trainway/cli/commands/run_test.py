@@ -192,7 +192,9 @@ def test_a_runtime_decides_how_a_script_is_run(fake: FakeServer) -> None:
 def test_a_command_is_run_as_it_is(fake: FakeServer) -> None:
     (jobset,) = objects_of("--nodes", "3", "--", "echo", "--nodes", "x")
     assert command_of(jobset) == ["echo", "--nodes", "x"]
-    assert jobset["metadata"] == {"name": "echo"}
+    assert jobset["metadata"] == {"name": "echo", "annotations": {"trainway.dev/pack": "false"}}
+    (packed,) = objects_of("--nodes", "3", "--pack", "--", "echo")
+    assert packed["metadata"]["annotations"] == {"trainway.dev/pack": "true"}
     _, torch = objects_of("--", "/opt/bin/torchrun", "train.py")
     assert torch["spec"]["runtimeRef"] == {"name": "torch-distributed"}
     assert torch["spec"]["trainer"] == {"command": ["/opt/bin/torchrun"], "args": ["train.py"]}

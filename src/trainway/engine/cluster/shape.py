@@ -109,10 +109,13 @@ def read(nodes: int, data: Mapping[str, Any]) -> Wanted:
 
 
 def never_fits(shape: Shape, hosts: Iterable[HostAmounts]) -> str:
-    """Why the nodes could not be had even if nobody else were there; empty: they could."""
+    """Why the nodes could not be had even if nobody else were there; empty: they could.
+
+    Each is on a host of its own.
+    """
     rooms = list(hosts)
     one = shape.amounts()
-    places = sum(_places(one, room) for room in rooms)
+    places = sum(_has_room(one, room) for room in rooms)
     if places >= shape.nodes:
         return ""
     each = described(one)
@@ -135,15 +138,8 @@ def described(amounts: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def _places(one: Mapping[str, float], room: HostAmounts) -> int:
-    """How many nodes a host has room for."""
-    limits = []
-    for wanted, there in ((one["cpus"], room.cpus), (one["memory"], room.memory)):
-        if wanted:
-            limits.append(int(there / wanted + 1e-9))
-    gpus = one["gpus"]
-    if 0 < gpus < 1:
-        limits.append(int(room.gpus) * int(1 / gpus + 1e-9))
-    elif gpus:
-        limits.append(int(room.gpus) // -int(-gpus // 1))
-    return min(limits) if limits else 10**6
+def _has_room(one: Mapping[str, float], room: HostAmounts) -> bool:
+    """Whether a node fits on a host."""
+    gpus = math.ceil(one["gpus"])
+    amounts = ((one["cpus"], room.cpus), (one["memory"], room.memory), (gpus, int(room.gpus)))
+    return all(wanted <= there + 1e-9 for wanted, there in amounts)

@@ -29,6 +29,7 @@ QUESTIONS = {
 }
 USABLE = ("IDLE", "MIXED", "ALLOCATED", "COMPLETING", "PLANNED")
 UNUSABLE = ("DOWN", "DRAIN", "NOT_RESPONDING", "FAIL", "INVALID", "POWERED_DOWN", "FUTURE")
+DEFAULT_MEMORY = ("DefMemPerCPU", "DefMemPerNode")
 _PAIR = re.compile(r"(\S+?)=(\S*)")
 _GPU = re.compile(r"gpu(?::([A-Za-z_][\w.-]*))?(?::(\d+))?(?:\([^)]*\))?$")
 _VERSION = re.compile(r"(\d+\.\d+(\.\d+)?)")
@@ -40,6 +41,8 @@ def facts(answers: Mapping[str, str]) -> Json:
     version = _VERSION.search(configuration.get("SLURM_VERSION", ""))
     nodes = answers.get("nodes", "")
     found = partitions(answers.get("partitions", ""), nodes)
+    for partition in found:
+        partition["default_memory"] = default_memory(partition["default_memory"], configuration)
     return {
         "version": version.group(1) if version else "",
         "cluster": configuration.get("ClusterName", ""),
@@ -73,6 +76,17 @@ def whole(found: Iterable[Json], nodes: str) -> Json:
     return total
 
 
+def default_memory(partition: Mapping[str, str], configuration: Mapping[str, str]) -> Json:
+    """The MiB that a job gets which asks for no memory, by Slurm's word for them; empty: all."""
+    if "MEMORY" not in configuration.get("SelectTypeParameters", "").upper():
+        return {}  # Slurm does not count memory
+    for said in (partition, configuration):
+        for name in DEFAULT_MEMORY:
+            if said.get(name, "").isdigit() and int(said[name]):
+                return {name: int(said[name])}
+    return {}
+
+
 def is_usable(state: str) -> bool:
     """Whether jobs can run on a node."""
     words = state.replace("*", "+NOT_RESPONDING").split("+")
@@ -85,6 +99,8 @@ def _partition(pairs: Mapping[str, str]) -> Json:
         "default": pairs.get("Default") == "YES",
         "state": pairs.get("State", "").lower(),
         "time_limit": pairs.get("MaxTime", "").lower(),
+        "total_nodes": _number(pairs, "TotalNodes"),
+        "default_memory": {name: pairs[name] for name in DEFAULT_MEMORY if name in pairs},
         "nodes": 0,
         "cpus": 0,
         "free_cpus": 0,

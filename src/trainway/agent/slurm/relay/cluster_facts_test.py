@@ -43,6 +43,27 @@ def test_a_node_of_two_partitions_counts_once() -> None:
     assert whole([], NODES)["nodes"] == 0
 
 
+@pytest.mark.parametrize(
+    ("partition", "configuration", "found"),
+    [
+        ("DefMemPerCPU=100", "SelectTypeParameters = CR_CPU_MEMORY", {"DefMemPerCPU": 100}),
+        ("DefMemPerNode=UNLIMITED", "SelectTypeParameters = CR_CPU_MEMORY", {}),
+        (
+            "DefMemPerNode=UNLIMITED",
+            "DefMemPerNode = 500\nSelectTypeParameters = CR_CORE_MEMORY",
+            {"DefMemPerNode": 500},
+        ),
+        ("DefMemPerCPU=100", "SelectTypeParameters = CR_CPU", {}),
+    ],
+)
+def test_the_memory_of_who_asks_for_none(
+    partition: str, configuration: str, found: dict[str, int]
+) -> None:
+    text = f"PartitionName=main TotalNodes=4 {partition}\n"
+    (told,) = facts({"partitions": text, "config": configuration})["partitions"]
+    assert (told["total_nodes"], told["default_memory"]) == (4, found)
+
+
 @dataclass(frozen=True)
 class Gres:
     text: str

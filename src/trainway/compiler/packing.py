@@ -1,0 +1,16 @@
+"""The word by which a job says whether its nodes may share a machine."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+Json = dict[str, Any]
+
+PACK: Final = "trainway.dev/pack"
+"""On a job: `true` lets its nodes share machines, `false` gives each a machine of its own."""
+
+
+def with_packing(obj: Mapping[str, Any], *, pack: bool) -> Json:
+    """The object, saying so."""
+    metadata = obj.get("metadata") or {}
+    said = {**(metadata.get("annotations") or {}), PACK: "true" if pack else "false"}
+    return {**obj, "metadata": {**metadata, "annotations": said}}
