@@ -2,12 +2,13 @@
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from gate import Gate
-from installation import TIMEOUT_S, TRAINWAY
-from ssh_pool import CPUS, ON, SshPool, until
+from installation import TIMEOUT_S, TRAINWAY, kill
+from ssh_pool import CPUS, ON, SshPool, host_agent, pool_of, until
 
 QUEUED: Final = 200
 
@@ -84,6 +85,32 @@ def test_every_node_is_a_host_of_its_own(ssh_pool: SshPool, gate: Gate) -> None:
     printed, _ = refused.communicate(timeout=TIMEOUT_S)
     assert refused.returncode == 1, printed
     assert f"it asks for 9 nodes, and {ON} has 4 hosts; --pack puts several" in printed
+
+
+def test_two_clients_share_the_hosts_without_taking_the_same_twice(
+    ssh_pool: SshPool, gate: Gate, tmp_path: Path
+) -> None:
+    everything = ["--nodes", "4", "--cpus", str(CPUS)]
+    first = ssh_pool.submit_here("--name", "theirs", *everything, "--", *gate.command("theirs"))
+    visitors = [gate.next() for _ in range(4)]
+    with pool_of(ssh_pool.hosts, tmp_path / "other") as other:
+        second = other.submit_here("--cpus", "1", "--", *gate.command("ours"))
+        until(
+            lambda: f"(job theirs: {CPUS} CPUs)" in other.run("jobs", "show", second),
+            "it does not say who has the hosts",
+        )
+        kill(ssh_pool.server_pid())
+        ssh_pool.pool_agent().kill()
+        host_agent(ssh_pool.hosts[3]).kill()  # it forgets nothing, though its pods die
+        third = other.submit_here("--nodes", "4", "--cpus", str(CPUS), "--", "true")
+        until(lambda: "in use: " in other.run("jobs", "show", third), "it does not wait")
+        assert not other.placed(third)
+
+        other.run("jobs", "cancel", third)
+        ssh_pool.run("jobs", "cancel", first)
+        gate.next().let_go()
+        other.run("jobs", "wait", second)
+    assert len(visitors) == 4
 
 
 def test_a_host_that_is_down_at_first_is_used_when_it_comes(ssh_pool: SshPool, gate: Gate) -> None:

@@ -7,6 +7,7 @@ import binascii
 from trainway.agent.host.blobs import BlobError
 from trainway.agent.host.facts import addresses
 from trainway.agent.host.feed import Position
+from trainway.agent.host.holdings import Holdings
 from trainway.agent.host.hosted_job import RefusedError
 from trainway.agent.host.owner import Owner
 from trainway.agent.host.restored import RestoredError, restore
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from trainway.agent.host.blobs import Blobs
     from trainway.agent.host.connection import Connection
+    from trainway.agent.host.holdings import Holding
     from trainway.agent.host.hosted_job import HostedJob
     from trainway.agent.host.machine import Machine
     from trainway.agent.host.registry import JobRegistry
@@ -41,6 +43,7 @@ class Operations:
         self.on_pod: Callable[[], None] = lambda: None
         """Called when a pod changed."""
         self._waiting_jobs: dict[str, Connection] = {}
+        self._holdings = Holdings(machine.home, machine.clock.now)
         registry.on_job = self._adopt
         registry.failed = self._on_failed
 
@@ -115,8 +118,48 @@ class Operations:
             job.id: {"token": job.token, "seq": job.journal.last}
             for job in self._registry.of(owner.id)
         }
-        now = {"addresses": addresses(), "jobs": jobs}
+        held = owner.told_holdings = self._holdings.others(owner.id)
+        now = {"addresses": addresses(), "jobs": jobs, "holdings": held}
         connection.answer({"event": "facts", **self._facts, **connection.reached, **now})
+
+    def _op_hold(self, connection: Connection, frame: Json) -> None:
+        """Give a job or a cluster its place, unless somebody else has it."""
+        client = self._owner(connection.owner).client
+        data = {**frame, "key": frame["id"], "owner": connection.owner, "client": client}
+        limits, insist = frame.get("limits") or {}, bool(frame.get("insist"))
+        why = self._holdings.hold(data, limits, insist=insist)
+        answer: Json = {"event": "held", "id": frame["id"], "ok": not why}
+        connection.answer({**answer, "error": why} if why else answer)
+        if not why:
+            self._tell_holdings()
+
+    def _op_release(self, connection: Connection, frame: Json) -> None:
+        self._release(connection.owner, str(frame["id"]))
+
+    def _release(self, owner: str, key: str) -> None:
+        if self._holdings.release(owner, key):
+            self._tell_holdings()
+
+    def expire_holdings(self) -> None:
+        """Let go of the places of those who are gone."""
+        if self._holdings.expire(self._is_needed):
+            self._tell_holdings()
+
+    def _is_needed(self, holding: Holding) -> bool:
+        owner = self._owners.get(holding.owner)
+        if owner is not None and owner.connection is not None:
+            return True
+        jobs = [job for job in self._registry.of(holding.owner) if job.live]
+        return any(holding.is_cluster or job.id == holding.key for job in jobs)
+
+    def _tell_holdings(self) -> None:
+        """Let every client know what the others have."""
+        for owner in self._owners.values():
+            if owner.connection is not None:
+                others = self._holdings.others(owner.id)
+                if others != owner.told_holdings:
+                    owner.told_holdings = others
+                    owner.connection.answer({"event": "holdings", "others": others})
 
     def _op_echo(self, connection: Connection, frame: Json) -> None:
         """Say that this host is there, on behalf of a job."""
@@ -179,6 +222,7 @@ class Operations:
 
     def _op_remove(self, connection: Connection, frame: Json) -> None:
         identity = str(frame["id"])
+        self._release(connection.owner, identity)
         answer = {"event": "removed", "id": identity}
         self._registry.remove(
             identity,

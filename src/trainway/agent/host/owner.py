@@ -27,6 +27,10 @@ class Owner:
         self, identity: str, machine: Machine, jobs: Callable[[str], list[HostedJob]]
     ) -> None:
         self.id = identity
+        self.client = ""
+        """Who that is, for people: user@machine."""
+        self.told_holdings: list[Json] = []
+        """What it knows of the places of others."""
         self.lease = Lease(machine.clock.now())
         self.connection: Connection | None = None
         self._machine = machine
@@ -39,6 +43,7 @@ class Owner:
 
     def hello(self, connection: Connection, frame: Json) -> None:
         """It speaks to us over this connection from now on."""
+        self.client = str(frame.get("client") or "")
         self._peers = [(str(address), int(port)) for address, port in frame.get("peers") or []]
         votes = int(frame.get("votes") or len(self._peers) + 2)
         self.lease.renew(self._machine.clock.now(), peers=len(self._peers), votes=votes)

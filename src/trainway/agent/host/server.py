@@ -71,7 +71,8 @@ class HostServer:
         blobs = Blobs(home)
         self._clock = clock
         self._registry = JobRegistry(machine, blobs, with_ssh=own is None)
-        here = {"home": home.path, "version": version, "mounts": machine.can_mount, **(own or {})}
+        here: Json = {"home": home.path, "version": version, "mounts": machine.can_mount}
+        here.update(own or {"arbitrates": True})
         self._operations = Operations(machine, self._registry, blobs, {**facts(), **here})
         self._joins = JoinServer(home, loop, machine.processes, self._registry.pod)
         self._operations.on_pod = self._on_pod
@@ -132,6 +133,7 @@ class HostServer:
         """Go when there was nothing to do for long enough, or when the home was removed."""
         now = self._clock.now()
         self._drop_silent(now)
+        self._operations.expire_holdings()
         for job in self._registry.live():
             if job.is_removed:
                 job.kill("Removed", "the files of the job were removed")

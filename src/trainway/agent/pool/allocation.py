@@ -83,6 +83,11 @@ class Allocation:
         return f"cluster/{self.name}"
 
     @property
+    def title(self) -> str:
+        """How other clients of its hosts are told of it."""
+        return f"cluster {self.name}"
+
+    @property
     def keys(self) -> list[str]:
         """The names of its nodes, the head first."""
         return [f"node-{index}" for index in range(self.nodes)]
@@ -115,6 +120,11 @@ class Allocation:
 
     def waiting(self, _reason: str, message: str, _position: int) -> None:
         """The pool has not; that is why."""
+        self.on_wait(self, message)
+
+    def displaced(self, message: str) -> None:
+        """A host gave its place to somebody else: it waits for its nodes anew."""
+        self.placement, self.state = None, INIT
         self.on_wait(self, message)
 
     def refuse(self, message: str) -> None:

@@ -81,6 +81,11 @@ class Gang:
         )
 
     @property
+    def title(self) -> str:
+        """How other clients of its hosts are told of it."""
+        return f"job {self.plan.name}"
+
+    @property
     def running_token(self) -> int:
         """The token of the pods that run."""
         return self.token - 1 if self._leaving else self.token
@@ -123,6 +128,11 @@ class Gang:
         """End it, since it can never have a place."""
         self._started = True
         self._supervisor.refuse("DoesNotFit", message)
+
+    def displaced(self, message: str) -> None:
+        """A host gave its place to somebody else while nothing of it ran there."""
+        if self._pods.waiting():
+            self.start_anew(message)
 
     def lose(self, message: str) -> None:
         """End it, since its hosts are gone and there are no others."""

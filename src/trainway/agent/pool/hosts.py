@@ -183,21 +183,25 @@ class Host(LinkListener):
         if self._lease.heard(self._hosts.now()) and self.is_ready:
             # It was silent, and has not got what was said since.
             self._begin()
-        if frame.get("id"):
+        if event == "holdings":
+            self.facts["holdings"] = frame.get("others") or []
+            self._hosts.listener.on_capacity(self)
+        elif frame.get("id"):
             self._hosts.listener.on_job_frame(self, frame)
         elif event == "error":
             self._hosts.log(f"{self.name}: {frame.get('op')}: {frame.get('message')}")
 
     def _on_facts(self, facts: Json) -> None:
         is_news = not self.is_ready
-        had = self.capacity()
+        had, others = self.capacity(), self.facts.get("holdings")
         self.link.settle()
         self.facts = facts
         self.is_ready = True
         self.failure = None
         changes = self._lease.heard(self._hosts.now())
         has = self.capacity()
-        if had is None or has is None or had.to_json() != has.to_json():
+        is_same = had is not None and has is not None and had.to_json() == has.to_json()
+        if not is_same or others != facts.get("holdings"):
             self._hosts.listener.on_capacity(self)
         self._hosts.tell_peers()
         if BACK in changes:
@@ -242,6 +246,8 @@ class Hosts:
         self.log = log
         self._loop = loop
         self._owner = owner
+        self.client = ""
+        """Who we are, for other people who use the hosts: user@machine."""
         self._archive = archive
         self._env = env
         self._hosts: dict[str, Host] = {}
@@ -306,7 +312,13 @@ class Hosts:
             for other in self._hosts.values()
             if other is not host and other.address and not other.settings.get("command")
         ]
-        return {"op": "hello", "owner": self._owner, "peers": peers, "votes": self._leases.votes}
+        return {
+            "op": "hello",
+            "owner": self._owner,
+            "client": self.client,
+            "peers": peers,
+            "votes": self._leases.votes,
+        }
 
     def tell_peers(self) -> None:
         """Let all hosts know of each other."""

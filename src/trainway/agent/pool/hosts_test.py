@@ -150,6 +150,7 @@ def test_all_hosts_hear_of_each_other(trial: Trial) -> None:
     assert trial.heard("a", "hello")[-1] == {
         "op": "hello",
         "owner": "me",
+        "client": "",
         "peers": [["192.168.0.2", 2222]],
         "votes": 4,
     }

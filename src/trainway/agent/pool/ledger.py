@@ -65,6 +65,8 @@ class Ledger:
         self._capacities: dict[str, Capacity] = {}
         self._rooms: dict[str, Room] = {}
         self._held: dict[str, Held] = {}
+        self._others: dict[str, Sequence[Json]] = {}
+        """What other clients have of each host, as it tells us."""
 
     def set_capacity(self, host: str, capacity: Capacity | None) -> None:
         """Learn what a host has; None: it is no longer one of ours."""
@@ -74,10 +76,17 @@ class Ledger:
             return
         self._capacities[host] = capacity
         room = self._rooms[host] = capacity.room(host)
+        for item in self._others.get(host, ()):
+            room.leave_to(item)
         for held in self._held.values():
             for name, amount, devices in held:
                 if name == host:
                     room.change(amount, devices, -1)
+
+    def set_others(self, host: str, holdings: Sequence[Json]) -> None:
+        """Learn what other clients have of a host."""
+        self._others[host] = holdings
+        self.set_capacity(host, self._capacities.get(host))
 
     def hold(self, key: str, demand: Sequence[Json], placement: Placement) -> None:
         """Somebody takes their places."""

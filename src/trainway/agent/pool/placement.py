@@ -110,6 +110,16 @@ class Room:
                 self.gpus[name] += sign * min(amount.gpus, WHOLE)
         self.pods -= sign
 
+    def leave_to(self, holding: Json) -> None:
+        """Let another client have what it holds; its amounts are in thousandths already."""
+        if self.cpus is not None:
+            self.cpus -= int(holding.get("cpus") or 0)
+        if self.memory is not None:
+            self.memory -= int(holding.get("memory") or 0)
+        for name, share in (holding.get("gpus") or {}).items():
+            if name in self.gpus:
+                self.gpus[name] -= int(share)
+
 
 class Placement:
     """The host of every pod of a gang, and its devices."""

@@ -9,16 +9,19 @@ from __future__ import annotations
 import json
 import os
 import traceback
+from zlib import crc32
 
 from trainway.agent.clock import rfc3339
 from trainway.agent.directory import Directory
+from trainway.agent.host.facts import user
 from trainway.agent.pool.clusters import Clusters
 from trainway.agent.pool.gang import Gang
 from trainway.agent.pool.guarded_loop import GuardedLoop
 from trainway.agent.pool.hosts import Hosts, HostsListener
 from trainway.agent.pool.job_order import order_at, order_of
-from trainway.agent.pool.lease import UP
+from trainway.agent.pool.lease import LOST, UP
 from trainway.agent.pool.ledger import Ledger
+from trainway.agent.pool.reservations import HELD
 from trainway.agent.pool.scheduler import Scheduler
 
 TYPE_CHECKING = False
@@ -54,7 +57,10 @@ class Pool(HostsListener):
         self._ledger = Ledger()
         self._is_scheduled = False
         self.archive = archive
+        self.jitter = (crc32(state.owner.encode()) % 1000) / 1000
+        """Seconds by which we wait longer than other clients, lest two always clash again."""
         self._hosts = Hosts(loop, self, state.owner, archive, self.environ, log=self.log)
+        self._hosts.client = f"{user()}@{os.uname().nodename}"
         self._scheduler = Scheduler(self, self._hosts, self._ledger)
         self.clusters = Clusters(self, self._slurm)
 
@@ -94,6 +100,7 @@ class Pool(HostsListener):
         self.guarded(gang, gang.adopt)
         if gang.placement is not None and not gang.queue:
             self._ledger.hold(gang.id, gang.demand, gang.placement)
+            self._scheduler.reservations.know(gang, gang.placement)
 
     @property
     def is_idle(self) -> bool:
@@ -181,12 +188,18 @@ class Pool(HostsListener):
         """A host came or went."""
         if state == UP:
             self._remove_strangers(host)
+            self._scheduler.reservations.connected(host.name)
+        elif state == LOST:
+            self._scheduler.reservations.lost(host.name)
         for gang in list(self._gangs.values()):
             self.guarded(gang, gang.on_host, host.name, state)
         self.schedule()
 
     def on_job_frame(self, host: Host, frame: Json) -> None:
         """A host said something about a job."""
+        if frame.get("event") == HELD:
+            self._scheduler.reservations.answered(host.name, frame)
+            return
         gang = self._gangs.get(str(frame["id"]))
         if gang is not None:
             self.guarded(gang, gang.on_frame, host.name, frame)
@@ -194,6 +207,7 @@ class Pool(HostsListener):
     def on_capacity(self, host: Host) -> None:
         """It is known what a host has."""
         self._ledger.set_capacity(host.name, None if host.retired else host.capacity())
+        self._ledger.set_others(host.name, host.facts.get("holdings") or [])
         self.schedule()
 
     def on_failure(self, _host: Host) -> None:

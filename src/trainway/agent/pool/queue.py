@@ -48,12 +48,13 @@ def decide(
     complete: bool,
     settled: bool = True,
     absent: Mapping[str, str] | None = None,
+    used: Mapping[str, str] | None = None,
 ) -> Decision:
     """Give places to as many as fit, in order.
 
     Nobody is refused unless it is known of all hosts what they have (`complete`). Until all hosts
     had time to answer (`settled`), gangs wait, that they be spread over all of them. `absent` has
-    the hosts that are not there, with the reason.
+    the hosts that are not there, with the reason; `used` those that other clients use, and who.
     """
     decision = Decision()
     rooms = ledger.rooms(usable)
@@ -82,7 +83,9 @@ def decide(
             continue
         is_blocked = True
         missing = f"; not there: {_listed(absent, '{} ({})')}" if absent else ""
-        decision.waiting.append((entry, NO_ROOM, shortage(entry.demand, rooms) + missing))
+        busy = f"; in use: {_listed(used, '{} by {}')}" if used else ""
+        why = shortage(entry.demand, rooms) + busy + missing
+        decision.waiting.append((entry, NO_ROOM, why))
     return decision
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from trainway.agent.pool.queue import Notices, decide
+from trainway.agent.pool.reservations import Reservations, used_by
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from trainway.agent.event_loop import Timer
     from trainway.agent.pool.hosts import Host, Hosts
     from trainway.agent.pool.ledger import Ledger
+    from trainway.agent.pool.placement import Placement
     from trainway.agent.pool.pool import Pool
 
     Json = dict[str, Any]
@@ -30,11 +32,31 @@ class Scheduler:
         self._notices = Notices()
         self._told_at = float("-inf")
         self._timer: Timer | None = None
+        self.reservations = Reservations(hosts.get, self._granted, self._refused)
+        self._refused_lately: set[str] = set()
+        """Those that a host has just refused, since another client was quicker."""
+
+    def _granted(self, entry: Any, placement: Placement) -> None:
+        if entry.wants_place:
+            self._pool.guarded(entry, entry.place, placement)
+        else:
+            self._ledger.release(entry.id)
+            self._pool.schedule()
+
+    def _refused(self, entry: Any, had_it: bool, message: str) -> None:
+        self._ledger.release(entry.id)
+        if had_it:
+            self._pool.guarded(entry, entry.displaced, message)
+        else:
+            self._refused_lately.add(entry.id)
+        self._look_again()
 
     def turn(self, gangs: Sequence[Any], allocations: Sequence[Any]) -> None:
         """Start whatever fits now."""
         self._book(allocations)
-        entries = [*gangs, *(item for item in allocations if item.wants_place)]
+        self.reservations.keep_only(self._ledger.holders())
+        waiting = [*gangs, *(item for item in allocations if item.wants_place)]
+        entries = [entry for entry in waiting if not self._is_asked_for(entry.id)]
         if not entries:
             return
         hosts = [host for host in self._hosts.all() if not host.retired]
@@ -46,24 +68,35 @@ class Scheduler:
             complete=bool(hosts) and all(self._ledger.capacity(host.name) for host in hosts),
             settled=settled,
             absent={host.name: host.absence for host in hosts if host.absence},
+            used={
+                host.name: used_by(host.facts["holdings"])
+                for host in hosts
+                if host.facts.get("holdings")
+            },
         )
         for entry, placement in decision.start:
-            self._pool.guarded(entry, entry.place, placement)
+            self.reservations.ask(entry, placement)
         for entry, message in decision.refused:
             self._pool.guarded(entry, entry.refuse, message)
         self._tell(decision.waiting)
         if not settled:
             self._look_again()
 
+    def _is_asked_for(self, key: str) -> bool:
+        """Whether hosts have not yet answered, or have just said no."""
+        return self.reservations.is_pending(key) or key in self._refused_lately
+
     def _book(self, allocations: Sequence[Any]) -> None:
         """Have what clusters hold in the books, and nothing else of theirs."""
         held = {item.id: item for item in allocations if item.placement is not None}
         for key in [key for key in self._ledger.holders() if key.startswith("cluster/")]:
-            if key not in held:
+            if key not in held and not self.reservations.is_pending(key):
                 self._ledger.release(key)
         for key, item in held.items():
             if self._ledger.holding(key) is None:
                 self._ledger.hold(key, item.demand, item.placement)
+                if not item.is_given:
+                    self.reservations.know(item, item.placement)
 
     def _tell(self, waiting: list[tuple[Any, str, str]]) -> None:
         now = self._hosts.now()
@@ -77,10 +110,12 @@ class Scheduler:
 
     def _look_again(self) -> None:
         if self._timer is None:
-            self._timer = self._pool.loop.call_later(POSITIONS_SECONDS, self._again)
+            delay = POSITIONS_SECONDS + self._pool.jitter
+            self._timer = self._pool.loop.call_later(delay, self._again)
 
     def _again(self) -> None:
         self._timer = None
+        self._refused_lately.clear()
         self._pool.schedule()
 
     def host_status(self, host: Host) -> Json:

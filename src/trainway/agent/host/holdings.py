@@ -1,0 +1,148 @@
+"""Who holds how much of this host, whichever client asks: the host itself decides.
+
+Every client counts for itself what its jobs take, and hears here what the others have. What is held
+is on disk, so that the next daemon knows it. A holding lasts as long as its client is connected or
+a pod of it runs; after that it ends by itself, a while later.
+"""
+
+from __future__ import annotations
+
+import json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from trainway.agent.directory import Directory
+
+    Json = dict[str, Any]
+
+FILE = "holdings.json"
+WHOLE = 1000
+"""Amounts of CPUs and GPUs are in thousandths."""
+ABSENCE_SECONDS = 60.0
+"""How long a job without pods keeps its place while its client is away."""
+CLUSTER_ABSENCE_SECONDS = 3600.0
+"""The same for a cluster, which may well have no job."""
+CLUSTER = "cluster/"
+
+
+class Holding:
+    """What one job or cluster of a client has of this host."""
+
+    def __init__(self, data: Json) -> None:
+        self.key = str(data["key"])
+        self.owner = str(data["owner"])
+        self.client = str(data.get("client") or "")
+        """Who that is, for people: user@machine."""
+        self.name = str(data.get("name") or self.key)
+        self.cpus = int(data.get("cpus") or 0)
+        self.memory = int(data.get("memory") or 0)
+        self.gpus = {str(name): int(share) for name, share in (data.get("gpus") or {}).items()}
+        self.seen = 0.0
+        """When there last was somebody who needs it."""
+
+    def to_json(self) -> Json:
+        """For the disk, and for other clients."""
+        return {
+            "key": self.key,
+            "owner": self.owner,
+            "client": self.client,
+            "name": self.name,
+            "cpus": self.cpus,
+            "memory": self.memory,
+            "gpus": self.gpus,
+        }
+
+    @property
+    def is_cluster(self) -> bool:
+        """Whether it is a cluster, whose jobs hold nothing for themselves."""
+        return self.key.startswith(CLUSTER)
+
+    @property
+    def patience(self) -> float:
+        """How long it lasts when nobody is there."""
+        return CLUSTER_ABSENCE_SECONDS if self.is_cluster else ABSENCE_SECONDS
+
+
+class Holdings:
+    """All that is held here."""
+
+    def __init__(self, home: Directory, now: Callable[[], float]) -> None:
+        self._home = home
+        self._now = now
+        self._held: dict[tuple[str, str], Holding] = {}
+        self._load()
+
+    def _load(self) -> None:
+        try:
+            found = [Holding(item) for item in json.loads(self._home.read(FILE))]
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return  # nobody held anything, or nobody can tell
+        for holding in found:
+            holding.seen = self._now()
+            self._held[holding.owner, holding.key] = holding
+
+    def _save(self) -> None:
+        data = [holding.to_json() for holding in self._held.values()]
+        self._home.replace(FILE, json.dumps(data).encode(), durable=True)
+
+    def hold(self, data: Json, limits: Json, *, insist: bool = False) -> str:
+        """Give a place in place of the one it had; else say who has it.
+
+        `limits` is what the client takes this host to have; `insist`: it takes more than there is.
+        """
+        wanted = Holding(data)
+        others = [item for key, item in self._held.items() if key != (wanted.owner, wanted.key)]
+        busy = "" if insist else _shortage(wanted, others, limits)
+        if busy:
+            return busy
+        wanted.seen = self._now()
+        self._held[wanted.owner, wanted.key] = wanted
+        self._save()
+        return ""
+
+    def release(self, owner: str, key: str) -> bool:
+        """Somebody leaves; whether they were here."""
+        if self._held.pop((owner, key), None) is None:
+            return False
+        self._save()
+        return True
+
+    def others(self, owner: str) -> list[Json]:
+        """What everybody else has."""
+        return [item.to_json() for item in self._held.values() if item.owner != owner]
+
+    def expire(self, is_needed: Callable[[Holding], bool]) -> bool:
+        """Let go of what nobody has needed for long; whether there was any."""
+        now, gone = self._now(), []
+        for key, holding in self._held.items():
+            if is_needed(holding):
+                holding.seen = now
+            elif now - holding.seen >= holding.patience:
+                gone.append(key)
+        for key in gone:
+            del self._held[key]
+        if gone:
+            self._save()
+        return bool(gone)
+
+
+def _shortage(wanted: Holding, others: list[Holding], limits: Json) -> str:
+    """Who has what is wanted; empty: it is free."""
+    for name in ("cpus", "memory"):
+        limit, number = limits.get(name), getattr(wanted, name)
+        held = sum(getattr(item, name) for item in others)
+        if number and limit is not None and held + number > int(limit):
+            return _by(item for item in others if getattr(item, name))
+    for device, share in wanted.gpus.items():
+        holders = [item for item in others if item.gpus.get(device)]
+        if sum(item.gpus[device] for item in holders) + share > WHOLE:
+            return _by(holders)
+    return ""
+
+
+def _by(holders: Iterable[Holding]) -> str:
+    names = sorted({f"{item.client or 'another client'} ({item.name})" for item in holders})
+    return f"it is in use by {', '.join(names)}" if names else "it has not so much"

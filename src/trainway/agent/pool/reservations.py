@@ -1,0 +1,174 @@
+"""Asks hosts for the places that the queue has found, since other clients may use them too.
+
+A gang starts when all its hosts have said yes; if one says no, what the others gave is given back,
+and the gang waits on. What is held is said again on every new connection.
+"""
+
+from __future__ import annotations
+
+from trainway.agent.pool.placement import WHOLE, Amount
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+    from typing import Any
+
+    from trainway.agent.pool.hosts import Host
+    from trainway.agent.pool.placement import Placement
+
+    Json = dict[str, Any]
+
+HELD = "held"
+"""The answer of a host."""
+
+
+class Reservation:
+    """The place of one gang."""
+
+    def __init__(self, entry: Any, placement: Placement) -> None:
+        self.entry = entry
+        self.placement = placement
+        self.frames = {
+            host: hold_frame(entry, placement, host) for host in set(placement.hosts.values())
+        }
+        self.missing = set(self.frames)
+        """Hosts that have not said yes."""
+
+    @property
+    def is_granted(self) -> bool:
+        """Whether it has its place."""
+        return not self.missing
+
+
+def hold_frame(entry: Any, placement: Placement, host: str) -> Json:
+    """What a gang asks of one host: the sum of its pods there."""
+    cpus = memory = 0
+    gpus: dict[str, int] = {}
+    for item in entry.demand:
+        amount = Amount.read(item)
+        if placement.hosts.get(amount.pod) != host:
+            continue
+        cpus += amount.cpus
+        memory += amount.memory
+        for name in placement.names(amount.pod):
+            gpus[name] = gpus.get(name, 0) + min(amount.gpus, WHOLE)
+    frame: Json = {"op": "hold", "id": entry.id, "name": entry.title}
+    frame.update(cpus=cpus, memory=memory, gpus=gpus)
+    if entry.oversubscribe:
+        frame["insist"] = True
+    return frame
+
+
+class Reservations:
+    """All places that this pool agent has asked for."""
+
+    def __init__(
+        self,
+        find: Callable[[str], Host | None],
+        on_granted: Callable[[Any, Placement], object],
+        on_refused: Callable[[Any, bool, str], object],
+    ) -> None:
+        """`on_refused` gets the gang, whether it had its place before, and why."""
+        self._find = find
+        self._on_granted = on_granted
+        self._on_refused = on_refused
+        self._known: dict[str, Reservation] = {}
+
+    def is_pending(self, key: str) -> bool:
+        """Whether somebody has been asked and has not answered."""
+        found = self._known.get(key)
+        return found is not None and not found.is_granted
+
+    def ask(self, entry: Any, placement: Placement) -> None:
+        """Have a place; it is granted at once where no host has to be asked."""
+        reservation = Reservation(entry, placement)
+        self._known[entry.id] = reservation
+        for host, frame in reservation.frames.items():
+            if not _takes(frame) or not self._tell(host, frame):
+                reservation.missing.discard(host)
+        self._look(reservation)
+
+    def know(self, entry: Any, placement: Placement) -> None:
+        """A gang that an earlier pool agent placed has its place; hosts are told when they come."""
+        reservation = Reservation(entry, placement)
+        reservation.missing.clear()
+        self._known[entry.id] = reservation
+
+    def keep_only(self, keys: Collection[str]) -> None:
+        """Give back what is needed no more."""
+        for key in [key for key in self._known if key not in keys]:
+            self._give_back(key)
+
+    def connected(self, name: str) -> None:
+        """A host is there again, and may have forgotten, or given the place away."""
+        for reservation in list(self._known.values()):
+            frame = reservation.frames.get(name)
+            if frame is not None and _takes(frame):
+                self._tell(name, frame)
+
+    def lost(self, name: str) -> None:
+        """A host will not answer."""
+        for key, reservation in list(self._known.items()):
+            if name in reservation.missing:
+                self._give_back(key)
+                self._on_refused(reservation.entry, False, f"host {name} was lost")
+
+    def answered(self, name: str, frame: Json) -> None:
+        """A host says whether somebody may be there."""
+        key = str(frame["id"])
+        reservation = self._known.get(key)
+        if reservation is None or name not in reservation.frames:
+            if frame.get("ok"):
+                self._tell(name, {"op": "release", "id": key})
+            return
+        if frame.get("ok"):
+            if name in reservation.missing:
+                reservation.missing.discard(name)
+                self._look(reservation)
+            return
+        had_it = reservation.is_granted
+        self._give_back(key)
+        self._on_refused(reservation.entry, had_it, f"host {name}: {frame.get('error')}")
+
+    def _look(self, reservation: Reservation) -> None:
+        if reservation.is_granted:
+            self._on_granted(reservation.entry, reservation.placement)
+
+    def _give_back(self, key: str) -> None:
+        reservation = self._known.pop(key)
+        for host, frame in reservation.frames.items():
+            if _takes(frame):
+                self._tell(host, {"op": "release", "id": key})
+
+    def _tell(self, name: str, frame: Json) -> bool:
+        """Say it to a host that arbitrates; False: it does not, or is not there."""
+        host = self._find(name)
+        if host is None or not host.facts.get("arbitrates"):
+            return False
+        if frame["op"] == "hold":
+            capacity = host.capacity()
+            limits: Json = {}
+            if capacity is not None:
+                limits = {"cpus": capacity.cpus, "memory": capacity.memory}
+            frame = {**frame, "limits": limits}
+        return bool(host.send(frame))
+
+
+def _takes(frame: Json) -> bool:
+    return bool(frame["cpus"] or frame["memory"] or frame["gpus"])
+
+
+def used_by(others: Sequence[Json]) -> str:
+    """Who else has something of a host, for people."""
+    texts = []
+    for item in others:
+        parts = []
+        if item.get("cpus"):
+            parts.append(f"{int(item['cpus']) / WHOLE:g} CPUs")
+        if item.get("memory"):
+            parts.append(f"{int(item['memory']) / 2**30:.4g} GiB of memory")
+        if item.get("gpus"):
+            parts.append(f"GPU {', '.join(sorted(item['gpus']))}")
+        client = item.get("client") or "another client"
+        texts.append(f"{client} ({item.get('name')}: {', '.join(parts)})")
+    return ", ".join(texts)
