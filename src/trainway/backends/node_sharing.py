@@ -1,11 +1,11 @@
 """Whether the nodes of a job may be the same machine. Pure.
 
-Whoever asks for N nodes, in a command, a task, a TrainJob or an MPIJob, gets N machines. A JobSet
-lists pods, which may share a machine, as in Kubernetes. `PACK` on the job says otherwise.
+Whoever asks for N nodes, in a command, a task or a TrainJob, gets N machines. JobSets and MPIJobs
+list pods, which may share a machine, as in Kubernetes. `PACK` on the job says otherwise.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from trainway.backends.demand import pods_at_once
@@ -18,17 +18,24 @@ from trainway.jobset.model import replicated_jobs
 
 Json = dict[str, Any]
 
+MPIJOB: Final = "MPIJob"
 _NO: Final = "false"
 
 
-def one_per_node(source: Mapping[str, Any], jobset: Mapping[str, Any]) -> bool:
-    """Whether each pod of a role is to have a machine that no other pod of the role is on."""
+def one_per_node(
+    source: Mapping[str, Any],
+    jobset: Mapping[str, Any],
+    sharing: Collection[str] = (JOBSET, MPIJOB),
+) -> bool:
+    """Whether each pod of a role is to have a machine that no other pod of the role is on.
+
+    `sharing` are the kinds whose pods may share one unless the job says otherwise.
+    """
     for obj in (source, jobset):
         said = ((obj.get("metadata") or {}).get("annotations") or {}).get(PACK)
         if said is not None:
             return str(said).lower() == _NO
-    kind: str = source.get("kind", JOBSET)
-    return kind != JOBSET
+    return source.get("kind", JOBSET) not in sharing
 
 
 def apart(

@@ -25,7 +25,9 @@ class Case:
         Case("JobSet", "false", is_spread=True),
         Case("TrainJob", None, is_spread=True),
         Case("Task", None, is_spread=True),
-        Case("MPIJob", "true", is_spread=False),
+        Case("TrainJob", "true", is_spread=False),
+        Case("MPIJob", None, is_spread=False),
+        Case("MPIJob", "false", is_spread=True),
     ],
 )
 def test_who_asks_for_nodes_gets_machines(case: Case) -> None:
@@ -48,6 +50,6 @@ def test_a_launcher_that_runs_ranks_is_a_node() -> None:
     made = jobset(role("launcher"), role("worker"))
     hosts = "demo-launcher-0-0.demo slots=1\ndemo-worker-0-0.demo slots=1\n"
     hostfile = {"kind": "ConfigMap", "data": {"hostfile": hosts}}
-    assert apart({"kind": "MPIJob"}, made) == {}
-    words = apart({"kind": "MPIJob"}, made, [hostfile])
+    assert apart({"kind": "TrainJob"}, made) == {}
+    words = apart({"kind": "TrainJob"}, made, [hostfile])
     assert words == {"launcher": "worker", "worker": "worker"}

@@ -54,6 +54,7 @@ class Allocation:
     priority = 0
     queue = ""
     oversubscribe = False
+    is_new = True
 
     def __init__(self, data: Json, order: int) -> None:
         self.name = str(data["name"])
@@ -127,7 +128,7 @@ class Allocation:
         self.placement, self.state = None, INIT
         self.on_wait(self, message)
 
-    def refuse(self, message: str) -> None:
+    def refuse(self, message: str, _reason: str = "") -> None:
         """The hosts do not have so much; they may have more one day."""
         self.on_wait(self, message)
 

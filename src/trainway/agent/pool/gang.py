@@ -124,10 +124,15 @@ class Gang:
             self._waiting = fields
             self.journal.append("waiting", fields)
 
-    def refuse(self, message: str) -> None:
+    @property
+    def is_new(self) -> bool:
+        """Whether it has never begun."""
+        return not self._started
+
+    def refuse(self, message: str, reason: str = "DoesNotFit") -> None:
         """End it, since it can never have a place."""
         self._started = True
-        self._supervisor.refuse("DoesNotFit", message)
+        self._supervisor.refuse(reason, message)
 
     def displaced(self, message: str) -> None:
         """A host gave its place to somebody else while nothing of it ran there."""

@@ -97,6 +97,18 @@ class Host(LinkListener):
         return SILENCE if self.facts else "it has not answered yet"
 
     @property
+    def defect(self) -> str:
+        """Why it cannot be used until somebody mends it; empty: it can, or it may be soon."""
+        failure = self.failure
+        return str(failure) if failure is not None and failure.lasting and not self.is_ready else ""
+
+    def try_again(self) -> None:
+        """See whether it was mended, for whoever comes now."""
+        if self.defect:
+            self.failure, self._since = None, self._hosts.now()
+            self.link.hurry()
+
+    @property
     def env(self) -> dict[str, str]:
         """Variables that all pods on it get."""
         return {str(key): str(value) for key, value in (self.settings.get("env") or {}).items()}
@@ -283,6 +295,7 @@ class Hosts:
             known = self._hosts.get(name)
             if known is not None:
                 known.retired = False
+                known.try_again()
                 continue
             lease = self._leases.add(name, self.now(), lasting=bool(item.get("lasting")))
             host = Host(item, self, lease)

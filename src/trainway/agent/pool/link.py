@@ -144,6 +144,11 @@ class Link:
         """The host has answered properly: it may now be silent for as long as its lease lasts."""
         self._stop_timer()
 
+    def hurry(self) -> None:
+        """Connect now, if that was to happen later."""
+        if self._program is None and not self._closed:
+            self.open()
+
     def drop(self) -> None:
         """Give this connection up and make another."""
         if self._program is not None:

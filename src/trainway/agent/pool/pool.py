@@ -271,6 +271,8 @@ class Pool(HostsListener):
         if str(data["id"]) in self._gangs:
             directory.close()
             return
+        for host in self._hosts.all():
+            host.try_again()
         order = order_of(str(data["id"]))
         gang = Gang(self, directory, data, self.next_order() if order is None else order)
         if gang.ended:

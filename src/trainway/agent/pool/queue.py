@@ -11,11 +11,11 @@ from trainway.agent.pool.placement import place, place_anyway, shortage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from trainway.agent.pool.ledger import Ledger
-    from trainway.agent.pool.placement import Placement
+    from trainway.agent.pool.placement import Placement, Room
 
     Json = dict[str, Any]
 
@@ -38,6 +38,20 @@ class Decision:
         """The others in their order, with reason and message."""
         self.refused: list[tuple[Any, str]] = []
         """Those that do not fit even on empty hosts, with the numbers."""
+        self.unusable: list[tuple[Any, str]] = []
+        """Those for which hosts would have to be mended first, with what is wrong with them."""
+
+
+class Hindrances:
+    """What keeps jobs from hosts that are there."""
+
+    def __init__(
+        self, used: Mapping[str, str] | None = None, defects: Mapping[str, str] | None = None
+    ) -> None:
+        self.used = used or {}
+        """Hosts that other clients use, and who they are."""
+        self.defects = defects or {}
+        """Hosts that somebody has to mend, and what is wrong: who has not begun fails for it."""
 
 
 def decide(
@@ -48,14 +62,15 @@ def decide(
     complete: bool,
     settled: bool = True,
     absent: Mapping[str, str] | None = None,
-    used: Mapping[str, str] | None = None,
+    hindrances: Hindrances | None = None,
 ) -> Decision:
     """Give places to as many as fit, in order.
 
     Nobody is refused unless it is known of all hosts what they have (`complete`). Until all hosts
     had time to answer (`settled`), gangs wait, that they be spread over all of them. `absent` has
-    the hosts that are not there, with the reason; `used` those that other clients use, and who.
+    the hosts that are not there, with the reason.
     """
+    known = hindrances or Hindrances()
     decision = Decision()
     rooms = ledger.rooms(usable)
     is_blocked = False
@@ -74,16 +89,19 @@ def decide(
             ledger.hold(entry.id, entry.demand, placement)
             decision.start.append((entry, placement))
             continue
+        empty = [room for room in ledger.empty_rooms() if room.name not in known.defects]
+        if known.defects and complete and entry.is_new and place(entry.demand, empty) is None:
+            decision.unusable.append((entry, _defective(entry.demand, empty, known.defects)))
+            continue
         if not rooms:
             decision.waiting.append((entry, NO_HOSTS, _no_hosts(absent or {})))
             continue
-        empty = ledger.empty_rooms()
         if complete and place(entry.demand, empty) is None:
             decision.refused.append((entry, shortage(entry.demand, empty, empty=True)))
             continue
         is_blocked = True
         missing = f"; not there: {_listed(absent, '{} ({})')}" if absent else ""
-        busy = f"; in use: {_listed(used, '{} by {}')}" if used else ""
+        busy = f"; in use: {_listed(known.used, '{} by {}')}" if known.used else ""
         why = shortage(entry.demand, rooms) + busy + missing
         decision.waiting.append((entry, NO_ROOM, why))
     return decision
@@ -93,6 +111,14 @@ def _no_hosts(absent: Mapping[str, str]) -> str:
     if not absent:
         return "the pool has no hosts"
     return f"no host answers: {_listed(absent, '{}: {}')}"
+
+
+def _defective(demand: Sequence[Json], rooms: Sequence[Room], defects: Mapping[str, str]) -> str:
+    """Why a gang cannot run on the hosts that are left."""
+    broken = _listed(defects, "{}: {}")
+    if not rooms:
+        return f"no host can be used: {broken}"
+    return f"{shortage(demand, rooms, empty=True)}; other hosts cannot be used: {broken}"
 
 
 def _listed(absent: Mapping[str, str], form: str) -> str:

@@ -4,7 +4,15 @@ from typing import Any
 import pytest
 
 from trainway.agent.pool.ledger import Capacity, Ledger
-from trainway.agent.pool.queue import FIRST, NO_HOSTS, NO_ROOM, QUEUED, Notices, decide
+from trainway.agent.pool.queue import (
+    FIRST,
+    NO_HOSTS,
+    NO_ROOM,
+    QUEUED,
+    Hindrances,
+    Notices,
+    decide,
+)
 
 Json = dict[str, Any]
 
@@ -17,6 +25,7 @@ class Entry:
     priority: int = 0
     order: int = 0
     oversubscribe: bool = False
+    is_new: bool = True
 
     @property
     def demand(self) -> list[Json]:
@@ -111,6 +120,51 @@ def test_hosts_that_are_not_there_are_named(case: Absence) -> None:
     ledger.set_capacity("a", Capacity(2000, None))
     decision = decide(entries(3), ledger, case.usable, complete=False, absent=case.absent)
     assert [message for _, _, message in decision.waiting] == [case.message]
+
+
+@dataclass(frozen=True)
+class Defect:
+    name: str
+    entry: Entry
+    defects: dict[str, str]
+    unusable: list[str]
+    waiting: list[str] = field(default_factory=list)
+    complete: bool = True
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Defect(
+            "nobody waits for what only people mend", Entry("j"),
+            {"a": "no key", "b": "no Python"}, ["no host can be used: a: no key; b: no Python"],
+        ),
+        Defect("others will do", Entry("j", 2), {"a": "no key"}, []),
+        Defect(
+            "but not for so much", Entry("j", 2, pods=2), {"a": "no key"},
+            ["it needs 4 CPUs, and there are 2; other hosts cannot be used: a: no key"],
+        ),
+        Defect(
+            "who has begun waits", Entry("j", is_new=False), {"a": "x", "b": "y"}, [], [NO_HOSTS],
+        ),
+        Defect(
+            "maybe another host is larger", Entry("j", 3), {"a": "no key"}, [], [NO_ROOM],
+            complete=False,
+        ),
+    ],
+    ids=lambda case: case.name,
+)  # fmt: skip
+def test_what_cannot_get_better_fails(case: Defect) -> None:
+    ledger = Ledger()
+    for name in "ab":
+        ledger.set_capacity(name, Capacity(2000, None))
+    usable = [name for name in "ab" if name not in case.defects]
+    found = decide(
+        [case.entry], ledger, usable, complete=case.complete,
+        hindrances=Hindrances(defects=case.defects),
+    )  # fmt: skip
+    assert [message for _, message in found.unusable] == case.unusable
+    assert [reason for _, reason, _ in found.waiting] == case.waiting
 
 
 def test_nobody_is_told_the_same_twice() -> None:

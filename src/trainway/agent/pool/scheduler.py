@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainway.agent.pool.queue import Notices, decide
+from trainway.agent.pool.queue import Hindrances, Notices, decide
 from trainway.agent.pool.reservations import Reservations, used_by
 
 TYPE_CHECKING = False
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
+UNUSABLE = "HostUnusable"
 POSITIONS_SECONDS = 1.0
 """How often those that wait may be told of a new position."""
 
@@ -65,19 +66,25 @@ class Scheduler:
             entries,
             self._ledger,
             self._hosts.usable(),
-            complete=bool(hosts) and all(self._ledger.capacity(host.name) for host in hosts),
+            complete=bool(hosts)
+            and all(self._ledger.capacity(host.name) or host.defect for host in hosts),
             settled=settled,
             absent={host.name: host.absence for host in hosts if host.absence},
-            used={
-                host.name: used_by(host.facts["holdings"])
-                for host in hosts
-                if host.facts.get("holdings")
-            },
+            hindrances=Hindrances(
+                used={
+                    host.name: used_by(host.facts["holdings"])
+                    for host in hosts
+                    if host.facts.get("holdings")
+                },
+                defects={host.name: host.defect for host in hosts if host.defect},
+            ),
         )
         for entry, placement in decision.start:
             self.reservations.ask(entry, placement)
         for entry, message in decision.refused:
             self._pool.guarded(entry, entry.refuse, message)
+        for entry, message in decision.unusable:
+            self._pool.guarded(entry, entry.refuse, message, UNUSABLE)
         self._tell(decision.waiting)
         if not settled:
             self._look_again()

@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from trainway.agent.pool.ssh_command import NO_PYTHON, OLD_PYTHON
 from trainway.agent.pool.ssh_failure import explain, not_startable
 
 Json = dict[str, Any]
@@ -95,3 +96,25 @@ def test_without_openssh() -> None:
     assert str(not_startable(FileNotFoundError(2, "No such file"), "ssh")) == (
         "there is no program ssh here (install OpenSSH's client)"
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "status", "is_lasting"),
+    [
+        (CHANGED, 255, True),
+        (b"Host key verification failed.", 255, True),
+        (b"me@a1: Permission denied (publickey).", 255, True),
+        (b"ssh: Could not resolve hostname a1: Name or service not known", 255, True),
+        (b"ssh: Could not resolve hostname a1: Temporary failure in name resolution", 255, False),
+        (b"ssh: connect to host a1 port 22: Connection refused", 255, False),
+        (b"ssh: connect to host a1 port 22: No route to host", 255, False),
+        (b"No space left on device", 1, False),
+        (b"", NO_PYTHON, True),
+        (b"", OLD_PYTHON, True),
+        (b"", None, False),
+    ],
+)
+def test_what_only_a_person_can_mend_lasts(
+    said: bytes, status: int | None, is_lasting: bool
+) -> None:
+    assert explain(HOST, status, said).lasting is is_lasting

@@ -13,13 +13,15 @@ from trainway.backends.cluster.sites import ClusterSites
 from trainway.backends.slurm import holding
 from trainway.backends.slurm.sites import FAMILY as SLURM
 from trainway.backends.ssh.pool_agent import PoolAgent
-from trainway.errors import InvalidError, NotFoundError, TrainwayError
+from trainway.errors import InvalidError, NotFoundError, TrainwayError, UnavailableError
 
 Json = dict[str, Any]
 
 _PATIENCE_S: Final = 10.0
 """How long to wait until all hosts of a pool have said what they have."""
 _STEP_S: Final = 0.05
+_NAMED: Final = 3
+"""So many hosts are named in a message."""
 
 
 class ClusterAgents:
@@ -64,6 +66,11 @@ class ClusterAgents:
                     await asyncio.sleep(_STEP_S)
         except TimeoutError:
             return None  # the one that is slow may have what is wanted
+        absent = [host for host in found if host.get("cpus") is None]
+        if found and len(absent) == len(found):
+            told = "; ".join(f"{host['name']}: {host['message']}" for host in absent[:_NAMED])
+            hint = str(absent[0].get("hint") or "trainway doctor says more")
+            raise UnavailableError(f"no host of {infra} can be used: {told}", hint=hint)
         return [
             HostAmounts(
                 str(host["name"]), host.get("cpus") or 0, host.get("memory") or 0, _count(host)
@@ -127,7 +134,9 @@ class ClusterAgents:
 
     async def _configured(self, infra: str) -> PoolAgent:
         agent = self._agent(self._sites.pool(infra))
-        await agent.configure(await asyncio.to_thread(self._sites.pool_hosts, infra))
+        hosts = await asyncio.to_thread(self._sites.pool_hosts, infra)
+        if hosts:  # also those that it knows: they may have been mended meanwhile
+            await agent.ask("configure", hosts=hosts)
         return agent
 
     def _agent(self, pool: str) -> PoolAgent:

@@ -90,7 +90,7 @@ def plan(workload: Workload, cluster: Cluster, jobs: PurePath, tool: str = "") -
 def spreads(source: Mapping[str, Any], jobset: Mapping[str, Any], chosen: options.Options) -> bool:
     """Whether each pod gets a node; of a JobSet whoever passes `nodes` to sbatch decides."""
     is_said = source.get("kind") == JOBSET and chosen.keys() & set(options.NODES)
-    return not is_said and one_per_node(source, jobset)
+    return not is_said and one_per_node(source, jobset, sharing=(JOBSET,))
 
 
 def _identity(workload: Workload, cluster: Cluster, place: ArrayPlace | None) -> Json:

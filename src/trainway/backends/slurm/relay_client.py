@@ -90,7 +90,8 @@ class RelayClient:
         UnavailableError: nobody answers; AgentError: Slurm refuses, in its own words.
         """
         self._used_at = time.monotonic()
-        await self._connected()
+        is_new = operation == "submit" and fields["id"] not in self._copies
+        await self._connected(is_new=is_new)
         match operation:
             case "submit":
                 return await self._submit(**fields)
@@ -202,8 +203,11 @@ class RelayClient:
 
     # The connection
 
-    async def _connected(self) -> None:
-        """Wait until there is a relay; why there is none, as an UnavailableError."""
+    async def _connected(self, *, is_new: bool = False) -> None:
+        """Wait until there is a relay; why there is none, as an UnavailableError.
+
+        For a job that Slurm has never seen, what only a person can mend is the end: an AgentError.
+        """
         if self._task is None or self._task.done():
             self._attempt = asyncio.get_running_loop().create_future()
             self._task = asyncio.create_task(self._keep())
@@ -211,7 +215,10 @@ class RelayClient:
             try:
                 await asyncio.shield(self._attempt)
             except RelayError as error:
-                raise self._unavailable(error.failure) from None
+                why = self._unavailable(error.failure)
+                if is_new and error.failure.lasting:
+                    raise AgentError(why.message, hint=why.hint) from None
+                raise why from None
 
     def _unavailable(self, failure: Failure) -> UnavailableError:
         where = self._cluster.get("login") or "this machine"

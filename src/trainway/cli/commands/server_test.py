@@ -174,7 +174,7 @@ def test_doctor_says_what_works_and_how_to_mend_the_rest(fake: FakeServer) -> No
         {"name": "slurm", "checks": [bad], "capabilities": {}, "capacity": None},
     ]  # fmt: skip
     result = invoke("doctor")
-    assert result.exit_code == 0
+    assert result.exit_code == 1
     assert result.stdout.splitlines()[1:] == [
         f"  ok  server: version {__version__} at unix:{fake.socket}",
         "",
@@ -188,11 +188,13 @@ def test_doctor_says_what_works_and_how_to_mend_the_rest(fake: FakeServer) -> No
     ]
     report = json.loads(invoke("doctor", "-o", "json").stdout)
     assert report["backends"] == fake.backends
-    invoke("doctor", "--deep")
+    assert invoke("doctor", "--deep", "--any").exit_code == 0
     checks = [body for _, path, body in fake.requests if path.endswith("/backends/check")]
     assert [body["deep"] for body in checks] == [False, False, True]
     fake.backends = fake.backends[1:]
-    assert invoke("doctor", "-o", "yaml").exit_code == 1
+    assert invoke("doctor", "-o", "yaml", "--any").exit_code == 1
+    fake.backends = [{**fake.backends[0], "checks": [good]}]
+    assert invoke("doctor").exit_code == 0
 
 
 def test_doctor_survives_a_server_that_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
