@@ -104,6 +104,18 @@ def await_states(home: Path, wanted: dict[str, str]) -> None:
     raise AssertionError("the agent has gone")
 
 
+def test_exec_runs_where_the_task_ran(home: Installation, tmp_path: Path) -> None:
+    folder, file = tmp_path / "code", tmp_path / "task.yaml"
+    folder.mkdir()
+    file.write_text(f"workdir: {folder}\nsetup: echo of setup >made\nrun: cat made\n")
+    home.run("launch", "-y", "-c", "dev", str(file))
+    assert "| of setup\n" in home.run("exec", "dev", "cat made")
+    other = tmp_path / "other"
+    other.mkdir()
+    assert f"| {other}\n" in home.run("exec", "dev", "--workdir", str(other), "pwd")
+    assert f"| {other}\n" in home.run("exec", "dev", "pwd")
+
+
 def test_a_task_is_launched_and_executed(home: Installation, tmp_path: Path) -> None:
     file = tmp_path / "task.yaml"
     file.write_text(TASK)

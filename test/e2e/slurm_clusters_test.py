@@ -89,6 +89,8 @@ def test_a_cluster_is_one_batch_job_whose_nodes_run_tasks(site: SlurmSite, tmp_p
     said = site.run("exec", "pair", str(task))
     assert said.count("changed") == 2
     assert "setup" not in said
+    said = site.run("exec", "pair", "cat word.txt")
+    assert "| changed\n" in said, "exec runs where the files are"
     where = site.run("ssh", "pair", "echo", "$SLURMD_NODENAME").strip()
     assert f"{where}@pair" == held[0]["host"]
     site.run("exec", "pair", "--cpus", "3", "true", code=1)

@@ -27,7 +27,8 @@ def test_a_task_of_two_nodes_travels_to_its_cluster(clusters: SshPool, tmp_path:
     task = tmp_path / "task.yaml"
     task.write_text(
         f"workdir: {folder}\nnum_nodes: 2\nresources: {{infra: {ON}, cpus: {CPUS}}}\n"
-        "setup: echo setup\nrun: echo $(cat word.txt) to $(uname -n) $SKYPILOT_NODE_RANK\n"
+        "setup: echo setup; echo $PWD >made.txt\n"
+        "run: echo $(cat word.txt) to $(uname -n) $SKYPILOT_NODE_RANK\n"
     )
     said = clusters.run("launch", "-y", "-c", "pair", str(task))
     words = [line.partition("| ")[2].split() for line in said.splitlines()]
@@ -38,6 +39,9 @@ def test_a_task_of_two_nodes_travels_to_its_cluster(clusters: SshPool, tmp_path:
     said = clusters.run("exec", "pair", str(task))
     assert said.count("changed to") == 2
     assert "setup" not in said
+    said = clusters.run("exec", "pair", "--", "sh", "-c", "cat made.txt ~/sky_workdir/word.txt")
+    assert "changed" in said
+    assert "/sky_workdir\n" in said, "exec runs where setup ran"
     (cluster,) = clusters.json("status")["items"]
     assert cluster["spec"]["infra"] == ON
     held = {node["host"] for node in cluster["status"]["nodes"]}
@@ -46,6 +50,9 @@ def test_a_task_of_two_nodes_travels_to_its_cluster(clusters: SshPool, tmp_path:
     clusters.run("stop", "pair", "-y", code=1)
     clusters.run("autostop", "pair", "-i", "5", code=1)
     clusters.run("autostop", "pair", "-i", "5", "--down")
+    clusters.run("down", "pair", "-y")
+    places = [host.home / "sky_workdir" for host in clusters.hosts.hosts]
+    until(lambda: not any(place.is_symlink() for place in places), "the folder is left")
 
 
 def test_what_a_cluster_holds_no_other_job_gets(clusters: SshPool, gate: Gate) -> None:

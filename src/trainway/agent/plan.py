@@ -58,6 +58,8 @@ class Plan:
             for role in self.roles:
                 role.job.backoff_limit = 0
         self.objects: list[Json] = list(data.get("objects") or [])
+        self.cluster = str(data.get("cluster") or "")
+        """The cluster whose working directory it has; empty: it has one of its own."""
         self.workdir = str(data.get("workdir") or "/")
         self.env: dict[str, str] = dict(data.get("env") or {})
         self.devices: dict[str, Json] = dict(data.get("devices") or {})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from trainway.agent.host import cluster_directory
 from trainway.agent.host.interfaces import defaults
 from trainway.agent.host.machine import HOST_MARK
 from trainway.agent.log_writer import LogWriter
@@ -110,7 +111,9 @@ class HostedNode(Node):
         }
 
     def work_directory(self, pod: PodIdentity) -> str:
-        """Where a pod may have files of its own."""
+        """Where a pod may have files of its own, or share those of its cluster."""
+        if cluster_directory.is_cluster(self.plan.cluster):
+            return cluster_directory.path_of(self._machine.home, self.plan.cluster)
         return self.directory.join("work", pod.key)
 
     def devices(self, pod: PodIdentity) -> Json:
@@ -151,6 +154,8 @@ def make_work_directory(node: HostedNode, pod: PodIdentity) -> None:
     """Make the pod's own directory; one that cannot be made is missed by those that use it."""
     try:
         os.makedirs(node.work_directory(pod), exist_ok=True)
+        if node.plan.cluster:
+            cluster_directory.link(node.work_directory(pod), os.path.expanduser("~"))
     except OSError as error:
         message = f"{node.work_directory(pod)}: {error.strerror}"
         node.tell_once("Warning", "NoWorkDirectory", message)

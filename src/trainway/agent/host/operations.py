@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import binascii
+import os
 
+from trainway.agent.host import cluster_directory
 from trainway.agent.host.blobs import BlobError
 from trainway.agent.host.facts import addresses
 from trainway.agent.host.feed import Position
@@ -160,6 +162,14 @@ class Operations:
                 if others != owner.told_holdings:
                     owner.told_holdings = others
                     owner.connection.answer({"event": "holdings", "others": others})
+
+    def _op_forget_cluster(self, _connection: Connection, frame: Json) -> None:
+        """Remove the working directory of a cluster that is gone."""
+        cluster = str(frame["cluster"])
+        if cluster_directory.is_cluster(cluster):
+            home = self._machine.home
+            folders = cluster_directory.folders(home, cluster, os.path.expanduser("~"))
+            self._machine.discard(folders)
 
     def _op_echo(self, connection: Connection, frame: Json) -> None:
         """Say that this host is there, on behalf of a job."""

@@ -377,6 +377,8 @@ class Clusters:
 
     def _forget(self, allocation: Allocation) -> None:
         self._clusters.pop(allocation.name, None)
+        for host in self._pool.hosts():
+            host.send({"op": "forget_cluster", "cluster": allocation.uid})
         data = {"name": allocation.name, "id": allocation.uid}
         self._pool.remember({"type": "cluster", "gone": True, "cluster": data})
         self._tell()

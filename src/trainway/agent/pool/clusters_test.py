@@ -68,6 +68,13 @@ class FakeGang:
 class FakeHost:
     address: str = "10.0.0.1"
 
+    def __init__(self) -> None:
+        self.told: list[Json] = []
+
+    def send(self, frame: Json) -> bool:
+        self.told.append(frame)
+        return True
+
 
 class FakeHolder:
     """Slurm, as the clusters of a pool see it; the test says what it does."""
@@ -103,6 +110,7 @@ class FakePool:
         self.jobs: list[FakeGang] = []
         self.timers: list[FakeTimer] = []
         self.orders = 0
+        self.only = FakeHost()
         self.clusters = Clusters(self, lambda _clusters: self.holder)
 
     loop = property(lambda self: self)
@@ -125,6 +133,9 @@ class FakePool:
     def next_order(self) -> int:
         self.orders += 1
         return self.orders
+
+    def hosts(self) -> list[FakeHost]:
+        return [self.only]
 
     def host(self, name: str) -> FakeHost:
         assert name
@@ -352,6 +363,7 @@ def test_down_ends_all_jobs_first() -> None:
     assert pool.states() == {}
     assert not pool.clusters.busy
     assert pool.next_agent().states() == {}
+    assert pool.only.told == [{"op": "forget_cluster", "cluster": "id-dev"}]
 
 
 def test_what_was_stopped_can_be_started() -> None:

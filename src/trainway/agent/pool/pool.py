@@ -191,6 +191,8 @@ class Pool(HostsListener):
             self._scheduler.reservations.connected(host.name)
         elif state == LOST:
             self._scheduler.reservations.lost(host.name)
+        else:
+            self._scheduler.reservations.look()
         for gang in list(self._gangs.values()):
             self.guarded(gang, gang.on_host, host.name, state)
         self.schedule()

@@ -1,7 +1,8 @@
 """Asks hosts for the places that the queue has found, since other clients may use them too.
 
 A gang starts when all its hosts have said yes; if one says no, what the others gave is given back,
-and the gang waits on. What is held is said again on every new connection.
+and the gang waits on. Gangs start in the order in which they were asked for, whichever host answers
+first. What is held is said again on every new connection.
 """
 
 from __future__ import annotations
@@ -33,11 +34,8 @@ class Reservation:
         }
         self.missing = set(self.frames)
         """Hosts that have not said yes."""
-
-    @property
-    def is_granted(self) -> bool:
-        """Whether it has its place."""
-        return not self.missing
+        self.is_granted = False
+        """Whether the gang has been told that it has its place."""
 
 
 def hold_frame(entry: Any, placement: Placement, host: str) -> Json:
@@ -86,12 +84,13 @@ class Reservations:
         for host, frame in reservation.frames.items():
             if not _takes(frame) or not self._tell(host, frame):
                 reservation.missing.discard(host)
-        self._look(reservation)
+        self.look()
 
     def know(self, entry: Any, placement: Placement) -> None:
         """A gang that an earlier pool agent placed has its place; hosts are told when they come."""
         reservation = Reservation(entry, placement)
         reservation.missing.clear()
+        reservation.is_granted = True
         self._known[entry.id] = reservation
 
     def keep_only(self, keys: Collection[str]) -> None:
@@ -112,6 +111,7 @@ class Reservations:
             if name in reservation.missing:
                 self._give_back(key)
                 self._on_refused(reservation.entry, False, f"host {name} was lost")
+        self.look()
 
     def answered(self, name: str, frame: Json) -> None:
         """A host says whether somebody may be there."""
@@ -122,17 +122,28 @@ class Reservations:
                 self._tell(name, {"op": "release", "id": key})
             return
         if frame.get("ok"):
-            if name in reservation.missing:
-                reservation.missing.discard(name)
-                self._look(reservation)
+            reservation.missing.discard(name)
+            self.look()
             return
         had_it = reservation.is_granted
         self._give_back(key)
         self._on_refused(reservation.entry, had_it, f"host {name}: {frame.get('error')}")
+        self.look()
 
-    def _look(self, reservation: Reservation) -> None:
-        if reservation.is_granted:
-            self._on_granted(reservation.entry, reservation.placement)
+    def look(self) -> None:
+        """Let all start whose turn has come; nobody waits for a host that is silent."""
+        for reservation in list(self._known.values()):
+            if reservation.is_granted:
+                continue
+            if not reservation.missing:
+                reservation.is_granted = True
+                self._on_granted(reservation.entry, reservation.placement)
+            elif any(self._will_answer(name) for name in reservation.missing):
+                return
+
+    def _will_answer(self, name: str) -> bool:
+        host = self._find(name)
+        return host is not None and host.is_usable
 
     def _give_back(self, key: str) -> None:
         reservation = self._known.pop(key)

@@ -1,3 +1,4 @@
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -25,6 +26,7 @@ class FakeHost:
     """Takes down what it is told."""
 
     def __init__(self, *, arbitrates: bool = True) -> None:
+        self.is_usable = True
         self.facts: Json = {"arbitrates": arbitrates}
         self.told: list[Json] = []
 
@@ -94,6 +96,30 @@ def test_one_no_gives_everything_back(world: World) -> None:
     world.answer("a")
     assert world.ops()["a"] == ["release"], "an answer that comes late is given back too"
     assert world.granted == []
+
+
+@dataclass(frozen=True)
+class Later:
+    """Whether the second starts though a host has not answered the first."""
+
+    is_silent: bool
+    starts: bool
+
+
+@pytest.mark.parametrize(
+    "case", [Later(is_silent=False, starts=False), Later(is_silent=True, starts=True)]
+)
+def test_they_start_in_their_order(world: World, case: Later) -> None:
+    second = Entry()
+    second.id = "j2"
+    placement = Placement({"p0": "c", "p1": "c", "p2": "c"})
+    world.found.ask(second, placement)
+    world.answer("a")
+    world.hosts["b"].is_usable = not case.is_silent
+    world.found.answered("c", {"id": "j2", "ok": True})
+    assert world.granted == ([placement] if case.starts else [])
+    world.answer("b")
+    assert len(world.granted) == 2
 
 
 def test_a_host_that_is_lost_says_no(world: World) -> None:

@@ -4,12 +4,14 @@ On this machine a job is what it is with `local`: it has the submitter's environ
 its pods meet on the loopback address.
 """
 
+import asyncio
+import posixpath
 from dataclasses import replace
 from typing import Any
 
 from trainway.agent.pool.allocation import Allocation, never_fits, requested
 from trainway.agent.pool.placement import Placement, shortage
-from trainway.backends.base import BackendSettings, Workload
+from trainway.backends.base import BackendSettings, Request, Workload
 from trainway.backends.cluster.host_amounts import TASK_CPUS
 from trainway.backends.cluster.kept import Kept
 from trainway.backends.cluster.sites import HOST, ClusterSites
@@ -20,6 +22,7 @@ from trainway.backends.ssh.backend import PoolBackend
 from trainway.backends.ssh.planning import PoolRequest
 from trainway.compiler.network import JobIdentity, Network
 from trainway.errors import ConflictError, TrainwayError
+from trainway.jobset.model import replicated_jobs
 
 Json = dict[str, Any]
 
@@ -77,7 +80,32 @@ class ClusterBackend(PoolBackend):
         except TrainwayError:
             return request
         demand = cluster_demand(request.plan["demand"], workload.source or {}, found)
-        return replace(request, plan={**request.plan, "demand": demand})
+        places = self._places(workload, found)
+        return replace(request, plan={**request.plan, "demand": demand, **places})
+
+    def _places(self, workload: Workload, found: Kept) -> Json:
+        """Where its tasks run: all in one directory, that `exec` finds what `setup` has made.
+
+        On this machine that is the folder of the task which came last and had one, else where the
+        first was submitted; hosts have a folder for each cluster.
+        """
+        if not found.is_local:
+            return {"cluster": found.id}
+        if (workload.source or {}).get("kind") != "Task":
+            return {}
+        given = _working_directory(workload.jobset)
+        if given:
+            return {"lasting": posixpath.join(workload.workdir, given)}
+        lasting = self._clusters.kept.working_directory(found.name) or workload.workdir
+        return {"workdir": lasting, "lasting": lasting}
+
+    async def submit(self, request: Request) -> None:
+        """Also note where the jobs to come run."""
+        lasting = self._ours(request).plan.get("lasting")
+        if lasting:
+            keep = self._clusters.kept.keep_working_directory
+            await asyncio.to_thread(keep, self._target, lasting)
+        await super().submit(request)
 
     async def _ways(self) -> list[Json]:
         """On Slurm its agent knows them: they are steps of the job that the cluster is."""
@@ -89,6 +117,13 @@ class ClusterBackend(PoolBackend):
 
     def _kept(self) -> Kept:
         return self._clusters.kept.find(self._target)
+
+
+def _working_directory(jobset: Json) -> str:
+    """The folder that a task names."""
+    (first, *_) = replicated_jobs(jobset["spec"])
+    containers = first.pod.spec.get("containers") or [{}]
+    return str(containers[0].get("workingDir") or "")
 
 
 def cluster_demand(demand: list[Json], source: Json, found: Kept) -> list[Json]:

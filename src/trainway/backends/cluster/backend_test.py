@@ -126,6 +126,34 @@ def test_jobs_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     assert found.problems(jobset(pods=2), {"kind": "JobSet"}) == ([], [])
 
 
+def folder_job(folder: str) -> Json:
+    made = jobset()
+    role = made["spec"]["replicatedJobs"][0]
+    role["template"]["spec"]["template"]["spec"]["containers"][0]["workingDir"] = folder
+    return made
+
+
+def test_tasks_of_a_local_cluster_run_where_the_last_folder_was(tmp_path: Path) -> None:
+    found = backend(tmp_path, kept())
+    clusters = KeptClusters(tmp_path)
+    first = found.plan(workload(jobset())).plan
+    assert (first["workdir"], first["lasting"]) == ("/", "/")
+    clusters.keep_working_directory("dev", str(tmp_path))
+    assert found.plan(workload(jobset())).plan["workdir"] == str(tmp_path)
+    assert found.plan(workload(folder_job("etc"))).plan["lasting"] == "/etc"
+    assert found.plan(workload(folder_job("etc"))).plan["workdir"] == "/"
+    assert found.plan(workload(jobset(), kind="TrainJob")).plan["workdir"] == "/"
+    clusters.keep_working_directory("dev", str(tmp_path / "gone"))
+    assert found.plan(workload(jobset())).plan["workdir"] == "/"
+
+
+def test_hosts_have_a_folder_for_each_cluster(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("pools: {lab: {hosts: [a1]}}")
+    plan = backend(tmp_path, kept("ssh/lab")).plan(workload(jobset())).plan
+    assert plan["cluster"] == "x"
+    assert "lasting" not in plan
+
+
 def test_a_stopped_cluster_takes_no_job(tmp_path: Path) -> None:
     found = backend(tmp_path, kept(state="STOPPED"))
     with pytest.raises(ConflictError, match="is stopped"):

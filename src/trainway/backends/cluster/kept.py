@@ -17,6 +17,7 @@ from trainway.schema.validation import closest
 Json = dict[str, Any]
 
 _FILE: Final = "cluster.json"
+_WORKING: Final = "workdir"
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class Kept:
     amounts: Json
     """CPUs, bytes of memory and GPUs of each node."""
     state: str
+    id: str = ""
 
     @property
     def is_local(self) -> bool:
@@ -58,6 +60,19 @@ class KeptClusters:
         folder.mkdir(mode=PRIVATE_DIR, parents=True, exist_ok=True)
         write_private(folder / _FILE, json.dumps(data).encode())
 
+    def working_directory(self, name: str) -> str:
+        """Where jobs of a local cluster run that name no folder; empty: nobody has said yet."""
+        try:
+            path = (self.directory(name) / _WORKING).read_text()
+        except OSError:
+            return ""
+        return path if Path(path).is_dir() else ""
+
+    def keep_working_directory(self, name: str, path: str) -> None:
+        """Have the jobs to come run there."""
+        if path != self.working_directory(name):
+            write_private(self.directory(name) / _WORKING, path.encode())
+
     def remove(self, name: str) -> None:
         """Forget a cluster with its folder."""
         shutil.rmtree(self.directory(name), ignore_errors=True)
@@ -74,7 +89,7 @@ class KeptClusters:
             data = None
         if data is None:
             raise _unknown(name, self.names())
-        fields = {field: data[field] for field in Kept.__dataclass_fields__}
+        fields = {field: data[field] for field in Kept.__dataclass_fields__ if field in data}
         return Kept(**fields)
 
 
