@@ -2,7 +2,8 @@
 
 When one node of a gang fails, the others are stopped, and their exit statuses say nothing: torchrun
 makes 1 of the signal that stops it, most programs 143. So the order in which they ended decides,
-and whoever was being stopped or deleted is never to blame.
+and whoever was being stopped or deleted is never to blame, unless Kubernetes says that something
+from outside disrupted it: an eviction, a preemption, its node.
 """
 
 import signal
@@ -14,8 +15,9 @@ Record = Mapping[str, Any]
 
 _FAILED: Final = "Failed"
 _OVER: Final = ("Succeeded", _FAILED)
-_DELETED: Final = "Deleted"
-"""The reason of a pod that was removed before it was seen to end."""
+_TAKEN_AWAY: Final = ("Deleted", "AllocationLost")
+"""The reasons of a pod that was removed before it was seen to end, and of all pods of a job whose
+allocation Slurm takes away: its node that failed, or the time limit, is told by Slurm itself."""
 OUT_OF_MEMORY: Final = "OOMKilled"
 _BEYOND_SIGNALS: Final = 192
 _SIGNALLED: Final = 128
@@ -28,7 +30,8 @@ def blamed(known: Json, record: Record) -> Json:
     is_same_attempt = bool(known) and known["attempt"] == attempt
     if is_same_attempt and known["pod"] == pod and record.get("phase") not in _OVER:
         return {}  # it is tried once more, so what it did before is forgiven
-    is_stopped = bool(record.get("deleted")) or record.get("reason") == _DELETED
+    is_deleted = bool(record.get("deleted")) or record.get("reason") in _TAKEN_AWAY
+    is_stopped = is_deleted and not record.get("disrupted")
     if record.get("phase") != _FAILED or is_stopped or is_same_attempt:
         return known
     return _culprit(pod, attempt, record)

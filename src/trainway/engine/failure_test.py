@@ -70,6 +70,16 @@ CASES = [
         [pod(0, code=129, container={"message": "x"})],
     ),
     Case(
+        "a pod that was evicted, though it is being deleted",
+        "node-1 failed on n7: EvictionByEvictionAPI: evicting (attempt 1 of 1); "
+        "the other node was stopped",
+        [
+            stopped(0),
+            pod(1, code=143, deleted=True, disrupted=True, node="n7")
+            | {"reason": "EvictionByEvictionAPI", "message": "evicting"},
+        ],
+    ),
+    Case(
         "a node that failed, in the words of who runs it",
         "node-1 failed on n7: NODE_FAIL: it does not answer (attempt 1 of 1)",
         [pod(1, reason="NODE_FAIL", message="it does not answer", host="n7")],
@@ -105,8 +115,14 @@ def test_the_culprit(case: Case) -> None:
 
 @pytest.mark.parametrize(
     "record",
-    [pod(0, "Running"), pod(0, "Succeeded"), stopped(0), pod(0, reason="Deleted")],
-    ids=["runs", "succeeded", "was stopped", "was deleted"],
+    [
+        pod(0, "Running"),
+        pod(0, "Succeeded"),
+        stopped(0),
+        pod(0, reason="Deleted"),
+        pod(0, code=143, reason="AllocationLost", message="Slurm takes the allocation away"),
+    ],
+    ids=["runs", "succeeded", "was stopped", "was deleted", "lost its allocation"],
 )
 def test_nobody_is_to_blame(record: Json) -> None:
     assert blamed({}, record) == {}

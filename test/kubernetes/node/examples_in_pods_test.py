@@ -1,14 +1,19 @@
 """The column of the table of examples that needs pods: see `test/e2e/example_table.py`."""
 
+import json
+import re
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 from cluster.access import Access
+from cluster.processes import wait_until
 from environments import TORCH, environment, require_mpirun
 from example_table import CLUSTER, EXAMPLES, Example, Place, Yardstick
 from failure_table import FAILURES, Failure, assert_it_is_told_as_documented
-from installation import Installation, installed
+from installation import TIMEOUT_S, Installation, installed
 from node_operator import NodeOperator
 from probe_table import SHELL, assert_a_job_finds_what_is_documented
 
@@ -52,3 +57,32 @@ def test_a_job_finds_the_same_in_pods(pods: Place) -> None:
 @pytest.mark.parametrize("failure", FAILURES, ids=str)
 def test_a_failure_is_told_alike_in_pods(failure: Failure, pods: Place) -> None:
     assert_it_is_told_as_documented(failure, pods)
+
+
+def test_an_evicted_pod_is_to_blame_in_the_words_of_kubernetes(
+    pods: Place, node_cluster: Access, host_namespace: str, tmp_path: Path
+) -> None:
+    waits = "trap 'exit 143' TERM; sleep 600 & wait"
+    words = ("--on", pods.on, "--name", "evicted", "--nodes", "2", "--", "sh", "-c", waits)
+    job = pods.installation.submit(*words)
+
+    def nodes() -> list[dict[str, Any]]:
+        return list(pods.installation.look(job)["status"]["nodes"])
+
+    assert wait_until(lambda: all(node["phase"] == "Running" for node in nodes()), TIMEOUT_S)
+    found = node_cluster.get("pods", "-n", host_namespace)["items"]
+    names = [item["metadata"]["name"] for item in found]
+    (name,) = [name for name in names if name.startswith("evicted-node-0-1")]
+    eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
+    file = tmp_path / "eviction.json"
+    file.write_text(json.dumps(eviction))
+    path = f"/api/v1/namespaces/{host_namespace}/pods/{name}/eviction"
+    node_cluster.kubectl("create", "--raw", path, "-f", str(file))
+
+    pods.installation.run("jobs", "wait", job, code=4)
+    said = pods.installation.job(job)["status"]["failure"]["summary"]
+    assert re.fullmatch(
+        r"node-1 failed on \S+: EvictionByEvictionAPI: Eviction API: evicting"
+        r" \(attempt 1 of 1\); the other node was stopped",
+        said,
+    )

@@ -89,7 +89,8 @@ def record_of(pod: Json) -> Json:
     place = place_of(pod)
     assert place is not None  # noqa: S101 - only pods with a place come here
     status = pod.get("status") or {}
-    reason, message = _reason(status)
+    disruption = _condition(status, "DisruptionTarget", "True")
+    reason, message = _reason(status, disruption)
     record: Json = {
         "type": "pod",
         "pod": place.key,
@@ -102,7 +103,13 @@ def record_of(pod: Json) -> Json:
     }
     node = (pod.get("spec") or {}).get("nodeName")
     is_deleted = "deletionTimestamp" in pod["metadata"]
-    said = {"node": node, "reason": reason, "message": message, "deleted": is_deleted}
+    said = {
+        "node": node,
+        "reason": reason,
+        "message": message,
+        "deleted": is_deleted,
+        "disrupted": bool(disruption),
+    }
     return record | {name: value for name, value in said.items() if value}
 
 
@@ -121,7 +128,8 @@ def kept(pod: Json) -> Json:
 
 def lost_record(record: Json) -> Json:
     """The record of a pod that was removed before it was seen to end."""
-    return record | {"phase": "Failed", "ready": False, "reason": "Deleted"}
+    reason = record["reason"] if record.get("disrupted") else "Deleted"
+    return record | {"phase": "Failed", "ready": False, "reason": reason}
 
 
 def age_of(pod: Json) -> Age:
@@ -156,10 +164,11 @@ def _container(status: Json) -> Json:
     return container
 
 
-def _reason(status: Json) -> tuple[str, str]:
+def _reason(status: Json, disruption: Json) -> tuple[str, str]:
     """Why the pod is as it is: evicted, killed for memory, waiting for an image."""
-    if status.get("reason"):
-        return str(status["reason"]), str(status.get("message") or "")
+    for told in (status, disruption):
+        if told.get("reason"):
+            return str(told["reason"]), str(told.get("message") or "")
     everywhere = (
         *(status.get("initContainerStatuses") or ()),
         *(status.get("containerStatuses") or ()),
@@ -172,12 +181,12 @@ def _reason(status: Json) -> tuple[str, str]:
         ended = (item.get("state") or {}).get("terminated") or {}
         if ended.get("reason") == "OOMKilled":
             return "OOMKilled", "a container used more memory than its limit"
-    unscheduled: Json = next(
-        (
-            item
-            for item in status.get("conditions") or ()
-            if item["type"] == "PodScheduled" and item["status"] == "False"
-        ),
-        {},
-    )
+    unscheduled = _condition(status, "PodScheduled", "False")
     return str(unscheduled.get("reason") or ""), str(unscheduled.get("message") or "")
+
+
+def _condition(status: Json, kind: str, value: str) -> Json:
+    """The condition that has that value; empty: there is none."""
+    conditions: list[Json] = status.get("conditions") or []
+    found = (item for item in conditions if (item["type"], item["status"]) == (kind, value))
+    return next(found, {})

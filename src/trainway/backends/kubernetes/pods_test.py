@@ -123,6 +123,25 @@ SIDE = {"name": "main", "restartCount": 1}
             {"reason": "OOMKilled"},
         ),
         Case(
+            "was evicted",
+            {
+                "phase": "Running",
+                "conditions": [
+                    {
+                        "type": "DisruptionTarget",
+                        "status": "True",
+                        "reason": "EvictionByEvictionAPI",
+                        "message": "Eviction API: evicting",
+                    }
+                ],
+            },
+            {
+                "reason": "EvictionByEvictionAPI",
+                "message": "Eviction API: evicting",
+                "disrupted": True,
+            },
+        ),
+        Case(
             "was killed and runs again",
             {
                 "phase": "Running",
