@@ -5,6 +5,7 @@ file needs only Python: copy it. Where the kubeflow SDK is installed, its `updat
 does the same.
 """
 
+import atexit
 import json
 import os
 import ssl
@@ -17,19 +18,30 @@ URL = "KUBEFLOW_TRAINER_SERVER_URL"
 SECONDS_BETWEEN = 1.0
 
 _last = float("-inf")
+_unsent: tuple[int, int | None, dict[str, float]] | None = None
 
 
 def report(percent: float, remaining_seconds: float | None = None, **metrics: float) -> bool:
     """Report how far it is; call it from one rank only.
 
-    It never raises, and takes no time when called too often: training matters more.
+    It never raises, and takes no time when called too often: training matters more. What was held
+    back last is sent at the end of the process.
     """
-    global _last  # noqa: PLW0603 (there is one job per process)
-    if URL not in os.environ or (percent < 100 and time.monotonic() < _last + SECONDS_BETWEEN):
+    global _last, _unsent  # noqa: PLW0603 (there is one job per process)
+    if URL not in os.environ:
         return False
-    _last = time.monotonic()
     remaining = None if remaining_seconds is None else int(remaining_seconds)
+    if percent < 100 and time.monotonic() < _last + SECONDS_BETWEEN:
+        _unsent = (int(percent), remaining, metrics)
+        return False
+    _last, _unsent = time.monotonic(), None
     return _post(int(percent), remaining, metrics)
+
+
+@atexit.register
+def _send_the_last() -> None:
+    if _unsent is not None:
+        _post(*_unsent)
 
 
 def _post(percent: int, remaining: int | None, metrics: dict[str, float]) -> bool:

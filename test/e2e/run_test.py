@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -156,6 +157,18 @@ def test_a_job_that_takes_too_long_says_so(home: Installation) -> None:
     assert re.fullmatch(
         r"slow: Failed after \d+s: DeadlineExceeded: it ran past its timeout of 1s", last
     ), done.stderr
+
+
+def test_the_last_report_of_progress_counts(home: Installation) -> None:
+    script = (
+        "from trainway.sdk.kubeflow import update_trainjob_status as report; "
+        "print(report(20), report(60), report(80, metrics={'loss': 0.25}))"
+    )
+    done = finished(home, "-n", "reports", "--", sys.executable, "-c", script)
+    assert done.stdout == "node-0 | True False False\n", done.stderr
+    progress = home.job("reports")["status"]["progress"]
+    assert progress["progressPercentage"] == 80
+    assert progress["metrics"] == [{"name": "loss", "value": "0.25"}]
 
 
 def test_objects_come_from_stdin(home: Installation) -> None:

@@ -1,6 +1,7 @@
 import contextlib
 import http.client
 import json
+import os
 import socket
 import ssl
 import struct
@@ -17,6 +18,7 @@ from patience import PATIENCE_S
 from trainway.agent.directory import Directory
 from trainway.agent.event_loop import EventLoop
 from trainway.agent.status_endpoint import BODY_LIMIT, StatusEndpoint, trainer_status
+from trainway.agent.status_port import reserved
 from trainway.backends.local.certificate import new_status_keys
 
 Json = dict[str, Any]
@@ -32,7 +34,7 @@ STATUS: Json = {
 class Served:
     """An endpoint in a loop of its own, and a client for it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, listener: int | None = None) -> None:
         keys = new_status_keys("demo", datetime.now(UTC))
         (folder / "crt").write_bytes(keys.certificate)
         (folder / "key").write_bytes(keys.key)
@@ -45,7 +47,7 @@ class Served:
         self.token = keys.token
         self.loop = EventLoop()
         self.endpoint = StatusEndpoint(
-            Directory(str(folder)), self.loop, settings, self.posts.append
+            Directory(str(folder)), self.loop, settings, self.posts.append, listener
         )
         self.context = ssl.create_default_context(cafile=folder / "crt")
         self.is_over = False
@@ -56,11 +58,24 @@ class Served:
         while not self.is_over:
             self.loop.call_later(0.01, lambda: None)
             self.loop.turn()
-        self.endpoint.close()
+
+    def halt(self) -> None:
+        """Turn no more; the endpoint stays open."""
+        self.is_over = True
+        self._thread.join()
+
+    def request(self, status: Json) -> bytes:
+        """A report as it is sent."""
+        body = json.dumps({"trainerStatus": status}).encode()
+        lines = (
+            f"POST {PATH} HTTP/1.1", f"Authorization: Bearer {self.token}",
+            f"Content-Length: {len(body)}", "", "",
+        )  # fmt: skip
+        return "\r\n".join(lines).encode() + body
 
     def close(self) -> None:
-        self.is_over = True
-        self._thread.join(PATIENCE_S)
+        self.halt()
+        self.endpoint.close()
 
     def post(
         self, body: bytes, path: str = PATH, token: str | None = None, method: str = "POST"
@@ -191,6 +206,47 @@ def test_what_a_status_may_say(status: Any, message: str) -> None:
     body = {"trainerStatus": STATUS | status if isinstance(status, dict) else status}
     with pytest.raises(ValueError, match=message):
         trainer_status(body)
+
+
+def test_who_connects_before_anybody_accepts_is_answered(tmp_path: Path) -> None:
+    listener = reserved(0)
+    with socket.socket(fileno=os.dup(listener)) as named:
+        early = socket.create_connection(named.getsockname())
+    served = Served(tmp_path, listener)
+    try:
+        early.settimeout(PATIENCE_S)
+        with served.context.wrap_socket(early, server_hostname="127.0.0.1") as client:
+            client.sendall(served.request(STATUS))
+            assert client.recv(1000).startswith(b"HTTP/1.1 200 OK")
+    finally:
+        served.close()
+    assert served.posts == [STATUS]
+
+
+def test_the_last_report_counts_though_nobody_waits_for_the_answer(tmp_path: Path) -> None:
+    served = Served(tmp_path)
+    greeted, halted, sent, over = (threading.Event() for _ in range(4))
+
+    def report() -> None:
+        plain = socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE_S)
+        with served.context.wrap_socket(plain, server_hostname="127.0.0.1") as client:
+            greeted.set()
+            assert halted.wait(PATIENCE_S)
+            client.sendall(served.request(STATUS))
+            sent.set()
+            over.wait(PATIENCE_S)
+
+    sender = threading.Thread(target=report)
+    sender.start()
+    assert greeted.wait(PATIENCE_S)
+    served.halt()
+    halted.set()
+    assert sent.wait(PATIENCE_S)
+    assert served.posts == []
+    served.endpoint.close()
+    over.set()
+    sender.join(PATIENCE_S)
+    assert served.posts == [STATUS]
 
 
 def test_unknown_fields_are_dropped() -> None:

@@ -6,6 +6,7 @@ import signal
 from importlib import import_module
 
 from trainway.agent.local_pods import LocalPods
+from trainway.agent.status_port import reserved
 from trainway.agent.supervisor import Supervisor
 
 TYPE_CHECKING = False
@@ -43,6 +44,7 @@ class LocalAgent:
         self._supervisor = Supervisor(plan, loop, journal, clock, workplace, self._stop)
         self._control: ControlServer | None = None
         self._status_endpoint: StatusEndpoint | None = None
+        self._status_listener: int | None = None
         loop.on_signal(signal.SIGTERM, self._supervisor.leave)
         loop.on_signal(signal.SIGINT, self._supervisor.leave)
 
@@ -51,6 +53,8 @@ class LocalAgent:
         if remembered is None:
             for name in ("logs", "output", "volumes"):
                 self._directory.make(name)
+        if self._plan.status:
+            self._open_status_port()
         self._supervisor.start(remembered, cancelled=cancelled)
 
     def listen(self) -> None:
@@ -59,8 +63,8 @@ class LocalAgent:
         self._control = control.ControlServer(
             self._directory, self._loop, self._journal, self._supervisor.handle
         )
-        if self._plan.status:
-            self._take_progress()
+        if self._status_listener is not None:
+            self._take_progress(self._status_listener)
         self._check_removed()
 
     def _check_removed(self) -> None:
@@ -70,16 +74,21 @@ class LocalAgent:
         else:
             self._loop.call_later(REMOVED_CHECK_SECONDS, self._check_removed)
 
-    def _take_progress(self) -> None:
-        """Let the job's processes report how far they are."""
-        endpoint = import_module("trainway.agent.status_endpoint").StatusEndpoint
+    def _open_status_port(self) -> None:
+        """Listen before the first process starts: what it reports at once waits to be taken."""
         try:
-            self._status_endpoint = endpoint(
-                self._directory, self._loop, self._plan.status, self._on_progress
-            )
+            self._status_listener = reserved(int(self._plan.status["port"]))
         except OSError as error:
             message = f"progress cannot be reported: {error.strerror}"
             self._supervisor.tell("Warning", "NoProgress", message)
+
+    def _take_progress(self, listener: int) -> None:
+        """Let the job's processes report how far they are."""
+        endpoint = import_module("trainway.agent.status_endpoint").StatusEndpoint(
+            self._directory, self._loop, self._plan.status, self._on_progress, listener
+        )
+        self._status_endpoint = endpoint
+        self._supervisor.before_end = endpoint.drain
 
     def _on_progress(self, status: Json) -> None:
         self._journal.append("progress", {"trainerStatus": status})

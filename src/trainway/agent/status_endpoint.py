@@ -10,6 +10,8 @@ import json
 import socket
 from importlib import import_module
 
+from trainway.agent.status_port import reserved
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import ssl
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
     Post = Callable[[Json], None]
 
-HOST = "127.0.0.1"
 BODY_LIMIT = 64 * 1024
 DRAIN_LIMIT = 1024 * 1024
 HEAD_LIMIT = 16 * 1024
@@ -111,10 +112,17 @@ class StatusEndpoint:
     """Takes reports from the processes of one job and hands them on.
 
     `settings` is the plan's `status`: port, path, and the files certificate, key and token. Port 0
-    stands for any that is free.
+    stands for any that is free. `listener` is the file of a socket that listens already.
     """
 
-    def __init__(self, directory: Directory, loop: EventLoop, settings: Json, post: Post) -> None:
+    def __init__(
+        self,
+        directory: Directory,
+        loop: EventLoop,
+        settings: Json,
+        post: Post,
+        listener: int | None = None,
+    ) -> None:
         self.loop = loop
         self.post = post
         self.path = str(settings["path"])
@@ -123,12 +131,21 @@ class StatusEndpoint:
         self._context: ssl.SSLContext | None = None
         self.token = ""
         self._connections: set[StatusConnection] = set()
-        self._socket = _listening(int(settings["port"]))
+        number = reserved(int(settings["port"])) if listener is None else listener
+        self._socket = socket.socket(fileno=number)
         self.port = int(self._socket.getsockname()[1])
-        loop.watch(self._socket.fileno(), on_readable=self._accept)
+        loop.watch(self._socket.fileno(), on_readable=self._on_connection)
+
+    def drain(self) -> None:
+        """Take what was sent already, so that the last report of a process counts."""
+        while self._accept():
+            pass
+        for connection in list(self._connections):
+            connection.begin()
 
     def close(self) -> None:
-        """Take no more reports."""
+        """Take no more reports than were sent already."""
+        self.drain()
         self.loop.forget(self._socket.fileno())
         self._socket.close()
         for connection in list(self._connections):
@@ -138,14 +155,18 @@ class StatusEndpoint:
         """Note that a connection was closed."""
         self._connections.discard(connection)
 
-    def _accept(self) -> None:
+    def _on_connection(self) -> None:
+        self._accept()
+
+    def _accept(self) -> bool:
+        """Whether somebody was there."""
         try:
             accepted, _ = self._socket.accept()
         except OSError:
-            return
+            return False
         if len(self._connections) >= CONNECTION_LIMIT:
             accepted.close()
-            return
+            return True
         try:
             accepted.setblocking(False)
             accepted.getpeername()  # one that is gone already is better not wrapped
@@ -154,10 +175,11 @@ class StatusEndpoint:
             )
         except (OSError, ValueError):  # or the job has removed its own files
             accepted.close()
-            return
+            return True
         connection = StatusConnection(wrapped, self)
         self._connections.add(connection)
         connection.begin()
+        return True
 
     def _load(self) -> ssl.SSLContext:
         if self._context is None:
@@ -170,19 +192,6 @@ class StatusEndpoint:
             )
             self._context = context
         return self._context
-
-
-def _listening(port: int) -> socket.socket:
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((HOST, port))
-        listener.listen(CONNECTION_LIMIT)
-        listener.setblocking(False)
-    except OSError:
-        listener.close()
-        raise
-    return listener
 
 
 class StatusConnection:
@@ -199,7 +208,7 @@ class StatusConnection:
         self._timer: Timer = endpoint.loop.call_later(PATIENCE_SECONDS, self.close)
 
     def begin(self) -> None:
-        """Greet the client."""
+        """Greet the client, or go on with it."""
         self._go_on()
 
     def close(self) -> None:

@@ -74,6 +74,8 @@ class Supervisor:
         self._ending = False
         self._ended = False
         self._cancels: list[Answer] = []
+        self.before_end: Callable[[], None] = lambda: None
+        """Called before it is written how the job ended."""
 
     def start(self, remembered: Remembered | None = None, *, cancelled: bool = False) -> None:
         """Begin, or go on from what is remembered; a job that was cancelled only ends."""
@@ -275,6 +277,7 @@ class Supervisor:
         self._workplace.clear(self._write_end)
 
     def _write_end(self) -> None:
+        self.before_end()
         succeeded, reason, message = self._jobset.outcome()
         fields: Json = {"succeeded": succeeded, "reason": reason, "message": message}
         self._journal.append("end", fields, durable=True)

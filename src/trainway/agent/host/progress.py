@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from trainway.agent.host.hosted_plan import STATUS_FILES
+from trainway.agent.status_port import HOST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from trainway.agent.status_endpoint import StatusEndpoint
 
     Json = dict[str, Any]
-
-HOST = "127.0.0.1"
 
 
 class Progress:

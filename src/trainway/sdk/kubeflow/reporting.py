@@ -1,11 +1,13 @@
 """Progress reported from inside a job, and the arithmetic of TPU slices."""
 
+import atexit
 import json
 import os
 import ssl
 import time
 import urllib.request
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from math import prod
 from pathlib import Path
@@ -17,16 +19,39 @@ _TOKEN: Final = "KUBEFLOW_TRAINER_SERVER_TOKEN"  # noqa: S105 - the name of a va
 _LEAST_INTERVAL_S: Final = 5.0
 _TIMEOUT_S: Final = 5.0
 _MOST_METRICS: Final = 256
+_DONE: Final = 100
 
 
 class _Reporter:
+    """Sends reports, not too many; the last one is sent at the latest when the process ends."""
+
     def __init__(self) -> None:
         self._last = float("-inf")
+        self._unsent: dict[str, Any] | None = None
+        self._is_registered = False
 
     def report(self, status: dict[str, Any]) -> bool:
-        url, token_file = os.environ.get(_URL), os.environ.get(_TOKEN)
-        if not url or not token_file or time.monotonic() - self._last < _LEAST_INTERVAL_S:
+        if not os.environ.get(_URL) or not os.environ.get(_TOKEN):
             return False
+        is_soon = time.monotonic() - self._last < _LEAST_INTERVAL_S
+        if is_soon and status.get("progressPercentage") != _DONE:
+            self._unsent = status
+            if not self._is_registered:
+                self._is_registered = True
+                atexit.register(self.flush)
+            return False
+        self._unsent = None
+        return self._send(status)
+
+    def flush(self) -> None:
+        """Send what was held back."""
+        status, self._unsent = self._unsent, None
+        if status is not None:
+            with suppress(Exception):
+                self._send(status)
+
+    def _send(self, status: dict[str, Any]) -> bool:
+        url, token_file = os.environ[_URL], os.environ[_TOKEN]
         request = urllib.request.Request(  # noqa: S310 - the address is the job's own
             url,
             json.dumps({"trainerStatus": status}).encode(),
@@ -53,7 +78,8 @@ def update_trainjob_status(
 ) -> bool:
     """Report how far training is; True if the report was taken. It never raises.
 
-    Outside of a job, and within five seconds of the last report, nothing is sent.
+    Outside of a job nothing is sent. Within five seconds of the last report it is held back, and
+    sent at the end of the process unless a later one was; 100 percent is always sent at once.
     """
     status: dict[str, Any] = {"lastUpdatedTime": datetime.now(UTC).isoformat()}
     if progress_percent is not None:
