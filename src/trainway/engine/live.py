@@ -301,8 +301,8 @@ class LiveJob(StoredJob):
         }
         if observed.progress:
             columns["progress"] = observed.progress
-        if observed.started and not self.record.started:
-            columns["started"] = observed.started
+        if bool(observed.started) != bool(self.record.started):
+            columns["started"] = observed.started  # a queue may have taken the job back
         if self._starts.count:
             self._starts.clear()
             columns |= {"reason": "", "message": ""}

@@ -97,6 +97,17 @@ class Observation:
                     self.waiting = {}
                 case "end":
                     self.end = record
+        if self.end is None and self.is_suspended and self.waiting.get("queue"):
+            self._return_to_queue()
+
+    def _return_to_queue(self) -> None:
+        """A queue has taken a job back: nothing of it runs, and its time has not begun."""
+        self.started, self.culprit = "", {}
+        for key, node in self.nodes.items():
+            if node["phase"] != "Succeeded":
+                attempt = {"attempt": node["attempt"]} if "attempt" in node else {}
+                waiting = {"phase": _PENDING, "ready": False, "restarts": 0}
+                self.nodes[key] = _node(key) | waiting | attempt
 
     def _pod(self, record: Mapping[str, Any]) -> None:
         key = str(record["pod"])
@@ -181,12 +192,17 @@ class Observation:
         if self.end is not None:
             return self._last_phase(self.end)
         if self.is_suspended:
-            return Phase.QUEUED if self.waiting.get("queue") else Phase.PAUSED
+            return self._queued if self.waiting.get("queue") else Phase.PAUSED
         if self.started and self.restarts > self._newest_begun:
             return Phase.RESTARTING
         if self.waiting.get("position"):
             return Phase.QUEUED
         return Phase.RUNNING if self.started else Phase.STARTING
+
+    @property
+    def _queued(self) -> Phase:
+        is_hopeless = self.waiting.get("reason") == Phase.INADMISSIBLE
+        return Phase.INADMISSIBLE if is_hopeless else Phase.QUEUED
 
     @property
     def _newest_begun(self) -> int:

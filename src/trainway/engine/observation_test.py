@@ -139,6 +139,38 @@ def test_why_a_job_waits() -> None:
     assert observed(unscheduled).phase == Phase.STARTING
 
 
+SUSPENDED = {"conditions": [{"type": "Suspended", "status": "True"}]}
+
+
+def test_a_job_that_its_queue_can_never_admit_is_inadmissible() -> None:
+    held = {"type": "status", "jobset": SUSPENDED}
+    never = {"type": "waiting", "reason": "Inadmissible", "message": "no such", "queue": "team"}
+    assert observed(held, never).phase == Phase.INADMISSIBLE
+    assert observed(held, never | {"reason": "Queued"}).phase == Phase.QUEUED
+
+
+def test_a_job_that_its_queue_took_back_does_not_run_and_its_time_does_not_count() -> None:
+    waits = {"type": "waiting", "reason": "Queued", "message": "preempted", "queue": "team"}
+    taken = observed(
+        pod("Running", startedAt=TIME),
+        {"type": "status", "jobset": SUSPENDED},
+        waits,
+        pod("Failed", exitCode=143, startedAt=TIME) | {"deleted": True},
+    )
+    assert (taken.phase, taken.started, taken.culprit) == (Phase.QUEUED, "", {})
+    node = taken.nodes["node-0-0"]
+    assert (node["phase"], node["ready"], "exitCode" in node) == ("Pending", False, False)
+
+    taken.fold(
+        [
+            {"type": "status", "jobset": {}},
+            {"type": "waiting", "reason": ""},
+            pod("Running", startedAt="2026-11-15T06:00:00Z"),
+        ]
+    )
+    assert (taken.phase, taken.started) == (Phase.RUNNING, "2026-11-15T06:00:00Z")
+
+
 def test_a_pod_of_a_pool_has_a_host() -> None:
     assert observed({**pod("Running"), "host": "h0"}).nodes["node-0-0"]["host"] == "h0"
     assert "host" not in observed(pod("Running")).nodes["node-0-0"]

@@ -13,7 +13,7 @@ from trainway.engine.trouble import trouble_of
 from trainway.engine.wishes import DEADLINE, DELETE, ENDING, RESUME
 from trainway.jobset.status import moment
 
-_MAY_WAIT: Final = (Phase.STARTING, Phase.QUEUED, Phase.RESTARTING)
+_MAY_WAIT: Final = (Phase.STARTING, Phase.QUEUED, Phase.INADMISSIBLE, Phase.RESTARTING)
 """Phases in which a backend that schedules may say why nothing runs yet."""
 
 _CRASHES: Final = "CrashLoopBackOff"

@@ -41,14 +41,17 @@ ACTIVE: Final = WAITING | LIVE
 
 _UNDER_WAY: Final = {_P.STARTING, _P.RUNNING, _P.RESTARTING, _P.PAUSED, _P.STOPPING}
 
+_IN_QUEUE: Final = {_P.QUEUED, _P.INADMISSIBLE}
+"""A backend with a queue of its own may have taken it back."""
+
 TRANSITIONS: Final[Mapping[Phase, frozenset[Phase]]] = {
     _P.PENDING: frozenset({_P.QUEUED, _P.INADMISSIBLE, _P.STARTING, _P.PAUSED, *TERMINAL}),
     # A job may also wait with a backend that has a queue of its own.
     _P.QUEUED: frozenset({*_UNDER_WAY, _P.INADMISSIBLE, *TERMINAL}),
-    _P.INADMISSIBLE: frozenset({_P.QUEUED, _P.STARTING, _P.PAUSED, _P.FAILED, _P.CANCELLED}),
-    _P.STARTING: frozenset({*_UNDER_WAY, _P.QUEUED, *TERMINAL} - {_P.STARTING}),
-    _P.RUNNING: frozenset({*_UNDER_WAY, _P.QUEUED, *TERMINAL} - {_P.RUNNING}),
-    _P.RESTARTING: frozenset({*_UNDER_WAY, _P.QUEUED, *TERMINAL} - {_P.RESTARTING}),
+    _P.INADMISSIBLE: frozenset({*_UNDER_WAY, _P.QUEUED, *TERMINAL}),
+    _P.STARTING: frozenset({*_UNDER_WAY, *_IN_QUEUE, *TERMINAL} - {_P.STARTING}),
+    _P.RUNNING: frozenset({*_UNDER_WAY, *_IN_QUEUE, *TERMINAL} - {_P.RUNNING}),
+    _P.RESTARTING: frozenset({*_UNDER_WAY, *_IN_QUEUE, *TERMINAL} - {_P.RESTARTING}),
     # A job that is resumed waits for its resources again.
     _P.PAUSED: frozenset({*_UNDER_WAY, _P.QUEUED, _P.INADMISSIBLE, *TERMINAL} - {_P.PAUSED}),
     _P.STOPPING: TERMINAL,

@@ -67,6 +67,7 @@ class Informer:
         *,
         namespaces: Sequence[str] = (),
         label_selector: str = "",
+        field_selector: str = "",
         metadata_only: bool = False,
         keep: Keep | None = None,
         indexers: Mapping[str, Indexer] | None = None,
@@ -84,7 +85,7 @@ class Informer:
                 resource,
                 self,
                 namespace=namespace,
-                selection=Selection(label_selector, "", metadata_only),
+                selection=Selection(label_selector, field_selector, metadata_only),
                 silence_seconds=silence_seconds,
                 clock=clock,
             )

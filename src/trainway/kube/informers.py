@@ -32,6 +32,7 @@ class Informers:
         keep: Keep | None = None,
         indexers: Mapping[str, Indexer] | None = None,
         label_selector: str = "",
+        field_selector: str = "",
         metadata_only: bool = False,
     ) -> Informer:
         """The informer of a resource; who asks later may only add indexes."""
@@ -46,6 +47,7 @@ class Informers:
             resource,
             namespaces=self._namespaces,
             label_selector=label_selector,
+            field_selector=field_selector,
             metadata_only=metadata_only,
             keep=keep,
             indexers=indexers,

@@ -15,6 +15,7 @@ from trainway.kube.owners import controller_of
 from trainway.kube.resources import (
     CLUSTER_TRAINING_RUNTIMES,
     CONFIG_MAPS,
+    EVENTS,
     JOBSETS,
     LIMIT_RANGES,
     PRIORITY_CLASSES,
@@ -24,6 +25,7 @@ from trainway.kube.resources import (
     TRAINJOBS,
     Resource,
 )
+from trainway.operator.uncreated_pods import FIELD_SELECTOR, candidates, kept_event
 
 Json = dict[str, Any]
 
@@ -35,6 +37,7 @@ BY_PHASE: Final = "phase"
 SUSPENDED_BY_NAMESPACE: Final = "suspended-by-namespace"
 SUSPENDED_BY_RUNTIME: Final = "suspended-by-runtime"
 BY_RUNTIME_CLASS: Final = "runtime-class"
+BY_TRAINJOB: Final = "trainjob"
 
 _CHILD_NAMES: Final = (
     *("-runtime-snapshot", "-mpi-hostfile", "-mpi-ssh-auth", "-flux-entrypoint", "-flux-curve"),
@@ -75,6 +78,16 @@ def config_maps(informers: Informers) -> Informer:
 def secrets(informers: Informers) -> Informer:
     """The Secrets that belong to jobs of ours, or stand in their place."""
     return informers.of(SECRETS, keep=kept_child, metadata_only=True)
+
+
+def uncreated_pods(informers: Informers) -> Informer:
+    """Events of Jobs that could not make a pod, by the TrainJobs that they may be about."""
+    return informers.of(
+        EVENTS,
+        keep=kept_event,
+        field_selector=FIELD_SELECTOR,
+        indexers={BY_TRAINJOB: candidates},
+    )
 
 
 def pod_groups(informers: Informers, resource: Resource) -> Informer:

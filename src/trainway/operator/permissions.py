@@ -41,7 +41,7 @@ def job_rules() -> list[Json]:
         _rule("", ("configmaps",), (*_READ, *_WRITE)),
         _rule("", ("secrets",), (*_CACHE, "create")),
         _rule("", ("limitranges",), _CACHE),
-        _rule("", ("events",), ("list", *_WRITE)),
+        _rule("", ("events",), (*_CACHE, *_WRITE)),
         _rule(
             ("scheduling.x-k8s.io", "scheduling.volcano.sh"),
             ("podgroups",),

@@ -188,6 +188,47 @@ def test_a_job_in_a_queue_says_which_and_why(
     home.run("jobs", "delete", waiter)
 
 
+def test_a_job_that_no_queue_will_take_is_inadmissible_and_one_that_is_taken_back_waits(
+    home: Installation, queues: Queues, tmp_path: Path
+) -> None:
+    queues.add_flavor("only")
+    queues.open({"only": 1})
+    lost = ShellJobSet("lost", "true", labels={QUEUE_LABEL: "no-such"})
+    large = {"cpu": f"{100 * CPU}m"}
+    huge = ShellJobSet("huge", "true", requests=large, labels={QUEUE_LABEL: QUEUE})
+    words = {"lost": "queue no-such can never admit it: ", "huge": "> maximum capacity"}
+    ids = {job.name: job.submit(home, queues.namespace, tmp_path) for job in (lost, huge)}
+
+    def is_hopeless(name: str) -> bool:
+        status = home.look(ids[name])["status"]
+        return status["phase"] == "Inadmissible" and words[name] in status["message"]
+
+    for name, id_ in ids.items():
+        assert wait_until(partial(is_hopeless, name), PATIENCE_S), home.job(id_)["status"]
+    home.run("jobs", "delete", *ids.values())
+
+    requests = {"cpu": f"{CPU}m"}
+    brief = ShellJobSet("brief", "sleep 600", requests=requests, labels={QUEUE_LABEL: QUEUE})
+    id_ = brief.submit(home, queues.namespace, tmp_path)
+    assert wait_until(lambda: runs(home, id_), PATIENCE_S), home.job(id_)
+    stop = json.dumps({"spec": {"stopPolicy": "HoldAndDrain"}})
+    queue = ("clusterqueue", queues.namespace)
+    queues.cluster.kubectl("patch", *queue, "--type=merge", "-p", stop)
+
+    def is_taken_back() -> bool:
+        status = home.look(id_)["status"]
+        (node,) = status["nodes"]
+        waits = status["phase"] in ("Queued", "Inadmissible")
+        return waits and node["phase"] == "Pending" and not status["startTime"]
+
+    assert wait_until(is_taken_back, PATIENCE_S), home.job(id_)["status"]
+    resume = json.dumps({"spec": {"stopPolicy": "None"}})
+    queues.cluster.kubectl("patch", *queue, "--type=merge", "-p", resume)
+    assert wait_until(lambda: runs(home, id_), PATIENCE_S), home.job(id_)["status"]
+    assert home.look(id_)["status"]["startTime"]
+    home.run("jobs", "delete", id_)
+
+
 def test_doctor_knows_what_the_cluster_has(
     home: Installation, node_cluster: Access, namespace: str, tmp_path: Path
 ) -> None:

@@ -114,3 +114,25 @@ def test_a_finished_job_is_removed_with_all_it_made_after_its_time_to_live(
 def patch(operator: NodeOperator, namespace: str, name: str, body: str) -> None:
     arguments = ("patch", "trainjob", name, "-n", namespace, "--type=merge", "-p", body)
     operator.cluster.kubectl(*arguments)
+
+
+def test_pods_that_cannot_be_made_are_told_on_the_trainjob(
+    node_operator: NodeOperator, namespace: str
+) -> None:
+    quota = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "team"},
+        "spec": {"hard": {"pods": "0"}},
+    }
+    job = trainjob("blocked", "shell", {"numNodes": 1, "command": ["true"]})
+    node_operator.create(namespace, quota, shell_runtime("shell"), job)
+
+    def told() -> list[str]:
+        selector = "involvedObject.kind=TrainJob,involvedObject.name=blocked,reason=FailedCreate"
+        events = node_operator.cluster.get("events", "-n", namespace, "--field-selector", selector)
+        return [str(event["message"]) for event in events["items"]]
+
+    node_operator.wait(namespace, lambda: bool(told()), "the TrainJob has an event")
+    (message,) = told()
+    assert message.startswith("Job blocked-node-0 cannot make its pods: forbidden: exceeded quota")

@@ -45,6 +45,7 @@ from trainway.kube.errors import (
 from trainway.kube.kubeconfig import KubeconfigError
 from trainway.kube.resources import Resource, resource_of
 from trainway.kube.user_rights import Right, Task, grant_hint, missing_words, needed
+from trainway.kube.webhook_failure import webhook_failure
 
 Json = dict[str, Any]
 
@@ -341,6 +342,8 @@ def _worded(context: str) -> Iterator[None]:
             f"context {context} cannot be used: {error.message}", hint=error.hint
         ) from error
     except (ServerUnavailable, Throttled, Unauthorized) as error:
+        if failure := webhook_failure(error.message, context):
+            raise UnavailableError(failure.message, hint=failure.hint) from error
         raise UnavailableError(
             f"the cluster of context {context} cannot be used now: {error.message}",
             hint=error.hint or f"try: kubectl --context {context} get ns",

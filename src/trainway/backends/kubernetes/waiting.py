@@ -12,11 +12,17 @@ from typing import Any, Final
 from trainway.backends.kubernetes.events import object_of, time_of
 from trainway.backends.kubernetes.unschedulable import condensed
 from trainway.jobset.status import find_true
+from trainway.kube.webhook_failure import webhook_failure
 
 Json = dict[str, Any]
 
 QUEUE_NAME: Final = "kueue.x-k8s.io/queue-name"
 
+INADMISSIBLE: Final = "Inadmissible"
+"""Kueue's word, and ours."""
+
+_TOO_LARGE: Final = re.compile(r"> maximum capacity|insufficient quota for")
+"""More than the quota is; of one that is used up Kueue says `insufficient unused quota`."""
 _IMAGE: Final = frozenset(
     {
         "ErrImagePull",
@@ -124,7 +130,20 @@ def _queued(top: Json, workload: Json | None, position: int | None) -> Waiting |
         where = f"{where}, position {position}"
     if spec.get("active") is False:
         return Waiting("Deactivated", f"{where}: the workload was deactivated", queue, position)
+    why = _never(status)
+    if why:
+        return Waiting(INADMISSIBLE, f"{where} can never admit it: {why}", queue)
     return Waiting("Queued", f"waits in {where}{_queue_reason(status)}", queue, position)
+
+
+def _never(status: Json) -> str:
+    """Why a queue will not admit a job unless somebody changes one of them; empty: it may."""
+    reserved = _condition(status, "QuotaReserved")
+    said = _first_line(reserved.get("message"))
+    if reserved.get("status") != "False":
+        return ""
+    is_refused = reserved.get("reason") == INADMISSIBLE
+    return said if is_refused or _TOO_LARGE.search(said) else ""
 
 
 def _queue_reason(status: Json) -> str:
@@ -236,6 +255,8 @@ def _not_created(events: Sequence[Json]) -> Waiting | None:
     quota = _QUOTA.search(message)
     if quota:
         return Waiting("QuotaExceeded", _quota(quota))
+    if failure := webhook_failure(message):
+        return Waiting("FailedCreate", f"no pod can be made: {failure.message}")
     forbidden = _FORBIDDEN.search(message)
     said = forbidden["why"] if forbidden else message.removeprefix("Error creating: ")
     return Waiting("FailedCreate", f"no pod can be made: {_first_line(said)}")

@@ -175,6 +175,10 @@ def condition(type_: str, status: str, message: str = "", reason: str = "Pending
 
 
 NO_QUOTA = "couldn't assign flavors to pod set main: insufficient unused quota for cpu in flavor f"
+NEVER = (
+    "couldn't assign flavors to pod set node: insufficient quota for cpu in flavor f, previously"
+    " considered podsets requests (0) + current podset request (100) > maximum capacity (4)"
+)
 RESERVED = condition("QuotaReserved", "True")
 
 
@@ -225,6 +229,22 @@ class Queue:
             "queue team: the workload was deactivated",
             None,
             "Deactivated",
+        ),
+        Queue(
+            "no such queue",
+            workload(
+                condition("QuotaReserved", "False", "LocalQueue team doesn't exist", "Inadmissible")
+            ),
+            "queue team can never admit it: LocalQueue team doesn't exist",
+            None,
+            "Inadmissible",
+        ),
+        Queue(
+            "larger than the quota",
+            workload(condition("QuotaReserved", "False", NEVER)),
+            f"queue team can never admit it: {NEVER}",
+            None,
+            "Inadmissible",
         ),
         Queue("admitted", workload(RESERVED, condition("Admitted", "True")), None),
     ],

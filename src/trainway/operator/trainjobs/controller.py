@@ -48,8 +48,9 @@ async def build(context: Context) -> Controller:
         {(resource.api_version, resource.kind): cache for resource, cache in children.items()},
     )
     queue = WorkQueue()
+    uncreated = caches.uncreated_pods(informers)
     reconciler = Reconciler(
-        context, trainjobs.store, jobsets.store, memory, sender, queue.add_after
+        context, trainjobs.store, jobsets.store, memory, sender, queue.add_after, uncreated.store
     )
     workers = context.config.workers(TRAIN_JOB)
     controller = Controller(
@@ -60,6 +61,7 @@ async def build(context: Context) -> Controller:
     for resource, cache in children.items():
         is_jobset = resource == JOBSETS
         cache.add_handler(watches.on_jobset if is_jobset else watches.on_child(resource.kind))
+    uncreated.add_handler(watches.on_uncreated_pod)
     _watch_surroundings(context, watches)
     context.metrics.show_jobs(KIND, lambda: _by_phase(trainjobs))
     return controller

@@ -18,7 +18,8 @@ from trainway.kube.errors import ApiError, Conflict, ObjectNotFound
 from trainway.kube.owners import is_controlled_by
 from trainway.kube.resources import JOBSETS, TRAINJOBS
 from trainway.kube.store import Store
-from trainway.operator.caches import runtime_key
+from trainway.kube.webhook_failure import webhook_failure
+from trainway.operator.caches import BY_TRAINJOB, runtime_key
 from trainway.operator.context import Context
 from trainway.operator.trainjobs.annotations import (
     BUILD_ERROR,
@@ -42,6 +43,8 @@ from trainway.operator.trainjobs.status import (
 )
 from trainway.operator.trainjobs.ttl import time_to_live
 from trainway.operator.trainjobs.vanished import jobset_end
+from trainway.operator.uncreated_pods import REASON as UNCREATED
+from trainway.operator.uncreated_pods import complaints, job_key
 
 logger = logging.getLogger(__name__)
 
@@ -92,7 +95,9 @@ class Reconciler:
         memory: Memory,
         sender: Sender,
         look_later: Callable[[str, float], None],
+        uncreated: Store | None = None,
     ) -> None:
+        self._uncreated = uncreated
         self._context = context
         self._look_later = look_later
         self._trainjobs = trainjobs
@@ -132,6 +137,7 @@ class Reconciler:
             self._memory.forget_end(look.key)
         else:
             await self._show(look, problem)
+            self._tell_uncreated(look)
         self._warn(look)
         waits += [await self._watch_progress(look, job), await self._expire(look, job)]
         if problem is not None:
@@ -202,14 +208,15 @@ class Reconciler:
             if shown is not None:
                 await self._annotate(look, BUILD_ERROR, None)
             return
-        if not isinstance(problem, BuildError):
+        message = _showable(problem)
+        if not message:
             return
-        if problem.missing_runtime:
+        if isinstance(problem, BuildError) and problem.missing_runtime:
             self._memory.wait_for_runtime(runtime_key(look.job), look.key)
-        text, told = shortened(problem.message), look.note.shown
+        text, told = shortened(message), look.note.shown
         if told is None or told[0] != text or look.now - told[1] >= _TELL_AGAIN:
             look.note.shown = (text, look.now)
-            self._tell(look, WARNING, REASON, event_message(problem.message))
+            self._tell(look, WARNING, REASON, event_message(message))
         if shown != text:
             await self._annotate(look, BUILD_ERROR, text)
 
@@ -228,6 +235,20 @@ class Reconciler:
             if problem and problem not in look.note.warned:
                 look.note.warned.add(problem)
                 self._tell(look, WARNING, "InvalidAnnotation", problem)
+
+    def _tell_uncreated(self, look: _Look) -> None:
+        """Tell once why pods cannot be made."""
+        if self._uncreated is None:
+            return
+        found = [
+            event
+            for event in self._uncreated.by_index(BY_TRAINJOB, look.key)
+            if job_key(event, self._trainjobs) == look.key
+        ]
+        for complaint in complaints(found):
+            if complaint not in look.note.warned:
+                look.note.warned.add(complaint)
+                self._tell(look, WARNING, UNCREATED, shortened(complaint))
 
     async def _watch_progress(self, look: _Look, job: Json) -> timedelta | None:
         watch = hang(job, look.now)
@@ -270,6 +291,14 @@ class Reconciler:
 
     def _tell(self, look: _Look, type_: str, reason: str, message: str) -> None:
         self._context.recorder.record(look.job, type_, reason, message)
+
+
+def _showable(problem: ApiError | BuildError) -> str:
+    """What the author of a TrainJob is told; empty: it may pass by itself in a moment."""
+    if isinstance(problem, BuildError):
+        return problem.message
+    failure = webhook_failure(problem.message)
+    return failure.message if failure else ""
 
 
 def is_managed_elsewhere(job: Json) -> bool:

@@ -15,6 +15,7 @@ from trainway.operator.caches import (
     SUSPENDED_BY_RUNTIME,
 )
 from trainway.operator.trainjobs.memory import Memory
+from trainway.operator.uncreated_pods import job_key
 
 Json = dict[str, Any]
 
@@ -78,6 +79,12 @@ class Watches:
                     self.add(key)
 
         return handle
+
+    def on_uncreated_pod(self, change: Change) -> None:
+        """Look at the TrainJob whose Job could not make a pod."""
+        key = job_key(change.object, self.trainjobs.store)
+        if change.new is not None and key:
+            self.add(key)
 
     def on_limit_range(self, change: Change) -> None:
         """Look at the suspended TrainJobs of its namespace."""

@@ -1,0 +1,54 @@
+"""Pods of a TrainJob that its Jobs could not make: a quota, an admission rule, a webhook. Pure.
+
+Only the Job has an event of it, two objects below the TrainJob. Its author looks at the TrainJob,
+so the reason is told there too, once.
+"""
+
+import re
+from collections.abc import Container, Iterable
+from typing import Any, Final
+
+from trainway.kube.webhook_failure import webhook_failure
+
+Json = dict[str, Any]
+
+REASON: Final = "FailedCreate"
+FIELD_SELECTOR: Final = f"reason={REASON},involvedObject.kind=Job"
+"""Which events say that a Job could not make a pod."""
+
+_POD: Final = re.compile(r'^(Error creating: )?(pods "[^"]*" is )?')
+_KEPT: Final = ("name", "namespace", "resourceVersion", "uid")
+
+
+def kept_event(event: Json) -> Json:
+    """An event without what nobody asks for."""
+    metadata = {name: event["metadata"][name] for name in _KEPT if name in event["metadata"]}
+    about = {"name": event["involvedObject"]["name"]}
+    return {"metadata": metadata, "involvedObject": about, "message": event.get("message") or ""}
+
+
+def candidates(event: Json) -> list[str]:
+    """The keys of TrainJobs whose Job it may be about, the longest name first.
+
+    A Job is called `<TrainJob>-<role>-<number>`, and each of these may have dashes.
+    """
+    parts = str(event["involvedObject"]["name"]).split("-")
+    namespace = event["metadata"]["namespace"]
+    return [f"{namespace}/{'-'.join(parts[:end])}" for end in range(len(parts) - 2, 0, -1)]
+
+
+def job_key(event: Json, known: Container[str]) -> str:
+    """The key of the TrainJob that it is about; empty: of none that is known."""
+    return next((key for key in candidates(event) if key in known), "")
+
+
+def complaints(events: Iterable[Json]) -> list[str]:
+    """What the events say, each once, without the names of pods that were never made."""
+    return list(dict.fromkeys(_complaint(event) for event in events))
+
+
+def _complaint(event: Json) -> str:
+    text = str(event["message"])
+    failure = webhook_failure(text)
+    said = failure.message if failure else _POD.sub("", " ".join(text.split()))
+    return f"Job {event['involvedObject']['name']} cannot make its pods: {said}"
