@@ -197,6 +197,25 @@ def test_a_deleted_job_leaves_nothing(site: SlurmSite) -> None:
     site.slurm.wait_until_empty()
 
 
+def test_folders_that_are_not_needed_go(
+    slurm_cluster: SlurmCluster, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with site_of(slurm_cluster, tmp_path_factory.mktemp("retention")) as site:
+        settings = site.home / "config.yaml"
+        settings.write_text(settings.read_text() + "retention: {days: 0.000001}\n")
+        script = "echo said; echo made >$TRAINWAY_OUTPUT_DIR/file"
+        job = site.submit("--on", ON, "--name", "old", "--", "sh", "-c", script)
+        site.run("jobs", "wait", job)
+        site.run("server", "stop")
+        running = site.submit("--on", ON, "--name", "runs", "--", "sleep", "1000")
+        until(lambda: not site.folder(job).exists(), "its folder is still there")
+        site.wait_for_phase(running, "Running")
+        assert site.folder(running).is_dir()
+        assert "| said\n" in site.run("jobs", "logs", job)
+        assert (site.home / "jobs" / job / "output" / "file").read_text() == "made\n"
+        site.run("jobs", "delete", job)
+
+
 def test_doctor_tells_what_there_is(site: SlurmSite) -> None:
     printed = site.run("doctor")
     assert "slurm/test" in printed

@@ -12,7 +12,7 @@ from trainway.api.manifest import parse_manifests
 from trainway.api.task.shape import Record, check
 from trainway.backends import pod_limit
 from trainway.backends.logs import limit
-from trainway.backends.slurm import clusters
+from trainway.backends.slurm import clusters, login_retention
 from trainway.backends.ssh import pools
 from trainway.errors import InvalidError, ManifestError, TrainwayError, UnreadableError
 from trainway.schema.field import FieldError
@@ -21,7 +21,14 @@ Json = dict[str, Any]
 
 FILE: Final = "config.yaml"
 _LIMITS: Final = Record({"pods_per_job": pod_limit.SHAPE, "logs_per_job": limit.SHAPE})
-_SHAPE: Final = Record({"pools": pools.SHAPE, "clusters": clusters.SHAPE, "limits": _LIMITS})
+_SHAPE: Final = Record(
+    {
+        "pools": pools.SHAPE,
+        "clusters": clusters.SHAPE,
+        "limits": _LIMITS,
+        "retention": login_retention.SHAPE,
+    }
+)
 
 log = logging.getLogger(__name__)
 
@@ -57,6 +64,7 @@ def errors(data: Json) -> list[FieldError]:
         *pools.errors(data.get("pools") or {}, ("pools",)),
         *clusters.errors(data.get("clusters") or {}, ("clusters",)),
         *limit.errors(data.get("limits") or {}, ("limits",)),
+        *login_retention.errors(data.get("retention") or {}, ("retention",)),
     ]
 
 
@@ -71,3 +79,12 @@ def log_limit(home: Path) -> int:
         log.warning("the usual limit of logs counts: %s", error)
         section = {}
     return limit.limit_of(section)
+
+
+def retention(home: Path) -> login_retention.Rules:
+    """How long login nodes keep the folders of jobs; where the file is wrong, as is usual."""
+    try:
+        return login_retention.Rules.read(read(home).get("retention") or {})
+    except TrainwayError as error:
+        log.warning("the usual retention counts: %s", error)
+        return login_retention.Rules()

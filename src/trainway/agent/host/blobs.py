@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import binascii
 import os
+import time
 from importlib import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from trainway.agent.directory import Directory
@@ -27,6 +28,8 @@ FILE = "$file"
 """Stands for the bytes of a file, which is never read as a whole."""
 FIELDS = ("data", "stringData", "binaryData")
 LIMIT = 10 * 1024**3
+UNUSED_SECONDS = 30 * 86_400
+"""What nobody has used for so long goes, though there be room."""
 _HEX = frozenset("0123456789abcdef")
 _LENGTH = 64
 
@@ -62,12 +65,16 @@ class Part:
 class Blobs:
     """The blobs of a host."""
 
-    def __init__(self, home: Directory, limit: int = LIMIT) -> None:
+    def __init__(
+        self, home: Directory, limit: int = LIMIT, now: Callable[[], float] = time.time
+    ) -> None:
         self._home = home
         self._limit = limit
         home.make(FOLDER)
         self._parts: dict[tuple[str, str], Part] = {}
-        self._size = sum(size for _, size, _ in self._entries())
+        self._now = now
+        self._size = sum(size for _, size, _, _ in self._entries())
+        self._remove_old()
 
     def missing(self, names: Iterable[str]) -> list[str]:
         """Those that have to be sent."""
@@ -131,20 +138,21 @@ class Blobs:
         keep(self._home, names, job)
 
     def _remove_old(self) -> None:
-        """Remove what was not used for the longest time, until there is room again."""
-        for name, size, links in self._entries():
-            if self._size <= self._limit:
+        """Remove what was not used for too long, or the longest until there is room again."""
+        oldest = self._now() - UNUSED_SECONDS
+        for name, size, links, used in self._entries():
+            if self._size <= self._limit and used >= oldest:
                 return
             if links == 1:
                 self._home.remove(f"{FOLDER}/{name}")
                 self._size -= size
 
-    def _entries(self) -> list[tuple[str, int, int]]:
-        """All whole blobs, the longest unused first: name, size, links."""
+    def _entries(self) -> list[tuple[str, int, int, float]]:
+        """All whole blobs, the longest unused first: name, size, links, when they were used."""
         with os.scandir(self._home.join(FOLDER)) as entries:
             found = [(entry.name, entry.stat()) for entry in entries if len(entry.name) == _LENGTH]
         found.sort(key=lambda item: item[1].st_mtime_ns)
-        return [(name, status.st_size, status.st_nlink) for name, status in found]
+        return [(name, status.st_size, status.st_nlink, status.st_mtime) for name, status in found]
 
 
 def keep(home: Directory, names: Iterable[str], job: Directory) -> None:

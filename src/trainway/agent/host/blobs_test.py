@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 
 from trainway.agent.directory import Directory
-from trainway.agent.host.blobs import BlobError, Blobs, references, resolved, stored_files
+from trainway.agent.host.blobs import (
+    UNUSED_SECONDS,
+    BlobError,
+    Blobs,
+    references,
+    resolved,
+    stored_files,
+)
 
 
 def digest(data: bytes) -> str:
@@ -124,3 +131,18 @@ def test_a_file_stays_where_it_is(tmp_path: Path) -> None:
     assert stored_files(objects) == {name: 2}
     assert resolved(objects, directory) == objects
     assert (job / "blobs" / name).read_bytes() == b"\xff\x00"
+
+
+def test_what_nobody_uses_goes_in_the_end(tmp_path: Path) -> None:
+    home = Directory(str(tmp_path))
+    blobs = Blobs(home)
+    old, kept, new = (send(blobs, data) for data in (b"old", b"kept", b"new"))
+    (tmp_path / "job").mkdir()
+    blobs.keep([kept], Directory(str(tmp_path / "job")))
+    for name in (old, kept):
+        os.utime(tmp_path / "blobs" / name, (1000, 1000))
+    assert Blobs(home, now=lambda: 1000.0 + UNUSED_SECONDS).missing([old, kept, new]) == []
+    for name in (old, kept):
+        os.utime(tmp_path / "blobs" / name, (1000, 1000))
+    later = Blobs(home, now=lambda: 1001.0 + UNUSED_SECONDS)
+    assert later.missing([old, kept, new]) == [old]

@@ -6,6 +6,7 @@ and reads.
 
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, Final, Protocol
@@ -24,6 +25,7 @@ from trainway.backends.base import (
     Update,
     Workload,
 )
+from trainway.backends.configuration import retention
 from trainway.backends.job_threads import job_threads
 from trainway.backends.local.certificate import StatusKeys
 from trainway.backends.local.jobdir import JobDir, write_private
@@ -42,6 +44,7 @@ from trainway.backends.slurm.attachment import attachment
 from trainway.backends.slurm.capacity import capacity_of
 from trainway.backends.slurm.clusters import NONE, PYXIS, Cluster
 from trainway.backends.slurm.layout import layout_of
+from trainway.backends.slurm.login_retention import LoginRetention
 from trainway.backends.slurm.network import FIRST_PORT, LAST_PORT, SlurmNetwork
 from trainway.backends.slurm.planning import SlurmRequest
 from trainway.backends.slurm.relay_client import RelayClient
@@ -313,7 +316,12 @@ def relays_of(home: Path) -> Relays:
     if home not in _SHARED:
         _SHARED[home] = Relays(
             lambda cluster: RelayClient(
-                cluster, home / FAMILY / str(cluster["name"]), login_environment(home)
+                cluster,
+                home / FAMILY / str(cluster["name"]),
+                login_environment(home),
+                LoginRetention(
+                    home / "jobs", str(cluster["name"]), partial(retention, home), time.time
+                ),
             )
         )
     return _SHARED[home]

@@ -43,6 +43,7 @@ class JobCopy:
         self._transfers: set[str] = set()
         self._watchers: set[asyncio.Event] = set()
         self._failure: Exception | None = None
+        self._is_whole = True
         for record in journal.read(self._journal, -1):
             self.memory.take(record)
 
@@ -54,6 +55,16 @@ class JobCopy:
     def is_over(self) -> bool:
         """Whether its last record is written."""
         return self.memory.ended
+
+    @property
+    def path(self) -> Path:
+        """Its directory."""
+        return self._path
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all that was said of it could be written, as far as this process knows."""
+        return self._is_whole
 
     @property
     def is_receiving(self) -> bool:
@@ -117,6 +128,7 @@ class JobCopy:
             self._opened().outputs.take(HOST, dict(frame), _data(frame))
         except (OSError, RefusedPathError) as error:
             self._transfers.discard(path)
+            self._is_whole = False
             self.tell("Warning", "OutputNotCopied", f"output is not copied: {error}")
 
     def _tell_limit(self, message: str) -> None:

@@ -22,6 +22,7 @@ from trainway.backends.job_threads import job_threads
 from trainway.backends.local.jobdir import JobDir
 from trainway.backends.slurm import relay_process
 from trainway.backends.slurm.job_copy import JobCopy
+from trainway.backends.slurm.login_retention import LoginRetention
 from trainway.backends.slurm.relay_process import RelayError, RelayProcess
 from trainway.errors import UnavailableError
 
@@ -45,8 +46,17 @@ log = logging.getLogger(__name__)
 class RelayClient:
     """Asks the relay of one cluster."""
 
-    def __init__(self, cluster: Json, directory: Path, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        cluster: Json,
+        directory: Path,
+        environ: Mapping[str, str],
+        retention: LoginRetention | None = None,
+    ) -> None:
         self._cluster = cluster
+        self._retention = retention
+        self._home = ""
+        """Where jobs are kept on the login node."""
         self._directory = directory
         self._environ = dict(environ)
         self._relay: RelayProcess | None = None
@@ -308,16 +318,24 @@ class RelayClient:
     async def _begin(self) -> None:
         """Say hello, then ask for what is missing of all jobs that are here."""
         try:
-            await self._request("hello", rest=self._cluster.get("rest") or {})
+            hello = await self._request("hello", rest=self._cluster.get("rest") or {})
         except (AgentError, UnavailableError):
             return  # it ended, and says why
         if self._attempt is not None and not self._attempt.done():
             self._attempt.set_result(None)
+        self._home = str(hello.get("home") or "")
+        self._spawn(self._sweep())
         for copy in list(self._copies.values()):
             copy.interrupt(None)
             if not copy.is_over and copy.memory.number and copy.id not in self._tracked:
                 with contextlib.suppress(AgentError, UnavailableError):
                     await self._follow(copy)
+
+    async def _sweep(self) -> None:
+        """Remove what the login node need not keep."""
+        if self._retention is not None and self._home:
+            with contextlib.suppress(AgentError, UnavailableError):
+                await self._retention.sweep(self, self._home)
 
     async def _ping(self) -> None:
         """Let the relay know that we are there; end one that nobody needs."""
@@ -389,14 +407,23 @@ class RelayClient:
         elif frame.get("id") in self._copies:
             copy = self._copies[str(frame["id"])]
             self._touch(copy)
+            was_over = copy.is_over
             try:
                 is_taken = copy.take(frame)
             except OSError as error:
                 log.warning("job %s: nothing can be written here: %s", copy.id, error)
                 is_taken = False
+            if copy.is_over and not was_over:
+                self._on_fetched(copy)
             if not is_taken and self._tracked.issuperset({copy.id}):
                 self._tracked.discard(copy.id)
                 self._spawn(self._follow_later(copy))
+
+    def _on_fetched(self, copy: JobCopy) -> None:
+        """All of a job has come."""
+        if self._retention is not None and copy.is_whole:
+            self._retention.mark(copy.path)
+            self._spawn(self._sweep())
 
     async def _follow_later(self, copy: JobCopy) -> None:
         """Ask once more for what did not arrive."""
