@@ -82,14 +82,17 @@ def _end_columns(record: JobRecord, observed: Observation, now: str) -> dict[str
 
 
 def _was_overdue(record: JobRecord, observed: Observation, now: str) -> bool:
-    """Whether its backend ended it for the time that it took: then no node failed by itself."""
+    """Whether its backend ended it for the time that it took: then no node failed by itself.
+
+    Backends begin to count before its first process runs, but not before there is a job.
+    """
     end, limit = observed.end or {}, record.deadline_seconds
     if end.get("reason") == "DeadlineExceeded":
         return True
-    if limit is None or observed.culprit or not observed.started:
+    if limit is None or observed.culprit:
         return False
     ended = moment(str(end.get("time") or now))
-    return (ended - moment(observed.started)).total_seconds() >= limit
+    return (ended - moment(record.created)).total_seconds() >= limit
 
 
 def _why(observed: Observation, phase: Phase) -> dict[str, str]:

@@ -8,7 +8,8 @@ from trainway.engine.observed_columns import observed_columns
 from trainway.engine.phases import Phase
 from trainway.engine.record import JobRecord
 
-STARTED = "2026-11-15T05:10:00Z"
+CREATED = "2026-11-15T05:10:00Z"
+STARTED = "2026-11-15T05:10:04Z"
 NOW = "2026-11-15T06:00:00Z"
 
 
@@ -16,7 +17,7 @@ NOW = "2026-11-15T06:00:00Z"
 class Case:
     reason: str
     seconds: int
-    """How long it ran."""
+    """How long it was there."""
     limit: int | None
     expected: tuple[str, str]
     culprit: bool = False
@@ -35,7 +36,7 @@ class Case:
 def test_a_job_that_its_backend_ended_for_its_time_says_so(case: Case) -> None:
     record = JobRecord(
         id="i", name="n", namespace="d", kind="JobSet", backend="k8s", phase=Phase.RUNNING,
-        deadline_seconds=case.limit,
+        deadline_seconds=case.limit, created=CREATED,
     )  # fmt: skip
     minutes, seconds = divmod(case.seconds, 60)
     end: dict[str, Any] = {

@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from trainway.api.timeout import TIMEOUT
 from trainway.backends.base import ISOLATION, Isolation, isolation_of
 from trainway.backends.testing import FakeBackend
 from trainway.engine.intake import elements
@@ -64,6 +65,15 @@ def test_a_trainjob_finds_a_built_in_runtime_and_this_machines_network() -> None
     pod = made.jobset["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
     env = {each["name"]: each.get("value") for each in pod["containers"][0]["env"]}
     assert (env["PET_MASTER_ADDR"], env["PET_MASTER_PORT"]) == ("127.0.0.1", str(made.port))
+
+
+def test_any_kind_of_job_may_have_a_timeout() -> None:
+    for job in (jobset("demo"), mpijob()):
+        job["metadata"]["annotations"] = {TIMEOUT: "90"}
+        assert prepared(job).deadline_seconds == 90
+        job["metadata"]["annotations"] = {TIMEOUT: "2h"}
+        with pytest.raises(InvalidError, match=r"metadata\.annotations\[.*\]: Invalid value"):
+            prepared(job)
 
 
 def test_an_mpijob_brings_its_hostfile_and_workers_that_wait() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from trainway.api.timeout import TIMEOUT
 from trainway.backends.base import Workload
 from trainway.backends.kubernetes.form import (
     JOBSET_API,
@@ -137,6 +138,19 @@ def test_a_queue_is_kept_where_the_trainjob_itself_is_not_sent() -> None:
     assert losses(jobset(), source) == [
         "without JobSet in the cluster the label kueue.x-k8s.io/queue-name does nothing"
     ]
+
+
+@pytest.mark.parametrize("form", ["jobset", "jobs"])
+def test_the_jobs_of_one_with_a_timeout_end_with_nobody_there(form: str) -> None:
+    made = jobset()
+    source = {**made, "metadata": {**made["metadata"], "annotations": {TIMEOUT: "90"}}}
+    request = plan(workload(source, jobset=made), INFRA, OFFER, form)
+    if form == "jobset":
+        (job,) = (role["template"] for role in request.top["spec"]["replicatedJobs"])
+    else:
+        (job,) = request.children
+    assert job["spec"]["activeDeadlineSeconds"] == 90
+    assert made == jobset()
 
 
 def test_files_that_are_too_large_go_with_a_jobset() -> None:

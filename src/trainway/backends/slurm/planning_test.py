@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from trainway.api.timeout import TIMEOUT
 from trainway.backends.base import ArrayPlace, Workload
 from trainway.backends.slurm.clusters import Cluster
 from trainway.backends.slurm.planning import (
@@ -228,6 +229,7 @@ def timed(*seconds: int | None, restarts: int = 0) -> Json:
         (timed(60, 30, restarts=2), None, 270),
         (timed(60), {"kind": "TrainJob", "spec": {"activeDeadlineSeconds": 90}}, 90),
         (timed(60), {"kind": "TrainJob", "spec": {}}, None),
+        (timed(60), {"kind": "Task", "metadata": {"annotations": {TIMEOUT: "90"}}}, 90),
         (timed(60), {"kind": "MPIJob", "spec": {"runPolicy": {"activeDeadlineSeconds": 7}}}, 7),
     ],
 )
