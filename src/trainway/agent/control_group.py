@@ -133,18 +133,39 @@ def _limits_memory(group: str) -> bool:
 
 
 def _make_room(group: str) -> bool:
-    """Have groups below limit memory, for which this process must leave; it has to be alone."""
+    """Have groups below limit memory, for which all members must leave this one.
+
+    Those that are not the agent are moved only where the group was given away for that.
+    """
     if "memory" not in read_text(f"{group}/cgroup.controllers").split():
         return False
-    if read_text(f"{group}/{MEMBERS}").split() not in ([], [str(os.getpid())]):
+    members = read_text(f"{group}/{MEMBERS}").split()
+    if not all(map(_is_agent, members)) and not _is_delegated(group):
         return False
     try:
         os.makedirs(f"{group}/{AGENT}", exist_ok=True)
-        _write(f"{group}/{AGENT}/{MEMBERS}", "0")
+        for member in members:
+            _write(f"{group}/{AGENT}/{MEMBERS}", member)
         _write(f"{group}/{PASSED_ON}", "+memory")
     except OSError:
         return False
     return True
+
+
+def _is_agent(member: str) -> bool:
+    """Whether a process is this one, or the one that started it and waits until it is ready."""
+    own = read_text("/proc/self/cmdline")
+    return member == str(os.getpid()) or own == read_text(f"/proc/{member}/cmdline") != ""
+
+
+def _is_delegated(group: str) -> bool:
+    """Whether systemd says that it leaves the group to whoever is in it."""
+    for name in ("user.delegate", "trusted.delegate"):
+        try:
+            return os.getxattr(group, name) == b"1"
+        except OSError:
+            continue
+    return False
 
 
 def _write(path: str, text: str) -> None:

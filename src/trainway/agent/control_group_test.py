@@ -61,6 +61,7 @@ class Case:
     place: str = ""
     """Where a group is made; empty: nowhere."""
     user: int = 1000
+    is_delegated: bool = False
 
 
 CASES = [
@@ -107,6 +108,28 @@ CASES = [
         user=0,
     ),
     Case(
+        "version 2, a scope that is not for us to arrange",
+        V2_OWN,
+        {
+            f"{V2_SCOPE}/cgroup.procs": f"{os.getpid()}\n1\n",
+            f"{V2_SCOPE}/cgroup.controllers": "memory pids",
+            f"{V2_SCOPE}/cgroup.subtree_control": "",
+        },
+        user=0,
+    ),
+    Case(
+        "version 2, a scope with others that systemd delegated",
+        V2_OWN,
+        {
+            f"{V2_SCOPE}/cgroup.procs": f"{os.getpid()}\n1\n",
+            f"{V2_SCOPE}/cgroup.controllers": "memory pids",
+            f"{V2_SCOPE}/cgroup.subtree_control": "",
+        },
+        V2_SCOPE,
+        user=0,
+        is_delegated=True,
+    ),
+    Case(
         "version 2, found by the next agent",
         f"0::/{V2_SCOPE}/trainway-agent\n",
         {f"{V2_SCOPE}/cgroup.procs": "", f"{V2_SCOPE}/cgroup.subtree_control": "memory"},
@@ -126,6 +149,7 @@ CASES = [
 def test_where_a_group_is_made(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = Kernel(tmp_path, case.own, case.files, monkeypatch)
     monkeypatch.setattr(os, "geteuid", lambda: case.user)
+    monkeypatch.setattr(os, "getxattr", lambda *_: b"1" if case.is_delegated else b"0")
 
     group = kernel.groups().make("trainway-a-b", 1 << 20)
 
