@@ -8,11 +8,12 @@ from typing import Any, Final
 import pytest
 from cluster.access import Access
 from cluster.identities import CONTEXT
+from cluster.processes import wait_until
 from shell_jobsets import ShellJobSet
 
 from trainway.backends.base import BackendSettings, Workload
 from trainway.backends.kubernetes.backend import KubernetesBackend
-from trainway.errors import ConflictError
+from trainway.errors import ConflictError, UnavailableError
 
 Json = dict[str, Any]
 Scene = Callable[[KubernetesBackend, Workload], Awaitable[None]]
@@ -123,3 +124,53 @@ def test_an_object_of_another_is_not_touched(
         assert "deletionTimestamp" not in kept["metadata"]
 
     play(scene, node_cluster, namespace, tmp_path)
+
+
+def test_a_webhook_that_does_not_answer_is_told_with_where_its_pods_are(
+    node_cluster: Access, namespace: str, tmp_path: Path
+) -> None:
+    service = {"name": "jobset-webhook-service", "namespace": "away", "path": "/validate"}
+    rule = {
+        "apiGroups": ["jobset.x-k8s.io"],
+        "apiVersions": ["v1alpha2"],
+        "resources": ["jobsets"],
+        "operations": ["CREATE"],
+    }
+    webhook = {
+        "name": "vjobset.kb.io",
+        "clientConfig": {"service": service},
+        "rules": [rule],
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
+        "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+    }
+    kind = "ValidatingWebhookConfiguration"
+    configuration = {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": kind,
+        "metadata": {"name": namespace},
+        "webhooks": [webhook],
+    }
+    node_cluster.apply(configuration)
+    told: list[UnavailableError] = []
+
+    async def scene(backend: KubernetesBackend, workload: Workload) -> None:
+        try:
+            await backend.rehearse(backend.plan(workload))
+        except UnavailableError as error:
+            told.append(error)
+
+    def is_told() -> bool:
+        play(scene, node_cluster, namespace, tmp_path)
+        return bool(told)
+
+    try:
+        # The API server learns of a webhook a moment after it is made.
+        assert wait_until(is_told, 60.0)
+    finally:
+        node_cluster.kubectl("delete", kind, namespace)
+    assert told[0].message == (
+        "JobSet's controller does not answer (webhook vjobset.kb.io): nobody is behind the"
+        " Service jobset-webhook-service in namespace away"
+    )
+    assert told[0].hint == f"look at its pods: kubectl --context {CONTEXT} get pods -n away"
