@@ -107,6 +107,11 @@ def test_a_host_with_another_key_is_refused(stranger: SshPool) -> None:
     )
     assert re.search(r"h0.*host key", doctor.stdout), doctor.stdout
     assert doctor.returncode == 1
+    launch = ("launch", "-y", "-c", "dev", "--infra", ON, "true")
+    process = stranger.start(*launch)
+    printed, _ = process.communicate(timeout=TIMEOUT_S)
+    assert process.returncode == 1, printed
+    assert f"no host of {ON} can be used: h0: its host key" in printed
 
     stranger.hosts.trust_keys()
     assert "| yes\n" in stranger.run("run", "--on", ON, "--", "echo", "yes")

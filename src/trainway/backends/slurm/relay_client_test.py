@@ -305,6 +305,9 @@ def test_a_login_node_that_is_not_there(tmp_path: Path) -> None:
             with pytest.raises(UnavailableError, match="there is no host named hpc") as caught:
                 await client.ask("ping")
             assert "HostName" in str(caught.value.hint)
+            fields = {"id": "a", "directory": str(tmp_path), "script": "#!/bin/sh"}
+            with pytest.raises(AgentError, match="there is no host named hpc"):
+                await client.ask("submit", **fields)
         finally:
             await client.close()
 
