@@ -260,7 +260,7 @@ def test_mpirun_in_an_image_starts_ranks_in_images_of_other_nodes(
 
 def test_doctor_tells_the_version(site: SlurmSite) -> None:
     version = MODULE.version().removeprefix("v")
-    report = site.json("doctor", "--deep")
+    report = site.json("doctor", "--deep", "--any")
     (backend,) = [item for item in report["backends"] if item["name"] == ON]
     (check,) = [item for item in backend["checks"] if item["name"] == "containers"]
     there = f"apptainer {version}"

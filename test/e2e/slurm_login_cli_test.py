@@ -193,7 +193,7 @@ def test_a_login_node_without_slurm_is_said_with_what_to_do(site: LoginSite) -> 
 
 
 def test_doctor_runs_a_job_where_it_may(site: LoginSite) -> None:
-    report = site.json("doctor", "--deep")
+    report = site.json("doctor", "--deep", "--any")
     checks = {item["name"]: item["checks"] for item in report["backends"]}
     assert [check["name"] for check in checks["slurm/bare"] if not check["ok"]] == ["login"]
     details = {check["name"]: check["detail"] for check in checks[ON]}

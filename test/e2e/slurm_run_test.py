@@ -217,7 +217,7 @@ def test_folders_that_are_not_needed_go(
 
 
 def test_doctor_tells_what_there_is(site: SlurmSite) -> None:
-    printed = site.run("doctor")
+    printed = site.run("doctor", "--any")
     assert "slurm/test" in printed
     assert "version 22." in printed
 
