@@ -244,13 +244,12 @@ def agent_socket(ssh_pool: SshPool, tmp_path: Path) -> Iterator[Path]:
 
 def test_the_agent_of_the_last_shell_is_used(ssh_pool: SshPool, agent_socket: Path) -> None:
     job = ssh_pool.submit_here("--", "true")
-    until(
-        lambda: "login was refused" in ssh_pool.run("jobs", "show", job),
-        "it does not say why it waits",
-    )
+    ssh_pool.run("jobs", "wait", job, code=4)
+    shown = ssh_pool.run("jobs", "show", job)
+    assert "the login was refused" in shown
+    assert "(ssh-add -l)" in shown
     shell = SshPool(ssh_pool.home, {"SSH_AUTH_SOCK": str(agent_socket)}, hosts=ssh_pool.hosts)
 
     said = shell.run("run", "--on", ON, "--", "echo", "in")
 
     assert said == "node-0 | in\n"
-    ssh_pool.run("jobs", "wait", job)
