@@ -235,7 +235,7 @@ def test_without_a_terminal_a_second_interrupt_cancels(home: Installation, gate:
         assert shown.stdout is not None
         until(shown.stdout, "at the gate")
         shown.send_signal(signal.SIGINT)
-        until(shown.stdout, "Ctrl-C again cancels it")
+        until(shown.stdout, "press Ctrl-C again to cancel it")
         assert is_alive(visitor.pid)
         shown.send_signal(signal.SIGINT)
         printed = shown.stdout.read()
@@ -263,7 +263,7 @@ def test_a_command_that_is_ended_says_that_its_job_goes_on(
     assert (shown.returncode, printed) == (
         128 + number,
         (
-            f"left goes on. To look at it: trainway jobs logs -f {job}\n"
+            f"left keeps running. To see it: trainway jobs logs -f {job}\n"
             f"To end it: trainway jobs cancel {job}\n"
         ),
     )
@@ -332,12 +332,12 @@ def test_an_interrupt_asks_and_can_leave_the_job_alone(home: Installation, gate:
     visitor = gate.next()
     terminal.wait_for("Running")
     terminal.type("\x03")
-    terminal.wait_for("d: detach, c: cancel the job, Enter: go on")
+    terminal.wait_for("d: detach, c: cancel the job, Enter: continue")
     terminal.type("d\n")
     status, printed = terminal.end()
     assert status == 0
     assert (
-        f"kept goes on. To look at it: trainway jobs logs -f {visitor.env['TRAINWAY_JOB_ID']}"
+        f"kept keeps running. To see it: trainway jobs logs -f {visitor.env['TRAINWAY_JOB_ID']}"
         in printed
     )
     visitor.let_go()
@@ -349,7 +349,7 @@ def test_an_interrupt_asks_and_can_cancel_the_job(home: Installation, gate: Gate
     visitor = gate.next()
     terminal.wait_for("Running")
     terminal.type("\x03")
-    terminal.wait_for("Enter: go on")
+    terminal.wait_for("Enter: continue")
     terminal.type("c\n")
     status, printed = terminal.end()
     assert status == 130

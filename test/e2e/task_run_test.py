@@ -157,7 +157,7 @@ def test_what_is_not_run(here: Installation, written: Written, case: Case) -> No
 def test_options_that_a_task_does_not_take(here: Installation, written: Written) -> None:
     said = refused(here, "run", written("run: x"), "--runtime", "torch-distributed", code=2)
 
-    assert said == "error: runtime cannot be set for a task\nhint: write it into the file\n"
+    assert said == "error: runtime cannot be set for a task\nhint: set it in the file\n"
 
 
 def test_validate_loads_no_more_than_it_needs(written: Written) -> None:

@@ -113,14 +113,14 @@ def test_a_sender_who_goes_away_leaves_what_came_as_a_whole(
 
 
 def test_the_body_must_be_files(sending: Sending) -> None:
-    with pytest.raises(UsageError, match="no sequence of files"):
+    with pytest.raises(UsageError, match="not a sequence of files"):
         sending.rest.transport.upload("/files", [b"x" * 200], 200)
 
 
 def test_a_backend_that_takes_no_files_says_so(sending: Sending, tmp_path: Path) -> None:
     file = written(tmp_path / "file", b"content")
-    with pytest.raises(InvalidError, match="local takes no files sent ahead"):
+    with pytest.raises(InvalidError, match="local does not accept files that are sent ahead"):
         sending.rest.submit(Submission([config_map(file), jobset("x", "true")], {}))
     broken = {**config_map(), "data": {"a": {"b": "c"}}}
-    with pytest.raises(InvalidError, match=r"ConfigMap/f: data\[a\]: it is no text"):
+    with pytest.raises(InvalidError, match=r"ConfigMap/f: data\[a\]: it is not text"):
         sending.rest.submit(Submission([broken, jobset("x", "true")], {}))

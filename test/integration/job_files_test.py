@@ -40,7 +40,7 @@ def test_only_a_file_of_the_job_is_its_value(server: RunningServer, case: Case) 
     assert server.wait(name)["status"]["phase"] == "Succeeded"
     status, error = server.error("GET", f"/jobs/{name}/result")
     assert (status, error["code"]) == (404, "not_found")
-    assert f"{name} has left no value of a function: " in error["message"]
+    assert f"{name} did not leave the value of a function: " in error["message"]
     assert case.why in error["message"]
     assert server.request("DELETE", f"/jobs/{name}").status == 200
 

@@ -114,7 +114,7 @@ def test_the_owners_programs_find_the_token(
     monkeypatch.delenv("TRAINWAY_TOKEN", raising=False)
     monkeypatch.setenv("TRAINWAY_SERVER", f"http://localhost:{server.port}")
     monkeypatch.setenv("TRAINWAY_HOME", str(tmp_path))
-    with pytest.raises(TrainwayError, match="the server wants its token"):
+    with pytest.raises(TrainwayError, match="the server requires a token"):
         Client().jobs()
     monkeypatch.setenv("TRAINWAY_HOME", str(server.home))
     Client().jobs()
@@ -180,4 +180,4 @@ def test_a_body_that_would_fill_the_memory_is_refused(server: TcpServer) -> None
     error = json.loads(answer.read())["error"]
     connection.close()
     assert (answer.status, error["code"]) == (413, "usage")
-    assert error["message"] == "a body may have 134217728 bytes at most"
+    assert error["message"] == "the body of a request may have at most 134217728 bytes"

@@ -85,7 +85,7 @@ def test_the_value_of_a_function_can_be_asked_for(server: RunningServer) -> None
     answer = server.request("GET", "/jobs/valued/result")
     assert (answer.status, answer.body) == (200, {"encoding": "json", "value": [1, None]})
     status, error = server.error("GET", "/jobs/plain/result")
-    assert (status, error["message"]) == (404, "plain has left no value of a function")
+    assert (status, error["message"]) == (404, "plain did not leave the value of a function")
 
 
 def _runs(node: dict[str, Any]) -> bool:
@@ -196,7 +196,7 @@ def test_a_stream_goes_on_behind_a_cursor_and_nothing_else(server: RunningServer
         headers = {"Accept": "text/event-stream", "Last-Event-ID": last}
         for path, message in (
             ("logs", f"not a place in a log: {last[:40]!r}"),
-            ("events", f"not an event of whence: {last[:40]!r}"),
+            ("events", f"whence has no such event: {last[:40]!r}"),
         ):
             status, error = server.error("GET", f"/jobs/whence/{path}", headers=headers)
             assert (status, error["code"], error["field"]) == (400, "usage", "Last-Event-ID")

@@ -79,7 +79,9 @@ class App(LazyGroup):
                 traceback.print_exc()
             name = type(error).__name__
             return _fail(
-                f"internal error: {name}: {error}", f"{DEBUG}=1 shows where; please report it", 1
+                f"internal error: {name}: {error}",
+                f"set {DEBUG}=1 to see where it happened, and please report it",
+                1,
             )
         return result if isinstance(result, int) else 0
 
@@ -95,8 +97,9 @@ app = App(
     "trainway",
     help="""Write a training job once, run it anywhere.
 
-    Run a TrainJob, an MPIJob, a JobSet, a script or a command on this machine; or see, without a
-    cluster, the objects that a job turns into, and check what you wrote.
+    Run a TrainJob, an MPIJob, a JobSet, a task, a script or a command on this machine, on SSH
+    hosts, on Slurm or on Kubernetes. Check a job, and see the objects that it turns into, without a
+    cluster.
     """,
     context_settings={"help_option_names": ["-h", "--help"]},
     modules=MODULES,

@@ -69,7 +69,7 @@ class BoomError(Exception):
             1,
             (
                 "error: internal error: BoomError: oh\n"
-                "hint: TRAINWAY_DEBUG=1 shows where; please report it\n"
+                "hint: set TRAINWAY_DEBUG=1 to see where it happened, and please report it\n"
             ),
         ),
         (RecursionError("deep"), 1, None),

@@ -56,8 +56,8 @@ def join(process: int, job: str, words: Sequence[str]) -> None:
         )
     except OSError:
         raise UnavailableError(
-            "its processes are on another machine, or belong to somebody else",
-            hint="run this where the server runs, as its user",
+            "the processes of the job are on another machine or belong to another user",
+            hint="run this command on the machine of the server, as the same user",
         ) from None
     if is_apart:
         users = ["--user", "--preserve-credentials"] if has_users else []

@@ -24,7 +24,7 @@ def chosen(
     known = rest.clusters(refresh=refresh)
     if every:
         if names:
-            raise UsageError("--all and names exclude each other")
+            raise UsageError("--all cannot be combined with names")
         return known
     found: dict[str, Json] = {}
     for name in names:
@@ -56,7 +56,10 @@ def confirm(question: str, *, yes: bool) -> bool:
     if yes:
         return True
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise UsageError("there is no terminal to ask at", hint="-y does it without asking")
+        raise UsageError(
+            "this command asks for confirmation, and there is no terminal",
+            hint="use -y to confirm in advance",
+        )
     sys.stderr.write(f"{question} [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")

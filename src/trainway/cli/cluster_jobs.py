@@ -48,5 +48,5 @@ def follow(rest: ClusterRest, cluster: str, job: Json) -> int:
 
 
 def _say_goes_on(cluster: str, number: int) -> None:
-    echo_line(f"job {number} goes on. To look at it: trainway logs {cluster} {number}")
+    echo_line(f"job {number} keeps running. To see it: trainway logs {cluster} {number}")
     echo_line(f"To end it: trainway cancel {cluster} {number}")

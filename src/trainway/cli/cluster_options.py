@@ -33,7 +33,7 @@ def task_group(command: Command) -> Command:
         click.option(
             "--workdir",
             metavar="FOLDER",
-            help="Folder in which the job runs.",
+            help="The folder in which the job runs.",
             shell_complete=complete_folders,
         ),
         click.option(
@@ -62,7 +62,7 @@ def infra_option(command: Command) -> Command:
         "infra",
         default="",
         metavar="INFRA",
-        help="Where the cluster is to be: local, ssh/POOL or slurm/CLUSTER[/PARTITION].",
+        help="Where to make the cluster: local, ssh/POOL or slurm/CLUSTER[/PARTITION].",
         shell_complete=complete_cluster_infras,
     )(command)
 
@@ -97,7 +97,7 @@ def idle_option(command: Command) -> Command:
         "idle_minutes",
         type=click.IntRange(min=0),
         metavar="MINUTES",
-        help="Stop after so many minutes without a job; 0: as soon as there is none.",
+        help="Stop after this many minutes without a job; 0 stops as soon as there is none.",
     )(command)
 
 

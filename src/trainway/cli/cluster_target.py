@@ -29,5 +29,5 @@ def target(words: Sequence[str], after: Sequence[str] | None, wishes: TaskWishes
         rest = after[0] if len(after) == 1 else shlex.join(after)
         command = f"{command} {rest}" if command else rest
     if not command.strip():
-        raise UsageError("there is nothing to run", hint="name a file with a task, or a command")
+        raise UsageError("there is nothing to run", hint="give a file with a task, or a command")
     return of_command(command, wishes)

@@ -164,7 +164,7 @@ class Following:
             answer = Answer.CANCEL
         if answer is Answer.CANCEL:
             self._is_cancelled = True
-            echo_line("cancelling; Ctrl-C again leaves")
+            echo_line("cancelling the job; press Ctrl-C again to leave")
             self._start(self._cancel)
         return answer is not Answer.DETACH
 
@@ -186,9 +186,9 @@ class Question:
             if self._warned:
                 return Answer.CANCEL
             self._warned = True
-            echo_line("the job goes on; Ctrl-C again cancels it")
+            echo_line("the job keeps running; press Ctrl-C again to cancel it")
             return Answer.GO_ON
-        sys.stderr.write("\nd: detach, c: cancel the job, Enter: go on > ")
+        sys.stderr.write("\nd: detach, c: cancel the job, Enter: continue > ")
         sys.stderr.flush()
         typed = sys.stdin.readline()
         if not typed:

@@ -94,7 +94,7 @@ def test_an_interrupt_can_cancel_the_job(
     fake.log(job, "1")
     outcome, following = follow(fake, job, Recorder(interrupting), [Answer.CANCEL])
     assert (outcome, following.job["status"]["phase"]) == (Outcome.CANCELLED, "Cancelled")
-    assert capsys.readouterr().err == "cancelling; Ctrl-C again leaves\n"
+    assert capsys.readouterr().err == "cancelling the job; press Ctrl-C again to leave\n"
 
 
 def test_an_interrupt_can_be_a_mistake(fake: FakeServer) -> None:
@@ -171,4 +171,4 @@ def test_without_a_terminal_the_second_interrupt_cancels(
     monkeypatch.setattr(sys, "stdin", io.StringIO())
     question = Question()
     assert [question(), question()] == [Answer.GO_ON, Answer.CANCEL]
-    assert capsys.readouterr().err == "the job goes on; Ctrl-C again cancels it\n"
+    assert capsys.readouterr().err == "the job keeps running; press Ctrl-C again to cancel it\n"

@@ -19,7 +19,7 @@ def output_option(forms: tuple[str, ...] = FORMS) -> Callable[[Command], Command
         type=click.Choice(forms),
         default=forms[0],
         show_default=True,
-        help="The form to print in.",
+        help="The output format.",
     )
 
 

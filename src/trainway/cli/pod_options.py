@@ -10,7 +10,7 @@ from trainway.errors import UsageError
 
 def pod_options(command: Command) -> Command:
     """`--role` and `--rank`."""
-    command = click.option("--rank", type=click.IntRange(min=0), help="This pod of a role.")(
+    command = click.option("--rank", type=click.IntRange(min=0), help="The pod with this rank.")(
         command
     )
     return click.option("--role", help="A pod of this role: node, launcher, worker, ...")(command)
@@ -18,7 +18,7 @@ def pod_options(command: Command) -> Command:
 
 def container_option(command: Command) -> Command:
     """`--container`."""
-    return click.option("-c", "--container", help="This container of the pod.")(command)
+    return click.option("-c", "--container", help="The container of the pod.")(command)
 
 
 def container_of(place: dict[str, Any], named: str | None) -> str:

@@ -26,7 +26,7 @@ class RunCommand(click.Command):
         for word in () if ctx.resilient_parsing else args[:split]:
             if _could_be_either(self, word):
                 raise click.UsageError(
-                    f"{word} could be meant for trainway or for what it runs; "
+                    f"{word} could be an option of trainway or of your program; "
                     "put -- before the arguments of your program",
                     ctx,
                 )
@@ -42,7 +42,7 @@ def refuse_options(words: Iterable[str], ctx: click.Context) -> None:
             hint = f"did you mean {meant[0]}?" if meant else f"see {ctx.command_path} --help."
             raise UsageError(
                 f"{ctx.command_path} has no option {name}",
-                hint=f"{hint} The options of your program stand behind its name",
+                hint=f"{hint} Options of your program come after its name",
             )
 
 

@@ -30,7 +30,7 @@ class UploadView:
             return
         if not self._stream.isatty():
             if not sent:
-                self._stream.write(f"{size // _MEGABYTE} MB of files go to the server\n")
+                self._stream.write(f"sending {size // _MEGABYTE} MB of files to the server\n")
             return
         now, is_over = self._clock(), sent >= size
         if is_over or now - self._drawn >= _REDRAWN_S:

@@ -30,7 +30,7 @@ def test_elsewhere_it_is_told_once() -> None:
     view = UploadView(stream)
     for sent in (0, 100 * MB, 300 * MB):
         view.show(sent, 300 * MB)
-    assert stream.getvalue() == "300 MB of files go to the server\n"
+    assert stream.getvalue() == "sending 300 MB of files to the server\n"
 
 
 def test_a_little_is_not_worth_a_word() -> None:

@@ -23,7 +23,8 @@ def env_option(command: Command) -> Command:
         "variables",
         metavar="NAME[=VALUE]",
         multiple=True,
-        help="A variable of the job; NAME alone takes it from here. May be given several times.",
+        help="A variable for the job; NAME alone takes the value from your shell. May be given"
+        " several times.",
     )(command)
 
 
@@ -36,14 +37,14 @@ def task_options(command: Command) -> Command:
             metavar="FILE",
             multiple=True,
             shell_complete=complete_files,
-            help="Variables from a file of lines NAME=VALUE; --env counts before it.",
+            help="Variables from a file with lines NAME=VALUE; --env takes precedence.",
         ),
         click.option(
             "--secret",
             "secrets",
             metavar="NAME[=VALUE]",
             multiple=True,
-            help="As --env; its value is never shown. In a cluster it is in a Secret.",
+            help="Like --env, but the value is never shown. In a cluster it is stored in a Secret.",
         ),
         click.option(
             "--secret-file",
@@ -51,7 +52,7 @@ def task_options(command: Command) -> Command:
             metavar="FILE",
             multiple=True,
             shell_complete=complete_files,
-            help="As --env-file.",
+            help="Like --env-file, for secrets.",
         ),
     )
     for option in reversed(options):
@@ -95,7 +96,9 @@ def _variable(option: str, text: str) -> tuple[str, str]:
     name, is_given, value = text.partition("=")
     if not name:
         shown = text if option == "--env" else "=..."
-        raise UsageError(f"{option} {shown}: there is no name")
+        raise UsageError(f"{option} {shown}: the name is missing")
     if not is_given and name not in os.environ:
-        raise UsageError(f"{option} {name}: there is no such variable", hint=f"write {name}=VALUE")
+        raise UsageError(
+            f"{option} {name}: this variable is not set here", hint=f"write {name}=VALUE"
+        )
     return name, value if is_given else os.environ[name]

@@ -31,9 +31,9 @@ def test_variables_and_secrets_of_a_command() -> None:
 def test_what_is_no_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MISSING", raising=False)
 
-    with pytest.raises(UsageError, match="--env MISSING: there is no such variable"):
+    with pytest.raises(UsageError, match="--env MISSING: this variable is not set here"):
         given("--env", ["MISSING"])
-    with pytest.raises(UsageError, match=r"--secret =\.\.\.: there is no name"):
+    with pytest.raises(UsageError, match=r"--secret =\.\.\.: the name is missing"):
         given("--secret", ["=hidden"])
 
 

@@ -43,8 +43,8 @@ class _GpuCount(_Amount):
         kind, _, count = str(value).partition(":")
         if kind[:1].isalpha():
             self.fail(
-                f"{value!r} names a kind of GPU, and here only their number counts: --gpus "
-                f"{count or 1}. Tasks and clusters take kinds: trainway launch --gpus {value}",
+                f"{value!r} names a type of GPU, and this command takes only a number: --gpus "
+                f"{count or 1}. Tasks and clusters accept types: trainway launch --gpus {value}",
                 param,
                 ctx,
             )
@@ -109,7 +109,9 @@ def wishes_of(options: dict[str, Any]) -> Wishes:
 
 
 _OPTIONS: Final[tuple[Callable[[Command], Command], ...]] = (
-    click.option("-n", "--name", help="Name of the job; else that of the file or program."),
+    click.option(
+        "-n", "--name", help="The name of the job; by default that of the file or program."
+    ),
     click.option("--nodes", "--num-nodes", type=click.IntRange(min=1), help="Number of nodes."),
     click.option("--procs-per-node", type=click.IntRange(min=1), help="Processes on each node."),
     click.option(
@@ -126,19 +128,19 @@ _OPTIONS: Final[tuple[Callable[[Command], Command], ...]] = (
     click.option(
         "--memory-limit",
         type=_AMOUNT,
-        help="The memory limit, if it is not --memory. On Slurm --memory counts.",
+        help="The memory limit, if it differs from --memory. On Slurm the limit is --memory.",
     ),
-    click.option("--gpus", type=_GpuCount(), help="GPUs for each node, which no other job gets."),
+    click.option("--gpus", type=_GpuCount(), help="GPUs for each node; no other job gets them."),
     click.option(
         "--runtime", help="The training runtime to run under.", shell_complete=complete_runtimes
     ),
     click.option(
         "--image",
-        help="Run in containers of this image: here by podman or docker, with --on in pods. For a"
-        " script, a command or a TrainJob, whose trainer it is for.",
+        help="Run in containers of this image: here with podman or docker, with --on in pods. It"
+        " applies to a script, a command or the trainer of a TrainJob.",
     ),
     click.option(
-        "--containers", is_flag=True, help="The same, with the images that the file names itself."
+        "--containers", is_flag=True, help="Run in containers, with the images that the file names."
     ),
     env_option,
     task_options,

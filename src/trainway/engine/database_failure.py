@@ -19,7 +19,7 @@ class Failure(Enum):
 
     LOCKED = (
         "the database {place} is locked by another program",
-        "fuser {place} shows which; try again when it is done",
+        "fuser {place} shows which one; try again when it has finished",
     )
     FULL = (
         "the disk of the database {place} is full",
@@ -27,21 +27,21 @@ class Failure(Enum):
     )
     IO = (
         "the database {place} cannot be read or written: {reason}",
-        "see whether its disk is well, then: trainway server check",
+        "check its disk, then run trainway server check",
     )
     DAMAGED = (
         "the database {place} is damaged: {reason}",
-        "trainway server check tells more; trainway server stop, and the next command mends it",
+        "run trainway server stop; the next command repairs it. trainway server check shows more",
     )
     FORBIDDEN = (
         "the database {place} cannot be used: {reason}",
-        "see who owns the file and its directory, and whether they may be written",
+        "check the owner and the permissions of the file and its directory",
     )
     LOST = (
         "the database {place} does not answer: {reason}",
-        "see whether its server runs, then try again",
+        "check that its server is running, then try again",
     )
-    OTHER = ("the database {place} cannot be used: {reason}", "trainway server check tells more")
+    OTHER = ("the database {place} cannot be used: {reason}", "trainway server check shows more")
 
     @property
     def message(self) -> str:
@@ -128,7 +128,7 @@ def database_error(error: BaseException, place: str) -> DatabaseError:
 
 def uncertain(error: DatabaseError) -> UncertainError:
     """The same error, where it is not known what became of the write."""
-    text = f"{error.message}; it is not known whether this was done"
+    text = f"{error.message}; it is not known whether the change was made"
     return UncertainError(text, hint=error.hint)
 
 

@@ -24,10 +24,10 @@ def refuse_other(record: JobRecord, submission: Submission) -> None:
     if record.request_digest is None or record.request_digest == submission.digest:
         return  # one that an older program made has none
     raise ConflictError(
-        f"the idempotency key {submission.key!r} was used before, for another request, which made "
-        f"the job {record.name} ({record.id})",
+        f"the idempotency key {submission.key!r} was already used for another request, which "
+        f"created the job {record.name} ({record.id})",
         field="Idempotency-Key",
-        hint="take a new key for each request, and repeat a request only as it was",
+        hint="use a new key for each request, and repeat only identical requests",
     )
 
 

@@ -197,7 +197,7 @@ def _refuse_unfitting(prepared: Prepared, submission: Submission, backend: Backe
     if never:
         raise UnfittingJobError(
             f"{prepared.name} can never start: it needs {never}",
-            hint="ask for less, or run it anyway with --oversubscribe",
+            hint="request less, or run it anyway with --oversubscribe",
         )
 
 
@@ -230,7 +230,7 @@ def _workdir(path: str) -> str:
     if not path:
         return str(Path.home())
     if not Path(path).is_absolute():
-        raise UsageError(f"not an absolute path: {path}", field="options.workdir")
+        raise UsageError(f"it is not an absolute path: {path}", field="options.workdir")
     try:
         is_there = stat.S_ISDIR(Path(path).stat().st_mode)
     except (OSError, ValueError) as error:  # a path may be too long, or none at all

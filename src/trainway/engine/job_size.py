@@ -59,8 +59,8 @@ def _check_pods(job: Json, pods: int, backend: Backend) -> None:
 
 def _too_many(job: Json, pods: int, limit: int, backend: Backend, has: str) -> InvalidError:
     line = f"{_name(job)}: {has} {pods:,} pods, and on {backend.name} {limit:,} is the most"
-    hint = f"ask for fewer, or raise {FIELD} in config.yaml of the server's home directory"
-    return InvalidError([line], hint=hint if limit < MOST_HOSTS else "ask for fewer")
+    hint = f"request fewer, or raise {FIELD} in config.yaml in the home directory of the server"
+    return InvalidError([line], hint=hint if limit < MOST_HOSTS else "request fewer")
 
 
 def _asked(job: Json) -> Iterator[int]:

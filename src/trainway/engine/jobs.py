@@ -46,7 +46,7 @@ LOCAL: Final = "local"
 
 ABANDONED: Final = "Abandoned"
 """The reason of a job that was forgotten while it could not be reached."""
-FORCE_HINT: Final = "try again later, or forget the job here with: trainway jobs delete --force"
+FORCE_HINT: Final = "try again later, or delete the job here with trainway jobs delete --force"
 
 
 class Engine:
@@ -106,7 +106,7 @@ class Engine:
         """Take up jobs that their backend has and the store has lost."""
         now = time_text(self._clock())
         async for stray in strays(self.registry, self._store.ids, now):
-            event = self._event(stray.record, "Adopted", "it was found without a record of it")
+            event = self._event(stray.record, "Adopted", "the job was found without a record of it")
             await self._ledger.call(self._store.add, stray.record, stray.spec, [event])
             await stray.backend.adopt(stray.record.handle_data)
             self._add(stray.record).carry()
@@ -242,7 +242,7 @@ class Engine:
         record = await self.reading.record(ref)
         live = self._live.get(record.id)
         if live is None:
-            raise ConflictError(f"{record.name} is over")
+            raise ConflictError(f"{record.name} has already ended")
         await live.change(progress=status)
 
     async def _unfinished(self, ref: str, verb: str) -> tuple[LiveJob, list[Json]]:

@@ -68,7 +68,7 @@ def test_a_key_that_was_used_for_another_request_is_refused() -> None:
             Submission([jobset()], key="k", environ={"A": "b"}),
         ]
         for other in others:
-            with pytest.raises(ConflictError, match="the idempotency key 'k' was used before"):
+            with pytest.raises(ConflictError, match="the idempotency key 'k' was already used"):
                 await world.engine.submit(other)
         with pytest.raises(ConflictError, match="for another request"):
             await world.engine.submit_array(array(2, key="k"))
@@ -133,7 +133,7 @@ def test_a_waiting_job_that_is_cancelled_never_reaches_its_backend() -> None:
         cancelled = await world.engine.cancel("second")
         assert cancelled["status"]["phase"] == "Cancelled"
         await world.begun(third)
-        with pytest.raises(ConflictError, match="second is over"):
+        with pytest.raises(ConflictError, match="second has already ended"):
             await world.engine.cancel("second")
 
     play(scene)
@@ -270,7 +270,7 @@ def test_progress_of_a_job_that_is_over_is_refused() -> None:
         }
         job.end()
         await world.until("demo", "Succeeded")
-        with pytest.raises(ConflictError, match="demo is over"):
+        with pytest.raises(ConflictError, match="demo has already ended"):
             await world.engine.report_progress("demo", {})
 
     play(scene)

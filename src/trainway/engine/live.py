@@ -130,7 +130,11 @@ class LiveJob(StoredJob):
 
     def beginning(self, devices: Devices, wanted: str = "") -> Change:
         """What gives the job to its backend, with these devices, once it is written."""
-        why = f"given to {self.backend.name}" if self.backend.schedules else "all of it fits"
+        why = (
+            f"given to {self.backend.name}"
+            if self.backend.schedules
+            else "there is room for all nodes"
+        )
         columns: dict[str, Any] = {"phase": Phase.STARTING, "reason": "", "message": ""}
         columns["wanted"] = RESUME if self.has_begun else wanted
         if not self.has_begun:

@@ -75,9 +75,11 @@ def _check_files(objects: Iterable[Json], backend: Backend) -> None:
                     _check_value(value, where, is_text=_is_text(obj["kind"], field))
                     continue
                 if not _is_file(value) or field != "binaryData":
-                    raise InvalidError([f"{where}: it is no text"])
+                    raise InvalidError([f"{where}: it is not text"])
                 if not takes_files:
-                    raise InvalidError([f"{where}: {backend.name} takes no files sent ahead"])
+                    raise InvalidError(
+                        [f"{where}: {backend.name} does not accept files that are sent ahead"]
+                    )
 
 
 def _check_value(value: Any, where: str, *, is_text: bool) -> None:
@@ -85,7 +87,7 @@ def _check_value(value: Any, where: str, *, is_text: bool) -> None:
     if value is None:
         return
     if not isinstance(value, str):
-        raise InvalidError([f"{where}: it is no text"])
+        raise InvalidError([f"{where}: it is not text"])
     try:
         if not is_text:
             binascii.a2b_base64(value)
@@ -215,7 +217,7 @@ def _the_job(objects: Iterable[Json]) -> Json:
         found = ", ".join(
             f"{obj['kind']}/{(obj.get('metadata') or {}).get('name')}" for obj in jobs
         )
-        raise InvalidError([f"more than one job: {found}"], hint="submit them one by one")
+        raise InvalidError([f"more than one job: {found}"], hint="submit them one at a time")
     found = ", ".join(sorted({str(obj.get("kind")) for obj in objects})) or "nothing"
     raise InvalidError(
         [f"there is no job among the objects, only {found}"], hint=f"a job is one of {kinds}"
@@ -227,8 +229,8 @@ def _the_jobset(outcome: Outcome, job: Json) -> Json:
     if not made:
         name = job["metadata"].get("name")
         raise InvalidError(
-            [f"{job['kind']}/{name}: spec.managedBy: it is left to another controller"],
-            hint="leave out managedBy to run it here",
+            [f"{job['kind']}/{name}: spec.managedBy: the job belongs to another controller"],
+            hint="remove managedBy to run it here",
         )
     jobset: Json = with_webhook_defaults(with_defaults(JOBSET, made[0]))
     if not (jobset.get("spec") or {}).get("replicatedJobs"):

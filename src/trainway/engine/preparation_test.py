@@ -111,7 +111,7 @@ def test_other_objects_are_left_out_with_a_warning() -> None:
         ([], "there is no job among the objects, only nothing"),
         ([CONFIG], "there is no job among the objects, only ConfigMap"),
         ([jobset("a"), jobset("b")], "more than one job: JobSet/a, JobSet/b"),
-        ([trainjob(managedBy="kueue.x-k8s.io/multikueue")], "left to another controller"),
+        ([trainjob(managedBy="kueue.x-k8s.io/multikueue")], "belongs to another controller"),
         ([{**jobset(), "metadata": "x"}], "metadata"),
         ([{**jobset(), "spec": None}], "spec"),
     ],
@@ -144,8 +144,8 @@ def test_containers_are_noted_on_the_job_and_on_its_jobset(options: Json) -> Non
         ("Secret", "data", "A", "it is not Base64"),
         ("Secret", "data", "ä", "it is not Base64"),
         ("ConfigMap", "binaryData", "A", "it is not Base64"),
-        ("ConfigMap", "data", 5, "it is no text"),
-        ("Secret", "stringData", [], "it is no text"),
+        ("ConfigMap", "data", 5, "it is not text"),
+        ("Secret", "stringData", [], "it is not text"),
     ],
 )
 def test_files_that_nobody_could_write(kind: str, field: str, value: Any, said: str) -> None:

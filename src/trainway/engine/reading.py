@@ -116,7 +116,7 @@ class Reading:
         """The number of the last event that somebody has seen; nonsense is refused."""
         seq = int(last) if last.isascii() and last.isdecimal() and len(last) <= _DIGITS else -1
         if seq < 0 or (seq and not await self.events(ref, seq - 1)):
-            raise UsageError(f"not an event of {ref}: {last[:40]!r}", field="Last-Event-ID")
+            raise UsageError(f"{ref} has no such event: {last[:40]!r}", field="Last-Event-ID")
         return seq
 
     async def event_stream(self, ref: str, after: int = 0) -> AsyncIterator[Event]:
@@ -139,7 +139,9 @@ class Reading:
         """Raise what `logs` would raise, before a stream begins."""
         record = await self.record(ref)
         if record.is_expired:
-            raise NotFoundError(f"the logs of {record.name} were removed when its time was over")
+            raise NotFoundError(
+                f"the logs of {record.name} were removed when their retention time ended"
+            )
         nodes = record.observed_data.get(NODES) or {}
         refuse_unknown(record.name, nodes.values(), query.role, query.rank)
         self._registry.of(record.backend, record.handle_data).check_logs(query)

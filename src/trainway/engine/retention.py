@@ -126,6 +126,6 @@ class Retention:
             return
         backend = self._registry.of(job.backend, job.handle_data)
         await backend.delete(job.handle_data)
-        text = f"its files were removed {job.ttl_seconds} seconds after its end"
+        text = f"the files of the job were removed {job.ttl_seconds} seconds after its end"
         event = Event(time_text(self._clock()), "Normal", "Expired", text, f"job/{job.name}")
         await self._ledger.write(job.id, {"expires": None, "is_expired": True}, [event])

@@ -11,7 +11,7 @@ from trainway.errors import ConflictError
 def is_over(record: JobRecord, verb: str) -> ConflictError:
     """Why nothing can be done with a job any more."""
     phase = record.phase.lower()
-    return ConflictError(f"{record.name} is over ({phase}) and cannot be {verb} any more")
+    return ConflictError(f"{record.name} has already ended ({phase}) and cannot be {verb}")
 
 
 def cancelling(live: LiveJob) -> Change | None:
@@ -32,7 +32,7 @@ def ended(live: LiveJob, wish: str) -> Change | None:
     if record.is_over or record.wanted in (wish, DELETE):
         return None
     if live.has_begun:
-        event = live.event("Cancelling", "someone asked for it")
+        event = live.event("Cancelling", "a user asked for it")
         return Change({"wanted": wish, "phase": Phase.STOPPING}, [event])
     return live.ending(Phase.CANCELLED, "Cancelled", "it was cancelled before it started", wish)
 
@@ -44,7 +44,7 @@ def suspending(live: LiveJob) -> Change | None:
         raise is_over(record, "suspended")
     if record.phase == Phase.STOPPING:
         raise ConflictError(f"{record.name} is being stopped and cannot be suspended")
-    event = live.event("Suspending", "someone asked for it")
+    event = live.event("Suspending", "a user asked for it")
     if record.phase in WAITING and not (live.backend.schedules and live.has_begun):
         columns = {"phase": Phase.PAUSED, "wanted": "", "reason": "", "message": ""}
         return Change(columns, [event])
@@ -57,7 +57,7 @@ def resuming(live: LiveJob) -> Change | None:
     if record.is_over:
         raise is_over(record, "resumed")
     if record.phase == Phase.PAUSED:
-        event = live.event("Resuming", "someone asked for it")
+        event = live.event("Resuming", "a user asked for it")
         wanted = RESUME if live.has_begun else ""
         return Change({"phase": Phase.QUEUED, "wanted": wanted}, [event])
     if record.wanted in (SUSPEND, BEGIN_SUSPENDED):

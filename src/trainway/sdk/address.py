@@ -73,7 +73,7 @@ def parse_address(text: str, token: str = "") -> Address:
     except ValueError:  # a port that is no number, or half an IPv6 address
         pass
     hint = "write http://HOST:PORT or unix:/PATH, as in TRAINWAY_SERVER=http://localhost:8080"
-    raise UsageError(f"not the address of a server: {text!r}", hint=hint)
+    raise UsageError(f"{text!r} is not the address of a server", hint=hint)
 
 
 def configured_address() -> Address | None:

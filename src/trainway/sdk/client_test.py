@@ -147,8 +147,8 @@ def test_a_script_is_submitted_with_its_arguments(fake: FakeServer, torch: bool)
         ("bad.yaml", {}, UnreadableError, "bad.yaml: line 2, column 1"),
         ("latin.yaml", {}, UnreadableError, "latin.yaml: not UTF-8"),
         ("train.py", {"packages": ["x"]}, UsageError, "kwargs and packages are for functions"),
-        ({"kind": "Secret"}, {}, UsageError, "there is no job in it"),
-        ([TRAIN, TRAIN], {}, UsageError, "there are 2 jobs in it: a, a"),
+        ({"kind": "Secret"}, {}, UsageError, "it contains no job"),
+        ([TRAIN, TRAIN], {}, UsageError, "it contains 2 jobs: a, a"),
         (lambda: 1, {}, UsageError, "a lambda cannot be sent"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -292,7 +292,7 @@ def test_jobs_are_found_and_changed(fake: FakeServer) -> None:
 def test_a_value_that_was_lost_with_its_pod_is_an_error(fake: FakeServer) -> None:
     fake.on_submit = ending(fake, "Succeeded")
     job = Client().run(double, args=[21], on="k8s/test")
-    with pytest.raises(NotFoundError, match="the value that double returned was lost"):
+    with pytest.raises(NotFoundError, match="the value that double returned is lost"):
         job.result(timeout=60)
     fake.results[job.id] = {"encoding": "json", "value": 42}
     assert job.result() == 42

@@ -34,9 +34,9 @@ def unwrapped(func: Callable[..., Any]) -> tuple[FunctionType, tuple[Any, ...], 
         func = func.func
     plain = inspect.unwrap(func)
     if not isinstance(plain, FunctionType):
-        raise UsageError(f"{func!r} is no function that can be sent as source; write a def")
+        raise UsageError(f"{func!r} cannot be sent as source; define it with def")
     if plain.__name__ == "<lambda>":
-        raise UsageError("a lambda cannot be sent as source; write a def")
+        raise UsageError("a lambda cannot be sent as source; define a function with def")
     return plain, args, kwargs
 
 

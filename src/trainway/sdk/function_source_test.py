@@ -152,9 +152,9 @@ class Callable_:  # noqa: N801 - named for what it is
     ("func", "message"),
     [
         (lambda: 1, "a lambda cannot be sent as source"),
-        (len, "<built-in function len> is no function that can be sent"),
-        (Callable_(), "is no function that can be sent"),
-        (Callable_().__call__, "is no function that can be sent"),
+        (len, "<built-in function len> cannot be sent as source"),
+        (Callable_(), "cannot be sent as source"),
+        (Callable_().__call__, "cannot be sent as source"),
         (with_outside, 'with_outside uses "OPENED" from outside, a object'),
     ],
 )

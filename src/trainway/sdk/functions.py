@@ -53,7 +53,7 @@ class FunctionCall:
 
     def args(self) -> list[str]:
         """The arguments of the command."""
-        self._check_size(_LARGEST, "write the data to a file and pass its path")
+        self._check_size(_LARGEST, "write the data to a file and pass the path of the file")
         source = _pieces(self.source)
         head = {**self._head(), "pieces": len(source)}
         return [json.dumps(head), *source, *_pieces(self.arguments)]
@@ -127,7 +127,7 @@ def decoded_result(result: Mapping[str, Any], *, allow_pickle: bool = False) -> 
         raise
     except Exception as error:
         raise TrainwayError(
-            f"what came back of the function cannot be read: {type(error).__name__}: {error}",
+            f"the value that the function returned cannot be read: {type(error).__name__}: {error}",
             hint="the job itself may have written to .trainway/ in its TRAINWAY_OUTPUT_DIR",
         ) from error
 
@@ -147,7 +147,7 @@ def _value(result: Mapping[str, Any], *, allow_pickle: bool) -> Any:
     if encoding == "large":
         raise TrainwayError(
             f"the function returned a {kind} of {value / 1e6:.1f} MB, too much to come back",
-            hint="write it to TRAINWAY_OUTPUT_DIR or an object store, and return its place",
+            hint="write it to TRAINWAY_OUTPUT_DIR or to an object store, and return the path",
         )
     if encoding != "pickle":
         raise ValueError(f"the encoding {encoding!r} is unknown")

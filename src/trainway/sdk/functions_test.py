@@ -365,5 +365,5 @@ def nested(depth: int) -> Any:
     ids=lambda result: str(result.get("encoding"))[:10],
 )
 def test_what_a_job_wrote_there_itself_is_an_error_and_no_traceback(result: Any) -> None:
-    with pytest.raises(TrainwayError, match="what came back of the function cannot be read"):
+    with pytest.raises(TrainwayError, match="the value that the function returned cannot be read"):
         decoded_result(result)

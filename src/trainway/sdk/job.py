@@ -95,7 +95,7 @@ class Job:
             if name is None:
                 return None
             raise NotFoundError(
-                f"the value that {name} returned was lost with the log of its pod",
+                f"the value that {name} returned is lost, because the log of its pod is lost",
                 hint="run it again, or write the value to a volume",
             ) from None
         allowed = self._allow_pickle if allow_pickle is None else allow_pickle

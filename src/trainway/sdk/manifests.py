@@ -284,7 +284,7 @@ def with_wishes(objects: Sequence[Json], wishes: Wishes) -> list[Json]:
     if not wanted or not jobs:
         return list(objects)
     if len(jobs) > 1:
-        raise UsageError(f"{wanted[0]} is for one job, and there are {len(jobs)}")
+        raise UsageError(f"{wanted[0]} can be set for one job only, and there are {len(jobs)}")
     job = deepcopy(jobs[0])
     kind = job["kind"]
     wrong = [
@@ -295,7 +295,7 @@ def with_wishes(objects: Sequence[Json], wishes: Wishes) -> list[Json]:
     if wrong:
         article = "an" if kind == "MPIJob" else "a"
         raise UsageError(
-            f"{wrong[0]} cannot be set for {article} {kind}", hint="write it into the file"
+            f"{wrong[0]} cannot be set for {article} {kind}", hint="set it in the file"
         )
     if wishes.name is not None:
         job.setdefault("metadata", {})["name"] = wishes.name

@@ -213,7 +213,7 @@ def test_any_job_can_be_renamed() -> None:
         ([{"kind": "JobSet"}], Wishes(nodes=2), "nodes cannot be set for a JobSet"),
         ([{"kind": "MPIJob"}], Wishes("a", image="i"), "image cannot be set for an MPIJob"),
         ([train()], Wishes(restarts=1), "restarts cannot be set for a TrainJob"),
-        ([train(), train()], Wishes(name="b"), "name is for one job, and there are 2"),
+        ([train(), train()], Wishes(name="b"), "name can be set for one job only, and there are 2"),
     ],
 )
 def test_wishes_that_cannot_be_met_are_refused(

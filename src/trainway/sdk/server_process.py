@@ -80,7 +80,7 @@ class ServerProcess:
             if child.poll() not in (None, 0):
                 raise self._not_started(f"it ended with status {child.returncode}")
             time.sleep(_STEP_S)
-        raise self._not_started(f"it does not answer after {START_LIMIT_S:.0f} s")
+        raise self._not_started(f"it did not answer within {START_LIMIT_S:.0f} s")
 
     def stop(self) -> bool:
         """Stop the server and wait until it is gone; False if none was running."""
@@ -93,7 +93,9 @@ class ServerProcess:
             deadline = time.monotonic() + STOP_LIMIT_S
             while listens(address) or not has_ended():
                 if time.monotonic() > deadline:
-                    raise UnavailableError(f"the server is still there after {STOP_LIMIT_S:.0f} s")
+                    raise UnavailableError(
+                        f"the server is still running after {STOP_LIMIT_S:.0f} s"
+                    )
                 time.sleep(_STEP_S)
         return True
 
@@ -120,7 +122,7 @@ class ServerProcess:
         if self.home.path.stat().st_uid != os.geteuid():
             raise UnavailableError(
                 f"{self.home.path} belongs to another user",
-                hint="TRAINWAY_HOME names the directory: let it be one of your own",
+                hint="set TRAINWAY_HOME to a directory of your own",
             )
 
     def _spawn(self, options: Sequence[str]) -> _Detached:
@@ -146,7 +148,7 @@ class ServerProcess:
             return _full(full or f"the disk of {self.home.path} is full")
         return UnavailableError(
             f"{error.filename or self.home.path}: {error.strerror}",
-            hint="TRAINWAY_HOME names another directory",
+            hint="set TRAINWAY_HOME to another directory",
         )
 
     def _not_started(self, reason: str) -> UnavailableError:
@@ -158,13 +160,13 @@ class ServerProcess:
         hints = [line.removeprefix(_HINT) for line in lines if line.startswith(_HINT)]
         said = reasons[-1] if reasons else " / ".join(line.strip() for line in lines)
         message = f"the server did not start: {reason}" + (f": {said}" if said else "")
-        hint = hints[-1] if reasons and hints else f"all of its log: {self.home.log}"
+        hint = hints[-1] if reasons and hints else f"the whole log is in {self.home.log}"
         return UnavailableError(message, hint=hint)
 
 
 def _full(disk: str) -> UnavailableError:
     """What to say of a disk on which a server cannot start."""
-    hint = "free some space there, or name another directory with TRAINWAY_HOME"
+    hint = "free some space there, or set TRAINWAY_HOME to another directory"
     return UnavailableError(f"{disk}, so the server cannot start", hint=hint)
 
 

@@ -41,7 +41,7 @@ def test_a_server_that_fails_is_explained_by_its_log(
     with pytest.raises(UnavailableError) as caught:
         ServerProcess(home).ensure()
     assert caught.value.message == "the server did not start: it ended with status 3: one / two"
-    assert caught.value.hint == f"all of its log: {home.log}"
+    assert caught.value.hint == f"the whole log is in {home.log}"
 
 
 def test_the_reason_that_a_server_gives_is_enough(
@@ -57,7 +57,7 @@ def test_a_server_that_never_answers_is_given_up(
 ) -> None:
     program(tmp_path, "exec sleep 1", monkeypatch)
     monkeypatch.setattr(server_process, "START_LIMIT_S", 0.05)
-    with pytest.raises(UnavailableError, match=r"it does not answer after 0 s$"):
+    with pytest.raises(UnavailableError, match=r"it did not answer within 0 s$"):
         ServerProcess(home).start()
 
 
@@ -86,7 +86,7 @@ def test_a_home_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UnavailableError, match="file/home: Not a directory") as caught:
         ServerProcess(Home(tmp_path / "file" / "home")).ensure()
-    assert caught.value.hint == "TRAINWAY_HOME names another directory"
+    assert caught.value.hint == "set TRAINWAY_HOME to another directory"
 
 
 def test_an_idle_server_of_another_version_is_replaced(

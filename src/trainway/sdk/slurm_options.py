@@ -26,7 +26,7 @@ def parsed(texts: Iterable[str]) -> dict[str, Value]:
     for text in texts:
         name, is_given, value = text.partition("=")
         if not name.strip("- "):
-            raise UsageError(f"--slurm {text}: there is no name", hint="write --slurm qos=high")
+            raise UsageError(f"--slurm {text}: the name is missing", hint="write --slurm qos=high")
         found[name] = _FLAGS.get(value, value) if is_given else True
     return found
 
@@ -39,7 +39,8 @@ def with_options(
         return list(objects)
     if (on or "").partition("/")[0] != FAMILY:
         raise UsageError(
-            "options of Slurm are for jobs that run there", hint="--on slurm/CLUSTER, with --slurm"
+            "options of Slurm can only be used for jobs on Slurm",
+            hint="use --slurm together with --on slurm/CLUSTER",
         )
     return [
         _with(obj, options) if obj.get("kind") in (*JOB_KINDS, _TASK) else obj for obj in objects
@@ -55,7 +56,7 @@ def _with(obj: Json, options: Mapping[str, Value]) -> Json:
     except ValueError:
         known = None
     if not isinstance(known, dict):
-        raise UsageError(f"the annotation {ANNOTATION} is no JSON object")
+        raise UsageError(f"the annotation {ANNOTATION} is not a JSON object")
     text = json.dumps({**known, **options})
     metadata["annotations"] = {**annotations, ANNOTATION: text}
     return changed

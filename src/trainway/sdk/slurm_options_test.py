@@ -22,7 +22,7 @@ def test_options_are_words_or_switches() -> None:
 
 @pytest.mark.parametrize("text", ["=high", "--=x", ""])
 def test_an_option_has_a_name(text: str) -> None:
-    with pytest.raises(UsageError, match="there is no name"):
+    with pytest.raises(UsageError, match="the name is missing"):
         parsed([text])
 
 
@@ -57,5 +57,5 @@ def test_they_are_for_slurm(on: str | None) -> None:
 @pytest.mark.parametrize("text", ["{", "[]"])
 def test_an_annotation_that_is_none_is_said(text: str) -> None:
     job = {"kind": "JobSet", "metadata": {"annotations": {ANNOTATION: text}}}
-    with pytest.raises(UsageError, match="no JSON object"):
+    with pytest.raises(UsageError, match="not a JSON object"):
         with_options([job], {"qos": "high"}, "slurm")

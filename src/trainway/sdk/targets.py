@@ -57,11 +57,11 @@ def checked_objects(objects: Sequence[Json], source: str, wishes: Wishes) -> lis
     jobs = [item for item in objects if item.get("kind") in JOB_KINDS]
     if not jobs:
         hint = f"one of {', '.join(JOB_KINDS)} is needed"
-        raise UsageError(f"{source}: there is no job in it", hint=hint)
+        raise UsageError(f"{source}: it contains no job", hint=hint)
     if len(jobs) > 1:
         names = ", ".join(str((job.get("metadata") or {}).get("name")) for job in jobs)
         raise UsageError(
-            f"{source}: there are {len(jobs)} jobs in it: {names}", hint="run one at a time"
+            f"{source}: it contains {len(jobs)} jobs: {names}", hint="submit one file for each job"
         )
     return with_wishes(objects, _named_for_secrets(jobs[0], wishes))
 
@@ -118,8 +118,8 @@ def command_objects(command: Sequence[str], wishes: Wishes) -> list[Json]:
         return trainjob(wishes, _builtin(wishes), command[:1], command[1:])
     if wishes.procs_per_node is not None:
         raise UsageError(
-            "a command decides on its own processes",
-            hint=f"a runtime starts several on each node: --runtime {TORCH_RUNTIME}",
+            "--procs-per-node has no effect on a command",
+            hint=f"use a runtime that starts several processes: --runtime {TORCH_RUNTIME}",
         )
     return plain_objects(wishes, command)
 
@@ -132,8 +132,8 @@ def program_objects(program: str, args: Sequence[str], wishes: Wishes) -> list[J
     if path.is_file() and ("/" in program or which(program) is None):
         if wishes.travels:
             raise UsageError(
-                f"{program} is a file of this machine, which a command does not take along",
-                hint="a task does: write it as the `run` of a task file with a `workdir`",
+                f"{program} is a file on this machine and is not sent along with a command",
+                hint="write a task file with this command as its `run` and a `workdir`",
             )
         return command_objects([*_started(path), *args], _named(wishes, path.stem))
     if not wishes.travels and which(program) is None:
@@ -213,6 +213,7 @@ def _builtin(wishes: Wishes) -> Json | None:
         similar = [known for known in names() if known.startswith(name)]
         hint = f"did you mean {similar[0]}? " if name and similar else ""
         raise NotFoundError(
-            f"there is no runtime {name!r}", hint=f"{hint}There are: {', '.join(names())}"
+            f"there is no runtime {name!r}",
+            hint=f"{hint}The built-in runtimes are: {', '.join(names())}",
         )
     return found

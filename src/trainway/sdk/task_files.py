@@ -101,10 +101,10 @@ def _too_much(found: Sequence[_Found], size: int, way: Way) -> UsageError:
         parts[item.part] += item.size
     largest = ", ".join(f"{name} {_amount(part)}" for name, part in parts.most_common(_SHOWN))
     return UsageError(
-        f"{_amount(size)} of files would have to travel to {way.where}, and "
-        f"{way.largest // _MEGABYTE} MB can; most is in {largest}",
-        hint=f"name what is to stay here in {ignore.SKYIGNORE}, or without one in "
-        f"{ignore.GITIGNORE}; data belongs on a volume",
+        f"{_amount(size)} of files would have to be sent to {way.where}, and the limit is "
+        f"{way.largest // _MEGABYTE} MB; most of it is in {largest}",
+        hint=f"list what is not needed in {ignore.SKYIGNORE} or {ignore.GITIGNORE}; put data on a "
+        "volume",
     )
 
 
@@ -116,7 +116,7 @@ def _of_task(task: Task, index: int, directory: Path) -> Iterator[_Found]:
     if task.workdir:
         folder = directory / Path(task.workdir).expanduser()
         if not folder.is_dir():
-            raise UnreadableError(f"workdir: {task.workdir}: it is no folder")
+            raise UnreadableError(f"workdir: {task.workdir}: it is not a folder")
         yield from _of_folder(folder, workdir_place(index), task.workdir)
     for number, mount in enumerate(task.file_mounts):
         if not mount.is_local:

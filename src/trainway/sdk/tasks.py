@@ -77,7 +77,7 @@ def refuse_missing_files(tasks: Sequence[Task]) -> None:
 def _refuse(wishes: Wishes) -> None:
     refused = [wish for wish in named_wishes(wishes) if wish not in _TAKEN]
     if refused:
-        raise UsageError(f"{refused[0]} cannot be set for a task", hint="write it into the file")
+        raise UsageError(f"{refused[0]} cannot be set for a task", hint="set it in the file")
 
 
 def _limited(objects: list[Json], wishes: Wishes) -> list[Json]:
@@ -91,7 +91,7 @@ def _limited(objects: list[Json], wishes: Wishes) -> list[Json]:
 def sound(parsed: Parsed) -> TaskFile:
     """The file, or an InvalidError with all that is wrong with it."""
     if parsed.is_volume and not parsed.errors:
-        raise UsageError("it makes a volume", hint="there is nothing in it to run")
+        raise UsageError("this file describes a volume", hint="it contains nothing to run")
     if parsed.file is None:
         raise InvalidError([str(error) for error in parsed.errors])
     return parsed.file
@@ -133,7 +133,7 @@ def _with_wishes(file: TaskFile, wishes: Wishes) -> TaskFile:
     if not changes and not resources:
         return file
     if len(file.tasks) > 1:
-        raise UsageError(f"there are {len(file.tasks)} tasks", hint="write it into the file")
+        raise UsageError(f"there are {len(file.tasks)} tasks", hint="set it in the file")
     documents = [_changed(task.to_dict(), changes, resources) for task in file.tasks]
     return TaskFile(_tasks(documents), file.name, file.execution, file.header)
 

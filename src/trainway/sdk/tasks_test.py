@@ -175,8 +175,8 @@ def test_too_much_does_not_travel(project: Path, case: TooMuch) -> None:
 
     total, data = sum(sizes.values()) / 1e6, (case.size + 1_000_000) / 1e6
     assert caught.value.message == (
-        f"{total:.1f} MB of files would have to travel to {case.backend}, and {case.limit} can; "
-        f"most is in data/ {data:.1f} MB, conf 0.5 MB, train.py 0.2 MB"
+        f"{total:.1f} MB of files would have to be sent to {case.backend}, and the limit is "
+        f"{case.limit}; most of it is in data/ {data:.1f} MB, conf 0.5 MB, train.py 0.2 MB"
     )
     assert ".skyignore" in (caught.value.hint or "")
     (project / ".skyignore").write_text("data\n")
@@ -187,5 +187,5 @@ def test_a_mount_counts_under_its_own_name(project: Path) -> None:
     with (project / "data" / "keep").open("wb") as file:
         file.truncate(70_000_000)
 
-    with pytest.raises(UsageError, match=r"most is in data/keep 70.0 MB, data/x.bin"):
+    with pytest.raises(UsageError, match=r"most of it is in data/keep 70.0 MB, data/x.bin"):
         run_objects("file_mounts: {/d: ./data}", "x.yaml", Wishes(on="k8s"))

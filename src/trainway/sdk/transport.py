@@ -132,7 +132,7 @@ class Transport:
         try:
             return json.loads(answer) if answer else None
         except ValueError:
-            raise UnavailableError(f"{self._address} does not speak our API") from None
+            raise UnavailableError(f"{self._address} is not a Trainway server") from None
 
     def stream(
         self,
@@ -233,12 +233,12 @@ class Transport:
     def _unavailable(self, cause: Exception | None) -> UnavailableError:
         if isinstance(cause, TimeoutError):
             return UnavailableError(f"{self._address} did not answer in time")
-        reason = _reason(cause) if cause else "the connection ends again and again"
+        reason = _reason(cause) if cause else "the connection breaks repeatedly"
         if isinstance(cause, _NOBODY_LISTENS):
             return UnavailableError(
-                f"no server listens at {self._address}", hint="trainway server status says more"
+                f"no server listens on {self._address}", hint="run trainway server status"
             )
-        hint = "trainway server logs may say why" if self._address.is_here else None
+        hint = "trainway server logs may show the reason" if self._address.is_here else None
         return UnavailableError(f"no answer from {self._address}: {reason}", hint=hint)
 
 

@@ -37,7 +37,7 @@ def test_a_name_cannot_leave_its_place_in_the_path(fake: FakeServer) -> None:
 
 def test_nobody_listening_is_said_in_one_line(tmp_path: Path) -> None:
     transport = Transport(Address(str(tmp_path / "none.sock")), sleep=lambda _: None)
-    with pytest.raises(UnavailableError, match=r"^no server listens at unix:.*none.sock$"):
+    with pytest.raises(UnavailableError, match=r"^no server listens on unix:.*none.sock$"):
         transport.request("GET", "/server")
 
 

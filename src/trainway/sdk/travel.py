@@ -42,7 +42,7 @@ def staying(
         return ""
     are = "are here and do" if len(names) > 1 else "is here and does"
     lack = "hosts: they must" if to_hosts else "pods: the image must"
-    return f"{', '.join(names)} {are} not travel to the {lack} have the like"
+    return f"{', '.join(names)} {are} not travel to the {lack} provide them"
 
 
 def _named_here(job: Json, exists: Callable[[str], bool]) -> Iterator[str]:

@@ -32,7 +32,7 @@ CASES = [
 def test_files_that_are_named_and_do_not_travel(case: Case) -> None:
     job = plain_jobset(Wishes(name="a", on="k8s"), case.command)
     told = staying([job], HERE.__contains__)
-    rest = " not travel to the pods: the image must have the like"
+    rest = " not travel to the pods: the image must provide them"
     assert told == (f"{case.staying}{rest}" if case.staying else "")
 
 
@@ -40,7 +40,7 @@ def test_of_hosts_other_words_are_used() -> None:
     job = plain_jobset(Wishes(name="a", on="ssh/lab"), ["python3", "train.py"])
     objects = with_bundle([job], Bundle({"main.py": b""}))
     assert staying(objects, HERE.__contains__, to_hosts=True) == (
-        "train.py is here and does not travel to the hosts: they must have the like"
+        "train.py is here and does not travel to the hosts: they must provide them"
     )
     assert travelling(objects, to_hosts=True) == (
         "main.py travels to the hosts; nothing else of this folder does"

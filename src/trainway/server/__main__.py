@@ -60,14 +60,16 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m trainway.server", description=__doc__)
-    parser.add_argument("--home", type=Path, required=True, help="directory of jobs and database")
+    parser.add_argument(
+        "--home", type=Path, required=True, help="directory of the jobs and the database"
+    )
     parser.add_argument("--listen", type=Listen.parse, metavar="HOST:PORT", help="serve TCP too")
     parser.add_argument("--token-file", type=Path, help="file with the token, or with its digest")
     parser.add_argument(
-        "--idle-seconds", type=float, help="end after so long without need; 0: never"
+        "--idle-seconds", type=float, help="seconds without use after which it ends; 0: never"
     )
     parser.add_argument(
-        "--busy-seconds", type=float, default=10.0, help="wait so long for a locked database"
+        "--busy-seconds", type=float, default=10.0, help="seconds to wait for a locked database"
     )
     return parser.parse_args(arguments)
 

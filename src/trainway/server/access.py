@@ -37,7 +37,7 @@ class TokenAccess:
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
         page = _foreign_page(headers)
         if page:
-            refusal = answer(403, "forbidden", f"{page} may not use the server")
+            refusal = answer(403, "forbidden", f"{page} are not allowed to use the server")
             await refusal(scope, receive, send)
             return
         if scope["path"] == _PUBLIC:
@@ -81,7 +81,7 @@ def _bearer(authorization: str) -> str:
 
 
 def _unauthorized() -> Response:
-    hint = "set TRAINWAY_TOKEN to what `trainway server token show` prints where the server runs"
-    refusal = answer(401, "unauthorized", "the server wants its token", hint=hint)
+    hint = "set TRAINWAY_TOKEN to what `trainway server token show` prints on the server's machine"
+    refusal = answer(401, "unauthorized", "the server requires a token", hint=hint)
     refusal.headers["WWW-Authenticate"] = "Bearer"
     return refusal

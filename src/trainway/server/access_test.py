@@ -104,10 +104,10 @@ def test_a_refusal_says_what_to_do(token: TokenFile) -> None:
     assert (b"www-authenticate", b"Bearer") in start["headers"]
     assert json.loads(body["body"])["error"] == {
         "code": "unauthorized",
-        "message": "the server wants its token",
+        "message": "the server requires a token",
         "field": None,
-        "hint": "set TRAINWAY_TOKEN to what `trainway server token show` prints where the server "
-        "runs",
+        "hint": "set TRAINWAY_TOKEN to what `trainway server token show` prints on the "
+        "server's machine",
     }
 
 

@@ -20,7 +20,7 @@ from trainway.server.routes.streams import add_stream_routes
 from trainway.server.service import Service
 
 _ERRORS: Final[dict[int | str, dict[str, Any]]] = {
-    "default": {"model": ErrorAnswer, "description": "anything that went wrong"}
+    "default": {"model": ErrorAnswer, "description": "an error"}
 }
 
 

@@ -33,7 +33,9 @@ class BodyLimit:
             message = await receive()
             count += len(message.get("body", b""))
             if count > self.largest:
-                raise HTTPException(413, f"a body may have {self.largest} bytes at most")
+                raise HTTPException(
+                    413, f"the body of a request may have at most {self.largest} bytes"
+                )
             return message
 
         await self.app(scope, counted, send)

@@ -19,7 +19,7 @@ _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 _WRITABLE: Final = stat.S_IWGRP | stat.S_IWOTH
 _OURS: Final = ("server.", ".server.", "trainway.db", "config.yaml", "token")
 """How the names of our own files begin."""
-_ELSEWHERE: Final = "TRAINWAY_HOME names the directory: let it be one of your own"
+_ELSEWHERE: Final = "set TRAINWAY_HOME to a directory of your own"
 
 
 class HomeError(TrainwayError):
@@ -39,8 +39,8 @@ def prepare_home(path: Path, user: int | None = None) -> None:
             raise HomeError(f"{path} belongs to another user", hint=_ELSEWHERE)
         if mode & stat.S_ISVTX:
             raise HomeError(
-                f"{path} is a directory that several users share",
-                hint=f"TRAINWAY_HOME={path}/NAME makes one of your own in it",
+                f"{path} is shared by several users",
+                hint=f"set TRAINWAY_HOME={path}/NAME to use a directory of your own in it",
             )
         if mode & _OTHERS and _is_ours(os.listdir(opened)):  # noqa: PTH208 - of what was looked at
             os.fchmod(opened, PRIVATE)

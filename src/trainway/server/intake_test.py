@@ -111,7 +111,7 @@ LABELS = submission(metadata={"labels": {"a": "X"}})
 PRIORITY = submission({"priority": "X"})
 PATIENCE = submission(job={"backoffLimit": "X"})
 COMMAND = submission(command="X")
-HALF, NUL = "half a surrogate pair", "U+0000"
+HALF, NUL = "half of a surrogate pair", "U+0000"
 FINITE = "a finite number of 64 bits"
 POD = "objects[0].spec.replicatedJobs[0].template.spec"
 WORDS = f"{POD}.template.spec.containers[0].command[2]"

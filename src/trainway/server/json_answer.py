@@ -22,7 +22,7 @@ class JsonAnswer(JSONResponse):
         """The text; the usual way, unless that fails."""
         try:
             return super().render(content)
-        except ValueError:  # which half a surrogate pair is as well
+        except ValueError:  # which half of a surrogate pair is as well
             return super().render(presentable(content))
 
 

@@ -118,7 +118,7 @@ def _is_file(steps: tuple[Step, ...]) -> bool:
 
 def _text_problem(text: str, *, is_file: bool = False) -> str:
     if not text.isascii() and _SURROGATE.search(text):
-        return "half a surrogate pair is no character"
+        return "half of a surrogate pair is not a character"
     if not is_file and "\0" in text:
         return "the character U+0000 is not allowed"
     return ""

@@ -59,13 +59,13 @@ class Reception:
         end = data.find(b"\n", position)
         self._head += data[position:] if end < 0 else data[position:end]
         if len(self._head) > _LONGEST_HEAD:
-            raise UsageError("the body is no sequence of files")
+            raise UsageError("the body is not a sequence of files")
         if end < 0:
             return len(data)
         name, _, size = self._head.decode("latin-1").partition(" ")
         self._head = b""
         if not (size.isascii() and size.isdigit()):
-            raise UsageError("the body is no sequence of files")
+            raise UsageError("the body is not a sequence of files")
         if int(size) > LARGEST:
             raise UsageError(f"a file of {size} bytes is too large; {LARGEST} is the most")
         self._incoming, self._left = self._store.begin(name), int(size)

@@ -51,9 +51,9 @@ class Case:
 @pytest.mark.parametrize(
     "case",
     [
-        Case("no line", b"x" * 200, "no sequence of files"),
-        Case("no size", b"0" * 64 + b"\n", "no sequence of files"),
-        Case("a negative size", b"0" * 64 + b" -1\n", "no sequence of files"),
+        Case("no line", b"x" * 200, "not a sequence of files"),
+        Case("no size", b"0" * 64 + b"\n", "not a sequence of files"),
+        Case("a negative size", b"0" * 64 + b" -1\n", "not a sequence of files"),
         Case("no digest", b"../../x 1\nx", "no digest"),
         Case("too large", b"0" * 64 + b" 1001\n", "1000 is the most"),
     ],

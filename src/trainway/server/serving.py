@@ -135,7 +135,7 @@ async def _stop_when_asked(
 
 async def _stop_when_idle(service: Service, idle_s: float) -> None:
     await service.wait_until_idle(idle_s)
-    log.info("nobody needs the server")
+    log.info("the server ends, because nobody uses it")
     service.stopping.set()
 
 

@@ -63,7 +63,7 @@ class TokenFile:
             self._digest = read_digest(self.path)
         except TokenFileError as error:
             if self._digest:
-                log.error("nobody can come in over TCP: %s", error.message)
+                log.error("TCP connections are refused: %s", error.message)
             self._digest = ""
 
 
@@ -75,7 +75,7 @@ def read_digest(path: Path) -> str:
     except OSError as error:
         raise TokenFileError(f"{path}: {error.strerror}") from None
     except ValueError:
-        raise TokenFileError(f"{path} holds something other than a token") from None
+        raise TokenFileError(f"{path} does not contain a token") from None
     if not text:
         raise TokenFileError(f"{path} is empty", hint="put a long random text into it")
     match = _HASH.fullmatch(text)

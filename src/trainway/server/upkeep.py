@@ -82,12 +82,12 @@ def backup(home: Path, target: Path, *, force: bool) -> Json:
     """Copy the database, as it is at one moment."""
     path = _database(home)
     if target.exists() and not force:
-        raise ConflictError(f"{target} is there already", hint="--force replaces it")
+        raise ConflictError(f"{target} already exists", hint="use --force to replace it")
     found = problems(path, deep=False)
     if found:
         raise ConflictError(
             f"the database {path} is damaged, and a copy would be too: {found[0]}",
-            hint="trainway server check tells more",
+            hint="trainway server check shows more",
         )
     _do(target, lambda: copy_database(path, target))
     return {"database": str(path), "file": str(target), "bytes": target.stat().st_size}
@@ -100,7 +100,8 @@ def restore(home: Path, source: Path) -> Json:
         held = ServerHome(home, _PATIENCE_S)
     except AlreadyRunningError:
         raise ConflictError(
-            f"a server runs in {home}", hint="trainway server stop, then try again; jobs go on"
+            f"a server is running in {home}",
+            hint="run trainway server stop, then try again; jobs keep running",
         ) from None
     path = held.path / held.DATABASE
     fresh = path.with_name(f"{path.name}.restored")
@@ -116,15 +117,15 @@ def restore(home: Path, source: Path) -> Json:
 def _checked(source: Path) -> None:
     """Refuse what is no whole database of this program or an older one."""
     if not source.is_file():
-        raise NotFoundError(f"{source}: there is no such file")
+        raise NotFoundError(f"{source}: the file does not exist")
     found = problems(source)
     if found:
-        raise UsageError(f"{source} is no whole database: {found[0]}")
+        raise UsageError(f"{source} is not a complete database: {found[0]}")
     with _asked(source) as connection:
         version = _version(connection)
     if version not in known_versions():
         raise UsageError(
-            f"{source} is no database of this program, or of a newer one (version {version})"
+            f"{source} is not a database of Trainway, or it is from a newer version ({version})"
         )
 
 

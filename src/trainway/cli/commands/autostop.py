@@ -19,10 +19,10 @@ DEFAULT_MINUTES: Final = 5
     "--idle-minutes",
     type=click.IntRange(min=0),
     metavar="MINUTES",
-    help=f"After so many minutes without a job; {DEFAULT_MINUTES} where none are given.",
+    help=f"Idle minutes before it happens; {DEFAULT_MINUTES} by default.",
 )
 @click.option("--cancel", is_flag=True, help="Never.")
-@click.option("--down", is_flag=True, help="Go down instead of stopping.")
+@click.option("--down", is_flag=True, help="Take the cluster down instead of stopping it.")
 @yes_option
 def command(
     clusters: tuple[str, ...],
@@ -32,13 +32,13 @@ def command(
     down: bool,
     yes: bool,
 ) -> int:
-    """Let clusters stop or go down when they have had no job for a while.
+    """Stop clusters, or take them down, when they have had no job for a while.
 
-    It happens also when no server runs.
+    This works even when no server is running.
     """
     del yes  # SkyPilot asks; nothing is lost here
     if cancel and (down or idle_minutes is not None):
-        raise UsageError("--cancel stands alone")
+        raise UsageError("--cancel cannot be combined with other options")
     minutes = DEFAULT_MINUTES if idle_minutes is None else idle_minutes
     body = {"idle_minutes": None if cancel else minutes, "down": down}
     what = "goes down" if down else "stops"

@@ -21,13 +21,13 @@ from trainway.sdk.transport import StreamControl
 @every_option("jobs of the cluster")
 @yes_option
 def command(cluster: str, numbers: tuple[int, ...], every: bool, yes: bool) -> int:
-    """End jobs, and wait until nothing of them runs.
+    """End jobs, and wait until none of their processes is left.
 
-    A job goes by its name or id, or by its cluster and its number there; without a number it is the
-    newest of the cluster that runs. Exit status: 102 there is no such job.
+    Name a job by its name or id, or by its cluster and its number there. Without a number it is the
+    newest running job of the cluster. Exit status: 102 there is no such job.
     """
     if every and numbers:
-        raise UsageError("--all and numbers exclude each other")
+        raise UsageError("--all cannot be combined with numbers")
     rest = connect()
     job = None if every or numbers else find_job(rest, cluster, "cancel")
     if job is not None:
@@ -38,7 +38,7 @@ def command(cluster: str, numbers: tuple[int, ...], every: bool, yes: bool) -> i
     for item in wanted:
         if item not in left:
             status = STATUSES[item["job"]["status"]["phase"]]
-            echo_line(f"job {item['number']} of {cluster} has ended already: {status}")
+            echo_line(f"job {item['number']} of {cluster} has already ended: {status}")
     if not left:
         echo_line(f"there is nothing to cancel on {cluster}")
         return 0
@@ -59,7 +59,7 @@ def _cancel(rest: ClusterRest, job: Json, *, yes: bool) -> int:
     """End a job of no cluster."""
     name, id_ = job["metadata"]["name"], job["metadata"]["id"]
     if is_terminal(job):
-        echo_line(f"{name} has ended already: {job['status']['phase']}")
+        echo_line(f"{name} has already ended: {job['status']['phase']}")
         return 0
     if not confirm(f"Cancel {name} ({id_})?", yes=yes):
         return 1

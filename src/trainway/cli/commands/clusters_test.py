@@ -209,7 +209,7 @@ def test_jobs_are_cancelled_by_number(fake: FakeServer) -> None:
         invoke("exec", "-d", "dev", "true")
     fake.update(fake.jobs["id0000"], "Succeeded")
     fake.update(fake.jobs["id0001"], "Running")
-    assert invoke("cancel", "dev", "1", "-y").stderr.startswith("job 1 of dev has ended already")
+    assert invoke("cancel", "dev", "1", "-y").stderr.startswith("job 1 of dev has already ended")
     assert invoke("cancel", "dev", "-y").stdout == "job 2 cancelled\n"
     assert invoke("cancel", "dev", "-a", "-y").stdout == "job 3 cancelled\n"
     assert invoke("cancel", "dev", "9", "-y").exit_code == 102
@@ -237,10 +237,10 @@ def test_clusters_are_stopped_started_and_given_back(fake: FakeServer) -> None:
 def test_one_that_fails_stops_no_other(fake: FakeServer) -> None:
     for name in ("a", "b"):
         fake.clusters.add(name)
-    fake.clusters.refusals["stop"] = "its hosts are not ours to switch off"
+    fake.clusters.refusals["stop"] = "its hosts cannot be switched off"
     result = invoke("stop", "-a", "-y")
     assert result.exit_code == 1
-    assert result.stderr == "error: its hosts are not ours to switch off\n" * 2
+    assert result.stderr == "error: its hosts cannot be switched off\n" * 2
 
 
 @pytest.mark.parametrize("verb", ["status", "stop", "down", "autostop", "start", "queue"])

@@ -23,13 +23,13 @@ _MARKS: Final = {True: "ok", False: "no"}
 
 
 @click.command("doctor")
-@click.option("--deep", is_flag=True, help="Also run a short job on every cluster of Slurm.")
+@click.option("--deep", is_flag=True, help="Also run a short job on every Slurm cluster.")
 @click.option("--any", "anywhere", is_flag=True, help="Succeed if jobs can run anywhere at all.")
 @output_option(("table", "json", "yaml"))
 def command(output: str, *, deep: bool, anywhere: bool) -> int:
     """Check the server and every backend.
 
-    It says what works, and how to mend what does not. Exit status: 0 if every check says ok, or
+    It says what works, and how to fix what does not. Exit status: 0 if every check says ok, or
     with --any if jobs can run somewhere; else 1.
     """
     report = _report(deep=deep)

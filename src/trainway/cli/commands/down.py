@@ -10,9 +10,9 @@ from trainway.cli.cluster_options import clusters_argument, every_option, yes_op
 @clusters_argument
 @every_option("clusters")
 @yes_option
-@click.option("-p", "--purge", is_flag=True, help="Forget them also where nobody answers.")
+@click.option("-p", "--purge", is_flag=True, help="Forget them even if their hosts do not answer.")
 def command(clusters: tuple[str, ...], every: bool, yes: bool, purge: bool) -> int:
-    """End the jobs of clusters, give back what they hold, and forget them.
+    """Take clusters down: end their jobs, release what they hold, and forget them.
 
     Their jobs and logs stay: see trainway jobs list.
     """

@@ -18,9 +18,9 @@ trainway exec CLUSTER TASK.yaml
 trainway exec CLUSTER 'echo $SKYPILOT_NODE_RANK'
 trainway exec CLUSTER -- COMMAND ARGS...
 
-It waits in the cluster's queue until it fits beside the others. The workdir travels again.
+The job waits in the cluster's queue until there is room for it. The workdir is sent again.
 
-Exit status: as of launch.
+Exit status: the same as for launch.
 """
 
 
@@ -28,7 +28,9 @@ Exit status: as of launch.
 @cluster_argument
 @click.argument("words", metavar="[TASK.yaml|COMMAND]...", nargs=-1, shell_complete=complete_files)
 @task_group
-@click.option("-d", "--detach-run", "detach", is_flag=True, help="Only submit; print the number.")
+@click.option(
+    "-d", "--detach-run", "detach", is_flag=True, help="Only submit the job, and print its number."
+)
 @click.pass_context
 def command(ctx: click.Context, /, cluster: str, words: tuple[str, ...], **options: Any) -> int:
     """Submit, then show."""

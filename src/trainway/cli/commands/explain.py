@@ -35,8 +35,8 @@ trainway explain FILE.yaml...         TrainJobs, MPIJobs, JobSets, tasks and tra
 trainway explain train.py --lr 0.1    the job of a script
 trainway explain -- COMMAND ARGS...   the job of a command
 
-It prints what would be created in a cluster. Built-in runtimes need no file. Keys are generated
-anew each time, and values of secrets are hidden. The options of run say what the job is to be.
+It prints what would be created in a cluster. Built-in runtimes need no file. New keys
+are generated each time, and values of secrets are hidden. The options of run describe the job.
 """
 
 
@@ -62,19 +62,19 @@ anew each time, and values of secrets are hidden. The options of run say what th
     type=click.Choice(["kubernetes"]),
     default="kubernetes",
     show_default=True,
-    help="Where the job is to run, which decides the host names in it.",
+    help="Where the job will run; this decides the host names in it.",
 )
-@click.option("--redact", is_flag=True, help="Put a word in place of generated keys.")
+@click.option("--redact", is_flag=True, help="Replace generated keys with a word.")
 @infra_option(
-    "Print what would be sent there instead, such as k8s/CONTEXT/NAMESPACE. It asks the "
-    "backend what it understands, and sends nothing. Values of Secrets are hidden. Of Slurm it is "
-    "the script, as sbatch takes it."
+    "Print what would be sent to this place instead, such as k8s/CONTEXT/NAMESPACE. The backend "
+    "is asked what it supports, and nothing is submitted. Values of Secrets are hidden. For Slurm "
+    "it is the script for sbatch."
 )
 @slurm_option
 @click.option(
     "--num-jobs",
     type=click.IntRange(min=1),
-    help="With --on, what would be sent for the first of so many jobs; to Slurm they go as one.",
+    help="With --on, print what would be sent for the first of this many jobs.",
 )
 @wishes_group
 @click.pass_context
@@ -92,14 +92,14 @@ def command(
     wishes = _without_secrets(wishes_of(options))
     inputs = _inputs(files, ctx.obj, filenames, wishes)
     if not inputs:
-        raise UsageError("it makes a volume", hint="there is nothing in it to run")
+        raise UsageError("this file describes a volume", hint="it contains nothing to run")
     given, count = parsed(options["slurm"]), options["num_jobs"]
     if wishes.on:
         objects = _planned(inputs, wishes, given, count)
     elif given:
-        raise UsageError("--slurm is for --on slurm/CLUSTER")
+        raise UsageError("--slurm can only be used with --on slurm/CLUSTER")
     elif count:
-        raise UsageError("--num-jobs is for --on")
+        raise UsageError("--num-jobs can only be used with --on")
     else:
         files_of_pods = [item.data for item in inputs if _is_own(item)]
         rest = [item for item in inputs if not _is_own(item)]

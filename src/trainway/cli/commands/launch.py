@@ -34,9 +34,9 @@ trainway launch TASK.yaml -c NAME
 trainway launch -c NAME --gpus A100:0.5 'echo $HOSTNAME'
 trainway launch -c NAME -- COMMAND ARGS...
 
-A cluster is a held part of this machine, of a pool of SSH hosts, or of a Slurm cluster, with a
-queue of its own; a new one has as many nodes, and on each what, the task asks for. Its setup runs
-first. Ctrl-C asks whether to leave the job alone or to cancel it.
+A cluster is a part of this machine, of a pool of SSH hosts, or of a Slurm cluster that you hold. It
+has its own queue. A new cluster has the nodes and resources that the task asks for. The setup of
+the task runs first. Ctrl-C asks whether to leave the job running or to cancel it.
 
 Exit status: 0 the job succeeded, 100 it failed, 101 it has not ended, 103 it was cancelled; 1 an
 error, 2 wrong usage, 3 something was not found.
@@ -46,19 +46,25 @@ error, 2 wrong usage, 3 something was not found.
 @click.command("launch", cls=WordsCommand, help=_HELP)
 @click.argument("words", metavar="[TASK.yaml|COMMAND]...", nargs=-1, shell_complete=complete_files)
 @click.option(
-    "-c", "--cluster", default="", help="The cluster; else a name is made up.",
+    "-c", "--cluster", default="", help="The name of the cluster; without it a name is generated.",
     shell_complete=complete_clusters,
 )  # fmt: skip
 @infra_option
 @task_group
-@click.option("-d", "--detach-run", "detach", is_flag=True, help="Only submit; print the number.")
+@click.option(
+    "-d", "--detach-run", "detach", is_flag=True, help="Only submit the job, and print its number."
+)
 @idle_option
-@click.option("--down", is_flag=True, help="Go down when idle, instead of stopping.")
+@click.option(
+    "--down", is_flag=True, help="Take the cluster down when it is idle, instead of stopping it."
+)
 @yes_option
-@click.option("--no-setup", is_flag=True, help="Leave out the task's setup.")
-@click.option("--fast", is_flag=True, help="Leave it out if the cluster is up already.")
+@click.option("--no-setup", is_flag=True, help="Do not run the setup of the task.")
+@click.option("--fast", is_flag=True, help="Do not run the setup if the cluster is already up.")
 @slurm_option
-@click.option("--dryrun", "--dry-run", is_flag=True, help="Only say what the cluster would be.")
+@click.option(
+    "--dryrun", "--dry-run", is_flag=True, help="Only describe the cluster that would be made."
+)
 @click.pass_context
 def command(ctx: click.Context, /, words: tuple[str, ...], **options: Any) -> int:
     """Make the cluster, submit, then show."""

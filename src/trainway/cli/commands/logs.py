@@ -23,12 +23,21 @@ _BATCH: Final = 500
 @click.argument("name", metavar="CLUSTER|NAME", shell_complete=complete_clusters_and_refs)
 @click.argument("number", metavar="[JOB]", type=click.IntRange(min=1), required=False)
 @click.option(
-    "-f", "--follow/--no-follow", default=True, help="Go on until the job ends; the default."
+    "-f",
+    "--follow/--no-follow",
+    default=True,
+    help="Keep printing until the job ends; this is the default.",
 )
 @click.option("--role", help="Only this role: node, launcher, worker, ...")
-@click.option("--rank", type=click.IntRange(min=0), help="Only this pod of a role.")
-@click.option("--tail", type=click.IntRange(min=0), help="Only so many lines; 0: all.")
-@click.option("--status", is_flag=True, help="Only how the job is: exit status 0 if it succeeded.")
+@click.option("--rank", type=click.IntRange(min=0), help="Only the pod with this rank.")
+@click.option(
+    "--tail", type=click.IntRange(min=0), help="Only this many lines from the end; 0 prints all."
+)
+@click.option(
+    "--status",
+    is_flag=True,
+    help="Print only the status; the exit status is 0 if the job succeeded.",
+)
 def command(
     name: str,
     number: int | None,
@@ -40,8 +49,8 @@ def command(
 ) -> int:
     """Print the logs of a job.
 
-    The job goes by its name or id, or by its cluster and its number there; without a number it is
-    the newest of the cluster.
+    Name the job by its name or id, or by its cluster and its number there. Without a number it is
+    the newest job of the cluster.
 
     Exit status: 0 the job succeeded, 100 it failed, 101 it has not ended, 102 there is no such job,
     103 it was cancelled. With --status: 0 it succeeded, 1 it did not.

@@ -95,7 +95,7 @@ def test_a_job_of_no_cluster_is_cancelled_by_its_name(fake: FakeServer) -> None:
     job = fake.add_job("train", "Running")
     assert invoke("cancel", "train", "-y").stdout == "train: Cancelled\n"
     assert job["status"]["phase"] == "Cancelled"
-    assert invoke("cancel", "train", "-y").stderr == "train has ended already: Cancelled\n"
+    assert invoke("cancel", "train", "-y").stderr == "train has already ended: Cancelled\n"
 
 
 @pytest.mark.parametrize("words", [("jobs", "logs", "-f", "train"), ("logs", "train")])

@@ -38,15 +38,15 @@ _LAST_LINES: Final = 5
 _HELP: Final = """Run a job and show it until it ends.
 
 \b
-trainway run FILE.yaml             a TrainJob, MPIJob, JobSet or task, and what it needs
+trainway run FILE.yaml             a TrainJob, MPIJob, JobSet or task
 trainway run train.py --lr 0.1     a script, with torchrun where there is torch
 trainway run COMMAND ARGS...       anything else: a program or a shell script
 
-Options that are listed below are Trainway's wherever they stand. All other words go to the script
-or command, and so does everything after --. Options replace what a TrainJob in a file says.
-Without a terminal the logs go to stdout, and what happens to the job to stderr. Ctrl-C asks whether
-to leave the job alone or to cancel it.
-Of several jobs (--num-jobs) it only tells how they end.
+The options below are Trainway's wherever they stand. All other words are passed to the script or
+command, and so is everything after --. Options take precedence over a TrainJob in a file.
+Without a terminal the logs go to stdout and changes of the phase to stderr. Ctrl-C asks whether to
+leave the job running or to cancel it.
+For several jobs (--num-jobs) it prints only how each of them ends.
 
 Exit status: 0 the job succeeded, 4 it failed, 1 an error, 2 wrong usage, 3 something was not found.
 """
@@ -64,18 +64,20 @@ Exit status: 0 the job succeeded, 4 it failed, 1 an error, 2 wrong usage, 3 some
 @click.option(
     "--pack", is_flag=True, help="Let several nodes of the job share one SSH host or Slurm node."
 )
-@click.option("--priority", type=int, default=0, help="Jobs of higher priority start first.")
-@infra_option("Where to run; see trainway doctor.")
+@click.option("--priority", type=int, default=0, help="Jobs with a higher priority start first.")
+@infra_option("Where to run; trainway doctor lists the places.")
 @slurm_option
 @click.option(
-    "--oversubscribe", is_flag=True, help="Run it even if it asks for more than there is."
+    "--oversubscribe", is_flag=True, help="Start the job even if it requests more than there is."
 )
 @click.option(
     "--num-jobs",
     type=click.IntRange(min=1),
-    help="So many jobs of it, NAME-0 and so on, which differ in TRAINWAY_JOB_RANK.",
+    help="Submit this many jobs, NAME-0, NAME-1 and so on; each has its own TRAINWAY_JOB_RANK.",
 )
-@click.option("-d", "--detach", is_flag=True, help="Only submit; print the job's name and id.")
+@click.option(
+    "-d", "--detach", is_flag=True, help="Only submit the job, and print its name and id."
+)
 @click.option(
     "--dry-run", "--dryrun", is_flag=True, help="Only print the objects that would be submitted."
 )
@@ -147,11 +149,11 @@ def _say_goes_on(jobs: list[Json]) -> None:
     name, id_ = jobs[0]["metadata"]["name"], jobs[0]["metadata"]["id"]
     if len(jobs) > 1:
         last, most = jobs[-1]["metadata"]["name"], len(jobs) - 1
-        echo_line(f"{name} to {last} go on. To look at them: trainway jobs list")
+        echo_line(f"{name} to {last} keep running. To see them: trainway jobs list")
         start = name.removesuffix("0")
         echo_line(f"To end them: trainway jobs cancel {start}{{0..{most}}}")
     else:
-        echo_line(f"{name} goes on. To look at it: trainway jobs logs -f {id_}")
+        echo_line(f"{name} keeps running. To see it: trainway jobs logs -f {id_}")
         echo_line(f"To end it: trainway jobs cancel {id_}")
 
 
@@ -193,7 +195,7 @@ def _target(
     if target == _STDIN or suffix in MANIFESTS:
         refuse_options(others, click.get_current_context())
         if others or rest:
-            raise UsageError(f"{target} takes no arguments", hint="--env passes variables")
+            raise UsageError(f"{target} does not take arguments", hint="pass variables with --env")
         text = sys.stdin.read() if target == _STDIN else read_manifest(Path(target))
         name = "<stdin>" if target == _STDIN else target
         return name, _manifest(text, name, wishes)

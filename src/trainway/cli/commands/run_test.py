@@ -64,7 +64,7 @@ def test_a_script_goes_to_pods_with_its_modules(fake: FakeServer) -> None:
     assert result.stderr == (
         "note: train.py and 1 module beside it travel to the pods; nothing else of this folder"
         " does\n"
-        "note: a.yaml is here and does not travel to the pods: the image must have the like\n"
+        "note: a.yaml is here and does not travel to the pods: the image must provide them\n"
     )
     objects, options = sent(fake)
     assert options["backend"] == "k8s/test"
@@ -185,7 +185,8 @@ def test_a_runtime_decides_how_a_script_is_run(fake: FakeServer) -> None:
     result = invoke("--runtime", "torch", "train.py")
     assert result.exit_code == 3
     assert result.stderr.startswith(
-        "error: there is no runtime 'torch'\nhint: did you mean torch-distributed? There are: "
+        "error: there is no runtime 'torch'\n"
+        "hint: did you mean torch-distributed? The built-in runtimes are: "
     )
 
 
@@ -230,32 +231,35 @@ def test_images_count_where_there_are_containers(fake: FakeServer) -> None:
             ["--lr", "0.1", "train.py"],
             (
                 "error: trainway run has no option --lr\n"
-                "hint: see trainway run --help. The options of your program stand behind its name"
+                "hint: see trainway run --help. Options of your program come after its name"
             ),
         ),
         (
             ["--nmae", "x", "train.py"],
             (
                 "error: trainway run has no option --nmae\n"
-                "hint: did you mean --name? The options of your program stand behind its name"
+                "hint: did you mean --name? Options of your program come after its name"
             ),
         ),
         (
             ["train.py", "-debug"],
             (
-                "error: -debug could be meant for trainway or for what it runs; put -- before the "
-                "arguments of your program\nhint: see trainway run --help"
+                "error: -debug could be an option of trainway or of your program; put -- before "
+                "the arguments of your program\nhint: see trainway run --help"
             ),
         ),
         (
             ["a.yaml", "--lr=1"],
             (
                 "error: trainway run has no option --lr\n"
-                "hint: see trainway run --help. The options of your program stand behind its name"
+                "hint: see trainway run --help. Options of your program come after its name"
             ),
         ),
-        (["a.yaml", "x"], "error: a.yaml takes no arguments\nhint: --env passes variables"),
-        (["a.yaml", "--", "x"], "error: a.yaml takes no arguments\nhint: --env passes variables"),
+        (["a.yaml", "x"], "error: a.yaml does not take arguments\nhint: pass variables with --env"),
+        (
+            ["a.yaml", "--", "x"],
+            "error: a.yaml does not take arguments\nhint: pass variables with --env",
+        ),
         (["no.yaml"], "error: no.yaml: No such file or directory"),
         (["no.py"], "error: no.py: No such file or directory"),
         (
@@ -269,9 +273,9 @@ def test_images_count_where_there_are_containers(fake: FakeServer) -> None:
         (
             ["--on", "ssh/lab", "./train.txt"],
             (
-                "error: ./train.txt is a file of this machine, which a command does not take "
-                "along\n"
-                "hint: a task does: write it as the `run` of a task file with a `workdir`"
+                "error: ./train.txt is a file on this machine and is not sent along with "
+                "a command\n"
+                "hint: write a task file with this command as its `run` and a `workdir`"
             ),
         ),
         (
@@ -284,21 +288,21 @@ def test_images_count_where_there_are_containers(fake: FakeServer) -> None:
         (
             ["--gpus", "A100:8", "a.yaml"],
             (
-                "error: Invalid value for '--gpus': 'A100:8' names a kind of GPU, and here only "
-                "their number counts: --gpus 8. Tasks and clusters take kinds: trainway launch "
-                "--gpus A100:8\nhint: see trainway run --help"
+                "error: Invalid value for '--gpus': 'A100:8' names a type of GPU, and this "
+                "command takes only a number: --gpus 8. Tasks and clusters accept types: "
+                "trainway launch --gpus A100:8\nhint: see trainway run --help"
             ),
         ),
-        (["--env", "=1", "a.yaml"], "error: --env =1: there is no name"),
+        (["--env", "=1", "a.yaml"], "error: --env =1: the name is missing"),
         (
             ["--env", "NO_SUCH", "a.yaml"],
-            "error: --env NO_SUCH: there is no such variable\nhint: write NO_SUCH=VALUE",
+            "error: --env NO_SUCH: this variable is not set here\nhint: write NO_SUCH=VALUE",
         ),
         (
             ["--procs-per-node", "2", "--", "echo"],
             (
-                "error: a command decides on its own processes\n"
-                "hint: a runtime starts several on each node: --runtime torch-distributed"
+                "error: --procs-per-node has no effect on a command\n"
+                "hint: use a runtime that starts several processes: --runtime torch-distributed"
             ),
         ),
         (
@@ -318,7 +322,7 @@ def test_images_count_where_there_are_containers(fake: FakeServer) -> None:
         ),
         (
             ["--restarts", "1", "a.yaml"],
-            "error: restarts cannot be set for a TrainJob\nhint: write it into the file",
+            "error: restarts cannot be set for a TrainJob\nhint: set it in the file",
         ),
     ],
 )

@@ -27,7 +27,7 @@ def command() -> None:
     type=click.Choice(["table", "json", "yaml", "name"]),
     default="table",
     show_default=True,
-    help="The form to print them in.",
+    help="The output format.",
 )
 def list_runtimes(output: str) -> None:
     """List the built-in runtimes."""
@@ -49,7 +49,7 @@ def list_runtimes(output: str) -> None:
     type=click.Choice(["yaml", "json"]),
     default="yaml",
     show_default=True,
-    help="The form to print it in.",
+    help="The output format.",
 )
 def show(name: str, output: str) -> None:
     """Print the runtime NAME."""

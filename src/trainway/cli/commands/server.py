@@ -26,8 +26,8 @@ _CHUNK: Final = 1 << 16
 def command() -> None:
     """Start, stop or look at the embedded server.
 
-    It starts with the first command that needs it, and ends when it is idle and nothing runs. Jobs
-    go on without it.
+    It starts with the first command that needs it, and ends when no job is active and nobody uses
+    it. Jobs keep running without it.
     """
 
 
@@ -47,12 +47,12 @@ def _checked_listen(_ctx: click.Context, _param: click.Parameter, value: str | N
     "--listen",
     metavar="HOST:PORT",
     callback=_checked_listen,
-    help="Listen there as well as on the socket.",
+    help="Also listen on this address, in addition to the socket.",
 )
 @click.option(
     "--token-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="What clients must show, in place of a token that is made.",
+    help="A file with the token that clients must send, instead of a generated one.",
 )
 def start(listen: str | None, token_file: Path | None) -> None:
     """Start the server."""
@@ -62,25 +62,25 @@ def start(listen: str | None, token_file: Path | None) -> None:
     if listens(process.home.address(process.home.server_info())):
         if not options:
             process.ensure()
-            echo_line("a server runs already")
+            echo_line("the server is already running")
             return
         process.stop()
-        echo_line("the server that ran has stopped, to listen there; jobs go on")
+        echo_line("the server was restarted so that it listens there; jobs keep running")
     address = process.start(options)
     if not listen:
-        echo_line(f"the server listens at {address}")
+        echo_line(f"the server listens on {address}")
         return
     place = process.home.server_info().get("listen", listen)
-    echo_line(f"the server listens at {address} and http://{place}")
+    echo_line(f"the server listens on {address} and http://{place}")
     token = f"the one in {token_file}" if token_file else "`trainway server token show` prints it"
-    echo_line(f"clients elsewhere need its token: TRAINWAY_TOKEN=... ({token})")
+    echo_line(f"clients on other machines need its token: TRAINWAY_TOKEN=... ({token})")
 
 
 @command.command("stop")
 def stop() -> None:
-    """Stop the server; jobs go on."""
+    """Stop the server; jobs keep running."""
     stopped = _process().stop()
-    echo_line("the server has stopped" if stopped else "no server runs")
+    echo_line("the server has stopped" if stopped else "no server is running")
 
 
 @command.command("status")
@@ -96,12 +96,12 @@ def status(output: str) -> None:
 
 @command.group("token")
 def token() -> None:
-    """Show or replace the token, which is needed to use the server over TCP."""
+    """Show or replace the token that clients need to use the server over TCP."""
 
 
 @token.command("show")
 def show_token() -> None:
-    """Print the token that the server wants to be shown."""
+    """Print the token of the server."""
     home = Home.of_environment()
     found = home.token()
     if not found:
@@ -114,16 +114,16 @@ def show_token() -> None:
 
 @token.command("rotate")
 def rotate_token() -> None:
-    """Replace the token; whoever has the old one is cut off."""
+    """Replace the token; clients with the old one are disconnected."""
     connect().rotate_token()
     echo_line("the token was replaced; trainway server token show prints the new one")
 
 
 @command.command("logs")
-@click.option("-f", "--follow", is_flag=True, help="Go on with what is written from now on.")
-@click.option("--tail", type=click.IntRange(min=0), help="Only so many lines from the end.")
+@click.option("-f", "--follow", is_flag=True, help="Keep printing new lines.")
+@click.option("--tail", type=click.IntRange(min=0), help="Only this many lines from the end.")
 def logs(follow: bool, tail: int | None) -> None:
-    """Print what the server says about itself."""
+    """Print the log of the server."""
     home = Home.of_environment()
     try:
         with home.log.open("rb") as file:
@@ -177,7 +177,9 @@ def _running() -> Rest:
     home = Home.of_environment()
     address = home.address(home.server_info())
     if not listens(address):
-        raise NotFoundError("no server runs", hint="it starts with the first command that needs it")
+        raise NotFoundError(
+            "no server is running", hint="it starts with the first command that needs it"
+        )
     expect_notices()
     return Rest(Transport(address))
 

@@ -41,7 +41,7 @@ def test_a_server_that_runs_is_told_of(fake: FakeServer) -> None:
 
 def test_asking_for_the_server_does_not_start_it() -> None:
     result = invoke("server", "status")
-    assert (result.exit_code, result.stderr.splitlines()[0]) == (3, "error: no server runs")
+    assert (result.exit_code, result.stderr.splitlines()[0]) == (3, "error: no server is running")
 
 
 def test_a_server_is_named_by_the_environment(
@@ -66,8 +66,8 @@ def test_a_server_starts_with_its_options(
     token.write_text("t")
     result = invoke("server", "start", "--listen", "0.0.0.0:80", "--token-file", str(token))
     assert result.stderr.splitlines() == [
-        f"the server listens at unix:{home}/server.sock and http://0.0.0.0:80",
-        f"clients elsewhere need its token: TRAINWAY_TOKEN=... (the one in {token})",
+        f"the server listens on unix:{home}/server.sock and http://0.0.0.0:80",
+        f"clients on other machines need its token: TRAINWAY_TOKEN=... (the one in {token})",
     ]
     assert given == [["--listen", "0.0.0.0:80", "--token-file", str(token)]]
 
@@ -94,7 +94,7 @@ def test_a_wrong_address_is_refused(listen: str) -> None:
 
 
 def test_a_server_that_runs_is_not_started_again(fake: FakeServer) -> None:
-    assert invoke("server", "start").stderr == "a server runs already\n"
+    assert invoke("server", "start").stderr == "the server is already running\n"
     assert fake.requests == []
 
 
@@ -103,8 +103,8 @@ def test_a_server_that_runs_is_replaced_by_one_that_listens_elsewhere(
 ) -> None:
     monkeypatch.setattr(ServerProcess, "start", lambda self, _options: self.home.address({}))
     assert invoke("server", "start", "--listen", "localhost:80").stderr.splitlines()[:2] == [
-        "the server that ran has stopped, to listen there; jobs go on",
-        f"the server listens at unix:{home}/server.sock and http://localhost:80",
+        "the server was restarted so that it listens there; jobs keep running",
+        f"the server listens on unix:{home}/server.sock and http://localhost:80",
     ]
     assert ("POST", "/api/v1/server/stop") in [request[:2] for request in fake.requests]
 
@@ -112,7 +112,7 @@ def test_a_server_that_runs_is_replaced_by_one_that_listens_elsewhere(
 def test_a_server_is_stopped(home: Path) -> None:
     FakeServer(home)
     assert invoke("server", "stop").stderr == "the server has stopped\n"
-    assert invoke("server", "stop").stderr == "no server runs\n"
+    assert invoke("server", "stop").stderr == "no server is running\n"
 
 
 def test_the_log_of_the_server_is_printed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,7 +201,7 @@ def test_doctor_survives_a_server_that_does_not(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("TRAINWAY_SERVER", "http://localhost:1")
     result = invoke("doctor")
     assert result.exit_code == 1
-    assert "  no  server: no server listens at http://localhost:1\n" in result.stdout
+    assert "  no  server: no server listens on http://localhost:1\n" in result.stdout
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -24,7 +24,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.command("check")
 @output_option(("table", "json", "yaml"))
 def check(output: str) -> int:
-    """Look through the database and the jobs' directories.
+    """Check the database and the directories of the jobs.
 
     Exit code 1 if the database is damaged, 3 if there is none.
     """
@@ -38,9 +38,9 @@ def check(output: str) -> int:
 
 @click.command("backup")
 @click.argument("file", type=_FILE)
-@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@click.option("--force", is_flag=True, help="Replace an existing file.")
 def backup(file: Path, force: bool) -> None:
-    """Copy the database to FILE, also while the server runs."""
+    """Copy the database to FILE; the server may be running."""
     made = _upkeep("backup", str(file), *(["--force"] if force else []))
     echo_line(f"{made['file']} is a copy of {made['database']} ({made['bytes']} bytes)")
 
@@ -48,22 +48,22 @@ def backup(file: Path, force: bool) -> None:
 @click.command("restore")
 @click.argument("file", type=_FILE)
 def restore(file: Path) -> None:
-    """Put FILE, a backup, in the place of the database.
+    """Replace the database with FILE, a backup.
 
-    The present one is kept beside it. Jobs that have started since are found again in their
-    directories by the next command.
+    The present database is kept beside it. The next command finds jobs that have started since the
+    backup in their directories.
     """
     made = _upkeep("restore", str(file))
     echo_line(f"{made['database']} is now a copy of {made['file']}")
     if made["kept"]:
-        echo_line(f"what it was before is kept as {made['kept']}")
+        echo_line(f"the previous database is kept as {made['kept']}")
 
 
 def _upkeep(*words: str) -> Json:
     if configured_address() is not None:
         raise UsageError(
-            "TRAINWAY_SERVER names a server, whose database only its own machine can reach",
-            hint="run this there, without TRAINWAY_SERVER",
+            "TRAINWAY_SERVER names a server whose database is on its own machine",
+            hint="run this command on that machine, without TRAINWAY_SERVER",
         )
     home = Home.of_environment()
     command = [sys.executable, "-m", "trainway.server.upkeep", "--home", str(home.path), *words]
@@ -72,7 +72,9 @@ def _upkeep(*words: str) -> Json:
         answer: Json = json.loads(done.stdout)
     except ValueError:
         said = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
-        raise TrainwayError(": ".join(["the database cannot be looked after", *said])) from None
+        raise TrainwayError(
+            ": ".join(["the database cannot be checked, copied or restored", *said])
+        ) from None
     if "error" in answer:
         raise from_response(500, done.stdout)
     return answer
@@ -92,7 +94,7 @@ def _report(found: Json) -> list[str]:
         version += f", which the next server upgrades to {found['newestVersion']}"
     counts = ", ".join(f"{count} {name}" for name, count in found["counts"].items())
     strays, lost = found["directoriesWithoutRecord"], found["recordsWithoutDirectory"]
-    lines = [f"{found['database']} is well", f"  version {version}", f"  {counts}"]
+    lines = [f"{found['database']} is not damaged", f"  version {version}", f"  {counts}"]
     if strays:
         lines.append(f"  directories without a record, taken up at the next start: {_few(strays)}")
     if lost:

@@ -19,9 +19,9 @@ from trainway.errors import UnavailableError
 def command(cluster: str, words: tuple[str, ...]) -> None:
     """Open a shell on the first node of a cluster, or run a command there.
 
-    On this machine it is your shell, in the cluster's folder and with its GPUs; on SSH hosts it is
-    ssh, on Slurm a step of its allocation. What runs there is no job, and does not keep the cluster
-    from stopping.
+    On this machine it is your shell, in the folder of the cluster and with its GPUs. On SSH hosts
+    it is ssh, and on Slurm a step of the allocation. What you run there is not a job: it does not
+    keep the cluster from stopping.
     """
     place = connect().access(cluster)
     if place.get("step"):

@@ -10,12 +10,14 @@ from trainway.cli.cluster_options import clusters_argument, every_option, idle_o
 @clusters_argument
 @every_option("clusters that are stopped")
 @idle_option
-@click.option("--down", is_flag=True, help="Go down when idle, instead of stopping.")
+@click.option(
+    "--down", is_flag=True, help="Take the cluster down when it is idle, instead of stopping it."
+)
 @yes_option
 def command(
     clusters: tuple[str, ...], every: bool, idle_minutes: int | None, down: bool, yes: bool
 ) -> int:
-    """Start stopped clusters; one that is up stays as it is."""
+    """Start stopped clusters; a cluster that is up stays as it is."""
     del yes  # SkyPilot asks; nothing is lost here
     body = {"idle_minutes": idle_minutes, "down": down}
     return act(

@@ -15,8 +15,8 @@ from trainway.errors import ConflictError, UsageError
 @click.command("status")
 @clusters_argument
 @output_option(("table", "json"))
-@click.option("--ip", is_flag=True, help="Only the address of the cluster's first node.")
-@click.option("-r", "--refresh", is_flag=True, help="Ask those who keep the clusters first.")
+@click.option("--ip", is_flag=True, help="Print only the address of the first node of the cluster.")
+@click.option("-r", "--refresh", is_flag=True, help="Ask for the current state first.")
 def command(clusters: tuple[str, ...], output: str, ip: bool, refresh: bool) -> None:
     """Show clusters.
 
@@ -26,7 +26,9 @@ def command(clusters: tuple[str, ...], output: str, ip: bool, refresh: bool) -> 
     found = chosen(rest, clusters, every=not clusters, refresh=refresh)
     if ip:
         if len(found) != 1:
-            raise UsageError("--ip is for one cluster", hint="trainway status --ip CLUSTER")
+            raise UsageError(
+                "--ip works with one cluster only", hint="trainway status --ip CLUSTER"
+            )
         nodes = found[0]["status"]["nodes"]
         if not nodes:
             name, phase = found[0]["metadata"]["name"], found[0]["status"]["phase"]

@@ -11,9 +11,9 @@ from trainway.cli.cluster_options import clusters_argument, every_option, yes_op
 @every_option("clusters")
 @yes_option
 def command(clusters: tuple[str, ...], every: bool, yes: bool) -> int:
-    """Stop clusters: their jobs end, and what they hold is free for others.
+    """Stop clusters: end their jobs and release what they hold.
 
-    trainway start has them again. SSH hosts cannot be stopped; trainway down gives them back.
+    Start them again with trainway start. SSH hosts cannot be stopped; trainway down releases them.
     """
     return act(
         clusters,

@@ -16,7 +16,7 @@ from trainway.compiler.inputs import Input
 @filename_option
 @env_option
 @task_options
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing when all is well.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing if everything is valid.")
 def command(
     files: tuple[str, ...], filenames: tuple[str, ...], quiet: bool, **options: Any
 ) -> None:

@@ -241,7 +241,7 @@ class Clusters:
         record = self.record(name)
         if record.state != State.UP:
             raise ConflictError(
-                f"cluster {name} is {record.state}", hint="trainway status tells more"
+                f"cluster {name} is {record.state}", hint="trainway status shows more"
             )
         node = record.placed_data[0]
         if not record.is_local:
@@ -255,9 +255,9 @@ class Clusters:
         record = self.record(name)
         if is_ssh(record.infra):
             raise ConflictError(
-                f"cluster {name} cannot be stopped: its hosts are not ours to switch off, and a "
-                "stopped cluster would hold nothing of them",
-                hint=f"trainway down {name} gives them back; trainway launch makes it anew",
+                f"cluster {name} cannot be stopped: its hosts cannot be switched off, and a "
+                "stopped cluster would not keep them",
+                hint=f"use trainway down {name} to release them; trainway launch makes it again",
             )
         if record.state == State.STOPPED:
             return self._view(record)
@@ -317,7 +317,7 @@ class Clusters:
             forget = self._book.forget_gone
         except TrainwayError as error:
             if not purge:
-                error.hint = error.hint or f"trainway down --purge {name} forgets it anyway"
+                error.hint = error.hint or f"use trainway down --purge {name} to forget it anyway"
                 raise
             log.warning("cluster %s is forgotten, and may still be there: %s", name, error)
         await forget(name)
@@ -344,7 +344,7 @@ class Clusters:
             why = "" if hosts is None else cluster_shape.never_fits(shape, hosts)
         if why:
             raise UnfittingJobError(
-                f"cluster {name} can never be had: {why}", hint="ask for less, or for fewer nodes"
+                f"cluster {name} can never start: {why}", hint="request less, or fewer nodes"
             )
 
     async def _settle(self, name: str) -> None:

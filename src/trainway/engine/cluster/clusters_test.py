@@ -368,7 +368,7 @@ class Refused:
                 "3 GPUs, and there are 2"),
         Refused(Launch("dev", "ssh/lab", 2, {"cpus": 3}), UnfittingJobError,
                 "it needs 2 nodes of 3 CPUs, and 1 fits: a1 has 4 CPUs"),
-        Refused(Launch("dev", "ssh/lab", 1, {"cpus": 1}, 5), ConflictError, "not ours to switch"),
+        Refused(Launch("dev", "ssh/lab", 1, {"cpus": 1}, 5), ConflictError, "be switched off"),
         Refused(Launch("9dev"), UsageError, "cannot be called '9dev'"),
         Refused(Launch("a/b"), UsageError, "cannot be called"),
         Refused(Launch("dev", "k8s"), UsageError, "come later"),
@@ -397,7 +397,7 @@ def test_a_keeper_that_does_not_answer_leaves_no_cluster() -> None:
         world.agents.away = "nobody answers"
         with pytest.raises(TrainwayError, match="nobody answers") as caught:
             await world.clusters.down("dev")
-        assert caught.value.hint == "trainway down --purge dev forgets it anyway"
+        assert caught.value.hint == "use trainway down --purge dev to forget it anyway"
         await world.clusters.down("dev", purge=True)
         assert world.store.clusters.all() == []
 
@@ -407,10 +407,10 @@ def test_a_keeper_that_does_not_answer_leaves_no_cluster() -> None:
 def test_hosts_of_others_are_not_stopped() -> None:
     async def scene(world: ClusterWorld) -> None:
         await world.launch(infra="ssh/lab", cpus=1)
-        with pytest.raises(ConflictError, match="not ours to switch off") as caught:
+        with pytest.raises(ConflictError, match="cannot be switched off") as caught:
             await world.clusters.stop("dev")
         assert "trainway down dev" in str(caught.value.hint)
-        with pytest.raises(ConflictError, match="not ours to switch off"):
+        with pytest.raises(ConflictError, match="cannot be switched off"):
             await world.clusters.autostop("dev", 5)
         view = await world.clusters.autostop("dev", 5, down=True)
         assert view["spec"]["autostop"] == {"idleMinutes": 5, "down": True}

@@ -67,7 +67,8 @@ def stored(wanted: Wanted, infra: str, options: Mapping[str, Any] | None) -> Jso
         return data | {SLURM: dict(options or {})}
     if options:
         raise UsageError(
-            "options of Slurm are for clusters there", hint="--infra slurm/CLUSTER, with --slurm"
+            "options of Slurm can only be used for clusters on Slurm",
+            hint="use --slurm together with --infra slurm/CLUSTER",
         )
     return data
 
@@ -76,7 +77,6 @@ def check_autostop(infra: str, autostop: Json | None) -> None:
     """Refuse what hosts of others cannot do."""
     if is_ssh(infra) and autostop is not None and not autostop["down"]:
         raise ConflictError(
-            f"a cluster on {infra} cannot stop when it is idle: its hosts are not ours to switch "
-            "off",
-            hint="--down lets it go down instead, which gives the hosts back",
+            f"a cluster on {infra} cannot stop when it is idle: its hosts cannot be switched off",
+            hint="use --down to take it down instead, which releases the hosts",
         )

@@ -77,7 +77,7 @@ def test_a_name_can_be_chosen_and_a_template_be_used(fake: FakeServer) -> None:
         ("torch-distributed", BuiltinTrainer(TorchTuneConfig()), "takes a CustomTrainer"),
         ("torchtune-llama3.2-1b", CustomTrainer(train), "takes a BuiltinTrainer"),
         ("torchtune-llama3.2-1b", CustomTrainerContainer("image"), "takes a BuiltinTrainer"),
-        (None, "train", "a str is no trainer"),
+        (None, "train", "a str is not a trainer"),
     ],
 )
 def test_a_trainer_must_fit_its_runtime(

@@ -67,7 +67,7 @@ def _trainer(
     if trainer is None:
         return {}
     if not isinstance(trainer, CustomTrainer | CustomTrainerContainer | BuiltinTrainer):
-        raise ValueError(f"a {type(trainer).__name__} is no trainer")
+        raise ValueError(f"a {type(trainer).__name__} is not a trainer")
     kind = TrainerType.BUILTIN_TRAINER
     if not isinstance(trainer, BuiltinTrainer):
         kind = TrainerType.CUSTOM_TRAINER
@@ -98,7 +98,7 @@ def _call(trainer: CustomTrainer) -> FunctionCall:
 
 def _builtin(runtime: Runtime, config: TorchTuneConfig, initializer: Initializer | None) -> Json:
     if not isinstance(config, TorchTuneConfig):
-        raise ValueError(f"a {type(config).__name__} is no configuration of a built-in trainer")
+        raise ValueError(f"a {type(config).__name__} is not a configuration of a built-in trainer")
     spec = _common(config.num_nodes, config.resources_per_node)
     spec["command"] = list(runtime.trainer.command)
     spec["args"] = list(_torchtune_args(config, initializer))

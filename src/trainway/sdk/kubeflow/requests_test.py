@@ -153,7 +153,7 @@ def test_a_dataset_lies_below_its_name(uri: str, argument: str) -> None:
 
 def test_another_configuration_is_refused() -> None:
     text: Any = "x"
-    with pytest.raises(ValueError, match="a str is no configuration"):
+    with pytest.raises(ValueError, match="a str is not a configuration"):
         built("torchtune-llama3.2-1b", BuiltinTrainer(text))
 
 

@@ -101,7 +101,9 @@ def _runtime(name: str) -> Json:
 
     found = builtin_runtime(name)
     if found is None:
-        raise NotFoundError(f"there is no runtime {name!r}", hint=f"there are {', '.join(names())}")
+        raise NotFoundError(
+            f"there is no runtime {name!r}", hint=f"the built-in runtimes are {', '.join(names())}"
+        )
     return found
 
 

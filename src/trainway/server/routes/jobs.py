@@ -155,5 +155,9 @@ def _phases(phase: str, active: bool | None) -> set[Phase]:
         unfinished = set(Phase) - TERMINAL
         wanted &= unfinished if active else TERMINAL
         if not wanted:
-            raise UsageError("no job is both", field="active", hint="leave out phase or active")
+            raise UsageError(
+                "no job is in that phase and active",
+                field="active",
+                hint="use phase or active, not both",
+            )
     return set() if wanted == set(Phase) else wanted

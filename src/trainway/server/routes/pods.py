@@ -29,5 +29,5 @@ def add_pod_routes(app: FastAPI, service: Service) -> None:
             )
         handle = record.handle_data
         if not handle:
-            raise ConflictError(f"{record.name} has not begun")
+            raise ConflictError(f"{record.name} has not started yet")
         return JsonAnswer(await backend.attachment(handle, role, rank))

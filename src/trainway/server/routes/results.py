@@ -44,11 +44,11 @@ def add_result_routes(app: FastAPI, service: Service) -> None:
             async with asyncio.timeout(_PATIENCE_S):
                 text = await job_threads.run(_read, output)
         except FileNotFoundError:
-            raise NotFoundError(f"{record.name} has left no value of a function") from None
+            raise NotFoundError(f"{record.name} did not leave the value of a function") from None
         except job_file.RefusedFileError as error:
             raise NotFoundError(
-                f"{record.name} has left no value of a function: {error.filename} is there, but "
-                f"{error.why}"
+                f"{record.name} did not leave the value of a function: {error.filename} is "
+                f"there, but {error.why}"
             ) from None
         except TimeoutError:
             raise UnavailableError(

@@ -77,8 +77,8 @@ def _since(text: str) -> datetime:
         moment = datetime.fromisoformat(text)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except OverflowError:
-        raise UsageError(f"that is too long ago: {text[:_SHOWN]!r}", field="since") from None
+        raise UsageError(f"this time is too long ago: {text[:_SHOWN]!r}", field="since") from None
     except ValueError:
-        hint = "such as 10m, 2h or 2026-11-15T05:10:00Z"
-        said = f"not a time or a duration: {text[:_SHOWN]!r}"
+        hint = "write 10m, 2h or 2026-11-15T05:10:00Z"
+        said = f"{text[:_SHOWN]!r} is not a time or a duration"
         raise UsageError(said, field="since", hint=hint) from None

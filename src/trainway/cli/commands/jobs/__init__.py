@@ -15,7 +15,7 @@ from trainway.cli.commands.jobs.showing import show
 def command() -> None:
     """List jobs, look at them, and change them.
 
-    A job goes by its name or id. A name means the newest job of that name.
+    Name a job by its name or its id. A name means the newest job with that name.
     """
 
 

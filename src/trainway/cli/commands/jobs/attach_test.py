@@ -142,7 +142,7 @@ def test_ports_of_a_host_are_forwarded_by_ssh(fake: FakeServer) -> None:
     assert result.exit_code == 1
     assert result.stderr.splitlines() == [
         "error: a runs on host a1",
-        "hint: let ssh do it: ssh -p 2222 me@a1 -N -L PORT:localhost:PORT",
+        "hint: forward the port with ssh: ssh -p 2222 me@a1 -N -L PORT:localhost:PORT",
     ]
 
 

@@ -18,11 +18,11 @@ from trainway.sdk.transport import StreamControl
 
 @click.command("wait")
 @jobs_argument
-@click.option("--timeout", metavar="DURATION", help="Give up after 90s, 5m, 1h30m.")
+@click.option("--timeout", metavar="DURATION", help="Stop waiting after this time: 90s, 5m, 1h30m.")
 def wait(refs: tuple[str, ...], timeout: str | None) -> int:
     """Wait until jobs have ended.
 
-    Exit status: 0 all succeeded, 4 one failed or was cancelled, 5 the time was over.
+    Exit status: 0 all succeeded, 4 one failed or was cancelled, 5 the timeout was reached.
     """
     deadline = None if timeout is None else time.monotonic() + parse_duration(timeout)
     rest = connect()
@@ -40,21 +40,21 @@ def wait(refs: tuple[str, ...], timeout: str | None) -> int:
 @click.command("suspend")
 @jobs_argument
 def suspend(refs: tuple[str, ...]) -> None:
-    """Stop the processes of jobs and keep the jobs, to be resumed."""
+    """Stop the processes of jobs and keep the jobs, so that they can be resumed."""
     _act(refs, "suspend", "suspended")
 
 
 @click.command("resume")
 @jobs_argument
 def resume(refs: tuple[str, ...]) -> None:
-    """Go on with suspended jobs."""
+    """Resume suspended jobs."""
     _act(refs, "resume", "resumed")
 
 
 @click.command("cancel")
 @jobs_argument
 def cancel(refs: tuple[str, ...]) -> None:
-    """Stop jobs for good, and wait until no process of theirs is left."""
+    """End jobs, and wait until none of their processes is left."""
     rest = connect()
     asked: list[Json] = []
     try:
@@ -71,10 +71,10 @@ def cancel(refs: tuple[str, ...]) -> None:
 @click.option(
     "--force",
     is_flag=True,
-    help="Forget also jobs whose cluster does not answer, and say what may be left there.",
+    help="Also delete jobs whose cluster does not answer, and say what may be left there.",
 )
 def delete(refs: tuple[str, ...], *, force: bool) -> None:
-    """Forget jobs with all their files; those that run are cancelled first."""
+    """Delete jobs and all their files; running jobs are cancelled first."""
     rest = connect()
     jobs = [rest.get(ref) for ref in refs]
     for job in jobs if len(jobs) > 1 else ():  # they end together, and not one after the other
@@ -91,7 +91,7 @@ def delete(refs: tuple[str, ...], *, force: bool) -> None:
 @click.command("rerun")
 @jobs_argument
 def rerun(refs: tuple[str, ...]) -> None:
-    """Submit the same jobs again; prints their names and new ids."""
+    """Submit the same jobs again, and print their names and new ids."""
     rest = connect()
     for job in [rest.get(ref) for ref in refs]:
         again = rest.act(job["metadata"]["id"], "rerun")

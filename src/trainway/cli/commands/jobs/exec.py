@@ -12,7 +12,7 @@ from trainway.cli.pod_options import container_of, container_option, pod_options
 @job_argument
 @pod_options
 @container_option
-@click.option("-i", "--stdin", is_flag=True, help="Pass on what is typed or piped in.")
+@click.option("-i", "--stdin", is_flag=True, help="Send what is typed or piped in to the command.")
 @click.option("-t", "--tty", is_flag=True, help="Give the command a terminal.")
 @click.argument("words", metavar="-- COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
 def execute(

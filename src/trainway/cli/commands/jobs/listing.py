@@ -58,19 +58,21 @@ class _Wanted:
 
 
 @click.command("list")
-@click.option("--name", help="Only jobs of that name.")
-@click.option("--phase", type=click.Choice(PHASES, case_sensitive=False), help="Only that phase.")
+@click.option("--name", help="Only jobs with this name.")
+@click.option(
+    "--phase", type=click.Choice(PHASES, case_sensitive=False), help="Only jobs in this phase."
+)
 @click.option("--active", is_flag=True, help="Only jobs that have not ended.")
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
     default=_LIMIT,
     show_default=True,
-    help="The newest so many.",
+    help="Show this many of the newest jobs.",
 )
-@click.option("-a", "--all", "everything", is_flag=True, help="All there are.")
+@click.option("-a", "--all", "everything", is_flag=True, help="Show all jobs.")
 @output_option()
-@watch_option("Go on with what changes.")
+@watch_option("Keep printing what changes.")
 def list_jobs(
     name: str | None,
     phase: str | None,
@@ -82,7 +84,7 @@ def list_jobs(
 ) -> None:
     """List jobs, newest first.
 
-    With -o name only their ids, which the other commands take.
+    With -o name it prints only their ids, which the other commands accept.
     """
     summary = output in ("table", "wide", "name")
     wanted = _Wanted(name, phase, active, None if everything else limit, summary)

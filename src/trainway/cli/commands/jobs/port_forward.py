@@ -21,10 +21,12 @@ def port_forward(ref: str, role: str | None, rank: int | None, ports: tuple[str,
     place = connect().pod(ref, role, rank)
     if place.get("processes"):
         raise ConflictError(
-            f"{ref} runs on this machine, where its ports are open already",
+            f"{ref} runs on this machine, so its ports are reachable already",
             hint="connect to localhost",
         )
     if place.get("remote"):
         login = " ".join([*place["program"], "-N", "-L", "PORT:localhost:PORT"])
-        raise ConflictError(f"{ref} runs on host {place['host']}", hint=f"let ssh do it: {login}")
+        raise ConflictError(
+            f"{ref} runs on host {place['host']}", hint=f"forward the port with ssh: {login}"
+        )
     become("port-forward", place, [], ports)

@@ -21,13 +21,13 @@ _BATCH: Final = 500
 
 @click.command("logs")
 @job_argument
-@click.option("-f", "--follow", is_flag=True, help="Go on with what is written until the job ends.")
+@click.option("-f", "--follow", is_flag=True, help="Keep printing new lines until the job ends.")
 @click.option("--role", help="Only this role: node, launcher, worker, ...")
-@click.option("--rank", type=click.IntRange(min=0), help="Only this pod of a role.")
-@click.option("--tail", type=click.IntRange(min=0), help="Only so many lines from the end.")
+@click.option("--rank", type=click.IntRange(min=0), help="Only the pod with this rank.")
+@click.option("--tail", type=click.IntRange(min=0), help="Only this many lines from the end.")
 @click.option("--since", help="Only lines since 10m ago, or since 2026-11-15T05:10:00.")
-@click.option("--all-attempts", is_flag=True, help="Also what was written before a restart.")
-@click.option("--raw", is_flag=True, help="Only the lines, without who wrote them.")
+@click.option("--all-attempts", is_flag=True, help="Also print what was written before a restart.")
+@click.option("--raw", is_flag=True, help="Print only the lines, without the names of the nodes.")
 def logs(  # noqa: PLR0913, PLR0917 - one for each option, passed by name
     ref: str,
     follow: bool,
@@ -38,7 +38,7 @@ def logs(  # noqa: PLR0913, PLR0917 - one for each option, passed by name
     all_attempts: bool,
     raw: bool,
 ) -> None:
-    """Print the logs of a job, merged, with who wrote a line in front of it."""
+    """Print the logs of a job: the lines of all nodes, each with the name of its node."""
     start = parse_since(since, utc_now()) if since else None
     query = LogQuery(role, rank, tail, start, all_attempts, follow)
     text = LogText(colourful=is_colourful(sys.stdout), prefix=not raw)
@@ -53,7 +53,7 @@ def logs(  # noqa: PLR0913, PLR0917 - one for each option, passed by name
 @click.command("events")
 @job_argument
 @output_option(("table", "json", "yaml"))
-@watch_option("Go on with what happens until the job ends.")
+@watch_option("Keep printing new events until the job ends.")
 def events(ref: str, output: str, watch: bool) -> None:
     """Print what happened to a job."""
     rest = connect()

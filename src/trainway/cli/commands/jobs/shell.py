@@ -20,8 +20,8 @@ _SHELL: Final = ("sh", "-c", "command -v bash >/dev/null && exec bash || exec sh
 def shell(ref: str, role: str | None, rank: int | None, container: str | None) -> None:
     """Open a shell in a pod of a running job.
 
-    Without --role and --rank it is the launcher, or the first node. It is bash where the image has
-    it, else sh.
+    Without --role and --rank it is the launcher, or the first node. The shell is bash if the image
+    has it, otherwise sh.
     """
     place = connect().pod(ref, role, rank)
     terminal = ["--tty"] if sys.stdin.isatty() else []

@@ -18,14 +18,14 @@ from trainway.sdk.rest import Json, Rest
 @output_option()
 @watch_option("Show it again whenever it changes, until it ends.")
 def show(refs: tuple[str, ...], output: str, watch: bool) -> None:
-    """Show jobs with all there is to know about them.
+    """Show everything about jobs.
 
     With -o json or yaml, status.jobSet is the JobSet's status in JobSet's own shape.
     """
     rest = connect()
     if watch:
         if len(refs) > 1:
-            raise UsageError("-w is for one job")
+            raise UsageError("-w works with one job only")
         for job in rest.watch(refs[0]):
             _print(rest, [job], output)
         return
