@@ -17,6 +17,8 @@ from trainway.cli.app import app
 from trainway.cli.output import to_yaml
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+KEYS = ("--secret", "HF_TOKEN=x")
+"""What the example with a managed secret needs."""
 EXAMPLES = sorted((REPOSITORY / "examples").glob("*.yaml"))
 TRAINWAY = Path(sys.executable).with_name("trainway")
 
@@ -163,7 +165,9 @@ def test_a_terminal_without_unicode_gets_utf_8(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
 def test_an_example_explains_cleanly(file: Path) -> None:
-    results = [CliRunner().invoke(app, ["explain", "--redact", "-f", str(file)]) for _ in range(2)]
+    secrets = KEYS if file.stem == "secret-task" else ()
+    words = ["explain", "--redact", "-f", str(file), *secrets]
+    results = [CliRunner().invoke(app, words) for _ in range(2)]
 
     assert [(result.exit_code, result.stderr) for result in results] == [(0, "")] * 2
     assert results[0].stdout == results[1].stdout
@@ -171,7 +175,7 @@ def test_an_example_explains_cleanly(file: Path) -> None:
 
 
 def test_all_examples_explain_together() -> None:
-    result = CliRunner().invoke(app, ["validate", "-f", str(REPOSITORY / "examples")])
+    result = CliRunner().invoke(app, ["validate", "-f", str(REPOSITORY / "examples"), *KEYS])
 
     assert (result.exit_code, result.stderr) == (0, "")
 
