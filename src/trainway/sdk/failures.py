@@ -24,7 +24,7 @@ class JobFailedError(errors.JobFailedError):
 
 
 class WaitTimeoutError(errors.WaitTimeoutError, TimeoutError):
-    """The job had not ended when the time was over; it goes on."""
+    """The job did not end before the timeout; it keeps running."""
 
 
 def from_response(status: int, body: bytes) -> TrainwayError:

@@ -115,7 +115,7 @@ def restore(home: Path, source: Path) -> Json:
 
 
 def _checked(source: Path) -> None:
-    """Refuse what is no whole database of this program or an older one."""
+    """Refuse what is not a complete database of this program or an older one."""
     if not source.is_file():
         raise NotFoundError(f"{source}: the file does not exist")
     found = problems(source)
