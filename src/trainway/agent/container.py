@@ -139,6 +139,8 @@ class Container(Listener, Prober):
             self.restarts += 1
             self.restart_times.append(self._node.now())
             self.last_state = {"exitCode": self.exit_code, "reason": self.reason}
+            if self.message:
+                self.last_state["message"] = self.message
         self.state, self.reason, self.message = "waiting", "", ""
         self.started_at, self.finished_at = self._node.now(), None
         self.stopping = self._restart_wanted = False

@@ -19,32 +19,60 @@ _TAKEN_AWAY: Final = ("Deleted", "AllocationLost")
 """The reasons of a pod that was removed before it was seen to end, and of all pods of a job whose
 allocation Slurm takes away: its node that failed, or the time limit, is told by Slurm itself."""
 OUT_OF_MEMORY: Final = "OOMKilled"
+NOT_STARTED: Final = ("StartError", "ContainerCannotRun")
+"""The reasons of a container whose program could not be started."""
 _BEYOND_SIGNALS: Final = 192
 _SIGNALLED: Final = 128
 """What shells and Kubernetes add to the number of a signal."""
 
 
 def blamed(known: Json, record: Record) -> Json:
-    """Who is to blame once a pod's record has come; `known` was it before, empty: nobody."""
+    """Who is to blame once a pod's record has come; `known` was it before, empty: nobody.
+
+    A container that fails and is restarted in its pod is to blame for the time being: until it
+    runs again, or until a pod has failed for good.
+    """
     pod, attempt = str(record["pod"]), int(record.get("attempt") or 0)
     is_same_attempt = bool(known) and known["attempt"] == attempt
-    if is_same_attempt and known["pod"] == pod and record.get("phase") not in _OVER:
-        return {}  # it is tried once more, so what it did before is forgiven
+    is_same_pod = is_same_attempt and known["pod"] == pod
+    if record.get("phase") not in _OVER:
+        if record.get("deleted") or (is_same_attempt and not is_same_pod):
+            return known
+        crash = _crash(pod, attempt, record)
+        return crash if is_same_pod else crash or known
     is_deleted = bool(record.get("deleted")) or record.get("reason") in _TAKEN_AWAY
     is_stopped = is_deleted and not record.get("disrupted")
-    if record.get("phase") != _FAILED or is_stopped or is_same_attempt:
+    if record.get("phase") != _FAILED or is_stopped:
+        return known
+    if is_same_attempt and not is_retried(known):
         return known
     return _culprit(pod, attempt, record)
 
 
+def is_retried(culprit: Json) -> bool:
+    """Whether the culprit's containers were still being restarted when it was last heard of."""
+    return "restarts" in culprit
+
+
+def _crash(pod: str, attempt: int, record: Record) -> Json:
+    """How a container last failed that is, or will be, started again in its pod; empty: none."""
+    for item in record.get("containers") or []:
+        last = item if item.get("exitCode") else item.get("lastState") or {}
+        if item.get("state") != "running" and last.get("exitCode"):
+            culprit = _culprit(pod, attempt, {"containers": [last]})
+            return culprit | {"restarts": int(item.get("restarts") or 0)}
+    return {}
+
+
 def _culprit(pod: str, attempt: int, record: Record) -> Json:
     containers: list[Json] = list(record.get("containers") or [])
-    ended = next((item for item in containers if item.get("exitCode")), None)
-    reasons = [record.get("reason"), (ended or {}).get("reason")]
+    ended = next((item for item in containers if item.get("exitCode")), {})
+    reasons = [record.get("reason"), ended.get("reason")]
     messages = [record.get("message"), *(item.get("message") for item in containers)]
     said = {
-        "exitCode": (ended or {}).get("exitCode"),
+        "exitCode": ended.get("exitCode"),
         "outOfMemory": OUT_OF_MEMORY in reasons,
+        "notStarted": ended.get("reason") in NOT_STARTED,
         "reason": record.get("reason"),
         "message": next((text for text in messages if text), None),
         "host": record.get("host") or record.get("node"),
@@ -59,7 +87,8 @@ def failure_view(culprit: Json, nodes: Iterable[Json], attempts: int) -> Json:
     others = [node for node in nodes if _key(node) != culprit["pod"]]
     stopped = sum(bool(node.get("stopped")) for node in others)
     attempt = culprit["attempt"] + 1
-    words = f"{name} {_how(culprit)} (attempt {attempt} of {max(attempts, attempt)})"
+    which = f"attempt {attempt} of {max(attempts, attempt)}{_after_restarts(culprit)}"
+    words = f"{name} {_how(culprit)} ({which})"
     if stopped:
         words += f"; {_others(stopped, len(others))}"
     code = culprit.get("exitCode")
@@ -78,8 +107,15 @@ def _key(node: Json) -> str:
     return f"{node['role']}-{node['job']}-{node['rank']}"
 
 
+def _after_restarts(culprit: Json) -> str:
+    restarts = int(culprit.get("restarts") or 0)
+    return f", after {restarts} {'restart' if restarts == 1 else 'restarts'}" if restarts else ""
+
+
 def _how(culprit: Json) -> str:
     code, reason, message = (culprit.get(name) for name in ("exitCode", "reason", "message"))
+    if culprit.get("notStarted"):
+        return start_words(message)
     if culprit.get("outOfMemory"):
         return exit_words(int(code or 0), out_of_memory=True)
     if reason or not code:
@@ -88,6 +124,11 @@ def _how(culprit: Json) -> str:
         return f"failed{where}" + (f": {why}" if why else "")
     text = exit_words(int(code), out_of_memory=False)
     return f"{text}: {message}" if message else text
+
+
+def start_words(message: object) -> str:
+    """That a program could not be started, as the rest of a sentence about its node."""
+    return f"could not be started: {message}" if message else "could not be started"
 
 
 def exit_words(code: int, *, out_of_memory: bool) -> str:

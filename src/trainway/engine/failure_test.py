@@ -29,7 +29,14 @@ class Case:
     attempts: int = 1
 
 
+def crashed(restarts: int, code: int, reason: str = "Error", **more: str) -> Json:
+    last = {"exitCode": code, "reason": reason, **more}
+    return {"state": "waiting", "restarts": restarts, "lastState": last}
+
+
 OOM = {"reason": "OOMKilled"}
+NO_PROGRAM = {"reason": "StartError", "message": "no torchrun", "state": "terminated"}
+RUNS_AGAIN = {"state": "running", "restarts": 1, "lastState": {"exitCode": 1, "reason": "Error"}}
 CASES = [
     Case(
         "the first one, not the others that were stopped",
@@ -68,6 +75,52 @@ CASES = [
         "a program that is not there",
         "node-0 was killed by SIGHUP: x (attempt 1 of 1)",
         [pod(0, code=129, container={"message": "x"})],
+    ),
+    Case(
+        "a program that cannot be started, in a pod that was restarted until it was given up",
+        "node-0 could not be started: no torchrun (attempt 1 of 1, after 3 restarts); "
+        "the other node was stopped",
+        [
+            pod(0, "Running", 128, container=NO_PROGRAM),
+            pod(1, "Running", 128, container=NO_PROGRAM),
+            pod(0, "Running", container=crashed(3, 128, "StartError", message="no torchrun")),
+            pod(0, "Running", deleted=True, container={"state": "waiting"}),
+            stopped(0, 128),
+            stopped(1, 128),
+        ],
+    ),
+    Case(
+        "a container that was restarted, by its last end",
+        "node-1 was killed by SIGKILL: it ran out of memory (attempt 1 of 1, after 1 restart); "
+        "the other node was stopped",
+        [
+            pod(1, "Running", container=crashed(0, 1)),
+            pod(1, "Running", container=RUNS_AGAIN),
+            pod(1, "Running", container=crashed(1, 137, "OOMKilled")),
+            stopped(1),
+            stopped(0),
+        ],
+    ),
+    Case(
+        "a pod that failed for good, not a container that is still restarted",
+        "node-1 exited with 3 (attempt 1 of 1); the other node was stopped",
+        [pod(0, "Running", container=crashed(1, 7)), pod(1, code=3), stopped(0)],
+    ),
+    Case(
+        "not a container that runs again",
+        "node-1 exited with 3 (attempt 1 of 1); the other node was stopped",
+        [
+            pod(0, "Running", container=crashed(1, 7)),
+            pod(0, "Running", container=RUNS_AGAIN),
+            pod(1, code=3),
+            stopped(0),
+        ],
+    ),
+    Case(
+        "a container that is restarted in a later attempt",
+        "node-0 exited with 7 (attempt 2 of 2, after 1 restart)",
+        [pod(0, code=3), pod(0, "Running", attempt=1, container=crashed(1, 7))],
+        attempts=2,
     ),
     Case(
         "a pod that was evicted, though it is being deleted",

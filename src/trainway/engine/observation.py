@@ -127,6 +127,7 @@ class Observation:
         node |= {"host": record["host"]} if record.get("host") else {}
         node |= {"endTime": self._ended(key, node, record)} if node["phase"] in _OVER else {}
         said = [record.get("message"), *(item.get("message") for item in containers)]
+        said += [_last_message(item) for item in containers]
         node |= next(({"message": str(text)} for text in said if text), {})
         node |= {"stopped": True} if record.get("deleted") else {}
         self.nodes[key] = node
@@ -229,6 +230,12 @@ def _before(containers: Iterable[Mapping[str, Any]]) -> Json:
             reason = {"lastReason": str(last["reason"])} if last.get("reason") else {}
             return {"lastExitCode": int(last["exitCode"]), **reason}
     return {}
+
+
+def _last_message(container: Mapping[str, Any]) -> Any:
+    """What was said of a container's last end, while it does not run again."""
+    is_running = container.get("state") == "running"
+    return None if is_running else (container.get("lastState") or {}).get("message")
 
 
 def _exit_code(containers: Iterable[Mapping[str, Any]]) -> int | None:

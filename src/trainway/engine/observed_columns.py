@@ -6,6 +6,7 @@ Pure: from the record as it is stored and from what its journal says.
 from typing import Any, Final
 
 from trainway.api.timeout import past_timeout
+from trainway.engine.failure import is_retried
 from trainway.engine.observation import Observation
 from trainway.engine.phases import LIVE, Phase
 from trainway.engine.record import AT_ONCE, JobRecord
@@ -89,7 +90,7 @@ def _was_overdue(record: JobRecord, observed: Observation, now: str) -> bool:
     end, limit = observed.end or {}, record.deadline_seconds
     if end.get("reason") == "DeadlineExceeded":
         return True
-    if limit is None or observed.culprit:
+    if limit is None or (observed.culprit and not is_retried(observed.culprit)):
         return False
     ended = moment(str(end.get("time") or now))
     return (ended - moment(record.created)).total_seconds() >= limit

@@ -7,7 +7,7 @@ running. Its owner is told of the first node that suffers, in the words of `fail
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from trainway.engine.failure import OUT_OF_MEMORY, exit_words, shown_name
+from trainway.engine.failure import NOT_STARTED, OUT_OF_MEMORY, exit_words, shown_name, start_words
 
 Node = Mapping[str, Any]
 
@@ -38,7 +38,9 @@ def _suffers(node: Node) -> bool:
 def _words(node: Node) -> str:
     """`node-1 was killed by SIGKILL: it ran out of memory; it was restarted 2 times`."""
     parts = []
-    if node.get("lastExitCode"):
+    if node.get("lastReason") in NOT_STARTED:
+        parts.append(start_words(node.get("message")))
+    elif node.get("lastExitCode"):
         ran_out = OUT_OF_MEMORY in (node.get("reason"), node.get("lastReason"))
         parts.append(exit_words(int(node["lastExitCode"]), out_of_memory=ran_out))
     elif node.get("message"):

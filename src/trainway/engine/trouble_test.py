@@ -42,6 +42,12 @@ CASES = (
         "node-0 exited with 3; it was restarted 1 time",
     ),
     Case(
+        "its program is not there",
+        (node(0, lastExitCode=128, lastReason="StartError", message="no torchrun", restarts=1),),
+        "StartError",
+        "node-0 could not be started: no torchrun; it was restarted 1 time",
+    ),
+    Case(
         "an image is missing, and another crashed",
         (KILLED, node(2, "Pending", reason="ImagePullBackOff", message="no such image")),
         "ImagePullBackOff",

@@ -4,7 +4,7 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from trainway.backends.masking import masked_object
-from trainway.engine.failure import failure_view
+from trainway.engine.failure import failure_view, is_retried
 from trainway.engine.observation import ATTEMPTS, CULPRIT, JOBSET, NODES, WAITING
 from trainway.engine.phases import Phase
 from trainway.engine.record import Event, JobRecord
@@ -53,7 +53,7 @@ def _status(job: JobRecord, position: int | None, *, is_full: bool) -> Json:
         folder = "" if job.is_expired else str(job.handle_data.get("directory") or "")
         nodes = list((observed.get(NODES) or {}).values())
         culprit = observed.get(CULPRIT) if job.phase == Phase.FAILED else None
-        if culprit:
+        if culprit and not (job.reason == "DeadlineExceeded" and is_retried(culprit)):
             status["failure"] = failure_view(culprit, nodes, observed.get(ATTEMPTS) or 1)
         status |= {
             "nodes": nodes,

@@ -151,7 +151,11 @@ def _container(status: Json) -> Json:
     state = status.get("state") or {}
     ended, running = state.get("terminated"), state.get("running") or {}
     before = (status.get("lastState") or {}).get("terminated") or {}
-    container: Json = {"name": status["name"], "restarts": int(status.get("restartCount") or 0)}
+    container: Json = {
+        "name": status["name"],
+        "state": next(iter(state), "waiting"),
+        "restarts": int(status.get("restartCount") or 0),
+    }
     begin = (ended or running or before).get("startedAt")
     container |= {"startedAt": begin} if begin else {}
     if ended is not None:
@@ -159,8 +163,8 @@ def _container(status: Json) -> Json:
         texts = {"message": ended.get("message"), "reason": ended.get("reason")}
         container |= {name: text for name, text in texts.items() if text}
     if before:
-        reason = {"reason": before["reason"]} if before.get("reason") else {}
-        container["lastState"] = {"exitCode": int(before.get("exitCode") or 0), **reason}
+        texts = {name: before[name] for name in ("reason", "message") if before.get(name)}
+        container["lastState"] = {"exitCode": int(before.get("exitCode") or 0), **texts}
     return container
 
 

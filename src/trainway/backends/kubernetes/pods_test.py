@@ -74,7 +74,9 @@ SIDE = {"name": "main", "restartCount": 1}
             {
                 "phase": "Running",
                 "ready": True,
-                "containers": [{"name": "main", "restarts": 1, "startedAt": TIME}],
+                "containers": [
+                    {"name": "main", "state": "running", "restarts": 1, "startedAt": TIME}
+                ],
             },
         ),
         Case(
@@ -96,6 +98,7 @@ SIDE = {"name": "main", "restartCount": 1}
                 "containers": [
                     {
                         "name": "main",
+                        "state": "terminated",
                         "restarts": 1,
                         "startedAt": TIME,
                         "exitCode": 3,
@@ -158,6 +161,7 @@ SIDE = {"name": "main", "restartCount": 1}
                 "containers": [
                     {
                         "name": "main",
+                        "state": "running",
                         "restarts": 1,
                         "startedAt": TIME,
                         "lastState": {"exitCode": 137, "reason": "OOMKilled"},
@@ -180,7 +184,14 @@ SIDE = {"name": "main", "restartCount": 1}
             {
                 "reason": "CrashLoopBackOff",
                 "message": None,
-                "containers": [{"name": "main", "restarts": 1, "lastState": {"exitCode": 1}}],
+                "containers": [
+                    {
+                        "name": "main",
+                        "state": "waiting",
+                        "restarts": 1,
+                        "lastState": {"exitCode": 1},
+                    }
+                ],
             },
         ),
         Case(
