@@ -1,28 +1,12 @@
 """Which tests belong to a change, and which failures are counted."""
 
-import importlib.util
-import sys
 from dataclasses import dataclass
-from pathlib import Path
-from types import ModuleType
 
 import grimp
 import pytest
 
-HERE = Path(__file__).resolve().parent
-
-
-def loaded(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-quick = loaded("quick_tests")
+from quick_tests import quick_tests
+from repeat_tests import failed_tests
 
 
 @pytest.fixture(scope="module")
@@ -48,21 +32,21 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_tests_that_import_a_change_run(case: Case, graph: grimp.ImportGraph) -> None:
-    tests = quick.quick_tests([f"src/trainway/{case.changed}"], graph)
+    tests = quick_tests([f"src/trainway/{case.changed}"], graph)
     assert f"src/trainway/{case.runs}" in tests
     assert f"src/trainway/{case.not_runs}" not in tests
 
 
 def test_what_no_test_imports_brings_none(graph: grimp.ImportGraph) -> None:
-    assert quick.quick_tests(["README.md", "src/trainway/gone.py"], graph) == []
+    assert quick_tests(["README.md", "src/trainway/gone.py"], graph) == []
 
 
 def test_tests_of_pure_packages_are_not_named_twice(graph: grimp.ImportGraph) -> None:
-    tests = quick.quick_tests(["src/trainway/jobset/status.py"], graph)
+    tests = quick_tests(["src/trainway/jobset/status.py"], graph)
     assert tests
     assert not [path for path in tests if path.startswith("src/trainway/jobset/")]
 
 
 def test_failures_are_read_from_the_summary_of_pytest() -> None:
     printed = "FAILED a_test.py::test_b[c] - assert 1\nERROR d_test.py - x\n1 failed\n"
-    assert loaded("repeat_tests").failed_tests(printed) == ["a_test.py::test_b[c]", "d_test.py"]
+    assert failed_tests(printed) == ["a_test.py::test_b[c]", "d_test.py"]

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 
-from trainway.agent.oom_counter import GROUPS, OWN_GROUPS, OomCounter, read_text
+from trainway.agent.kernel_files import read_text, write_text
+from trainway.agent.oom_counter import GROUPS, OWN_GROUPS, OomCounter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class ControlGroups:
         path = f"{parent}/{name}"
         try:
             os.makedirs(path, exist_ok=True)
-            _write(f"{path}/{version.limit}", str(limit))
+            write_text(f"{path}/{version.limit}", str(limit))
         except OSError:
             _remove(path)
             return None
@@ -145,8 +146,8 @@ def _make_room(group: str) -> bool:
     try:
         os.makedirs(f"{group}/{AGENT}", exist_ok=True)
         for member in members:
-            _write(f"{group}/{AGENT}/{MEMBERS}", member)
-        _write(f"{group}/{PASSED_ON}", "+memory")
+            write_text(f"{group}/{AGENT}/{MEMBERS}", member)
+        write_text(f"{group}/{PASSED_ON}", "+memory")
     except OSError:
         return False
     return True
@@ -168,17 +169,9 @@ def _is_delegated(group: str) -> bool:
     return False
 
 
-def _write(path: str, text: str) -> None:
-    fd = os.open(path, os.O_WRONLY)
-    try:
-        os.write(fd, text.encode())
-    finally:
-        os.close(fd)
-
-
 def _try_to_write(path: str, text: str) -> None:
     try:
-        _write(path, text)
+        write_text(path, text)
     except OSError:
         return
 

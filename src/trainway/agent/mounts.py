@@ -15,6 +15,7 @@ import posixpath
 import stat
 
 from trainway.agent import linux
+from trainway.agent.kernel_files import write_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,18 +74,10 @@ def _private_namespace() -> None:
         linux.unshare(linux.CLONE_NEWNS)
     except linux.SystemCallError:
         linux.unshare(linux.CLONE_NEWUSER | linux.CLONE_NEWNS)
-        _write("/proc/self/setgroups", "deny")
-        _write("/proc/self/uid_map", f"{uid} {uid} 1")
-        _write("/proc/self/gid_map", f"{gid} {gid} 1")
+        write_text("/proc/self/setgroups", "deny")
+        write_text("/proc/self/uid_map", f"{uid} {uid} 1")
+        write_text("/proc/self/gid_map", f"{gid} {gid} 1")
     linux.mount("none", "/", "", linux.MS_REC | linux.MS_SLAVE)
-
-
-def _write(path: str, text: str) -> None:
-    fd = os.open(path, os.O_WRONLY)
-    try:
-        os.write(fd, text.encode())
-    finally:
-        os.close(fd)
 
 
 def _top(path: str) -> str:

@@ -6,6 +6,8 @@ in has the number of such killings.
 
 from __future__ import annotations
 
+from trainway.agent.kernel_files import read_text
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,12 +54,3 @@ def killings(text: str) -> int:
         if name == "oom_kill":
             return int(number)
     return 0
-
-
-def read_text(path: str) -> str:
-    """What is in a file of the kernel; empty: it is not there, or not for us."""
-    try:
-        with open(path) as file:
-            return file.read()
-    except OSError:
-        return ""

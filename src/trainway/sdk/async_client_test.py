@@ -1,19 +1,9 @@
 import asyncio
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from trainway.sdk import AsyncClient, JobFailedError, WaitTimeoutError
 from trainway.sdk.testing import FakeServer
-
-
-@pytest.fixture
-def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
-    monkeypatch.setenv("TRAINWAY_HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("TRAINWAY_SERVER", raising=False)
-    with FakeServer(tmp_path / "home") as server:
-        yield server
 
 
 def test_everything_can_be_awaited(fake: FakeServer) -> None:

@@ -1,5 +1,4 @@
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
@@ -8,14 +7,6 @@ from trainway.cli.app import app
 from trainway.sdk.rest import Rest
 from trainway.sdk.testing import FakeServer, Json
 from trainway.sdk.transport import StreamControl
-
-
-@pytest.fixture
-def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
-    monkeypatch.setenv("TRAINWAY_HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("TRAINWAY_SERVER", raising=False)
-    with FakeServer(tmp_path / "home") as server:
-        yield server
 
 
 def invoke(*args: str) -> Result:

@@ -1,6 +1,4 @@
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,14 +9,6 @@ from click.testing import CliRunner, Result
 from trainway.cli.app import app
 from trainway.cli.commands.jobs import listing
 from trainway.sdk.testing import FakeServer
-
-
-@pytest.fixture
-def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
-    monkeypatch.setenv("TRAINWAY_HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("TRAINWAY_SERVER", raising=False)
-    with FakeServer(tmp_path / "home") as server:
-        yield server
 
 
 def invoke(*args: str) -> Result:
