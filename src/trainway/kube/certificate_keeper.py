@@ -187,7 +187,7 @@ class ManagedCertificates(_Served):
             _log.info("making certificates: %s", reason)
             if await self._store(secret, certificates):
                 return certificates
-        raise CertificateError(f"Secret {self._namespace}/{self._secret_name} does not settle")
+        raise CertificateError(f"Secret {self._namespace}/{self._secret_name} keeps changing")
 
     async def _secret(self) -> Json | None:
         try:
@@ -242,7 +242,7 @@ def _stored(secret: Json | None) -> Certificates | None:
     try:
         return Certificates.from_secret(secret)
     except UnusableCertificateError as error:
-        _log.warning("the stored certificates are of no use: %s", error)
+        _log.warning("the stored certificates cannot be used: %s", error)
         return None
 
 

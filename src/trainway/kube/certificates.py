@@ -69,7 +69,7 @@ class Certificates:
         except KeyError as error:
             raise UnusableCertificateError(f"{error.args[0]} is missing") from None
         except (binascii.Error, UnicodeDecodeError, TypeError) as error:
-            raise UnusableCertificateError(f"not base64 of a text: {error}") from None
+            raise UnusableCertificateError(f"not a text in base64: {error}") from None
         return cls(*texts)
 
     def secret_data(self) -> dict[str, str]:
@@ -110,15 +110,15 @@ def _renewed(
     authorities = _read_certificates(current.authorities)
     signing = _read_key(current.authority_key)
     if signing.public_key() != authorities[0].public_key():
-        raise UnusableCertificateError("the key is not that of the authority")
+        raise UnusableCertificateError("the key does not belong to the authority")
     serving = _read_certificates(current.certificate)[0]
     if _read_key(current.key).public_key() != serving.public_key():
-        raise UnusableCertificateError("the key is not that of the certificate")
+        raise UnusableCertificateError("the key does not belong to the certificate")
     if _ends_within(authorities[0], timedelta(0), now):
         raise UnusableCertificateError("the authority has expired")
     reason = ""
     if _ends_within(authorities[0], AUTHORITY_RENEWAL, now):
-        reason = "the authority ends soon"
+        reason = "the authority expires soon"
         key = ec.generate_private_key(ec.SECP256R1())
         kept = [old for old in authorities if not _ends_within(old, timedelta(0), now)]
         bundle = "".join(map(_pem, [_authority(key, now), *kept]))
@@ -140,11 +140,11 @@ def _serving_reason(
 ) -> str:
     """Why there must be another serving certificate; empty if there need not be."""
     if _ends_within(serving, margin, now):
-        return "the certificate ends soon"
+        return "the certificate expires soon"
     if not set(_alternative_names(names)) <= set(_names_of(serving)):
         return "the certificate is for other names"
     if not any(_is_issuer(authority, serving, now) for authority in authorities):
-        return "the certificate is not of this authority"
+        return "this authority did not issue the certificate"
     return ""
 
 
@@ -264,7 +264,7 @@ def _read_key(text: str) -> _SigningKey:
     except (ValueError, TypeError) as error:
         raise UnusableCertificateError(f"not a key: {error}") from None
     if not isinstance(key, _SigningKey):
-        raise UnusableCertificateError("a key must be of RSA or of an elliptic curve")
+        raise UnusableCertificateError("a key must be an RSA key or an elliptic curve key")
     return key
 
 

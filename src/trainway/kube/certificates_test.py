@@ -64,7 +64,7 @@ def test_a_serving_certificate_is_renewed_well_before_its_end() -> None:
     certificates = new()
     now = START + SERVING_LIFETIME - SERVING_RENEWAL
     fresh, reason = renewed(certificates, NAMES, now)
-    assert reason == "the certificate ends soon"
+    assert reason == "the certificate expires soon"
     assert fresh.authorities == certificates.authorities
     assert is_trusted(fresh, certificates.authorities, now + SERVING_LIFETIME - DAY)
     assert is_trusted(certificates, fresh.authorities, now)
@@ -90,8 +90,8 @@ def test_over_a_whole_rotation_nobody_meets_a_certificate_it_cannot_check() -> N
         certificates = fresh
         if reason or day % 30 == 25:
             assert is_trusted(certificates, trusted, now), (day, changes)
-    assert changes.count("the authority ends soon") == 2
-    assert set(changes) == {"the authority ends soon", "the certificate ends soon"}
+    assert changes.count("the authority expires soon") == 2
+    assert set(changes) == {"the authority expires soon", "the certificate expires soon"}
     assert len(x509.load_pem_x509_certificates(certificates.authorities.encode())) <= 2
 
 
@@ -106,7 +106,7 @@ def test_an_operator_that_was_off_for_years_starts_anew() -> None:
 def test_at_the_last_moment_both_are_renewed_at_once() -> None:
     now = START + AUTHORITY_LIFETIME - DAY * 2
     fresh, reason = renewed(new(), NAMES, now)
-    assert reason == "the authority ends soon and the certificate ends soon"
+    assert reason == "the authority expires soon and the certificate expires soon"
     assert is_trusted(fresh, fresh.authorities, now)
 
 
@@ -141,7 +141,7 @@ def test_a_secret_holds_all_four() -> None:
     assert Certificates.from_secret({"data": data}) == certificates
     with pytest.raises(UnusableCertificateError, match=r"ca\.key is missing"):
         Certificates.from_secret({"data": {"ca.crt": data["ca.crt"]}})
-    with pytest.raises(UnusableCertificateError, match="not base64"):
+    with pytest.raises(UnusableCertificateError, match="not a text in base64"):
         Certificates.from_secret({"data": data | {"tls.key": "%"}})
 
 
@@ -185,6 +185,6 @@ def test_an_authority_of_upstream_with_rsa_keys_is_kept() -> None:
         ).decode(),
     )
     fresh, reason = renewed(kept, NAMES, START)
-    assert reason == "the certificate is not of this authority"
+    assert reason == "this authority did not issue the certificate"
     assert (fresh.authorities, fresh.authority_key) == (kept.authorities, kept.authority_key)
     assert renewed(fresh, NAMES, START) == (fresh, "")

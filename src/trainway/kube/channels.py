@@ -69,7 +69,7 @@ class Channels:
                     cause = message.data
                     if isinstance(cause, BROKEN):
                         raise unreachable(self._host, cause)
-                    raise ServerUnavailable(f"{self._host} broke off: {cause}")
+                    raise ServerUnavailable(f"{self._host} broke the connection: {cause}")
                 case _:
                     return None
 
@@ -102,4 +102,4 @@ async def _refusal(
         return unreachable(transport.host, broken)
     if answer.status == refused.status:
         return from_status(answer.status, answer.body)
-    return from_status(refused.status, {"message": f"no websocket: {refused.message}"})
+    return from_status(refused.status, {"message": f"cannot open a WebSocket: {refused.message}"})

@@ -121,7 +121,8 @@ def load_connection(
     if usual.is_file():
         return _from_kubeconfig(kubeconfigs.load([usual], context), environ)
     raise UnavailableError(
-        f"no cluster is configured: no KUBECONFIG, no {usual}, and this is no pod",
+        f"no cluster is configured: KUBECONFIG is not set, {usual} does not exist, and this is not "
+        "a pod",
         hint="name a kubeconfig with --kubeconfig",
     )
 

@@ -222,7 +222,7 @@ def _seconds_left(expiration: Any, program: str, now: datetime) -> float | None:
         moment = datetime.fromisoformat(str(expiration))
     except ValueError:
         raise Unauthorized(
-            f"credential plugin {program}: {expiration!r} is no expirationTimestamp"
+            f"credential plugin {program}: {expiration!r} is not an expirationTimestamp"
         ) from None
     return max(1.0, (moment - now).total_seconds() - _EARLY_SECONDS)
 

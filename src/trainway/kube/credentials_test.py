@@ -129,7 +129,7 @@ def _answer(status: Json, version: str = _API) -> Json:
         Case("another version", _answer({"token": "t"}, "v0"), "speaks v0, not client"),
         Case("nothing in it", _answer({}), "neither token nor certificate"),
         Case("half a pair", _answer({"clientCertificateData": "c"}), "neither token nor"),
-        Case("no time", _answer({"token": "t", "expirationTimestamp": "?"}), "'\\?' is no exp"),
+        Case("no time", _answer({"token": "t", "expirationTimestamp": "?"}), "'\\?' is not an exp"),
     ],
     ids=lambda case: case.name,
 )

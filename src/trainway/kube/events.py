@@ -133,7 +133,7 @@ class EventRecorder:
         if series.is_waiting:
             return  # sent with its new count
         if len(self._waiting) >= _MOST_WAITING:
-            self._drop("too many events wait")
+            self._drop("too many events are waiting")
             return
         series.is_waiting = True
         self._waiting.append(series)

@@ -63,7 +63,7 @@ async def converse(
             with suppress(asyncio.CancelledError, ServerUnavailable):
                 await feeding
     raise ServerUnavailable(
-        "the connection ended before the command did", hint="the command may be running on"
+        "the connection ended before the command did", hint="the command may still be running"
     )
 
 

@@ -90,7 +90,7 @@ async def _listen(
     except OSError as error:
         raise ConflictError(
             f"port {each.local} cannot be opened: {error.strerror}",
-            hint=f"take another one: {each.local + 1}:{each.remote}, or :{each.remote} for any",
+            hint=f"choose another one: {each.local + 1}:{each.remote}, or :{each.remote} for any",
         ) from None
 
 

@@ -60,7 +60,7 @@ class AnswerReader:
             end = self._buffer.find(b"\r\n\r\n")
             if end < 0:
                 if len(self._buffer) > _LONGEST_HEAD:
-                    raise MalformedAnswerError("the head of the answer does not end")
+                    raise MalformedAnswerError("the header of the answer does not end")
                 return False
             head = bytes(self._buffer[:end])
             del self._buffer[: end + 4]
@@ -74,7 +74,7 @@ class AnswerReader:
         version, _, rest = lines[0].partition(b" ")
         code = rest[:3]
         if not version.startswith(b"HTTP/1.") or not code.isdigit() or len(code) != 3:
-            raise MalformedAnswerError("the answer is no HTTP/1.1")
+            raise MalformedAnswerError("the answer is not HTTP/1.1")
         self._status = int(code)
         self._keeps_connection = version != b"HTTP/1.0"
         self._length = _TO_THE_END
@@ -84,7 +84,7 @@ class AnswerReader:
             if name == b"content-length":
                 text = value.strip()
                 if not text.isdigit():
-                    raise MalformedAnswerError("the answer has no proper length")
+                    raise MalformedAnswerError("the answer has no valid length")
                 self._length = int(text)
             elif name == b"transfer-encoding" and value.strip().lower() == b"chunked":
                 self._length = _IN_CHUNKS
@@ -104,7 +104,7 @@ class AnswerReader:
             try:
                 size = int(buffer[self._place : end].partition(b";")[0], 16)
             except ValueError:
-                raise MalformedAnswerError("a part of the answer has no proper length") from None
+                raise MalformedAnswerError("a part of the answer has no valid length") from None
             begin = end + 2
             if size == 0:
                 return self._read_trailer(begin)

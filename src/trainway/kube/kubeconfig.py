@@ -48,7 +48,7 @@ class Section:
             try:
                 return base64.b64decode(data, validate=True)
             except binascii.Error:
-                raise KubeconfigError(f"{self.name}: {field}-data is no base64") from None
+                raise KubeconfigError(f"{self.name}: {field}-data is not base64") from None
         return None if path is None else read_file(path)
 
 
@@ -102,11 +102,11 @@ def _document(path: Path) -> Json:
     try:
         document = yaml.safe_load(read_file(path))
     except yaml.YAMLError:
-        raise KubeconfigError(f"{path} is no YAML") from None
+        raise KubeconfigError(f"{path} is not YAML") from None
     if document is None:
         return {}
     if not isinstance(document, dict):
-        raise KubeconfigError(f"{path} is no kubeconfig")
+        raise KubeconfigError(f"{path} is not a kubeconfig")
     return document
 
 

@@ -64,8 +64,8 @@ class Case:
     "case",
     [
         Case("empty", "", "has no current context"),
-        Case("no mapping", "[1]", "is no kubeconfig"),
-        Case("no YAML", "{", "is no YAML"),
+        Case("no mapping", "[1]", "is not a kubeconfig"),
+        Case("no YAML", "{", "is not YAML"),
         Case("no such context", "current-context: x", "no context 'x' in"),
         Case("no such cluster", _FIRST.replace("context: one", "context: lost"), "no cluster 'no"),
     ],
@@ -80,7 +80,7 @@ def test_unusable_files(case: Case, tmp_path: Path) -> None:
 
 def test_data_that_is_no_base64(tmp_path: Path) -> None:
     section = kubeconfig.Section("u", tmp_path, {"client-key-data": "?"})
-    with pytest.raises(KubeconfigError, match="u: client-key-data is no base64"):
+    with pytest.raises(KubeconfigError, match="u: client-key-data is not base64"):
         section.content("client-key")
 
 

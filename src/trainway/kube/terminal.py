@@ -30,7 +30,7 @@ _WAITING: Final = 4
 async def run_command(client: Client, namespace: str, pod: str, wanted: Execution) -> int:
     """Run a command in a pod as if it ran here; its exit status."""
     if wanted.tty and not os.isatty(_STDIN):
-        sys.stderr.write("warning: no terminal, since the input is none\n")
+        sys.stderr.write("warning: there is no terminal, because the input is not one\n")
         wanted = wanted._replace(tty=False)
     async with client.channels(requests.execution(namespace, pod, wanted)) as connected:
         given = typed(_STDIN) if wanted.stdin else None

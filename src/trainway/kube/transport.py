@@ -180,8 +180,8 @@ def unreachable(host: str, cause: Exception) -> ServerUnavailable:
         cause = cause.certificate_error
     if isinstance(cause, ssl.SSLCertVerificationError):
         return ServerUnavailable(
-            f"{host} shows a certificate we do not trust: {cause.verify_message}",
-            hint="is the certificate authority of the kubeconfig right?",
+            f"{host} presents a certificate that is not trusted: {cause.verify_message}",
+            hint="check the certificate authority in the kubeconfig",
         )
     if isinstance(cause, orjson.JSONDecodeError):
         return ServerUnavailable(f"{host} does not answer in JSON: {cause}")

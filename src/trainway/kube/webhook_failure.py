@@ -42,7 +42,7 @@ def webhook_failure(text: str, context: str = "") -> WebhookFailure | None:
     kubectl = f"kubectl --context {context}" if context else "kubectl"
     if namespace is None:
         return WebhookFailure(
-            who, f"see who serves it: {kubectl} get validatingwebhookconfigurations"
+            who, f"find out who serves it: {kubectl} get validatingwebhookconfigurations"
         )
     return WebhookFailure(
         f"{who}: nobody is behind the Service {service} in namespace {namespace}",

@@ -48,7 +48,7 @@ CASES = (
         "another's, by URL",
         f'{HEAD} "check.example.com": failed to call webhook: Post "https://10.0.0.1/x": refused',
         "webhook check.example.com does not answer",
-        "see who serves it: kubectl --context lab get validatingwebhookconfigurations",
+        "find out who serves it: kubectl --context lab get validatingwebhookconfigurations",
     ),
 )
 

@@ -395,7 +395,7 @@ def test_a_server_known_by_another_name(api_cluster: Access, tmp_path: Path) -> 
             fields = {"server": forwarder.url}
             path = changed_kubeconfig(cluster.kubeconfig, tmp_path / "k", cluster=fields)
             async with Client(load_connection(path)) as client:
-                with pytest.raises(ServerUnavailable, match="a certificate we do not trust"):
+                with pytest.raises(ServerUnavailable, match="a certificate that is not trusted"):
                     await client.get(NAMESPACES, "default")
             for extra in (
                 {"tls-server-name": "kubernetes.default.svc"},

@@ -109,7 +109,7 @@ def test_recording_never_waits_nor_fails(
             assert recorder.dropped == 40
 
     asyncio.run(main())
-    assert "1 events lost so far: too many events wait" in caplog.text
+    assert "1 events lost so far: too many events are waiting" in caplog.text
     assert "32 events lost so far" in caplog.text
     assert "cannot record Tried: no object at all" in caplog.text
     assert "events were not sent in time" in caplog.text

@@ -110,5 +110,5 @@ def test_the_namespace_of_an_object_counts_unless_another_was_asked_for() -> Non
 def test_a_broken_kubeconfig_is_an_error_in_words(tmp_path: Path) -> None:
     path = tmp_path / "config"
     path.write_text("{")
-    with pytest.raises(TrainwayError, match="is no YAML"):
+    with pytest.raises(TrainwayError, match="is not YAML"):
         places([str(path)], {})
