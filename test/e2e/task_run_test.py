@@ -141,9 +141,9 @@ def test_how_tasks_end(here: Installation, written: Written, case: Case) -> None
         Case("managed secret", "secrets: {S: null}", 1,
              "secrets.S: it has no value here; give it with --secret S=VALUE\n"),
         Case("exposed secret", f"secrets: {{S: {SECRET}}}\nworkdir: /$S", 1,
-             "secrets.S: it stands in a section that is shown in clear; make it one of envs\n"),
+             "secrets.S: it is used in a section that is shown in plain text; move it to envs\n"),
         Case("error", "runn: x", 1, 'line 1, column 1: runn: Unknown field: did you mean "run"?\n'),
-        Case("twice", "run: x\nrun: y", 2, 'line 2, column 1: the key "run" stands twice\n'),
+        Case("twice", "run: x\nrun: y", 2, 'line 2, column 1: the key "run" appears twice\n'),
     ],
     ids=lambda case: case.name,
 )  # fmt: skip

@@ -201,8 +201,8 @@ def _mpijob_name(job: MPIJob) -> Iterator[FieldError]:
     host = f"{job.metadata.name}-worker-{last}"
     if len(host) > _LONGEST_HOST_NAME or not matches(host, _HOST_NAME):
         detail = (
-            f'the last worker would be called "{host}", which is no RFC 1035 DNS label: at most'
-            f" {_LONGEST_HOST_NAME} lower case letters, digits and '-', beginning with a letter"
+            f'the last worker would be called "{host}", which is not an RFC 1035 DNS label: at most'
+            f" {_LONGEST_HOST_NAME} lower case letters, digits and '-', starting with a letter"
         )
         yield invalid(("metadata", "name"), job.metadata.name, detail)
 
@@ -222,8 +222,8 @@ def _roles(job: MPIJob) -> Iterator[FieldError]:
     if worker is not None:
         if worker.replicas < 1:
             detail = (
-                "must be greater than or equal to 1: it is 0 when left out;"
-                " for a job without workers leave out the whole Worker"
+                "must be greater than or equal to 1, and the default is 0;"
+                " for a job without workers, leave out Worker"
             )
             yield invalid((*path, "replicas"), worker.replicas, detail)
         yield from _replica_spec(path, worker)

@@ -261,16 +261,16 @@ ROLES = "spec.mpiReplicaSpecs"
 POLICY = "spec.runPolicy"
 AT_LEAST_0 = "must be greater than or equal to 0"
 NO_WORKERS = (
-    "must be greater than or equal to 1: it is 0 when left out;"
-    " for a job without workers leave out the whole Worker"
+    "must be greater than or equal to 1, and the default is 0;"
+    " for a job without workers, leave out Worker"
 )
 
 
 def bad_name(name: str, index: int) -> str:
     return (
         f'Invalid value: "{name}": the last worker would be called "{name}-worker-{index}", '
-        "which is no RFC 1035 DNS label: at most 63 lower case letters, digits and '-', "
-        "beginning with a letter"
+        "which is not an RFC 1035 DNS label: at most 63 lower case letters, digits and '-', "
+        "starting with a letter"
     )
 
 

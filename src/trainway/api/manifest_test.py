@@ -131,16 +131,16 @@ UNREADABLE = [
         " (while scanning for the next token from line 2)",
     ),
     Refusal("version", "%YAML 3.0\n---\na: 1", (1, 1), "found incompatible YAML document"),
-    Refusal("key twice", "a: 1\nb: 2\n  \na: 3", (4, 1), 'the key "a" stands twice'),
-    Refusal("key twice, deep", "x:\n- {b: 1, c: 2, b: 3}", (2, 16), 'the key "b" stands twice'),
-    Refusal("key twice after conversion", "1: a\n'1': b", (2, 1), 'the key "1" stands twice'),
-    Refusal("key twice in JSON", '{"a": 1,\n "a": 2}', (2, 2), 'the key "a" stands twice'),
-    Refusal("merge twice", "a: &x {}\nb: {<<: *x, <<: *x}", (2, 13), 'the key "<<" stands twice'),
+    Refusal("key twice", "a: 1\nb: 2\n  \na: 3", (4, 1), 'the key "a" appears twice'),
+    Refusal("key twice, deep", "x:\n- {b: 1, c: 2, b: 3}", (2, 16), 'the key "b" appears twice'),
+    Refusal("key twice after conversion", "1: a\n'1': b", (2, 1), 'the key "1" appears twice'),
+    Refusal("key twice in JSON", '{"a": 1,\n "a": 2}', (2, 2), 'the key "a" appears twice'),
+    Refusal("merge twice", "a: &x {}\nb: {<<: *x, <<: *x}", (2, 13), 'the key "<<" appears twice'),
     Refusal(
         "long key twice",
         "? " + "k" * 500 + "\n? " + "k" * 500,
         (2, 3),
-        'the key "' + "k" * 55 + '..." stands twice',
+        'the key "' + "k" * 55 + '..." appears twice',
     ),
     Refusal("text", "hello", (1, 1), "the document must be an object, not text"),
     Refusal("number", "---\n7", (2, 1), "the document must be an object, not a number"),
@@ -197,9 +197,7 @@ UNREADABLE = [
         (3, 4),
         'the alias "x" has no anchor before it',
     ),
-    Refusal(
-        "alias inside itself", "a: &x [*x]", (1, 8), 'the alias "x" stands inside its own anchor'
-    ),
+    Refusal("alias inside itself", "a: &x [*x]", (1, 8), 'the alias "x" is inside its own anchor'),
     Refusal("NUL", "a: 1\nb: \x00", (2, 4), "the character U+0000 is not allowed"),
     Refusal("escape sequence", "a: \x1b[31m", (1, 4), "the character U+001B is not allowed"),
     Refusal(
@@ -269,14 +267,14 @@ def test_a_billion_laughs_are_refused() -> None:
     lines = ["a0: &a0 [lol, lol, lol]"]
     lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 30)]
 
-    with pytest.raises(ManifestError, match="aliases stand for more than 1,000,000 nodes"):
+    with pytest.raises(ManifestError, match="aliases expand to more than 1,000,000 nodes"):
         parse_manifests("\n".join(lines))
 
 
 def test_one_long_string_a_thousand_times_is_refused() -> None:
     text = "a: &a " + "x" * 1_000_000 + "\nb: [" + "*a," * 1000 + "]"
 
-    with pytest.raises(ManifestError, match="aliases stand for more than 1,000,000 nodes"):
+    with pytest.raises(ManifestError, match="aliases expand to more than 1,000,000 nodes"):
         parse_manifests(text)
 
 

@@ -11,7 +11,7 @@ from trainway.schema.field import ErrorType, FieldError, Path
 _PATCH = "spec.runtimePatches[].trainingRuntimeSpec.template"
 _POD_PATCH = f"{_PATCH}.spec.replicatedJobs[].template.spec.template"
 _TORCH_NUM_PROC = "removed in v2.2: set spec.trainer.numProcPerNode in the TrainJob"
-_ELASTIC = "removed in v2.2: elastic training is gone, set spec.mlPolicy.numNodes"
+_ELASTIC = "removed in v2.2 with elastic training: set spec.mlPolicy.numNodes"
 _NUM_NODES = "set spec.mlPolicy.numNodes"
 
 _OF_TRAIN_JOB: Mapping[Path, str] = {

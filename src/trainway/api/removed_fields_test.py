@@ -42,7 +42,7 @@ def test_of_a_trainjob(field: str, value: Any, hint: str) -> None:
         (
             "elasticPolicy",
             {"maxNodes": 4},
-            "removed in v2.2: elastic training is gone, set spec.mlPolicy.numNodes",
+            "removed in v2.2 with elastic training: set spec.mlPolicy.numNodes",
         ),
         ("numNodes", 2, "set spec.mlPolicy.numNodes"),
     ],

@@ -197,14 +197,14 @@ class _Composer:
         if value is _NO_KEY:
             raise _error(event, f"the alias {_quote(event.anchor)} has no anchor before it")
         if value is _OPEN:
-            raise _error(event, f"the alias {_quote(event.anchor)} stands inside its own anchor")
+            raise _error(event, f"the alias {_quote(event.anchor)} is inside its own anchor")
         return self._copy(value, len(self._stack), event)
 
     def _copy(self, value: Any, depth: int, event: Any) -> Any:
         """A copy of its own for every alias, so that no two places of a tree share a node."""
         self._expansion += 1 + (len(value) // 64 if isinstance(value, str) else 0)
         if self._expansion > MAX_EXPANSION:
-            raise _error(event, f"aliases stand for more than {MAX_EXPANSION:,} nodes")
+            raise _error(event, f"aliases expand to more than {MAX_EXPANSION:,} nodes")
         if not isinstance(value, dict | list):
             return value
         if depth >= MAX_DEPTH:
@@ -222,13 +222,13 @@ def _key(frame: _Frame, value: Any, event: Any) -> str | _Sentinel:
     """Keys of JSON are strings; numbers and booleans become one, as kubectl makes them."""
     if _is_merge(event):
         if frame.merged is not None:
-            raise _error(event, 'the key "<<" stands twice')
+            raise _error(event, 'the key "<<" appears twice')
         return _MERGE
     if not isinstance(value, str | int | float):
         raise _error(event, "a key must be a string")
     key = value if isinstance(value, str) else json.dumps(value)
     if key in frame.value:
-        raise _error(event, f"the key {_quote(key)} stands twice")
+        raise _error(event, f"the key {_quote(key)} appears twice")
     return key
 
 
@@ -250,7 +250,7 @@ def _scalar(event: Any, meaning: Callable[[str], Scalar]) -> Scalar:
     text: str = event.value
     tag: str | None = event.tag
     if not text.isascii() and _SURROGATE.search(text):  # libyaml sees to it, PyYAML does not
-        raise _error(event, "found half a surrogate pair")
+        raise _error(event, "found an incomplete surrogate pair")
     if tag is None:
         value = meaning(text) if event.implicit[0] else text
     elif tag in ("!", _CORE + "str", _MERGE_TAG):

@@ -73,7 +73,7 @@ def test_all_unreadable_files_are_named(tmp_path: Path) -> None:
     assert error.exit_code == 2
     assert [line.removeprefix(f"{tmp_path}/") for line in error.lines] == [
         "none.yaml: No such file or directory",
-        'bad.yaml: line 3, column 1: the key "a" stands twice',
+        'bad.yaml: line 3, column 1: the key "a" appears twice',
         "binary.yaml: line 2, column 4: the byte 0xFF is not UTF-8",
         "folder: there are no .json, .yaml, .yml files in it",
     ]

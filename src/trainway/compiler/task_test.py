@@ -136,7 +136,7 @@ def test_what_comes_later_and_what_is_missing() -> None:
     ]
     assert unresolved(parsed.file.tasks) == [
         "secrets.M: it has no value here; give it with --secret M=VALUE",
-        "secrets.S: it stands in a section that is shown in clear; make it one of envs",
+        "secrets.S: it is used in a section that is shown in plain text; move it to envs",
     ]
 
 

@@ -230,7 +230,7 @@ def test_mpijobs_are_defaulted_and_judged(served: Served, space: str) -> None:
     }
     assert served.refusal(job) == (
         "spec.mpiReplicaSpecs[Worker].replicas: Invalid value: 0: must be greater than or equal to"
-        " 1: it is 0 when left out; for a job without workers leave out the whole Worker"
+        " 1, and the default is 0; for a job without workers, leave out Worker"
     )
     job["spec"]["mpiReplicaSpecs"]["Worker"]["replicas"] = 2
     served.create(job)

@@ -16,7 +16,9 @@ _ONE: Final = re.compile(
     re.ASCII,
 )
 _BY_MEMORY: Final = re.compile(r"(?P<size>[0-9]{1,6})GB(?P<more>\+?)", re.ASCII | re.IGNORECASE)
-_FORM: Final = "must be NAME or NAME:COUNT, or by memory 80GB, 80GB+ or nvidia:80GB+:2"
+_FORM: Final = (
+    "must be NAME or NAME:COUNT, or an amount of memory such as 80GB, 80GB+ or nvidia:80GB+:2"
+)
 _AMD: Final = re.compile(r"MI\d+|Radeon", re.IGNORECASE)
 
 SHAPE: Final = Either(
@@ -101,4 +103,4 @@ def errors(value: Any, path: Path) -> Iterator[FieldError]:
     if isinstance(value, dict):
         for name, count in value.items():
             if count is not None and ":" in name.split("GB")[-1]:
-                yield invalid((*path, step(name)), name, "the count stands in the name already")
+                yield invalid((*path, step(name)), name, "the name already has a count")

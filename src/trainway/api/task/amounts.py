@@ -16,18 +16,24 @@ _SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _CPUS: Final = r"[0-9]{1,12}(\.[0-9]{1,12})?\+?"
 _AMOUNT: Final = Number(above=0, most=10**9)
 
-CPUS: Final = Either((_AMOUNT, Text(_CPUS, 'must be a number of CPUs: 4, or "4+"')))
+CPUS: Final = Either((_AMOUNT, Text(_CPUS, 'must be a number of CPUs such as 4 or "4+"')))
 MEMORY: Final = Either(
     (
         _AMOUNT,
-        Text(rf"{_MEMORY}\+?|[0-9]{{1,9}}(\.[0-9]{{1,9}})?x", 'must be 32, "32+" or "64GB"'),
+        Text(
+            rf"{_MEMORY}\+?|[0-9]{{1,9}}(\.[0-9]{{1,9}})?x",
+            'must be an amount of memory such as 32, "32+" or "64GB"',
+        ),
     )
 )
 SIZE: Final = Either(
-    (Number(whole=True, above=0, most=10**9), Text(_MEMORY, "must be a size: 256, 256GB or 1TB"))
+    (
+        Number(whole=True, above=0, most=10**9),
+        Text(_MEMORY, "must be a size such as 256, 256GB or 1TB"),
+    )
 )
-MINUTES: Final = Text(r"[0-9]{1,9}[mhdwMHDW]?", "must be a time: 10, 10m, 10h, 2d or 1w")
-SECONDS: Final = Text(r"[0-9]{1,9}[smhdwSMHDW]?", "must be a time: 30s, 10m, 1h, 2d or 1w")
+MINUTES: Final = Text(r"[0-9]{1,9}[mhdwMHDW]?", "must be a time such as 10, 10m, 10h, 2d or 1w")
+SECONDS: Final = Text(r"[0-9]{1,9}[smhdwSMHDW]?", "must be a time such as 30s, 10m, 1h, 2d or 1w")
 PORTS: Final = Either(
     (Number(whole=True), Text(), Items(Either((Number(whole=True), Text())), least=1))
 )
@@ -88,9 +94,12 @@ def port_ranges(value: Any) -> list[tuple[int, int]]:
     for text in (part for item in items for part in str(item).split(",")):
         match = _PORT.fullmatch(text)
         if match is None:
-            raise ValueError(f"{text.strip()!r} is no port and no range of ports")
+            raise ValueError(f"{text.strip()!r} is not a port or a range of ports")
         first, last = int(match[1]), int(match[2] or match[1])
         if not 1 <= first <= last <= _HIGHEST_PORT:
-            raise ValueError(f"{text.strip()!r}: ports are 1 to {_HIGHEST_PORT}, the lower first")
+            raise ValueError(
+                f"{text.strip()!r}: ports are from 1 to {_HIGHEST_PORT}, and a range starts with"
+                " the lower one"
+            )
         ranges.append((first, last))
     return ranges

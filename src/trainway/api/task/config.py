@@ -96,5 +96,5 @@ def errors(data: Json, path: Path) -> Iterator[FieldError]:
     for index, hook in enumerate(data.get("hooks") or ()):
         size = len(hook["run"].encode())
         if size > _HOOK_BYTES:
-            detail = f"a hook has at most {_HOOK_BYTES} bytes"
+            detail = f"a hook may have at most {_HOOK_BYTES} bytes"
             yield invalid((*path, "hooks", index, "run"), f"{size} bytes", detail)

@@ -49,7 +49,7 @@ def parse(text: str) -> Infra:
     """`aws/us-east-1`, `k8s/context`, `*/*/zone`; ValueError says what is wrong."""
     first, _, rest = text.strip().partition("/")
     if not first:
-        raise ValueError("must begin with a cloud: aws/us-east-1")
+        raise ValueError("must start with a cloud, as in aws/us-east-1")
     if first == _ANY:
         cloud = None
     elif first.lower() == _OWN:
@@ -62,7 +62,7 @@ def parse(text: str) -> Infra:
         what = {1: "nothing", 2: "one component"}.get(most, "a region and a zone")
         raise ValueError(f"at most {what} may follow {first}")
     if any(not part for part in parts):
-        raise ValueError("a component is empty; * stands for any")
+        raise ValueError("a component is empty; use * for any")
     region, zone = (*[None if part == _ANY else part for part in parts], None, None)[:2]
     return Infra(cloud, region, zone)
 

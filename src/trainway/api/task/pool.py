@@ -31,11 +31,14 @@ def errors(data: Json, path: Path) -> Iterator[FieldError]:
     name = "min_workers" if data.get("min_workers") is not None else "workers"
     least = data.get(name)
     if least is None and most is None:
-        yield required((*path, "workers"), "a pool has workers, or min_workers and max_workers")
+        detail = "a pool needs either workers, or min_workers and max_workers"
+        yield required((*path, "workers"), detail)
     elif most is None:
         for other in ("min_workers", *_GROWTH):
             if data.get(other) is not None:
-                yield required((*path, "max_workers"), f"{other} is for a pool that can grow")
+                detail = f"{other} can only be used together with max_workers"
+                yield required((*path, "max_workers"), detail)
                 return
     elif least is not None and most < least:
-        yield invalid((*path, "max_workers"), most, f"it is less than {name}, {least}")
+        detail = f"must not be less than {name}, which is {least}"
+        yield invalid((*path, "max_workers"), most, detail)

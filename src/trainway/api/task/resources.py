@@ -165,7 +165,7 @@ def errors(data: Json, path: Path) -> Iterator[FieldError]:
     if isinstance(_accelerators(data), list):
         for name in ("any_of", "ordered"):
             if data.get(name) is not None:
-                detail = f"a list of accelerators and {name} exclude each other"
+                detail = f"a list of accelerators and {name} are mutually exclusive"
                 yield forbidden((*path, name), detail)
 
 
@@ -189,13 +189,13 @@ def _one_errors(data: Json, path: Path) -> Iterator[FieldError]:
             yield invalid((*path, "ports"), data["ports"], str(error))
     yield from _image_errors(data.get("image_id"), (*path, "image_id"))
     if data.get("accelerator_args") and not _has_tpu(data):
-        yield forbidden((*path, "accelerator_args"), "it is for TPUs only")
+        yield forbidden((*path, "accelerator_args"), "it is only for TPUs")
 
 
 def _image_errors(image: Any, path: Path) -> Iterator[FieldError]:
     for place, text in image.items() if isinstance(image, dict) else [("", image)]:
         if isinstance(text, str) and not text.removeprefix("docker:").strip():
-            yield invalid((*path, (place,)) if place else path, text, "there is no image in it")
+            yield invalid((*path, (place,)) if place else path, text, "it does not name an image")
 
 
 def _has_tpu(data: Json) -> bool:

@@ -22,7 +22,7 @@ from trainway.schema.field import FieldError, Path, invalid, required
 
 Json = dict[str, Any]
 
-_PATH: Final = Text(r"/.*", "a path begins with /")
+_PATH: Final = Text(r"/.*", "a path must start with /")
 _TIME: Final = Number()
 _QPS: Final = Number(least=0)
 _PROBE: Final = Either(
@@ -91,16 +91,17 @@ def warnings(data: Json, resources: Json) -> Iterator[str]:
     count = 0 if ports is None else sum(last - first + 1 for first, last in port_ranges(ports))
     if count != 1:
         where = "service.ports" if is_own else "resources.ports"
-        yield f"{where}: a service needs exactly one port, and here are {count or 'none'}"
+        yield f"{where}: a service needs exactly one port, but it has {count or 'none'}"
 
 
 def _policy_errors(policy: Json, path: Path) -> Iterator[FieldError]:
     least, most = policy["min_replicas"], policy.get("max_replicas")
     if most is not None and most < least:
-        yield invalid((*path, "max_replicas"), most, f"it is less than min_replicas, {least}")
+        detail = f"must not be less than min_replicas, which is {least}"
+        yield invalid((*path, "max_replicas"), most, detail)
     target = policy.get("target_qps_per_replica")
     if most is not None and most != least and target is None:
-        detail = "without it nothing decides between min_replicas and max_replicas"
+        detail = "it decides how many replicas run between min_replicas and max_replicas"
         yield required((*path, "target_qps_per_replica"), detail)
     if isinstance(target, dict):
         for name in target:

@@ -219,7 +219,7 @@ class Table:
             yield invalid(path, sorted(value), detail)
         for name, item in value.items():
             if self.key and not re.fullmatch(self.key, name, re.ASCII):
-                detail = f"a name here must match '{self.key}'"
+                detail = f"each name must match '{self.key}'"
                 yield FieldError((*path, step(name)), ErrorType.FORBIDDEN, detail)
             if not (item is None and self.nullable):
                 yield from check(self.value, item, (*path, step(name)))
@@ -260,7 +260,7 @@ class Record:
 def exclusive(value: Mapping[str, Any], path: Path, one: str, other: str) -> Iterator[FieldError]:
     """Two fields that cannot stand together."""
     if value.get(one) is not None and value.get(other) is not None:
-        yield forbidden((*path, other), f"{one} and {other} exclude each other")
+        yield forbidden((*path, other), f"{one} and {other} are mutually exclusive")
 
 
 COUNT: Final = Number(whole=True, least=0)

@@ -29,7 +29,10 @@ STORES: Final = (
 SCHEMES: Final = ("s3", "gs", "r2", "cos", "oci", "nebius", "cw", "vastdata", "hf")
 _URI: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
 _AZURE: Final = re.compile(r"https://[^/]+\.blob\.core\.windows\.net/.+")
-_FORMS: Final = f"a URI here is {', '.join(f'{name}://' for name in SCHEMES)} or Azure's https://"
+_FORMS: Final = (
+    f"a URI must start with {', '.join(f'{name}://' for name in SCHEMES)}"
+    " or be an https:// URI of Azure"
+)
 
 _CACHED: Final = Record(
     {
@@ -94,11 +97,11 @@ def errors(data: Json, path: Path, *, has_workdir: bool) -> Iterator[FieldError]
     for target, source in data.items():
         place = (*path, step(target))
         if not target:
-            yield forbidden(place, "there is no path")
+            yield forbidden(place, "the path is empty")
         elif target.endswith("/"):
             yield forbidden(place, "a path may not end with /")
         elif target == WORKDIR and has_workdir:
-            yield forbidden(place, "it is where workdir goes; leave out one of the two")
+            yield forbidden(place, "workdir is copied to this path; leave out one of the two")
         if isinstance(source, str):
             yield from _source_errors(source, place)
         else:
@@ -110,7 +113,8 @@ def _storage_errors(storage: Json, path: Path) -> Iterator[FieldError]:
     if isinstance(source, list):
         for index, item in enumerate(source):
             if is_uri(item):
-                yield invalid((*path, "source", index), item, "one of several must be a local path")
+                detail = "each of several sources must be a local path"
+                yield invalid((*path, "source", index), item, detail)
             else:
                 yield from _source_errors(item, (*path, "source", index))
     elif source is not None:
@@ -124,7 +128,7 @@ def _source_errors(source: str, path: Path) -> Iterator[FieldError]:
     elif match and match[1].lower() not in SCHEMES and not _AZURE.fullmatch(source):
         yield invalid(path, source, _FORMS)
     elif match and not match[2].strip("/"):
-        yield invalid(path, source, "there is no bucket in it")
+        yield invalid(path, source, "it does not name a bucket")
 
 
 def read(data: Json | None) -> tuple[FileMount, ...]:

@@ -31,9 +31,9 @@ Json = dict[str, Any]
 
 NAME: Final = Text(
     r"[a-zA-Z0-9]+(?:[._-]{1,2}[a-zA-Z0-9]+)*",
-    "a name has letters, digits and, between them, at most two of . _ -",
+    "a name consists of letters and digits, with at most two of . _ - in a row between them",
 )
-EXPOSED: Final = "it stands in a section that is shown in clear; make it one of envs"
+EXPOSED: Final = "it is used in a section that is shown in plain text; move it to envs"
 _GIT_URL: Final = r"(https|ssh)://[^\s/]+/\S+|[A-Za-z0-9._-]+@[A-Za-z0-9._-]+:\S+"
 _GIT: Final = Record({"url": TEXT, "ref": TEXT}, needs=("url",))
 _GIT_URL_SHAPE: Final = Text(_GIT_URL, "must be an https, ssh or scp URL of a git repository")
@@ -67,7 +67,7 @@ SHAPE: Final = Record(
     _FIELDS,
     removed={
         "experimental": 'it was removed; did you mean "config"?',
-        "execution": "it is for the header of a file of several tasks",
+        "execution": "it belongs in the header of a file with several tasks",
     },
     keeps=("file_mounts_mapping", "volume_mounts", "_metadata", "_user_specified_yaml"),
 )
@@ -210,7 +210,7 @@ def _errors(data: Json, source: Json) -> Iterator[FieldError]:
     if isinstance(workdir, dict):
         yield from check(_GIT_URL_SHAPE, workdir["url"], ("workdir", "url"))
     elif workdir == "":
-        yield invalid(("workdir",), workdir, "there is no path in it")
+        yield invalid(("workdir",), workdir, "the path is empty")
     yield from exclusive(data, (), "service", "pool")
     for section in ("file_mounts", "volumes"):
         given = source.get(section) or {}
@@ -242,4 +242,7 @@ def _warnings(task: Task) -> Iterator[str]:
     for name in task.exposed_secrets:
         yield f"secrets.{name}: {EXPOSED}"
     for name in task.managed_secrets:
-        yield f"secrets.{name}: a managed secret; to run, give it with --secret {name}=VALUE"
+        yield (
+            f"secrets.{name}: this is a managed secret; to run the task, pass its value with"
+            f" --secret {name}=VALUE"
+        )

@@ -144,7 +144,7 @@ class _Reading:
             if not isinstance(value, dict):
                 self._refuse([invalid((), value, "a task must be an object")], marks)
         if not documents:
-            self.parsed.errors.append(Located(required((), "there is no task in it")))
+            self.parsed.errors.append(Located(required((), "the file contains no task")))
         if self.parsed.errors:
             return self.parsed
         header, execution = self._header(documents)
@@ -182,12 +182,13 @@ class _Reading:
         self._refuse(check(_GROUP, known, ()), marks)
         name = header.get("name")
         if isinstance(name, str) and not _GROUP_NAME.fullmatch(name):
-            detail = "the name of a job group has letters, digits, _ and - only"
+            detail = "the name of a job group may contain only letters, digits, _ and -"
             self._refuse([invalid(("name",), name, detail)], marks)
         for unknown in [key for key in header if key not in known]:
             meant = closest(unknown, _GROUP.fields)
             hint = f'; did you mean "{meant}"?' if meant else ""
-            self.parsed.warnings.append(f"{unknown}: not known in the header of a job group{hint}")
+            told = f"{unknown}: the header of a job group has no such field{hint}"
+            self.parsed.warnings.append(told)
 
     def _check_group(
         self, header: Json, marks: Places, members: Sequence[tuple[Json, Places]]
@@ -196,7 +197,7 @@ class _Reading:
         for value, places in members:
             name = value.get("name")
             if name is None:
-                self._refuse([required(("name",), "each task of a job group has a name")], places)
+                self._refuse([required(("name",), "each task of a job group needs a name")], places)
             elif name in names:
                 self._refuse([duplicate(("name",), name)], places)
             names.append(name)

@@ -68,13 +68,13 @@ def test_where_errors_stand(case: Case) -> None:
 
 
 def test_a_key_twice_is_unreadable() -> None:
-    with pytest.raises(ManifestError, match=r'line 3, column 1: the key "run" stands twice'):
+    with pytest.raises(ManifestError, match=r'line 3, column 1: the key "run" appears twice'):
         parse("run: a\nname: b\nrun: c")
 
 
 def test_a_document_that_is_no_object() -> None:
     assert errors("- a") == ['line 1, column 1: Invalid value: ["a"]: a task must be an object']
-    assert errors("") == ["Required value: there is no task in it"]
+    assert errors("") == ["Required value: the file contains no task"]
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_no_text_ends_badly(text: str) -> None:
     except ManifestError as error:
         said = [str(error)]
 
-    assert all(line.startswith("line ") or "there is no task" in line for line in said)
+    assert all(line.startswith("line ") or "contains no task" in line for line in said)
 
 
 VARIABLES = st.dictionaries(

@@ -180,7 +180,7 @@ def read(obj: Json) -> tuple[TaskJob | None, list[FieldError]]:
     if parsed.file is None:
         return None, [item.error for item in parsed.errors]
     if len(parsed.file.tasks) != len(items):
-        return None, [invalid(("spec", "header"), header, "it is no header")]
+        return None, [invalid(("spec", "header"), header, "it is not a header")]
     origin, notes = obj.get("origin"), obj.get("notes")
     known = Origin.__dataclass_fields__
     told = origin if isinstance(origin, dict) else {}

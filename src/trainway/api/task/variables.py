@@ -86,7 +86,7 @@ def errors(data: Json) -> Iterator[FieldError]:
 def _list_errors(value: list[Any]) -> Iterator[FieldError]:
     for index, item in enumerate(value):
         if not _is_managed(item):
-            detail = "an item of the list is secrets:NAME or secrets:SCOPE.NAME"
+            detail = "an item of the list must be secrets:NAME or secrets:SCOPE.NAME"
             yield FieldError(("secrets", index), ErrorType.INVALID, detail)
 
 
@@ -95,16 +95,16 @@ def _map_errors(value: Json, path: Path) -> Iterator[FieldError]:
     for name, item in value.items():
         place = (*path, step(name))
         if not NAME.fullmatch(name):
-            yield forbidden(place, "the name of a variable has letters, digits and _ only")
+            yield forbidden(place, "the name of a variable may contain only letters, digits and _")
         if item is None:
             if section == "envs":
                 yield required(place, f"give it a value here, or with --env {name}=VALUE")
         elif not isinstance(item, str):
             yield FieldError(place, ErrorType.INVALID, "must be text")
         elif "\0" in item:
-            yield FieldError(place, ErrorType.INVALID, "no variable can have a NUL in it")
+            yield FieldError(place, ErrorType.INVALID, "a variable cannot contain a NUL character")
         elif section == "secrets" and item.startswith(_MANAGED) and not _is_managed(item):
-            detail = "a managed secret is secrets:NAME or secrets:SCOPE.NAME"
+            detail = "a managed secret must be secrets:NAME or secrets:SCOPE.NAME"
             yield FieldError(place, ErrorType.INVALID, detail)
 
 
@@ -118,7 +118,7 @@ def _docker_errors(data: Json) -> Iterator[FieldError]:
     for section, names in found.items():
         if names and len(names) < len(_DOCKER):
             missing = ", ".join(name for name in _DOCKER if name not in names)
-            yield required((section,), f"{names[0]} needs {missing} beside it, in {section} too")
+            yield required((section,), f"{names[0]} needs {missing} in {section} as well")
 
 
 def managed(secrets: Mapping[str, Any]) -> tuple[str, ...]:
@@ -184,7 +184,7 @@ def parse_env_file(text: str) -> dict[str, str]:
             continue
         name, is_given, value = stripped.removeprefix("export ").partition("=")
         if not is_given or not NAME.fullmatch(name.strip()):
-            raise UsageError(f"line {number}: not of the form NAME=VALUE")
+            raise UsageError(f"line {number} is not of the form NAME=VALUE")
         found[name.strip()] = _unquoted(value.strip())
     return found
 

@@ -84,7 +84,7 @@ def errors(data: Json, path: Path, num_nodes: int) -> Iterator[FieldError]:
     for target, value in data.items():
         place = (*path, step(target))
         if not target.startswith(("/", "~")):
-            yield forbidden(place, "a volume is mounted at an absolute path")
+            yield forbidden(place, "a volume must be mounted at an absolute path")
         if isinstance(value, str):
             if not value:
                 yield required(place, "the name of a volume")
@@ -96,10 +96,10 @@ def errors(data: Json, path: Path, num_nodes: int) -> Iterator[FieldError]:
             continue
         for name in value:
             if name not in _KINDS[kinds[0]] and value[name] is not None:
-                yield forbidden((*place, name), f"it does not go with {kinds[0]}")
+                yield forbidden((*place, name), f"it cannot be used together with {kinds[0]}")
         mode = (value.get("config") or {}).get("access_mode")
         if num_nodes > 1 and str(mode).startswith("ReadWriteOnce"):
-            detail = f"{mode} is for one node, and num_nodes is {num_nodes}"
+            detail = f"{mode} allows one node only, but num_nodes is {num_nodes}"
             yield forbidden((*place, "config", "access_mode"), detail)
 
 
@@ -137,9 +137,10 @@ def file_errors(data: Any) -> Iterator[FieldError]:
         yield from _infra_errors(data["infra"], kind)
     host_path = (data.get("config") or {}).get("host_path")
     if kind == "k8s-hostpath" and not host_path:
-        yield required(("config", "host_path"), "a k8s-hostpath is a path of its nodes")
+        yield required(("config", "host_path"), "a k8s-hostpath needs a path on the nodes")
     if kind == "k8s-pvc" and data.get("size") is None and not data.get("use_existing"):
-        yield required(("size",), "a new volume has a size; use_existing takes one that there is")
+        detail = "a new volume needs a size; set use_existing to use an existing one"
+        yield required(("size",), detail)
 
 
 def _infra_errors(text: str, kind: str) -> Iterator[FieldError]:
@@ -150,7 +151,7 @@ def _infra_errors(text: str, kind: str) -> Iterator[FieldError]:
         return
     wanted = "runpod" if kind.startswith("runpod") else "kubernetes"
     if cloud not in (None, wanted) and not (cloud == "ssh" and wanted == "kubernetes"):
-        yield invalid(("infra",), text, f"a {kind} is on {wanted}")
+        yield invalid(("infra",), text, f"a {kind} volume must be on {wanted}")
 
 
 def is_volume_file(document: Any) -> bool:

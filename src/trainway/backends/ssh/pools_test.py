@@ -118,7 +118,7 @@ def test_what_is_wrong_is_said_with_its_path(case: Case) -> None:
 
 def test_a_pool_is_called_by_a_name_that_a_directory_can_have() -> None:
     (error,) = errors({"../lab": {"hosts": ["a"]}}, ("pools",))
-    assert str(error).startswith("pools[../lab]: Forbidden: a name here must match")
+    assert str(error).startswith("pools[../lab]: Forbidden: each name must match")
 
 
 def test_two_entries_of_one_host_are_told_apart_by_their_names() -> None:

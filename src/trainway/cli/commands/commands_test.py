@@ -123,7 +123,7 @@ def test_an_unreadable_file_ends_with_2(command: str, tmp_path: Path) -> None:
     result = invoke(command, "-f", str(file))
 
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr == f'{file}: line 2, column 1: the key "a" stands twice\n'
+    assert result.stderr == f'{file}: line 2, column 1: the key "a" appears twice\n'
 
 
 @pytest.mark.parametrize("command", ["explain", "validate"])
