@@ -196,7 +196,7 @@ def test_what_is_wrong_with_the_configuration_is_one_error(ssh_pool: SshPool) ->
         assert done.returncode == 1
         assert done.stderr.splitlines() == [
             f'{path}: pools.test.hosts[0].prot: Unknown field: did you mean "port"?',
-            f"hint: mend {path}",
+            f"hint: correct {path}",
         ]
     path.write_text("pools: {test: {hosts: [h0]}, other: {hosts: [h1]}}")
     done = command(ssh_pool, ssh_pool.home, "run", "--on", "ssh/tset", "--", "true")

@@ -28,7 +28,7 @@ REFUSED = [
         "above",
         "cd $TRAINWAY_OUTPUT_DIR; mkdir ../elsewhere; echo {} > ../elsewhere/result.json; "
         "ln -s ../elsewhere .trainway",
-        "a link is on the way",
+        "a part of its path is a link",
     ),
 ]
 

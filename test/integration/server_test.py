@@ -195,7 +195,7 @@ def test_a_stream_goes_on_behind_a_cursor_and_nothing_else(server: RunningServer
     for last in ("abc", "x", "-1", "9999", "9" * 99, "hello there"):
         headers = {"Accept": "text/event-stream", "Last-Event-ID": last}
         for path, message in (
-            ("logs", f"not a place in a log: {last[:40]!r}"),
+            ("logs", f"not a position in a log: {last[:40]!r}"),
             ("events", f"whence has no such event: {last[:40]!r}"),
         ):
             status, error = server.error("GET", f"/jobs/whence/{path}", headers=headers)

@@ -108,7 +108,7 @@ class AgentBackend(SpoolBackend, Generic[Wanted]):
         file = self.job_dir(handle).journal
         records = await job_threads.run(lambda: list(journal.read(file, -1)))
         if not records:
-            raise ConflictError("the job has not begun")
+            raise ConflictError("the job has not started yet")
         return await self._way(handle, records, role, rank)
 
     def _ours(self, request: Request) -> Wanted:

@@ -99,7 +99,7 @@ def test_what_was_written_and_lost_is_found(backend: OneBackend) -> None:
 def test_the_way_to_a_pod_is_in_the_journal(backend: OneBackend) -> None:
     request = backend.request()
     written(backend, request)
-    with pytest.raises(ConflictError, match="the job has not begun"):
+    with pytest.raises(ConflictError, match="the job has not started yet"):
         asyncio.run(backend.attachment(request.handle, None, None))
     backend.job_dir(request.handle).journal.write_text('{"seq": 0}\n{"seq": 1}\n')
     found = asyncio.run(backend.attachment(request.handle, "node", 1))
@@ -124,7 +124,7 @@ def test_what_is_kept_is_in_the_directory_of_the_handle(
 
 def test_a_cursor_of_another_is_refused(backend: OneBackend) -> None:
     backend.check_logs(LogQuery())
-    with pytest.raises(TrainwayError, match="not a place in a log"):
+    with pytest.raises(TrainwayError, match="not a position in a log"):
         backend.check_logs(LogQuery(cursor="nonsense"))
 
 

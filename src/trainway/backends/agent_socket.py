@@ -72,7 +72,7 @@ class Start:
             return self.said
         if self.status < 0:
             return f"it was killed by {signal.Signals(-self.status).name}"
-        return f"it ended with {self.status}"
+        return f"it exited with {self.status}"
 
     def error(self, agent: str, log: Path) -> TrainwayError:
         """What to raise; an agent that refuses what it is given will always do so."""
@@ -207,7 +207,7 @@ def _started(command: Sequence[str], environ: Mapping[str, str] | None, patience
     except OSError as error:
         return Start(_NO_PROCESS, f"{command[0]}: {error.strerror}")
     except subprocess.TimeoutExpired:
-        return Start(-signal.SIGKILL, f"it had not begun after {patience_s:g} s")
+        return Start(-signal.SIGKILL, f"it did not start within {patience_s:g} s")
     said = ended.stderr.decode(errors="backslashreplace").strip()
     return Start(ended.returncode, said[-_LAST_WORDS:])
 

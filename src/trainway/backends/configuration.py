@@ -53,7 +53,7 @@ def read(home: Path) -> Json:
     data = documents[0] if documents else {}
     wrong = errors(data)
     if wrong:
-        raise InvalidError([f"{path}: {error}" for error in wrong], hint=f"mend {path}")
+        raise InvalidError([f"{path}: {error}" for error in wrong], hint=f"correct {path}")
     return data
 
 
@@ -76,7 +76,7 @@ def log_limit(home: Path) -> int:
     try:
         section = read(home).get("limits") or {}
     except TrainwayError as error:
-        log.warning("the usual limit of logs counts: %s", error)
+        log.warning("the default limit of logs applies: %s", error)
         section = {}
     return limit.limit_of(section)
 
@@ -86,5 +86,5 @@ def retention(home: Path) -> login_retention.Rules:
     try:
         return login_retention.Rules.read(read(home).get("retention") or {})
     except TrainwayError as error:
-        log.warning("the usual retention counts: %s", error)
+        log.warning("the default retention applies: %s", error)
         return login_retention.Rules()

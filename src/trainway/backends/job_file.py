@@ -55,7 +55,7 @@ def folder(root: Path, path: Path, *, make: bool = False) -> Iterator[int]:
             try:
                 inner = os.open(name, _FOLDER, dir_fd=opened)
             except OSError as error:
-                raise _refused(path, error, "a link is on the way to it") from None
+                raise _refused(path, error, "a part of its path is a link or a file") from None
             os.close(opened)
             opened = inner
         yield opened
@@ -77,7 +77,7 @@ def opened(root: Path, path: Path, flags: int = os.O_RDONLY) -> int:
         try:
             found = os.open(path.name, flags | _SAFELY, PRIVATE_FILE, dir_fd=above)
         except OSError as error:
-            raise _refused(path, error, "it is no regular file") from None
+            raise _refused(path, error, "it is not a regular file") from None
     try:
         _check(path, os.fstat(found))
     except BaseException:

@@ -44,11 +44,11 @@ REFUSED = [
     Case("a link", lambda path: path.symlink_to("../../secret"), "a link"),
     Case("an absolute link", lambda path: path.symlink_to("/etc/passwd"), "a link"),
     Case("a link within", lambda path: path.symlink_to("other"), "a link"),
-    Case("a link above it", folder_link, "a link is on the way"),
+    Case("a link above it", folder_link, "a part of its path is a link"),
     Case("a pipe", os.mkfifo, "a pipe"),
     Case("a directory", Path.mkdir, "a directory"),
     Case("a socket", listen, "a socket"),
-    Case("a file as folder", Path.touch, "a link is on the way", "output/file/inner"),
+    Case("a file as folder", Path.touch, "a part of its path is a link", "output/file/inner"),
     Case("more than wanted", lambda path: path.write_bytes(b"x" * (LIMIT + 1)), "larger than"),
 ]
 
@@ -143,4 +143,4 @@ def test_a_folder_that_is_a_link_has_nothing_and_that_is_said_once(
         for _ in range(3):
             assert job_file.listing(job, job / "logs") == []
     (record,) = caplog.records
-    assert f"{job}/logs is left out: a link is on the way to it" in record.getMessage()
+    assert f"{job}/logs is left out: a part of its path is a link or a file" in record.getMessage()

@@ -140,7 +140,7 @@ def too_many_nodes(found: Kept, demand: list[Json], source: Json) -> str:
     if source.get("kind") != "Task" or count <= found.nodes:
         return ""
     nodes = f"{found.nodes} node{'' if found.nodes == 1 else 's'}"
-    return f"num_nodes: it needs {count} nodes, and cluster {found.name} has {nodes}"
+    return f"num_nodes: it needs {count} nodes, but cluster {found.name} has {nodes}"
 
 
 def unfitting(found: Kept, demand: list[Json]) -> str:

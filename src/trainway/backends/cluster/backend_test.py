@@ -122,7 +122,7 @@ def test_jobs_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     assert errors == ["it needs 3 CPUs, and there are 2; cluster dev has 1 node of 2 CPUs"]
     assert warnings == []
     errors, _ = found.problems(jobset(pods=2), {"kind": "Task"})
-    assert errors == ["num_nodes: it needs 2 nodes, and cluster dev has 1 node"]
+    assert errors == ["num_nodes: it needs 2 nodes, but cluster dev has 1 node"]
     assert found.problems(jobset(pods=2), {"kind": "JobSet"}) == ([], [])
 
 
@@ -213,7 +213,7 @@ def test_a_cluster_without_a_shared_file_system_cannot_be_held(tmp_path: Path) -
 
 @pytest.mark.parametrize("cloud", ["kubernetes", "aws"])
 def test_where_they_come_later(tmp_path: Path, cloud: str) -> None:
-    with pytest.raises(UsageError, match=f"clusters on {cloud} come later"):
+    with pytest.raises(UsageError, match=f"clusters on {cloud} are not supported yet"):
         ClusterSites(tmp_path).infra(cloud, None)
 
 

@@ -96,7 +96,8 @@ class KeptClusters:
 def _unknown(name: str, known: list[str]) -> TrainwayError:
     if not name:
         return UsageError(
-            "which cluster?", hint="--on cluster/NAME; trainway status shows them all"
+            "the name of the cluster is missing",
+            hint="use --on cluster/NAME; trainway status shows all clusters",
         )
     meant = closest(name, known)
     return NotFoundError(

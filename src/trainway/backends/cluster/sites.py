@@ -64,15 +64,15 @@ class ClusterSites:
             return f"{SSH}/{ConfiguredPools(self._home).find(region or '').pool}"
         if cloud != SLURM:
             raise UsageError(
-                f"clusters on {cloud} come later; they can be on this machine, on SSH hosts and on "
-                "Slurm",
-                hint="--infra local, ssh/POOL or slurm/CLUSTER; single jobs run with trainway run",
+                f"clusters on {cloud} are not supported yet; they can be on this machine, on SSH "
+                "hosts or on Slurm",
+                hint="use --infra local, ssh/POOL or slurm/CLUSTER, or trainway run for one job",
             )
         found = self.slurm_cluster(f"{SLURM}/{region or ''}" + (f"/{zone}" if zone else ""))
         if not found.shared:
             raise UsageError(
                 f"clusters on {SLURM}/{found.name} need a file system that all its nodes see",
-                hint="single jobs do not: trainway run --on",
+                hint="single jobs do not need one: trainway run --on",
             )
         return f"{SLURM}/{found.name}" + (f"/{zone}" if zone else "")
 

@@ -28,7 +28,7 @@ def attachment(
     running = [entry for entry in found if (entry[1].get("status") or {}).get("phase") == "Running"]
     if not running:
         raise ConflictError(_nothing(str(handle["name"]), len(found), role, rank),
-                            hint="trainway jobs show tells how far its pods are")  # fmt: skip
+                            hint="see the state of its pods with trainway jobs show")  # fmt: skip
     _, pod = min(running, key=lambda entry: entry[0])
     return {
         "job": handle["id"],

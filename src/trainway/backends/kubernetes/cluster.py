@@ -349,7 +349,9 @@ def _worded(context: str) -> Iterator[None]:
             hint=error.hint or f"try: kubectl --context {context} get ns",
         ) from error
     except Refused as error:
-        raise ForbiddenError(error.message, hint=f"ask who may in context {context}") from error
+        raise ForbiddenError(
+            error.message, hint=f"ask somebody who has the right in context {context}"
+        ) from error
 
 
 def _taken(obj: Json) -> TrainwayError:

@@ -32,14 +32,14 @@ import glob, sys, time
 end = time.monotonic() + {patience}
 while not glob.glob("{place}/*/{done}"):
     if time.monotonic() > end:
-        sys.exit("nobody has brought the files of this job")
+        sys.exit("the files of this job did not arrive in time")
     time.sleep(0.1)
 """
 _UNPACK: Final = """\
 import hashlib, io, os, sys, tarfile
 data = sys.stdin.buffer.read(int(sys.argv[1]))
 if hashlib.sha256(data).hexdigest() != sys.argv[2]:
-    sys.exit("the files have arrived damaged")
+    sys.exit("the files arrived damaged")
 folders = [f for f in os.listdir("{place}") if os.path.isdir(os.path.join("{place}", f))]
 with tarfile.open(fileobj=io.BytesIO(data)) as archive:
     for member in archive:
@@ -175,7 +175,7 @@ def _content(obj: Json, key: str) -> bytes:
         return str(obj["data"][key]).encode()
     if key in (obj.get("binaryData") or {}):
         return base64.b64decode(obj["binaryData"][key])
-    raise InvalidError([f"ConfigMap/{name}: there is no key {key}, which a volume shows"])
+    raise InvalidError([f"ConfigMap/{name}: there is no key {key}, which a volume refers to"])
 
 
 def _refuse_others(pod: Json, large: Mapping[str, Json]) -> None:

@@ -40,8 +40,8 @@ class Infra:
         """The namespace of an object that names one, or none."""
         if named and self.namespace and named != self.namespace:
             raise UsageError(
-                f"the object is for namespace {named!r}, and --on says {self.namespace!r}",
-                hint=f"leave out one of both, or use --on {FAMILY}/{self.context}",
+                f"the object is for namespace {named!r}, but --on says {self.namespace!r}",
+                hint=f"leave out one of the two, or use --on {FAMILY}/{self.context}",
             )
         return named or self.place
 

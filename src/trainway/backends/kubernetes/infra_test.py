@@ -103,7 +103,7 @@ def test_the_namespace_of_an_object_counts_unless_another_was_asked_for() -> Non
     assert (anywhere.namespace_for(""), anywhere.namespace_for("ml")) == ("home", "ml")
     fixed = Infra((), "test", "ml", "home")
     assert (fixed.namespace_for(""), fixed.namespace_for("ml")) == ("ml", "ml")
-    with pytest.raises(UsageError, match="namespace 'other', and --on says 'ml'"):
+    with pytest.raises(UsageError, match="namespace 'other', but --on says 'ml'"):
         fixed.namespace_for("other")
 
 

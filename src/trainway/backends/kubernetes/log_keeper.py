@@ -88,7 +88,7 @@ class LogKeeper:
                 for known in list(self._logs.values()):
                     await known.caught_up.wait()
         except TimeoutError:
-            log.warning("some logs in %s may lack their end", self._folder)
+            log.warning("the last lines of some logs in %s may be missing", self._folder)
         await self.close()
 
     async def close(self) -> None:

@@ -91,11 +91,11 @@ class Uploads:
                     log.info("%s has its files: %d bytes", pod, len(archive))
                     return
                 said = outcome.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-                log.warning("%s has not taken its files: %s", pod, said or outcome.code)
+                log.warning("%s did not accept its files: %s", pod, said or outcome.code)
             except ObjectNotFound:
                 return
             except (TrainwayError, OSError) as error:
-                log.warning("%s has not got its files: %s", pod, error)
+                log.warning("%s did not receive its files: %s", pod, error)
             failures += 1
             await asyncio.sleep(self._backoff.pause(failures, random.random))
 

@@ -256,10 +256,10 @@ def _not_created(events: Sequence[Json]) -> Waiting | None:
     if quota:
         return Waiting("QuotaExceeded", _quota(quota))
     if failure := webhook_failure(message):
-        return Waiting("FailedCreate", f"no pod can be made: {failure.message}")
+        return Waiting("FailedCreate", f"no pod can be created: {failure.message}")
     forbidden = _FORBIDDEN.search(message)
     said = forbidden["why"] if forbidden else message.removeprefix("Error creating: ")
-    return Waiting("FailedCreate", f"no pod can be made: {_first_line(said)}")
+    return Waiting("FailedCreate", f"no pod can be created: {_first_line(said)}")
 
 
 def _quota(found: re.Match[str]) -> str:

@@ -291,11 +291,11 @@ def test_a_quota() -> None:
 def test_pods_that_a_rule_forbids() -> None:
     text = 'Error creating: pods "x" is forbidden: violates PodSecurity "restricted:latest": host'
     failed = event("Job", "a-node-0", "FailedCreate", text)
-    message = 'no pod can be made: violates PodSecurity "restricted:latest": host'
+    message = 'no pod can be created: violates PodSecurity "restricted:latest": host'
     assert why_job({}, [], [failed], None) == Waiting("FailedCreate", message)
     other = event("Job", "a-node-0", "FailedCreate", "Error creating: Internal error")
     assert why_job({}, [], [other], None) == Waiting(
-        "FailedCreate", "no pod can be made: Internal error"
+        "FailedCreate", "no pod can be created: Internal error"
     )
 
 

@@ -127,9 +127,9 @@ class Case:
     [
         Case("killed", "kill -KILL $$", "it was killed by SIGKILL"),
         Case("no memory", "echo MemoryError >&2; exit 1", "MemoryError"),
-        Case("mute", "exit 7", "it ended with 7"),
+        Case("mute", "exit 7", "it exited with 7"),
         Case("no python", None, "No such file or directory"),
-        Case("stuck", "exec sleep 600", "it had not begun after 0.5 s", patience_s=0.5),
+        Case("stuck", "exec sleep 600", "it did not start within 0.5 s", patience_s=0.5),
     ],
     ids=lambda case: case.name,
 )

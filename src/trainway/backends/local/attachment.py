@@ -28,7 +28,7 @@ def attachment(
     if not found:
         raise ConflictError(
             "no such pod of the job is running",
-            hint="trainway jobs show tells how far its pods are",
+            hint="see the state of its pods with trainway jobs show",
         )
     _, key, processes = min(found)
     return {

@@ -186,7 +186,7 @@ class LocalBackend(AgentBackend[LocalRequest]):
     ) -> Json:
         if await job_threads.run(_is_contained, self.job_dir(handle)):
             raise ConflictError(
-                "its containers are those of podman or docker",
+                "its containers run in podman or docker",
                 hint="use podman exec or docker exec",
             )
         return attachment(handle, records, role, rank)

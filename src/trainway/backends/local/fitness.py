@@ -29,7 +29,7 @@ def _missing(jobset: Json, where: str) -> list[str]:
     if _is_contained(jobset):
         return [
             f"role {role}, container {container.name}: image: Required value: it runs in a "
-            "container, and there is nothing to make one from"
+            "container, which needs an image"
             for role, pod in _pods(jobset["spec"])
             for container in (*pod.init_containers, *pod.containers)
             if not container.data.get("image")

@@ -15,7 +15,7 @@ Json = dict[str, Any]
 LONGEST: Final = 200
 _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", re.ASCII)
 _RULE: Final = (
-    "must have letters, digits, '-', '_' and '.' only, and must not begin with '-' or '.'"
+    "must contain only letters, digits, '-', '_' and '.', and must not begin with '-' or '.'"
 )
 _BELOW: Final = "must be a relative path without '..'"
 _FILES: Final = ("data", "stringData", "binaryData")

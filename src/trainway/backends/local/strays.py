@@ -43,6 +43,6 @@ def _workload(job: JobDir, workload_of: Callable[[Json], Workload | None]) -> Wo
     except FileNotFoundError:
         return None
     except Exception as error:  # noqa: BLE001 - whatever was written there, the others count
-        log.warning("%s is no plan of ours: %r", job.plan, error)
+        log.warning("%s is not a plan of Trainway: %r", job.plan, error)
         return None
     return workload if workload is not None and workload.id == job.path.name else None

@@ -58,7 +58,7 @@ class Cursor:
                 cursor._set(key, offset)
         except (ValueError, binascii.Error, struct.error):
             raise UsageError(
-                f"not a place in a log: {text[:40]!r}", field="Last-Event-ID"
+                f"not a position in a log: {text[:40]!r}", field="Last-Event-ID"
             ) from None
         return cursor
 

@@ -29,7 +29,7 @@ def test_it_moves_on() -> None:
 
 @pytest.mark.parametrize("text", ["x", "not a cursor", "abc", "AA", "AAAAAA", "A" * 27, "ä"])
 def test_nonsense_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="not a place in a log"):
+    with pytest.raises(UsageError, match="not a position in a log"):
         Cursor.parse(text)
 
 
@@ -37,5 +37,5 @@ def test_a_cursor_that_was_changed_is_refused() -> None:
     text = Cursor(0, {"a": 5}).text()
     assert Cursor.parse(text).offset("a") == 5
     for changed in (text[:-1], text[:10] + ("B" if text[10] == "A" else "A") + text[11:]):
-        with pytest.raises(UsageError, match="not a place in a log"):
+        with pytest.raises(UsageError, match="not a position in a log"):
             Cursor.parse(changed)

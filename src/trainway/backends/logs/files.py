@@ -81,7 +81,7 @@ def log_files(folder: Path) -> list[LogFile]:
             path = folder / name
             found.append(LogFile(int(attempt), role, int(job), int(rank), container, path))
         elif match:
-            job_file.warn(job_file.RefusedFileError(folder / name, "it is no regular file"))
+            job_file.warn(job_file.RefusedFileError(folder / name, "it is not a regular file"))
     return sorted(found)
 
 

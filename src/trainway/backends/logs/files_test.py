@@ -181,7 +181,7 @@ def test_a_log_that_is_no_file_is_left_out_and_that_is_said_once(
     for _ in range(3):
         assert [file.rank for file in log_files(tmp_path)] == [0]
     (record,) = caplog.records
-    assert "node-0-1.main.0.log is left out: it is no regular file" in record.getMessage()
+    assert "node-0-1.main.0.log is left out: it is not a regular file" in record.getMessage()
 
 
 @pytest.mark.parametrize("odd", ODD, ids=lambda odd: odd.name)

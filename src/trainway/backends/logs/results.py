@@ -80,7 +80,7 @@ class Results:
             inflating = zlib.decompressobj()
             value = inflating.decompress(base64.b64decode(data), LARGEST + 1)
             if not inflating.eof or len(value) > LARGEST:
-                raise zlib.error("it is torn, or too large")
+                raise zlib.error("it is incomplete or too large")
         except (binascii.Error, zlib.error) as error:
             log.warning("%s: the value of the function cannot be read: %s", self._result, error)
             return

@@ -28,7 +28,7 @@ def attachment(
     cluster: Json = handle["cluster"]
     node, words = _placed(records, place["pod"])
     if not node:
-        raise ConflictError("nobody knows on which node the pod is")
+        raise ConflictError("it is not known on which node the pod runs")
     processes = place.pop("processes")
     python = shell_path(str(cluster["python"]))
     step = f"{exports(cluster['env'])}{STEP} {shlex.join(words)} {python}"

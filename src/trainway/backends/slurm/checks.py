@@ -48,10 +48,10 @@ def _version(facts: Mapping[str, Any]) -> Check:
     version = version_of(text)
     if not version:
         fix = "load its module on the login node, or set `env: {PATH: ...}` there"
-        return Check("slurm", ok=False, detail="there are no commands of Slurm", fix=fix)
+        return Check("slurm", ok=False, detail="Slurm's commands are not on PATH", fix=fix)
     if version < OLDEST:
         least = ".".join(f"{part:02}" for part in OLDEST)
-        fix = f"steps need --overlap and --exact, which Slurm has from {least} on"
+        fix = f"steps need --overlap and --exact, which Slurm has since version {least}"
         return Check("slurm", ok=False, detail=f"version {text}", fix=fix)
     name = str(facts.get("cluster") or "")
     return Check("slurm", ok=True, detail=f"version {text}" + (f", cluster {name}" if name else ""))
@@ -63,14 +63,18 @@ def _python(cluster: Cluster, facts: Mapping[str, Any]) -> Check:
     least = ".".join(map(str, OLDEST_PYTHON))
     if tuple(version[:2]) < OLDEST_PYTHON:
         detail = f"{cluster.python} is {text or 'not there'}"
-        return Check("python", ok=False, detail=detail, fix=f"set `python` to one from {least} on")
+        return Check(
+            "python", ok=False, detail=detail, fix=f"set `python` to Python {least} or later"
+        )
     node = facts.get(NODE) or {}
     if "python" not in node:
         return Check("python", ok=True, detail=f"{text} on the login node; the nodes need it too")
     there = ".".join(map(str, node["python"]))
     if tuple(node["python"][:2]) < OLDEST_PYTHON:
         detail = f"{cluster.python} is {there or 'not there'} on node {node['name']}"
-        return Check("python", ok=False, detail=detail, fix=f"set `python` to one from {least} on")
+        return Check(
+            "python", ok=False, detail=detail, fix=f"set `python` to Python {least} or later"
+        )
     return Check("python", ok=True, detail=f"{text} on the login node, {there} on a node")
 
 
@@ -80,7 +84,9 @@ def _home(cluster: Cluster, facts: Mapping[str, Any]) -> Check:
         fix = "set `home` to a directory that all nodes see and that you may write"
         return Check("files", ok=False, detail=f"{place} cannot be written", fix=fix)
     if not cluster.shared:
-        fix = "a node sees that: `shared: false` is not needed" if node.get("sees") else ""
+        fix = (
+            "a node sees this directory: `shared: false` is not needed" if node.get("sees") else ""
+        )
         detail = f"jobs are kept in {place}, and their files travel with them"
         return Check("files", ok=True, detail=detail, fix=fix)
     if "sees" not in node:
@@ -113,7 +119,7 @@ def _partitions(cluster: Cluster, facts: Mapping[str, Any]) -> Check:
     up = [item for item in told if item.get("state") == "up"]
     shown = ", ".join(_described(item) for item in told) or "none"
     if not up:
-        fix = "ask who runs the cluster: jobs wait until a partition is up"
+        fix = "ask the administrator of the cluster: jobs wait until a partition is up"
         return Check("partitions", ok=False, detail=shown, fix=fix)
     has_default = cluster.partition or any(item.get("default") for item in told)
     fix = "" if has_default else "name one: --on slurm/CLUSTER/PARTITION, or `partition`"
@@ -137,7 +143,7 @@ def _gpus(facts: Mapping[str, Any]) -> Check:
         for kind, count in (told.get("gpus") or {}).items():
             counts[kind] = max(counts.get(kind, 0), int(count))
     shown = ", ".join(f"{count} {kind}" for kind, count in counts.items())
-    return Check("gpus", ok=True, detail=shown or "no gres of the name gpu")
+    return Check("gpus", ok=True, detail=shown or "no gres is named gpu")
 
 
 def _mpi(facts: Mapping[str, Any]) -> Check:
@@ -150,7 +156,7 @@ def _containers(cluster: Cluster, facts: Mapping[str, Any]) -> Check:
     found = [str(name) for name in facts.get("containers") or ()]
     wanted = cluster.containers
     if wanted == PYXIS and wanted not in found:
-        fix = f"mend `containers`; found: {', '.join(found) or 'none'}"
+        fix = f"correct `containers`; found: {', '.join(found) or 'none'}"
         return Check("containers", ok=False, detail="srun has no --container-image", fix=fix)
     shown = _with_versions(found, facts.get(VERSIONS) or {})
     node = facts.get(NODE) or {}
@@ -172,7 +178,7 @@ def _containers_of_node(tool: str, shown: str, node: Mapping[str, Any]) -> Check
         where = f"{shown or 'none'} on the login node, {described or 'none'} on a node"
         return Check("containers", ok=True, detail=shown if tool == PYXIS else where)
     if tool:
-        fix = "it has to be in the PATH of every node; see `env` and `containers`"
+        fix = "it must be on the PATH of every node; check `env` and `containers`"
         return Check("containers", ok=False, detail=f"node {node['name']} has no {tool}", fix=fix)
     if there:
         detail = f"{described} on a node, and nothing on the login node"
@@ -188,16 +194,20 @@ def _with_versions(names: Sequence[str], versions: Mapping[str, str]) -> str:
 def _accounting(facts: Mapping[str, Any]) -> Check:
     kind = str(facts.get("accounting") or NONE)
     if kind == NONE:
-        fix = "without sacct the end of a job is known from its own files alone"
+        fix = "without sacct only the job's own files say how it ended"
         return Check("accounting", ok=True, detail="none", fix=fix)
     return Check("accounting", ok=True, detail=kind)
 
 
 def _rest(cluster: Cluster, facts: Mapping[str, Any]) -> Iterator[Check]:
     if cluster.rest:
-        said = str(facts.get("rest") or "it was not asked")
+        said = str(facts.get("rest") or "it was not queried")
         ok = said.endswith("ok")
-        fix = "" if ok else "see `rest.url` and `rest.token_file`; commands of Slurm are used"
+        fix = (
+            ""
+            if ok
+            else "check `rest.url` and `rest.token_file`; Slurm's commands are used instead"
+        )
         yield Check("slurmrestd", ok=ok, detail=said, fix=fix)
 
 

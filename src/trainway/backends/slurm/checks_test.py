@@ -51,7 +51,7 @@ class Case:
             "slurm",
             {"version": ""},
             ok=False,
-            detail="there are no commands of Slurm",
+            detail="Slurm's commands are not on PATH",
             fix="load its module on the login node, or set `env: {PATH: ...}` there",
         ),
         Case(
@@ -60,7 +60,7 @@ class Case:
             {"version": "20.02.7"},
             ok=False,
             detail="version 20.02.7",
-            fix="steps need --overlap and --exact, which Slurm has from 20.11 on",
+            fix="steps need --overlap and --exact, which Slurm has since version 20.11",
         ),
         Case("python", "python", detail="3.11.2 on the login node; the nodes need it too"),
         Case(
@@ -69,7 +69,7 @@ class Case:
             {"python": [3, 6, 8]},
             ok=False,
             detail="python3 is 3.6.8",
-            fix="set `python` to one from 3.8 on",
+            fix="set `python` to Python 3.8 or later",
         ),
         Case(
             "files",
@@ -114,7 +114,7 @@ class Case:
             {"node": NODE},
             Cluster("test", shared=False),
             detail="jobs are kept in /home/me/.trainway/slurm, and their files travel with them",
-            fix="a node sees that: `shared: false` is not needed",
+            fix="a node sees this directory: `shared: false` is not needed",
         ),
         Case(
             "python of a node",
@@ -128,7 +128,7 @@ class Case:
             {"node": {**NODE, "python": []}},
             ok=False,
             detail="python3 is not there on node n1",
-            fix="set `python` to one from 3.8 on",
+            fix="set `python` to Python 3.8 or later",
         ),
         Case("a job", "job", {"node": NODE}, detail="one ran on node n1"),
         Case(
@@ -187,7 +187,7 @@ class Case:
             {"node": {**NODE, "containers": {}}},
             ok=False,
             detail="node n1 has no apptainer",
-            fix="it has to be in the PATH of every node; see `env` and `containers`",
+            fix="it must be on the PATH of every node; check `env` and `containers`",
         ),
         Case(
             "Pyxis, which nodes need not have",
@@ -215,7 +215,7 @@ class Case:
             cluster=Cluster("test", containers="pyxis"),
             ok=False,
             detail="srun has no --container-image",
-            fix="mend `containers`; found: apptainer",
+            fix="correct `containers`; found: apptainer",
         ),
         Case(
             "a tool that only nodes have",
@@ -230,7 +230,7 @@ class Case:
             "accounting",
             {"accounting": "none"},
             detail="none",
-            fix="without sacct the end of a job is known from its own files alone",
+            fix="without sacct only the job's own files say how it ended",
         ),
         Case(
             "slurmrestd",
@@ -239,7 +239,7 @@ class Case:
             Cluster("test", rest={"url": "http://x"}),
             ok=False,
             detail="401 Unauthorized",
-            fix="see `rest.url` and `rest.token_file`; commands of Slurm are used",
+            fix="check `rest.url` and `rest.token_file`; Slurm's commands are used instead",
         ),
     ],
     ids=lambda case: case.name,

@@ -26,7 +26,7 @@ _RESTARTS: Final = "a cluster whose allocation ended is started again with train
 _OWNED: Final[Mapping[str, str]] = {
     **dict.fromkeys(passed.NODES, _NODES),
     **dict.fromkeys(passed.REQUEUE, _RESTARTS),
-    "hold": "there is nobody who would release it",
+    "hold": "nobody would release it",
 }
 
 

@@ -85,7 +85,7 @@ def test_options_take_the_place_of_our_lines(case: Case) -> None:
         ("nodes", "--num-nodes"),
         ("N", "--num-nodes"),
         ("requeue", "trainway start"),
-        ("hold", "nobody who would release it"),
+        ("hold", "nobody would release it"),
         ("output", "cannot be set"),
     ],
 )

@@ -29,8 +29,8 @@ def errors(jobset: Mapping[str, Any]) -> Iterator[str]:
         for image in found:
             if image.startswith(_NOWHERE):
                 yield (
-                    f"role {job.name}: image {image}: a file of the cluster is named by its whole "
-                    "path, which begins with / or ~/"
+                    f"role {job.name}: image {image}: a file on the cluster must be given by "
+                    "its whole path, which begins with / or ~/"
                 )
         if len(found) > 1:
             yield (
@@ -39,7 +39,10 @@ def errors(jobset: Mapping[str, Any]) -> Iterator[str]:
             )
         for path in _host_paths(job.pod):
             if _SEPARATORS & set(path):
-                yield f"role {job.name}: hostPath {path}: a path with : or , gets into no image"
+                yield (
+                    f"role {job.name}: hostPath {path}: a path with : or , cannot be mounted into "
+                    "an image"
+                )
 
 
 def within(jobset: Mapping[str, Any], tool: str) -> dict[str, Within]:

@@ -72,7 +72,7 @@ def test_what_volumes_have_of_a_node_is_in_the_image_too(tool: str, words: tuple
 def test_a_path_that_cannot_be_bound_is_refused() -> None:
     assert list(errors(contained("/x.sif", "/data"))) == []
     (said,) = errors(contained("/x.sif", "/a:b"))
-    assert said == "role node: hostPath /a:b: a path with : or , gets into no image"
+    assert said == "role node: hostPath /a:b: a path with : or , cannot be mounted into an image"
 
 
 def test_without_a_tool_there_is_no_way() -> None:

@@ -51,7 +51,7 @@ OWNED: Final[Mapping[str, str]] = {
     "signal": "the grace period is the pods': terminationGracePeriodSeconds",
     "test-only": "trainway explain --on shows the script, and every job is tried before it is sent",
     "verbose": "it changes what sbatch prints, not the job",
-    "wait": "trainway run waits, unless it is told to --detach",
+    "wait": "trainway run waits unless --detach is given",
     "wrap": "the job itself says what runs",
 }
 """The options that are ours, and why."""

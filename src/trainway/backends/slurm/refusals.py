@@ -39,12 +39,12 @@ def errors(
     found = [*unfit, *_devices(jobset, said), *_counts(jobset, said)]
     if not shared and isolation_of(jobset) is Isolation.CONTAINER:
         found.append(
-            "images need a directory that all nodes see, and the cluster has none (shared)"
+            "images need a directory that all nodes see, but the cluster has none (shared)"
         )
     annotations = (source.get("metadata") or {}).get("annotations") or {}
     if MPI in annotations:
         found.append(
-            f"metadata.annotations[{MPI}]: ranks that srun starts come later; mpirun starts them "
+            f"metadata.annotations[{MPI}]: srun cannot start the ranks yet; mpirun starts them "
             "through the steps of the allocation"
         )
     return found
@@ -96,8 +96,8 @@ def _devices(jobset: Mapping[str, Any], said: Options) -> Iterator[str]:
         for name in pod_requests(job.pod.spec):
             if name not in _COUNTED and not is_gpu(name) and not name.startswith("hugepages-"):
                 yield (
-                    f"role {job.name}: resource {name}: Slurm is asked for CPUs, memory and GPUs; "
-                    "what the cluster calls this is said with --slurm gres=NAME:COUNT"
+                    f"role {job.name}: resource {name}: Trainway asks Slurm only for CPUs, memory "
+                    "and GPUs; ask for this one with --slurm gres=NAME:COUNT"
                 )
 
 

@@ -36,7 +36,7 @@ def test_what_slurm_can_do_is_not_refused() -> None:
             jobset(role("a", **{"example.com/fpga": 1})),
             {},
             "",
-            "role a: resource example.com/fpga: Slurm is asked for CPUs, memory and GPUs; what the",
+            "role a: resource example.com/fpga: Trainway asks Slurm only for CPUs, memory",
         ),
         (jobset(role("a", replicas=0)), {}, "", "there are no pods"),
         (jobset(role("a", cpu=1), role("b", cpu=2)), {"nodes": "1"}, "", "slurm option nodes: "),
@@ -47,7 +47,12 @@ def test_what_slurm_can_do_is_not_refused() -> None:
             "role node: its containers have the images a:1, b:1: a pod on Slurm runs in one",
         ),
         (contained(""), {}, "pyxis", "image: Required value"),
-        (contained("./x.sif"), {}, "apptainer", "image ./x.sif: a file of the cluster is named"),
+        (
+            contained("./x.sif"),
+            {},
+            "apptainer",
+            "image ./x.sif: a file on the cluster must be given",
+        ),
     ],
 )
 def test_what_slurm_cannot_do_is(made: Json, said: Json, tool: str, wanted: str) -> None:
@@ -64,7 +69,7 @@ def test_ranks_of_srun_come_later() -> None:
     made = jobset(role("a"))
     source = {"metadata": {"annotations": {MPI: "pmix"}}}
     (found,) = errors(made, source, {}, "")
-    assert "come later" in found
+    assert "cannot start the ranks yet" in found
 
 
 def test_images_do_not_travel() -> None:

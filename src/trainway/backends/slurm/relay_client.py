@@ -248,7 +248,7 @@ class RelayClient:
                     failure = error.failure
                 except Exception:
                     log.exception("cluster %s", self.name)
-                    failure = Failure("an error of our own", "the server's log has it")
+                    failure = Failure("an internal error of Trainway", "see the server's log")
                     await self._end_relay()
                 was_outdated, self._is_outdated = self._is_outdated, False
                 if was_outdated and failure is not None:

@@ -33,7 +33,7 @@ for ((looks = 0; looks < 3000; looks++)); do
   sleep 0.2
 done
 if ((looks == 3000)); then
-  echo "the files of the job have not come within 10 minutes: its server has to run" >&2
+  echo "the files of the job did not arrive within 10 minutes: the server must be running" >&2
   exit 66
 fi
 TRAINWAY_AGENT=$(<"$TRAINWAY_JOB_DIR{sent}")

@@ -93,6 +93,8 @@ def _only(known: Mapping[str, Cluster]) -> Cluster:
     if len(known) == 1:
         return next(iter(known.values()))
     if not known:
-        raise UsageError("no cluster of Slurm is known, and there is no Slurm here", hint=_HINT)
+        raise UsageError(
+            "no Slurm cluster is configured, and this machine has no Slurm", hint=_HINT
+        )
     names = ", ".join(f"{FAMILY}/{name}" for name in known)
-    raise UsageError(f"there are {len(known)} clusters of Slurm", hint=f"name one: {names}")
+    raise UsageError(f"there are {len(known)} Slurm clusters", hint=f"name one: {names}")

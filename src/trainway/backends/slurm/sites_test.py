@@ -44,8 +44,8 @@ def test_a_machine_with_slurm_is_a_login_node(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "target", "error", "said"),
     [
-        ("", "", UsageError, "no cluster of Slurm is known, and there is no Slurm here"),
-        ("clusters: {a: {login: x}, b: {login: z}}", "", UsageError, "there are 2 clusters"),
+        ("", "", UsageError, "no Slurm cluster is configured, and this machine has no Slurm"),
+        ("clusters: {a: {login: x}, b: {login: z}}", "", UsageError, "there are 2 Slurm clusters"),
         ("clusters: {hpc: {login: x}}", "hcp", NotFoundError, 'did you mean "hpc"?'),
     ],
 )

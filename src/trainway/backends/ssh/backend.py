@@ -48,7 +48,7 @@ Json = dict[str, Any]
 
 WHERE: Final = "the hosts"
 _FIRST_PORT, _LAST_PORT = 20_000, 29_999
-_NO_IMAGES: Final = "jobs run as processes of the hosts; containers there come later"
+_NO_IMAGES: Final = "jobs run as processes of the hosts; containers are not supported there yet"
 
 log = logging.getLogger(__name__)
 
@@ -119,7 +119,7 @@ class PoolBackend(SiteBackend[PoolRequest]):
         """What processes cannot do for the JobSet, and whether there are so many hosts."""
         if isolation_of(jobset) is Isolation.CONTAINER:
             raise UsageError(
-                f"{self.name} runs jobs as processes: containers on hosts come later",
+                f"{self.name} runs jobs as processes: containers on hosts are not supported yet",
                 hint="leave out --image and --containers; the hosts' own programs are used",
             )
         errors = fitness.errors(jobset, WHERE)

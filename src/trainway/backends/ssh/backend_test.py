@@ -189,9 +189,9 @@ def test_containers_are_refused_and_images_not_used(tmp_path: Path) -> None:
     assert errors == []
     assert warnings == ["runs with the hosts' own programs: the image torch:1 is not used"]
     contained = {**JOBSET, "metadata": {"annotations": {ISOLATION: "container"}}}
-    with pytest.raises(UsageError, match="containers on hosts come later"):
+    with pytest.raises(UsageError, match="containers on hosts are not supported yet"):
         backend.problems(contained, contained)
-    assert "containers there come later" in backend.capabilities()[Feature.IMAGES]
+    assert "containers are not supported there yet" in backend.capabilities()[Feature.IMAGES]
 
 
 def test_two_jobs_meet_on_different_ports(tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ def test_a_configuration_that_is_wrong_is_a_line_of_doctor(tmp_path: Path) -> No
     (check,) = backend.check()
     assert (check.name, check.ok) == ("pool", False)
     assert 'pools.lab.host: Unknown field: did you mean "hosts"?' in check.detail
-    assert check.fix == f"mend {tmp_path}/config.yaml"
+    assert check.fix == f"correct {tmp_path}/config.yaml"
     assert backend.places() == ["ssh"]
 
 

@@ -74,20 +74,20 @@ def _wrong(host: Json, answer: Answer) -> tuple[str, str] | None:
         return failure.message, failure.hint
     if tuple(report["python"][:2]) < OLDEST_PYTHON:
         least = ".".join(map(str, OLDEST_PYTHON))
-        return f"Python {_version(report)} is too old", f"set `python` to one from {least} on"
+        return f"Python {_version(report)} is too old", f"set `python` to Python {least} or later"
     if not report["writable"]:
-        return f"{report['home']} cannot be written", "jobs are kept there: see its permissions"
+        return f"{report['home']} cannot be written", "jobs are kept there: check its permissions"
     if report["disk"] < _LEAST_DISK:
         return f"less than 1 GiB is free in {report['home']}", "make room there"
     if report["ends_sessions"]:
         return (
             "systemd ends what a user has started when the last session ends",
-            "have it keep them: loginctl enable-linger, on the host",
+            "let them continue: run loginctl enable-linger on the host",
         )
     if report["unreached"]:
         return (
             f"it does not reach {', '.join(report['unreached'])}",
-            "gangs need it: see the firewall between them, or set `address` of those hosts",
+            "gangs need it: check the firewall between them, or set `address` of those hosts",
         )
     return None
 

@@ -53,7 +53,7 @@ CASES = [
         replace(GOOD, report={**REPORT, "python": [3, 6, 8]}),
         False,
         "Python 3.6.8 is too old",
-        "set `python` to one from 3.8 on",
+        "set `python` to Python 3.8 or later",
     ),
     Case(
         "no Python",
@@ -67,7 +67,7 @@ CASES = [
         replace(GOOD, report={**REPORT, "writable": False}),
         False,
         "/home/me cannot be written",
-        "jobs are kept there: see its permissions",
+        "jobs are kept there: check its permissions",
     ),
     Case(
         "a full disk",
@@ -81,14 +81,14 @@ CASES = [
         replace(GOOD, report={**REPORT, "ends_sessions": True}),
         False,
         "systemd ends what a user has started when the last session ends",
-        "have it keep them: loginctl enable-linger, on the host",
+        "let them continue: run loginctl enable-linger on the host",
     ),
     Case(
         "others that it does not reach",
         replace(GOOD, report={**REPORT, "unreached": ["a2", "a3"]}),
         False,
         "it does not reach a2, a3",
-        "gangs need it: see the firewall between them, or set `address` of those hosts",
+        "gangs need it: check the firewall between them, or set `address` of those hosts",
     ),
     Case(
         "an unknown key",

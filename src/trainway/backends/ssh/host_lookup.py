@@ -118,5 +118,5 @@ def _run(words: Sequence[str]) -> tuple[int, str, str]:
             "there is no ssh on this machine", hint="install the OpenSSH client"
         ) from None
     except subprocess.TimeoutExpired:
-        return 1, "", f"it takes longer than {_LIMIT_S} s"
+        return 1, "", f"it took longer than {_LIMIT_S} s"
     return ended.returncode, ended.stdout, ended.stderr

@@ -371,7 +371,7 @@ class Refused:
         Refused(Launch("dev", "ssh/lab", 1, {"cpus": 1}, 5), ConflictError, "be switched off"),
         Refused(Launch("9dev"), UsageError, "cannot be called '9dev'"),
         Refused(Launch("a/b"), UsageError, "cannot be called"),
-        Refused(Launch("dev", "k8s"), UsageError, "come later"),
+        Refused(Launch("dev", "k8s"), UsageError, "are not supported yet"),
         Refused(Launch("dev", slurm={"qos": "high"}), UsageError, "options of Slurm"),
         Refused(Launch("dev", "nowhere"), UsageError, "there is no cloud 'nowhere'"),
     ],

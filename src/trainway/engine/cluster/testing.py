@@ -32,7 +32,7 @@ class FakeAgents:
         if cloud == "slurm":
             return f"slurm/{region or 'hpc'}" + (f"/{zone}" if zone else "")
         if cloud != "ssh":
-            raise UsageError(f"clusters on {cloud} come later")
+            raise UsageError(f"clusters on {cloud} are not supported yet")
         return f"ssh/{region or 'lab'}"
 
     def pool(self, infra: str) -> str:
