@@ -195,9 +195,9 @@ class _Compilation:
         same_group = api_version.split("/")[0] in {version.split("/")[0] for version, _ in known}
         if meant:
             version, name = meant[0]
-            self._refuse(item, [f"no such kind: did you mean {name} of {version}?"])
+            self._refuse(item, [f"there is no such kind; did you mean {name} of {version}?"])
         elif same_group:
-            self._refuse(item, [f"no kind {kind} in {api_version}"])
+            self._refuse(item, [f"there is no kind {kind} in {api_version}"])
         elif (item.group or item.source) in self.known:
             self._warn(item, [f"{api_version} {kind} is not a job or runtime; it is left out"])
         else:

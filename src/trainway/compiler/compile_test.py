@@ -110,17 +110,17 @@ def test_the_same_object_twice() -> None:
         ({"apiVersion": "v1"}, ["kind: Required value"], []),
         (
             {"apiVersion": "trainer.kubeflow.org/v1", "kind": "TrainJob"},
-            ["no such kind: did you mean TrainJob of trainer.kubeflow.org/v1alpha1?"],
+            ["there is no such kind; did you mean TrainJob of trainer.kubeflow.org/v1alpha1?"],
             [],
         ),
         (
             {"apiVersion": "kubeflow.org/v2beta1", "kind": "MPIJobs"},
-            ["no such kind: did you mean MPIJob of kubeflow.org/v2beta1?"],
+            ["there is no such kind; did you mean MPIJob of kubeflow.org/v2beta1?"],
             [],
         ),
         (
             {"apiVersion": "kubeflow.org/v1", "kind": "Notebook"},
-            ["no kind Notebook in kubeflow.org/v1"],
+            ["there is no kind Notebook in kubeflow.org/v1"],
             [],
         ),
         (

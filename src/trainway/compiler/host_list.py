@@ -16,6 +16,6 @@ def host_indexes(role: str, count: int) -> range:
     """The numbers of the pods of a role, for a list of them; InvalidError where it is too long."""
     if count > MOST_HOSTS:
         raise InvalidError(
-            [f"{role}: {count:,} pods cannot be listed by name; {MOST_HOSTS:,} is the most"]
+            [f"{role}: {count:,} pods cannot be listed by name; the limit is {MOST_HOSTS:,}"]
         )
     return range(count)

@@ -272,7 +272,8 @@ def _warnings(job: MPIJob, jobset: Json) -> list[str]:
         given, made = replica.template["spec"], pods[role]
         if "restartPolicy" in given:
             used = replica.restart_policy
-            warnings.append(f"{path}.restartPolicy: is not used; that of the replica is {used}")
+            reason = f"is not used; the restart policy of the replica is {used}"
+            warnings.append(f"{path}.restartPolicy: {reason}")
         warnings += _replaced(path, given, made, volumes="name")
         given, made = given["containers"][0], made["containers"][0]
         warnings += _replaced(

@@ -282,7 +282,9 @@ def test_restart_policies_are_those_of_the_replicas(policy: str) -> None:
     assert pod(obj, "launcher")["restartPolicy"] == pod(obj, "worker")["restartPolicy"] == policy
     assert role(obj, "worker")["backoffLimit"] == 2**31 - 1
     path = "spec.mpiReplicaSpecs[Launcher].template.spec.restartPolicy"
-    assert compiled(obj).warnings == [f"{path}: is not used; that of the replica is {policy}"]
+    assert compiled(obj).warnings == [
+        f"{path}: is not used; the restart policy of the replica is {policy}"
+    ]
 
 
 def test_names_that_the_jobset_sets_are_dropped() -> None:

@@ -45,7 +45,7 @@ def installed_plugins() -> list[Plugin]:
         except Exception as error:
             raise PluginError(
                 f"plugin {entry.name!r} ({entry.value}) cannot be loaded: {error}",
-                hint="update or uninstall the package that brings it",
+                hint="update or uninstall the package that provides it",
             ) from error
     return plugins
 

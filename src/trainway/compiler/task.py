@@ -46,7 +46,9 @@ def compile_task(job: TaskJob, network: NetworkFactory) -> Compiled:
     compiling = _Compiling(job, roles, made)
     warnings = [text for index in range(len(roles)) for text in compiling.warnings(index)]
     if job.file.header.get("termination_delay"):
-        warnings.append("termination_delay: the other tasks are stopped at once; it comes later")
+        warnings.append(
+            "termination_delay: it is not supported yet; the other tasks are stopped at once"
+        )
     told = dict.fromkeys((*job.notes, *warnings))
     return Compiled([compiling.jobset()], list(told))
 
@@ -63,20 +65,20 @@ def unresolved(tasks: Sequence[Task]) -> list[str]:
 
 def _unresolved(task: Task) -> Iterator[str]:
     for name in task.managed_secrets:
-        yield f"secrets.{name}: it has no value here; give it with --secret {name}=VALUE"
+        yield f"secrets.{name}: it has no value; pass one with --secret {name}=VALUE"
     for name in task.exposed_secrets:
         yield f"secrets.{name}: {EXPOSED}"
 
 
 def _later(task: Task) -> Iterator[str]:
-    for section, what in (("service", "serving comes"), ("pool", "pools of workers come")):
+    for section, what in (("service", "services are"), ("pool", "pools are")):
         if task.data.get(section) is not None:
-            yield f"{section}: {what} later; it is checked, and cannot be run yet"
+            yield f"{section}: {what} checked, but they cannot be run yet"
     for section in ("setup", "run"):
         if len(str(task.data.get(section) or "").encode()) > _LONGEST_SCRIPT:
-            yield f"{section}: scripts of more than {_LONGEST_SCRIPT} bytes come later"
+            yield f"{section}: scripts of more than {_LONGEST_SCRIPT} bytes are not supported yet"
     for mount in task_files.elsewhere(storage.read(task.shown.get("file_mounts"))):
-        yield f"file_mounts[{mount.path}]: object stores come later; it cannot be run yet"
+        yield f"file_mounts[{mount.path}]: object stores are not supported yet"
 
 
 class _Compiling:
@@ -108,24 +110,25 @@ class _Compiling:
         first = task.resources.first
         if len(task.resources.candidates) > 1:
             yield (
-                f"resources: there are {len(task.resources.candidates)} candidates; the first is "
-                "taken, since placement comes later"
+                f"resources: there are {len(task.resources.candidates)} candidates; the first "
+                "one is used, because Trainway cannot choose between them yet"
             )
         if first.infra.cloud not in (None, "local", "kubernetes", self.network.cloud):
-            yield f"resources.infra: {first.infra}: it runs where --on says; placement comes later"
+            reason = "it is not used yet; --on decides where the task runs"
+            yield f"resources.infra: {first.infra}: {reason}"
         if first.use_spot:
-            yield "resources.use_spot: it is for clouds, which come later"
+            yield "resources.use_spot: it is for clouds, which are not supported yet"
         if self.job.file.execution == SERIAL and task.recovery.max_restarts:
             yield "resources.job_recovery: a restart begins with the first task of the pipeline"
         if not task.run and not task.setup:
             yield "run: there is nothing to run"
         if task.config.get("hooks"):
-            yield "config.hooks: hooks are for clusters, which come later"
+            yield "config.hooks: hooks are not supported yet, and do not run"
         if task.data.get("event_callback"):
-            yield "event_callback: it is not called; that comes later"
+            yield "event_callback: it is not supported yet, and is not called"
         has_files = task.workdir or any(mount.is_local for mount in task.file_mounts)
         if has_files and not self.network.shares_host and not self.job.files:
-            yield "workdir, file_mounts: local files travel to pods with run, not with explain"
+            yield "workdir, file_mounts: run copies local files to the pods, explain does not"
         yield from _later(task)
 
     def _role(self, index: int) -> Json:

@@ -131,11 +131,11 @@ def test_what_comes_later_and_what_is_missing() -> None:
     assert parsed.file is not None
 
     assert later(parsed.file.tasks) == [
-        "service: serving comes later; it is checked, and cannot be run yet",
-        "file_mounts[/a]: object stores come later; it cannot be run yet",
+        "service: services are checked, but they cannot be run yet",
+        "file_mounts[/a]: object stores are not supported yet",
     ]
     assert unresolved(parsed.file.tasks) == [
-        "secrets.M: it has no value here; give it with --secret M=VALUE",
+        "secrets.M: it has no value; pass one with --secret M=VALUE",
         "secrets.S: it is used in a section that is shown in plain text; move it to envs",
     ]
 

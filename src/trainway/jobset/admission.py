@@ -262,14 +262,14 @@ def _job_errors(name: str, job: ReplicatedJob, path: Path) -> Iterator[FieldErro
 def _depends_on_errors(jobs: list[ReplicatedJob], index: int, path: Path) -> Iterator[FieldError]:
     if index == 0:
         if jobs[0].data.get("dependsOn") is not None:
-            detail = "the first replicated job has none before it that it could depend on"
+            detail = "the first replicated job cannot depend on another one"
             yield forbidden((*path, "dependsOn"), detail)
         return
     before = [job.name for job in jobs[:index]]
     for place, dependency in enumerate(jobs[index].depends_on):
         if dependency["name"] not in before:
             where = (*path, "dependsOn", place, "name")
-            detail = f"must be a replicated job that stands before this one: {', '.join(before)}"
+            detail = f"must be a replicated job that comes before this one: {', '.join(before)}"
             yield invalid(where, dependency["name"], detail)
 
 
@@ -301,7 +301,10 @@ def _claim_errors(name: str, spec: Json, jobs: list[ReplicatedJob]) -> Iterator[
                 detail = "must be lower case letters, digits, '-' and '.', as in a host name"
                 yield invalid(path, claim, detail)
             elif len(f"{claim}-{name}") > _MAX_LABEL:
-                detail = f'the claim "{claim}-{name}" is longer than {_MAX_LABEL}: shorten its name'
+                detail = (
+                    f'the claim "{claim}-{name}" is longer than {_MAX_LABEL} characters:'
+                    " shorten its name"
+                )
                 yield invalid(path, claim, detail)
             yield from _claim_use_errors(claim, jobs, path)
 
@@ -340,8 +343,8 @@ def _update_errors(old: Json, new: Json) -> Iterator[FieldError]:
     for index, (before, after) in enumerate(zip(old_jobs, new_jobs, strict=True)):
         if _fixed_part(before, suspended=suspended) != _fixed_part(after, suspended=suspended):
             detail = (
-                "field is immutable; of a suspended JobSet, labels, annotations, nodeSelector,"
-                " tolerations and schedulingGates of the pods can change"
+                "field is immutable; only labels, annotations, nodeSelector, tolerations and"
+                " schedulingGates of the pods of a suspended JobSet can change"
             )
             yield forbidden(("spec", "replicatedJobs", index), detail)
 

@@ -176,7 +176,7 @@ CREATE = [
         ),
         tuple(
             f'spec.replicatedJobs[1].dependsOn[{index}].name: Invalid value: "{name}": '
-            "must be a replicated job that stands before this one: a"
+            "must be a replicated job that comes before this one: a"
             for index, name in enumerate("bcz")
         ),
     ),

@@ -215,7 +215,7 @@ def _read_items(
         elif item.get(_PATCH) == "delete":
             deleted.append(item[key])
         elif item.get(_PATCH) == "replace":
-            detail = "must stand in an item of its own: it replaces the whole list"
+            detail = "must be in an item of its own: it replaces the whole list"
             raise MergePatchError((*path, index, _PATCH), "replace", detail)
         else:
             additions.append((index, item))

@@ -280,7 +280,7 @@ def test_the_result_shares_nothing_with_its_origins() -> None:
         ({"containers": [{"$patch": "delete"}]}, "containers[0].name: Invalid value: null"),
         (
             {"containers": [{"name": "a", "$patch": "replace"}]},
-            'containers[0].$patch: Invalid value: "replace": must stand in an item of its own',
+            'containers[0].$patch: Invalid value: "replace": must be in an item of its own',
         ),
         (
             {"containers": [{"name": "a", "$patch": "x"}]},

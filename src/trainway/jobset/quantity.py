@@ -144,7 +144,7 @@ def _number_text(value: str | float | Decimal) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
         raise InvalidQuantityError(f"not a quantity: {value!r}")
     if isinstance(value, int) and abs(value) >= 10**_MAX_EXPONENT:
-        raise InvalidQuantityError("a quantity must be smaller than that")
+        raise InvalidQuantityError("the quantity is too large")
     if isinstance(value, float) and value.is_integer() and abs(value) < 10**21:
         return str(int(value))
     return str(value)
