@@ -150,7 +150,7 @@ def _sense_errors(data: Mapping[str, Any]) -> Iterator[FieldError]:
         yield not_supported(("tls", "minVersion"), tls["minVersion"], tuple(VERSIONS))
     for index, suite in enumerate(tls.get("cipherSuites") or ()):
         if suite not in CIPHER_SUITES:
-            problem = "is no cipher suite that is known here"
+            problem = "is not a cipher suite that the operator knows"
             yield invalid(("tls", "cipherSuites", index), suite, problem)
     yield from unknown_gates(_fields(data, "featureGates"), ("featureGates",))
 

@@ -149,10 +149,13 @@ statusServer: {port: 0, qps: -1, burst: -2}
         (
             'webhok: Unknown field: did you mean "webhook"?',
             'tls.minVersion: Unsupported value: "2": supported values: "1.0", "1.1", "1.2", "1.3"',
-            'tls.cipherSuites[0]: Invalid value: "ROT13": is no cipher suite that is known here',
+            (
+                'tls.cipherSuites[0]: Invalid value: "ROT13": '
+                "is not a cipher suite that the operator knows"
+            ),
             (
                 'featureGates.Fast: Invalid value: "Fast": '
-                "unrecognized feature gate; there are TrainJobStatus, AllAlpha, AllBeta"
+                "unrecognized feature gate; the known ones are TrainJobStatus, AllAlpha, AllBeta"
             ),
         ),
     ),

@@ -21,7 +21,9 @@ def unknown_gates(values: Mapping[str, bool], path: Path) -> Iterator[FieldError
     for name in values:
         if name not in ALPHA and name not in _GROUPS:
             known = ", ".join([*ALPHA, *_GROUPS])
-            yield invalid((*path, name), name, f"unrecognized feature gate; there are {known}")
+            yield invalid(
+                (*path, name), name, f"unrecognized feature gate; the known ones are {known}"
+            )
 
 
 def gates(values: Mapping[str, bool]) -> FeatureGates:

@@ -28,6 +28,6 @@ def test_gates_that_are_wrong() -> None:
         '--feature-gates.AllAlpha: Invalid value: "yes": must be true or false',
         (
             '--feature-gates.Fast: Invalid value: "Fast": '
-            "unrecognized feature gate; there are TrainJobStatus, AllAlpha, AllBeta"
+            "unrecognized feature gate; the known ones are TrainJobStatus, AllAlpha, AllBeta"
         ),
     ]

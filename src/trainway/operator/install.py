@@ -51,7 +51,9 @@ async def install(client: Client, installation: Installation, tell: Tell) -> Non
     for obj in [*manifests.manager(installation), *manifests.webhooks(installation)]:
         await _apply(client, obj, tell)
     if not await client.serves(JOBSETS):
-        tell(f"warning: {JOBSETS} is not served: no job runs until JobSet is installed")
+        tell(
+            f"warning: the cluster does not serve {JOBSETS}: no job runs until JobSet is installed"
+        )
 
 
 async def install_user_roles(client: Client, tell: Tell) -> None:
@@ -91,8 +93,8 @@ async def install_runtimes(client: Client, tell: Tell) -> None:
         await _wait(
             partial(_is_runtime_applied, client, runtime, tell),
             UnavailableError(
-                f"{label(runtime)} cannot be written: its kind is not served",
-                hint="`trainway operator install --only crds` defines it",
+                f"cannot install {label(runtime)}: the cluster does not serve its kind",
+                hint="run `trainway operator install --only crds` first",
             ),
         )
 
@@ -111,7 +113,10 @@ async def uninstall(client: Client, installation: Installation, tell: Tell, *, c
     found = await _found(client, namespace)
     name, value = MANAGED_BY
     if found is not None and (found["metadata"].get("labels") or {}).get(name) != value:
-        tell(f"kept: namespace {installation.namespace}, which was there before")
+        tell(
+            f"kept: namespace {installation.namespace}, which existed before the operator was"
+            " installed"
+        )
     else:
         await _delete(client, namespace, tell)
         await _wait_until_gone(client, namespace)
@@ -221,7 +226,7 @@ async def _wait_until_served(client: Client, resource: Resource) -> None:
     await _wait(
         lambda: _is_listed(client, resource),
         UnavailableError(
-            f"{resource} is not served although its definition is there",
+            f"the cluster does not serve {resource} although its definition exists",
             hint=f"see `kubectl describe crd {resource}`",
         ),
     )
@@ -232,7 +237,7 @@ async def _wait_until_gone(client: Client, obj: Json) -> None:
         return await _found(client, obj) is None
 
     problem = f"{label(obj)} is still being deleted"
-    hint = "something keeps it back; see its finalizers"
+    hint = "a finalizer may block the deletion; see its metadata.finalizers"
     await _wait(is_gone, UnavailableError(problem, hint=hint))
 
 
@@ -264,34 +269,44 @@ def add_arguments(parser: argparse.ArgumentParser, command: str) -> None:
         "--namespace",
         default=default.namespace,
         metavar="NS",
-        help=f"the operator's own namespace (default {default.namespace})",
+        help=f"The operator's own namespace (default {default.namespace}).",
     )
-    parser.add_argument("--dry-run", action="store_true", help="print it and do nothing")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="Print the objects, and change nothing."
+    )
     if command == "install":
         parser.add_argument(
-            "--image", default=default.image, help=f"of the operator (default {default.image})"
+            "--image",
+            default=default.image,
+            help=f"The image of the operator (default {default.image}).",
         )
         parser.add_argument(
             "--replicas",
             type=_count,
             default=default.replicas,
             metavar="N",
-            help=f"how many pods share the work (default {default.replicas})",
+            help=f"The number of the operator's pods (default {default.replicas}).",
         )
         parser.add_argument(
             "--user-roles",
             action="store_true",
-            help="also the ClusterRoles trainway-view, -run and -exec, to be bound to people",
+            help="Also install the ClusterRoles trainway-view, trainway-run and trainway-exec,"
+            " which you can bind to users.",
         )
         parser.add_argument(
-            "--wait", action="store_true", help="return when the operator's pods are ready"
+            "--wait", action="store_true", help="Wait until the operator's pods are ready."
         )
         parser.add_argument(
-            "--only", choices=(CRDS, RUNTIMES), help="only the kinds, or only the built-in runtimes"
+            "--only",
+            choices=(CRDS, RUNTIMES),
+            help="Install only the custom resource definitions, or only the built-in runtimes.",
         )
     else:
         parser.add_argument(
-            "--crds", action="store_true", help="also remove all jobs, runtimes and their kinds"
+            "--crds",
+            action="store_true",
+            help="Also remove the custom resource definitions, and with them all jobs and"
+            " runtimes.",
         )
 
 

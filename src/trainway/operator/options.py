@@ -38,7 +38,7 @@ class Parser(argparse.ArgumentParser):
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of `run`."""
-    parser.add_argument("--config", type=Path, metavar="FILE", help="configuration file")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="Read this configuration file.")
     add_connection_arguments(parser)
     parser.add_argument(
         "--namespace",
@@ -46,61 +46,95 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NS",
         dest="namespaces",
-        help="see only jobs in this namespace; may be given several times",
+        help="Watch only the jobs in this namespace. The option can be repeated.",
     )
     parser.add_argument(
         "--operator-namespace",
         default="",
         metavar="NS",
-        help="the operator's own namespace; by default that of its service account",
+        help="The operator's own namespace (default: that of its service account).",
     )
-    parser.add_argument("--webhook-host", metavar="HOST", help="where webhooks listen")
-    parser.add_argument("--webhook-port", type=int, metavar="PORT")
+    parser.add_argument(
+        "--webhook-host", metavar="HOST", help="The address on which webhooks listen."
+    )
+    parser.add_argument(
+        "--webhook-port", type=int, metavar="PORT", help="The port on which webhooks listen."
+    )
     parser.add_argument(
         "--webhook-cert-dir",
         type=Path,
         metavar="DIR",
-        help="folder with tls.crt and tls.key; webhook configurations are then left alone",
+        help="Read tls.crt and tls.key from this folder, and leave webhook configurations alone.",
     )
     parser.add_argument(
-        "--metrics-bind-address", metavar="ADDRESS", help="such as :8443; 0 turns metrics off"
+        "--metrics-bind-address",
+        metavar="ADDRESS",
+        help="Serve metrics on this address, such as :8443. 0 turns them off.",
     )
-    parser.add_argument("--metrics-secure", action=argparse.BooleanOptionalAction, help="use TLS")
     parser.add_argument(
-        "--health-probe-bind-address", metavar="ADDRESS", help="such as :8081; 0 turns probes off"
+        "--metrics-secure",
+        action=argparse.BooleanOptionalAction,
+        help="Serve metrics over TLS.",
+    )
+    parser.add_argument(
+        "--health-probe-bind-address",
+        metavar="ADDRESS",
+        help="Answer health probes on this address, such as :8081. 0 turns them off.",
     )
     parser.add_argument(
         "--leader-elect",
         action=argparse.BooleanOptionalAction,
-        help="run controllers only while this replica holds the lease",
+        help="Run the controllers only while this replica holds the lease.",
     )
     parser.add_argument(
-        "--feature-gates", default="", metavar="NAME=BOOL,...", help="overrule those of the file"
+        "--feature-gates",
+        default="",
+        metavar="NAME=BOOL,...",
+        help="Turn feature gates on or off. They take precedence over the configuration file.",
     )
     parser.add_argument(
         "--gang-scheduling",
         default="",
         metavar="NAME",
-        help="of MPIJobs: volcano, or the name of a scheduler of scheduler-plugins",
+        help="Schedule MPIJobs as gangs: volcano, or the name of a scheduler of scheduler-plugins.",
     )
     parser.add_argument(
-        "--cluster-domain", default="", metavar="DOMAIN", help="of host names of MPIJobs"
+        "--cluster-domain",
+        default="",
+        metavar="DOMAIN",
+        help="The domain that host names of MPIJobs end with.",
     )
-    parser.add_argument("--kube-api-qps", type=float, metavar="N", help="requests per second")
-    parser.add_argument("--kube-api-burst", type=int, metavar="N", help="requests at once")
+    parser.add_argument(
+        "--kube-api-qps",
+        type=float,
+        metavar="N",
+        help="The most requests to the API server per second.",
+    )
+    parser.add_argument(
+        "--kube-api-burst",
+        type=int,
+        metavar="N",
+        help="The most requests to the API server at once.",
+    )
     add_log_arguments(parser)
 
 
 def add_connection_arguments(parser: argparse.ArgumentParser) -> None:
     """Which cluster is meant."""
-    parser.add_argument("--kubeconfig", type=Path, metavar="FILE", help="how to reach the cluster")
-    parser.add_argument("--context", metavar="NAME", help="of the kubeconfig")
+    parser.add_argument(
+        "--kubeconfig", type=Path, metavar="FILE", help="Reach the cluster with this kubeconfig."
+    )
+    parser.add_argument("--context", metavar="NAME", help="Use this context of the kubeconfig.")
 
 
 def add_log_arguments(parser: argparse.ArgumentParser) -> None:
     """What is logged, and how."""
-    parser.add_argument("--log-format", choices=FORMATS, default="text")
-    parser.add_argument("--log-level", choices=LEVELS, default="info")
+    parser.add_argument(
+        "--log-format", choices=FORMATS, default="text", help="Write the log in this format."
+    )
+    parser.add_argument(
+        "--log-level", choices=LEVELS, default="info", help="Log messages of this level and above."
+    )
 
 
 def load_config(options: argparse.Namespace) -> OperatorConfig:

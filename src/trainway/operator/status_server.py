@@ -95,7 +95,7 @@ def _kubernetes_time(text: str) -> str:
         time = datetime.fromisoformat(text.upper()).astimezone(UTC)
     except (ValueError, OverflowError):
         path = ("trainerStatus", "lastUpdatedTime")
-        error = invalid(path, text, "there is no such time")
+        error = invalid(path, text, "this time does not exist")
         raise RefusedReportError(422, f"Invalid payload: {error}") from None
     return f"{time:%Y-%m-%dT%H:%M:%SZ}"
 
@@ -181,7 +181,9 @@ class _StatusServer:
         except RefusedReportError as error:
             return _answer(error.status, failure(error.status, error.message))
         except ApiError as error:
-            _log.warning("no report on %s/%s: %s", namespace, name, error.message)
+            _log.warning(
+                "cannot write the progress report of %s/%s: %s", namespace, name, error.message
+            )
             return _answer(500, failure(500, "Internal error"))
         return _answer(200, {"trainerStatus": status})
 

@@ -138,7 +138,7 @@ CASES = [
     Case(
         *("no such time", 422, "Invalid"),
         'Invalid payload: trainerStatus.lastUpdatedTime: Invalid value: "2026-13-01T00:00:00Z":'
-        " there is no such time",
+        " this time does not exist",
         {"trainerStatus": {"lastUpdatedTime": "2026-13-01T00:00:00Z"}},
     ),
     Case("refused", 422, "Invalid", "too old", error=InvalidObject("too old", status=422)),

@@ -51,4 +51,4 @@ def _complaint(event: Json) -> str:
     text = str(event["message"])
     failure = webhook_failure(text)
     said = failure.message if failure else _POD.sub("", " ".join(text.split()))
-    return f"Job {event['involvedObject']['name']} cannot make its pods: {said}"
+    return f"Job {event['involvedObject']['name']} cannot create its pods: {said}"

@@ -29,7 +29,7 @@ def test_the_longest_name_that_is_known_is_meant() -> None:
 def test_what_is_said_is_said_once() -> None:
     events = [event("a-b-node-0", QUOTA.format(suffix)) for suffix in ("x1", "x2")]
     assert complaints(events) == [
-        "Job a-b-node-0 cannot make its pods: forbidden: exceeded quota: team, used: pods=1"
+        "Job a-b-node-0 cannot create its pods: forbidden: exceeded quota: team, used: pods=1"
     ]
 
 
@@ -40,7 +40,7 @@ def test_a_webhook_that_does_not_answer_is_named() -> None:
     )
     (told,) = complaints([event("a-node-0", text)])
     assert told == (
-        "Job a-node-0 cannot make its pods: JobSet's controller does not answer (webhook"
+        "Job a-node-0 cannot create its pods: JobSet's controller does not answer (webhook"
         " mpod.kb.io): nobody is behind the Service jobset-webhook-service in namespace"
         " jobset-system"
     )

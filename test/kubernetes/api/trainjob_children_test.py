@@ -71,7 +71,7 @@ def test_a_jobset_that_is_not_ours_is_left_alone(world: World) -> None:
         await operator.report("t", {"conditions": [COMPLETED]})
         await operator.create(trainjob(world.runtime("torch-distributed")))
         event = await operator.event("t", CREATION_FAILED)
-        assert 'JobSet "t" exists and does not belong to the TrainJob' in event["message"]
+        assert 'JobSet "t" exists but does not belong to the TrainJob' in event["message"]
         assert (await operator.jobset("t"))["spec"] == created["spec"]
         assert await operator.conditions("t") == []
 

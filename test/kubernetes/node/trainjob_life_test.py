@@ -135,4 +135,6 @@ def test_pods_that_cannot_be_made_are_told_on_the_trainjob(
 
     node_operator.wait(namespace, lambda: bool(told()), "the TrainJob has an event")
     (message,) = told()
-    assert message.startswith("Job blocked-node-0 cannot make its pods: forbidden: exceeded quota")
+    assert message.startswith(
+        "Job blocked-node-0 cannot create its pods: forbidden: exceeded quota"
+    )

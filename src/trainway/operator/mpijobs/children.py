@@ -96,7 +96,7 @@ class Children:
             self._warn(
                 "SetPodTemplateRestartPolicy",
                 "the restart policy of the launcher's pod template is not used;"
-                " that of the replica spec is",
+                " the one of the replica spec is",
             )
         return jobset
 
@@ -150,7 +150,7 @@ class Children:
                 SECRETS, secret, self.namespace, field_manager=FIELD_OWNER
             )
         except AlreadyExists as error:
-            problem = f"{SECRETS.kind} {name} is there, but the cache does not show whose it is"
+            problem = f"{SECRETS.kind} {name} exists, but the cache does not show its owner"
             raise LeftoverObjectError(problem) from error
 
     async def _provide_applied(self, resource: Resource, informer: Informer, obj: Json) -> None:
@@ -223,7 +223,7 @@ class Children:
         name = found["metadata"]["name"]
         owner = controller_of(found) or {}
         if owner.get("kind") == KIND and owner.get("name") == self.name:
-            raise LeftoverObjectError(f"{resource.kind} {name} of a deleted MPIJob is still there")
+            raise LeftoverObjectError(f"{resource.kind} {name} of a deleted MPIJob still exists")
         message = (
             f'Resource "{name}" of Kind "{resource.kind}" already exists'
             " and is not managed by MPIJob"

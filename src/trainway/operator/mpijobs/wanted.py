@@ -39,7 +39,7 @@ def parse(obj: Json) -> tuple[MPIJob | None, list[FieldError]]:
         return None, errors
     job = read(bare)
     if not isinstance(job, MPIJob):
-        raise TypeError(f"{obj['kind']} is no MPIJob")
+        raise TypeError(f"{obj['kind']} is not an MPIJob")
     errors = validate_mpijob(job)
     return (None, errors) if errors else (job, [])
 

@@ -186,7 +186,7 @@ class Sender:
             )
         if found is Verdict.CLASH:
             raise BuildError(
-                f'{child.kind} "{child.name}" exists and does not belong to the TrainJob'
+                f'{child.kind} "{child.name}" exists but does not belong to the TrainJob'
             )
 
     def _verdict(self, look: "_Look", child: Child, *, with_jobset: bool = False) -> Verdict:

@@ -142,11 +142,11 @@ async def _answer(question: Question, kind: str, review: Review) -> Json:
         async with asyncio.timeout(LOOKUP_SECONDS):
             return await review(question)
     except TrainwayError as error:
-        _log.warning("cannot judge a %s: %s", kind, error.message)
+        _log.warning("cannot review a %s: %s", kind, error.message)
         return failed(question, error.message)
     except TimeoutError:
-        _log.warning("cannot judge a %s: reading from the cluster takes too long", kind)
+        _log.warning("cannot review a %s: reading from the cluster takes too long", kind)
         return failed(question, "reading from the cluster takes too long")
     except Exception as error:  # noqa: BLE001 (whoever asked must get an answer)
-        _log.exception("judging a %s failed", kind)
+        _log.exception("reviewing a %s failed", kind)
         return failed(question, f"internal error: {type(error).__name__}")
