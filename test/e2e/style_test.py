@@ -22,6 +22,14 @@ BANNED: Final = (
     'no server runs"',
     "the time was over",
     'stands alone"',
+    'stands twice"',
+    'exclude each other"',
+    "does not go with",
+    "shown in clear",
+    "local files travel",
+    "placement comes later",
+    "cannot make its pods",
+    "keeps it back",
 )
 WRONG_COUNT: Final = re.compile(r"\b1 (restarts|nodes|jobs|hosts|pods|files|objects|retries)\b")
 SOURCES: Final = [
