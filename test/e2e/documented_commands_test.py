@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 import click
@@ -71,11 +72,13 @@ TYPED: Final = [page for page in PAGES if any(map(is_typed, commands(page)))]
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
-    place = newcomers_folder(tmp_path / "trainway")
-    yield place
-    if (place / "home" / ".trainway").exists():
-        type_in([THE_END], place)
+def folder() -> Iterator[Path]:
+    """A newcomer's folder; its name is short, since curl refuses a long path to a unix socket."""
+    with TemporaryDirectory(prefix="typed-", ignore_cleanup_errors=True) as path:
+        place = newcomers_folder(Path(path, "trainway"))
+        yield place
+        if (place / "home" / ".trainway").exists():
+            type_in([THE_END], place)
 
 
 @pytest.mark.parametrize("page", TYPED, ids=lambda page: page.name)
