@@ -59,7 +59,7 @@ def compose(
 
 
 def _syntax_error(error: yaml.MarkedYAMLError) -> ManifestError:
-    problem = error.problem or "not readable"
+    problem = error.problem or "this is not valid YAML"
     if error.context and error.context_mark:
         problem += f" ({error.context} from line {error.context_mark.line + 1})"
     mark = error.problem_mark

@@ -217,11 +217,11 @@ def warnings(data: Json, path: Path) -> Iterator[str]:
         old = [name for name in ("cloud", "region", "zone") if item.get(name) is not None]
         if old:
             spelling = str(infra.of_fields(item))
-            yield f"{shown}.{old[0]}: deprecated; write infra: {spelling}"
+            yield f"{shown}.{old[0]}: it is deprecated; use infra: {spelling}"
         if isinstance(item.get("autostop"), dict) and item["autostop"].get("hook") is not None:
-            yield f"{shown}.autostop.hook: deprecated; write it as config.hooks"
+            yield f"{shown}.autostop.hook: it is deprecated; use config.hooks"
         if item.get("ephemeral_storage") is not None:
-            yield f"{shown}.ephemeral_storage: deprecated; write disk_size"
+            yield f"{shown}.ephemeral_storage: it is deprecated; use disk_size"
 
 
 def read(data: Json | None) -> Resources:

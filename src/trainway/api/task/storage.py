@@ -124,7 +124,7 @@ def _storage_errors(storage: Json, path: Path) -> Iterator[FieldError]:
 def _source_errors(source: str, path: Path) -> Iterator[FieldError]:
     match = _URI.fullmatch(source)
     if not source:
-        yield required(path, "a local path or a URI")
+        yield required(path, "give a local path or a URI")
     elif match and match[1].lower() not in SCHEMES and not _AZURE.fullmatch(source):
         yield invalid(path, source, _FORMS)
     elif match and not match[2].strip("/"):

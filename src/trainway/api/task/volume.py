@@ -87,7 +87,7 @@ def errors(data: Json, path: Path, num_nodes: int) -> Iterator[FieldError]:
             yield forbidden(place, "a volume must be mounted at an absolute path")
         if isinstance(value, str):
             if not value:
-                yield required(place, "the name of a volume")
+                yield required(place, "give the name of a volume")
             continue
         kinds = [kind for kind in _KINDS if value.get(kind) is not None]
         if len(kinds) != 1:
