@@ -31,6 +31,17 @@ BANNED: Final = (
     "cannot make its pods",
     "keeps it back",
 )
+BANNED_IN_PAGES: Final = (
+    "stand beside",
+    "stands twice",
+    "can be had",
+    "jobs run on;",
+    "counts before",
+    "shown nowhere",
+    "goes with the job",
+    "have to say",
+    "made anew",
+)
 WRONG_COUNT: Final = re.compile(r"\b1 (restarts|nodes|jobs|hosts|pods|files|objects|retries)\b")
 SOURCES: Final = [
     path
@@ -39,6 +50,8 @@ SOURCES: Final = [
 ]
 PAGES: Final = [
     REPOSITORY / "README.md",
+    REPOSITORY / "CONTRIBUTING.md",
+    REPOSITORY / "charts" / "trainway" / "README.md",
     *(path for path in sorted(REPOSITORY.glob("docs/*.md")) if path.name != "style.md"),
 ]
 
@@ -46,6 +59,13 @@ PAGES: Final = [
 @pytest.mark.parametrize("phrase", BANNED)
 def test_a_phrase_does_not_come_back(phrase: str) -> None:
     assert [path.name for path in (*SOURCES, *PAGES) if phrase in path.read_text("utf-8")] == []
+
+
+@pytest.mark.parametrize("phrase", BANNED_IN_PAGES)
+def test_a_phrase_does_not_come_back_to_a_page(phrase: str) -> None:
+    pages = {path: " ".join(path.read_text("utf-8").split()) for path in PAGES}
+
+    assert [path for path, page in pages.items() if phrase in page] == []
 
 
 def test_one_is_not_many() -> None:
