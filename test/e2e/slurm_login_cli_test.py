@@ -189,7 +189,7 @@ def test_a_login_node_without_slurm_is_said_with_what_to_do(site: LoginSite) -> 
     printed, _ = process.communicate(timeout=TIMEOUT_S)
     assert process.returncode == 1
     assert "there is no scontrol on the login node" in printed
-    assert "hint: is Slurm there, and on PATH" in printed
+    assert "hint: make sure that Slurm is on PATH" in printed
 
 
 def test_doctor_runs_a_job_where_it_may(site: LoginSite) -> None:

@@ -189,7 +189,7 @@ def test_there_is_one_agent_at_most() -> None:
         line = command(str(job.path), "--recover")
         second = subprocess.run(line, capture_output=True, text=True, check=False)
         assert second.returncode == 1
-        assert "an agent runs here already" in second.stderr
+        assert "an agent is already running here" in second.stderr
         job.kill_agent()
         again = subprocess.run(command(str(job.path)), capture_output=True, text=True, check=False)
         assert again.returncode == 1

@@ -146,7 +146,7 @@ def _remembered(journal: Journal, *, recover: bool) -> Remembered | None:
     if not journal.records:
         return None
     if not recover:
-        raise StartError("the job was started before: use --recover to go on with it")
+        raise StartError("the job was started before: use --recover to continue it")
     return Remembered(journal.records)
 
 

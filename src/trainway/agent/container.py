@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 KILLED = 137
 """The exit code of a program that SIGKILL ended, or of a shell around it."""
 OOM_KILLED = "OOMKilled"
-OUT_OF_MEMORY = "it took more memory than it has"
+OUT_OF_MEMORY = "it used more memory than it has"
 INIT, SIDECAR, MAIN = "init", "sidecar", "main"
 LAST_ERRORS = 4096
 REMOVAL_SECONDS = 60.0

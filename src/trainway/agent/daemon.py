@@ -75,7 +75,9 @@ def own_directory(path: str) -> None:
     if status.st_uid != os.geteuid():
         raise PermissionError(errno.EPERM, "it belongs to another user", path)
     if status.st_mode & stat.S_IWOTH:
-        raise PermissionError(errno.EPERM, "every user may write there: name another one", path)
+        raise PermissionError(
+            errno.EPERM, "every user can write there: choose another directory", path
+        )
 
 
 def lock(directory: Directory, name: str = "agent.lock") -> int:
@@ -85,7 +87,7 @@ def lock(directory: Directory, name: str = "agent.lock") -> int:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         os.close(fd)
-        raise StartError("an agent runs here already") from error
+        raise StartError("an agent is already running here") from error
     return fd
 
 

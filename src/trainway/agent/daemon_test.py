@@ -21,7 +21,7 @@ def test_one_that_is_ours_stays_as_it_is(tmp_path: Path, mode: int) -> None:
 
 def test_one_that_all_may_write_to_is_refused(tmp_path: Path) -> None:
     tmp_path.chmod(0o1777)
-    with pytest.raises(PermissionError, match="every user may write there"):
+    with pytest.raises(PermissionError, match="every user can write there"):
         own_directory(str(tmp_path))
     assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o1777
 

@@ -81,7 +81,7 @@ class Directory:
             fd = os.open(name, flags, mode, dir_fd=folder)
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             os.close(fd)
-            raise OSError(errno.EINVAL, "it is no regular file", self.join(path))
+            raise OSError(errno.EINVAL, "it is not a regular file", self.join(path))
         return fd
 
     def read(self, path: str) -> bytes:
@@ -89,7 +89,7 @@ class Directory:
         fd = self.open(path, os.O_RDONLY | os.O_NONBLOCK)
         with os.fdopen(fd, "rb") as file:
             if not stat.S_ISREG(os.fstat(fd).st_mode):  # a pipe would have us wait for its writer
-                raise OSError(errno.EINVAL, "it is no regular file", self.join(path))
+                raise OSError(errno.EINVAL, "it is not a regular file", self.join(path))
             return file.read()
 
     def write(self, path: str, data: bytes, mode: int = PRIVATE_FILE) -> None:

@@ -56,6 +56,6 @@ def test_a_regular_file_is_opened_and_made(tmp_path: Path) -> None:
 def test_nobody_waits_for_the_writer_of_a_pipe(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "plan.json")
     directory = Directory(str(tmp_path))
-    with pytest.raises(OSError, match="no regular file"):
+    with pytest.raises(OSError, match="not a regular file"):
         directory.read("plan.json")
     directory.close()

@@ -115,7 +115,9 @@ class Node:
         group = self._groups.make(f"{self._group_prefix}{name}", times(limit, 1))
         if group is None:
             why = "no control group is delegated to this user"
-            self.tell_once("Normal", "MemoryNotLimited", f"memory limits do not hold here: {why}")
+            self.tell_once(
+                "Normal", "MemoryNotLimited", f"memory limits are not enforced here: {why}"
+            )
         return group
 
     def sweep_groups(self) -> None:
@@ -179,7 +181,7 @@ class Node:
 
     def on_dropped(self, error: OSError) -> None:
         """Tell why a log is not written."""
-        message = f"log lines are dropped while they cannot be written: {error.strerror}"
+        message = f"log lines are lost while they cannot be written: {error.strerror}"
         self.tell_once("Warning", "LogsDropped", message)
 
     def help(self, helper: Helper, command: Command, timeout: float | None) -> None:

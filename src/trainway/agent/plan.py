@@ -104,4 +104,4 @@ def read_plan(text: bytes) -> Plan:
     try:
         return Plan(data)
     except (KeyError, TypeError, AttributeError) as error:
-        raise PlanError(f"plan.json lacks something: {error!r}") from error
+        raise PlanError(f"plan.json is incomplete: {error!r}") from error

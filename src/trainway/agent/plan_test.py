@@ -37,8 +37,8 @@ def test_defaults() -> None:
         (b"{", "not JSON"),
         (b"{}", "version None"),
         (b'{"version": 2}', "version 2"),
-        (b'{"version": 1}', "lacks something"),
-        (json.dumps({"version": 1, "id": "x", "jobset": []}).encode(), "lacks something"),
+        (b'{"version": 1}', "is incomplete"),
+        (json.dumps({"version": 1, "id": "x", "jobset": []}).encode(), "is incomplete"),
     ],
 )
 def test_what_cannot_be_read_says_so(text: bytes, problem: str) -> None:

@@ -22,7 +22,7 @@ def nano(amount: str | float) -> int:
     elif suffix in _DECIMAL:
         exponent = _DECIMAL[suffix]
     else:
-        raise ValueError(f"{amount!r} is no quantity")
+        raise ValueError(f"{amount!r} is not a quantity")
     mantissa, _, power = digits.replace("E", "e").partition("e")
     whole, _, fraction = mantissa.partition(".")
     exponent += int(power or 0) - len(fraction) + 9

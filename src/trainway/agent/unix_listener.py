@@ -73,5 +73,5 @@ def parsed(line: bytes) -> Json:
     except RecursionError:
         raise ValueError("it is nested too deep") from None
     if not isinstance(value, dict):
-        raise ValueError("it is no object")
+        raise ValueError("it is not an object")
     return value

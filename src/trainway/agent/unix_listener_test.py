@@ -37,7 +37,12 @@ def test_another_user_is_turned_away(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize(
     ("line", "said"),
-    [(b"{", "Expecting"), (b"[]", "no object"), (b"1", "no object"), (b"[" * 60_000, "too deep")],
+    [
+        (b"{", "Expecting"),
+        (b"[]", "not an object"),
+        (b"1", "not an object"),
+        (b"[" * 60_000, "too deep"),
+    ],
     ids=lambda value: repr(value)[:10],
 )
 def test_a_line_that_is_no_object(line: bytes, said: str) -> None:

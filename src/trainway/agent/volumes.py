@@ -184,7 +184,7 @@ class PodVolumes:
         os.close(fd)
         if wanted in _HOST_PATH_KINDS and not _HOST_PATH_KINDS[wanted](mode):
             raise MissingError(
-                f'volume "{name}": hostPath type check failed: {path} is no {wanted}'
+                f'volume "{name}": hostPath type check failed: {path} is not a {wanted}'
             )
         return path
 
@@ -256,7 +256,7 @@ def _component(name: object) -> str:
     """The name of one folder; anything else might lead elsewhere."""
     text = str(name or "")
     if text in ("", ".", "..") or "/" in text or "\0" in text:
-        raise MissingError(f'"{text}" is no name of a folder')
+        raise MissingError(f'"{text}" is not the name of a folder')
     return text
 
 
@@ -268,7 +268,7 @@ def _make_private(path: str) -> None:
         status = os.lstat(path)
         is_ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
         if not is_ours or stat.S_IMODE(status.st_mode) & 0o077:
-            raise MissingError(f"{path} is there already, and not for us alone") from None
+            raise MissingError(f"{path} already exists, and others can use it") from None
 
 
 def _safe(path: str) -> str:

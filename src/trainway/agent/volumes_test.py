@@ -165,8 +165,8 @@ def test_host_paths_can_be_made(tmp_path: Path, type_: str) -> None:
     ("volume", "problem"),
     [
         ({"hostPath": {"path": "/no/such"}}, "does not exist on this machine"),
-        ({"hostPath": {"path": "/etc/passwd", "type": "Directory"}}, "is no Directory"),
-        ({"hostPath": {"path": "/etc", "type": "Socket"}}, "is no Socket"),
+        ({"hostPath": {"path": "/etc/passwd", "type": "Directory"}}, "is not a Directory"),
+        ({"hostPath": {"path": "/etc", "type": "Socket"}}, "is not a Socket"),
         ({"configMap": {"name": "none"}}, 'configmap "none" not found'),
         ({"configMap": {"name": "map", "items": [{"key": "z", "path": "z"}]}}, "non-existent"),
         ({"configMap": {"name": "map", "items": [{"key": "a", "path": "../z"}]}}, "relative"),
@@ -208,7 +208,7 @@ def test_memory_that_somebody_else_has_ready_is_refused(
         path.chmod(0o777)
     else:
         path.touch()
-    with pytest.raises(MissingError, match="not for us alone"):
+    with pytest.raises(MissingError, match="others can use it"):
         make(tmp_path, {"name": "v", "emptyDir": {"medium": "Memory"}})
     assert list(elsewhere.iterdir()) == []
 
@@ -222,7 +222,7 @@ def test_names_do_not_leave_the_jobs_directory(name: str, tmp_path: Path) -> Non
         {"name": name, "configMap": {"name": "map"}},
         {"name": "v", "persistentVolumeClaim": {"claimName": name}},
     ):
-        with pytest.raises(MissingError, match="is no name of a folder"):
+        with pytest.raises(MissingError, match="is not the name of a folder"):
             make(home, volume)
     assert [path for path in tmp_path.rglob("*") if not home.is_relative_to(path)] == []
 

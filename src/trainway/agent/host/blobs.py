@@ -116,7 +116,7 @@ class Blobs:
         """Have a blob that came as a whole; BlobError where it is another one."""
         if not part.is_right:
             self._home.remove(part.path)
-            raise BlobError(f"blob {part.name} has another content")
+            raise BlobError(f"blob {part.name} has different content")
         if self._has(part.name):
             self._home.remove(part.path)  # another sender was faster
             return
@@ -211,5 +211,5 @@ def _value(value: Any, job: Directory) -> Any:
 
 def _checked(name: str) -> str:
     if len(name) != _LENGTH or not _HEX.issuperset(name):
-        raise BlobError(f"{name!r} is no digest")
+        raise BlobError(f"{name!r} is not a digest")
     return name

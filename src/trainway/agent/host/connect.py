@@ -51,7 +51,7 @@ def attach(path: str) -> None:
     client = None
     while client is None:
         if time.monotonic() > give_up:
-            raise ConnectError(f"nobody listens in {path}")
+            raise ConnectError(f"nothing listens on {path}")
         time.sleep(PAUSE)
         if os.path.isdir(path):
             home = Directory(path)

@@ -118,7 +118,7 @@ class Connection:
         except ValueError:
             frame = None
         if not isinstance(frame, dict):
-            self.answer({"event": "error", "op": "", "id": "", "message": "no JSON object"})
+            self.answer({"event": "error", "op": "", "id": "", "message": "not a JSON object"})
         else:
             self.frames += 1
             self._on_frame(self, frame)

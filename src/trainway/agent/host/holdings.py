@@ -145,4 +145,4 @@ def _shortage(wanted: Holding, others: list[Holding], limits: Json) -> str:
 
 def _by(holders: Iterable[Holding]) -> str:
     names = sorted({f"{item.client or 'another client'} ({item.name})" for item in holders})
-    return f"it is in use by {', '.join(names)}" if names else "it has not so much"
+    return f"it is in use by {', '.join(names)}" if names else "it does not have that much"

@@ -147,7 +147,9 @@ class HostedJob:
         """Start a pod, unless it was started before."""
         token, asked = int(frame["token"]), frame["pod"]
         if token < self.floor or token != self.token:
-            raise RefusedError(f"token {token} does not count: {max(self.token, self.floor)} does")
+            raise RefusedError(
+                f"token {token} is out of date: {max(self.token, self.floor)} is current"
+            )
         uid = str(asked["uid"])
         if uid in self._known:
             return

@@ -102,12 +102,12 @@ def test_fencing_kills_refuses_and_is_remembered(host: TestHost, client: Client)
     end = client.pod("Failed", uid=uid)
     assert end["reason"] == "Fenced"
     job.start(client)
-    assert "token 1 does not count" in client.event("error", op="start")["message"]
+    assert "token 1 is out of date" in client.event("error", op="start")["message"]
     host.end_daemon(9)
     again = host.connected()
     answer = job.submit(again, token=4)
     assert not answer["ok"]
-    assert "token 4 does not count" in answer["error"]
+    assert "token 4 is out of date" in answer["error"]
     assert job.submit(again, token=5)["ok"]
     job.start(again, token=5)
     assert again.pod("Running")["token"] == 5
@@ -209,7 +209,7 @@ def test_files_that_are_put_are_there_and_do_not_come_back(client: Client) -> No
             mode=0o600,
         )
     client.send("put", id=job.id, path="output/../plan.json", data="", offset=0, last=True)
-    assert "no path below output" in client.event("error", op="put")["message"]
+    assert "not a path below output" in client.event("error", op="put")["message"]
     job.start(client)
     client.pod("Succeeded")
     log = client.log("node-0-0.main.0.log")
@@ -338,7 +338,7 @@ def test_another_owner_sees_nothing_of_a_job(host: TestHost, client: Client) -> 
     up(client, job)
     stranger = host.client(owner="stranger")
     assert stranger.hello()["jobs"] == {}
-    assert "of somebody else" in job.submit(stranger)["error"]
+    assert "another user already has a job" in job.submit(stranger)["error"]
     for op in ("stop", "resume"):
         stranger.send(op, id=job.id, uid="x")
         assert "no such job" in stranger.event("error", op=op)["message"]

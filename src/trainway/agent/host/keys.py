@@ -51,7 +51,7 @@ def public_key(text: str) -> str:
     """The kind and the key of a line that `ssh-keygen` wrote, without its comment."""
     words = text.split()
     if len(words) < 2 or not _KIND.fullmatch(words[0]) or not _KEY.fullmatch(words[1]):
-        raise KeysError("this is no public SSH key")
+        raise KeysError("this is not a public SSH key")
     return f"{words[0]} {words[1]}"
 
 
@@ -68,7 +68,7 @@ class AuthorizedKeys:
     def admit(self, job_id: str, key: str, command: Sequence[str]) -> None:
         """Let a job's key run one command on this host, whatever it asks for."""
         if not _NAME.fullmatch(job_id):
-            raise KeysError(f"{job_id!r} is no name of a job")
+            raise KeysError(f"{job_id!r} is not the name of a job")
         line = _line(command, public_key(key), f"trainway-job-{job_id}@{self._host}")
         # First in the file: so the end of the user's last line stays as it is, whatever it is.
         self._rewrite(lambda data: line + _without(data, self._is_of(job_id)))
@@ -136,7 +136,7 @@ def _own_file(path: str) -> str:
         folder, name = posixpath.split(path)
         with closing(Directory(folder)) as directory:
             path = posixpath.join(folder, os.readlink(name, dir_fd=directory.fd))
-    raise KeysError(f"{path} is not a file, so that no key is added to it")
+    raise KeysError(f"{path} is not a file, so no key is added to it")
 
 
 def _check_owner(path: str) -> os.stat_result | None:
@@ -145,7 +145,7 @@ def _check_owner(path: str) -> os.stat_result | None:
     except FileNotFoundError:
         return None
     if status.st_uid != os.getuid():
-        raise KeysError(f"{path} belongs to another user, so that no key is added to it")
+        raise KeysError(f"{path} belongs to another user, so no key is added to it")
     return status
 
 

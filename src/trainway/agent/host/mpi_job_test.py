@@ -99,7 +99,7 @@ def test_keys_that_cannot_be_written_fail_the_job(client: Client, keys: Path) ->
     keys.mkdir()
     answer = mpi_job().submit(client)
     assert not answer["ok"]
-    assert answer["error"] == f"{keys} is not a file, so that no key is added to it"
+    assert answer["error"] == f"{keys} is not a file, so no key is added to it"
 
 
 def test_a_new_daemon_lets_in_only_jobs_that_it_has(host: TestHost, keys: Path) -> None:

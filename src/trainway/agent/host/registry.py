@@ -147,19 +147,21 @@ class JobRegistry:
         """Have a job; one with a lower token makes way for it, but for its output."""
         identity, token = str(frame["id"]), int(frame["token"])
         if not _ID.fullmatch(identity) or str(frame["plan"].get("id")) != identity:
-            raise RefusedError(f"{identity!r} is no id of a job, or not that of its plan")
+            raise RefusedError(f"{identity!r} is not the id of a job, or not that of its plan")
         missing = self._blobs.missing(references(frame["plan"].get("objects") or []))
         if missing:
-            raise RefusedError(f"blobs are not here: {', '.join(missing)}")
+            raise RefusedError(f"blobs are missing: {', '.join(missing)}")
         job = self._jobs.get(identity)
         if job is None:
             self._make(frame, owner)
             done()
             return
         if job.owner != owner:
-            raise RefusedError("there is a job of that id already, of somebody else")
+            raise RefusedError("another user already has a job with this id")
         if token < max(job.token, job.floor):
-            raise RefusedError(f"token {token} does not count: {max(job.token, job.floor)} does")
+            raise RefusedError(
+                f"token {token} is out of date: {max(job.token, job.floor)} is current"
+            )
         if token == job.token:
             done()
             return
@@ -174,7 +176,7 @@ class JobRegistry:
                 done()
             self._release(identity)
 
-        self._clear(job, "the job was started anew", keep_output=True, done=on_cleared)
+        self._clear(job, "the job was started again", keep_output=True, done=on_cleared)
 
     failed: Callable[[str, str], None]
     """Set by whoever answers: told of a job that could not be made in the end."""
@@ -232,7 +234,7 @@ class JobRegistry:
             done()
             self._release(identity)
 
-        job.kill("Fenced", f"token {token} counts now")
+        job.kill("Fenced", f"token {token} is current now")
         job.when_clear(on_clear)
 
     def set_peers(self, identity: str, frame: Json) -> None:

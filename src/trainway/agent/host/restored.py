@@ -72,5 +72,5 @@ def _set_time(name: str, folder: int, frame: Json) -> None:
 def _checked(path: str) -> str:
     parts = path.split("/")
     if len(parts) < 2 or parts[0] != "output" or any(part in ("", ".", "..") for part in parts):
-        raise RestoredError(f"{path!r} is no path below output/")
+        raise RestoredError(f"{path!r} is not a path below output/")
     return path

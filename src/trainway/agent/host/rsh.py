@@ -84,7 +84,7 @@ def find_pod(host: str, jobset: str, pods: Json) -> str:
     for key, peer in pods.items():
         if peer.get("address") == host:
             return key
-    raise RshError(f"{host} is no pod of this job")
+    raise RshError(f"{host} is not a pod of this job")
 
 
 def ssh_command(call: Call, pod: str, peer: Json, directory: str) -> list[str]:
@@ -161,5 +161,5 @@ def _peers(directory: str, job: str) -> Json:
     try:
         found: Json = json.loads(Directory(directory).read(PEERS))
     except (OSError, ValueError) as error:
-        raise RshError(f"job {job!r} has no other hosts known here: {error}") from error
+        raise RshError(f"the other hosts of job {job!r} are not known here: {error}") from error
     return found

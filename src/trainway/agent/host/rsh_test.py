@@ -69,7 +69,7 @@ def test_a_pod_is_found_by_any_of_its_names(host: str, pod: str) -> None:
 
 @pytest.mark.parametrize("host", ["worker-0-1", "allreduce-worker-0-2", "10.1.0.3", "example.com"])
 def test_others_are_no_pods(host: str) -> None:
-    with pytest.raises(RshError, match="is no pod of this job"):
+    with pytest.raises(RshError, match="is not a pod of this job"):
         find_pod(host, "allreduce", PODS)
 
 
@@ -112,7 +112,9 @@ def test_a_job_of_one_host_has_nobody_to_call(
 ) -> None:
     monkeypatch.setenv("TRAINWAY_JOB_ID", "job-1")
     assert rsh.main([str(tmp_path), "w", "true"]) == 255
-    assert capfd.readouterr().err.startswith("trainway-rsh: job 'job-1' has no other hosts")
+    assert capfd.readouterr().err.startswith(
+        "trainway-rsh: the other hosts of job 'job-1' are not known"
+    )
 
 
 def test_a_node_of_slurm_is_reached_by_a_step() -> None:

@@ -220,4 +220,4 @@ def requested(amounts: Mapping[str, Any]) -> str:
         parts.append(f"{int(amounts['memory']) / 2**30:.4g} GiB of memory")
     if amounts.get(GPUS):
         parts.append(f"{thousandths(amounts[GPUS]) / WHOLE:g} GPUs")
-    return ", ".join(parts) or "nothing that is counted"
+    return ", ".join(parts) or "no resources that are counted"

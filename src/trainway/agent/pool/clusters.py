@@ -144,7 +144,7 @@ class Clusters:
         known = self._clusters.get(str(data["name"]))
         if known is not None and known.uid != str(data.get("id") or ""):
             is_going = "ending" in known.slurm
-            why = f", which is yet to be given back: {known.message}" if is_going else " already"
+            why = f", which has not been released yet: {known.message}" if is_going else " already"
             answer({"ok": False, "error": f"there is a cluster {known.name}{why}"})
             return
         if known is None:

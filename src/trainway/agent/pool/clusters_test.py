@@ -200,7 +200,7 @@ def test_jobs_of_a_cluster_run_in_order_and_side_by_side_where_they_fit() -> Non
     first, second, third = gangs = [pool.submit(name, cpus=1) for name in "abc"]
     small = pool.submit("d", cpus=0.5)
     assert [gang.is_placed for gang in gangs] == [True, True, False]
-    assert third.said[-1] == ("Queued: it needs 1 CPUs, and free are 0", 1)
+    assert third.said[-1] == ("Queued: it needs 1 CPUs, with only 0 free", 1)
     assert small.said[-1] == ("Queued: waits for its turn", 2)
     pool.end(first)
     assert (third.is_placed, small.is_placed) == (True, False)
@@ -488,7 +488,7 @@ def test_a_cluster_that_is_forgotten_is_given_back_as_soon_as_that_is_possible()
     pool.holder.ended.pop()({"ok": False, "error": "its login node is away"})
     assert not answers[0]["ok"]
     (refused,) = pool.ask(op="allocate", cluster={"name": "dev", "id": "another"})
-    assert "yet to be given back: its login node is away" in refused["error"]
+    assert "has not been released yet: its login node is away" in refused["error"]
     pool.later(60)
     pool.holder.ended.pop()({"ok": True})
     assert pool.states() == {}

@@ -174,7 +174,9 @@ class Gang:
         if operation == "cancel":
             for name in sorted(self._hosts()):
                 if not self._is_up(name):
-                    self._lose_pods(name, f"host {name} does not answer, and is stopped later")
+                    self._lose_pods(
+                        name, f"host {name} does not answer, and its processes are stopped later"
+                    )
         self._check_left()
         self._pool.changed(self)
 

@@ -257,7 +257,7 @@ def shortage(demand: Sequence[Json], rooms: Sequence[Room], *, empty: bool = Fal
     if too_few:
         helps = place(packable(demand), rooms) is not None
         return f"{too_few}; {PACKING}" if helps else too_few
-    word = "there are" if empty else "free are"
+    there_is = "and there are {}" if empty else "with only {} free"
     parts = []
     for what, wanted, there in (
         ("CPUs", [item.cpus for item in amounts], [room.cpus for room in rooms]),
@@ -266,11 +266,12 @@ def shortage(demand: Sequence[Json], rooms: Sequence[Room], *, empty: bool = Fal
     ):
         counted = [max(0, number) for number in there if number is not None]
         if sum(wanted) > sum(counted) and len(counted) == len(there):
-            parts.append(f"{_text(what, sum(wanted))}, and {word} {_text(what, sum(counted), '')}")
+            has = there_is.format(_text(what, sum(counted), ""))
+            parts.append(f"{_text(what, sum(wanted))}, {has}")
     if parts:
         return "it needs " + "; ".join(parts)
     what = _described(max(amounts, key=lambda amount: amount.size)) or "room"
-    ending = "on these hosts" if empty else "in what is free"
+    ending = "on these hosts" if empty else "into what is free"
     return f"its {len(amounts)} pods, of up to {what} each, do not all fit {ending}"
 
 
@@ -290,9 +291,10 @@ def _too_few_rooms(amounts: Sequence[Amount], rooms: Sequence[Room], *, empty: b
         return ""
     needs = f"it asks for {count} nodes"
     if count > len(rooms):
-        return f"{needs}, and {'there are' if empty else 'available are'} {len(rooms)}"
+        there_are = f"and there are {len(rooms)}" if empty else f"with only {len(rooms)} available"
+        return f"{needs}, {there_are}"
     has = "has" if able == 1 else "have"
-    how = f"{has} so much" if empty else f"{has} so much free"
+    how = f"{has} that much" if empty else f"{has} that much free"
     return f"{needs} with {_described(largest)} each, and {able} of {len(rooms)} {how}"
 
 

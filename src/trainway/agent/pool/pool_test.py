@@ -53,7 +53,7 @@ def test_jobs_start_in_order_as_soon_as_there_is_room(tmp_path: Path) -> None:
             gate.write_text("")
             assert job.end()["succeeded"]
         first = jobs[1].until(lambda record: record.get("reason") == "NoRoom")
-        assert first["message"] == "it needs 1 CPUs, and free are 0"
+        assert first["message"] == "it needs 1 CPUs, with only 0 free"
         assert pool.status("a")["free"]["cpus"] == 1
 
 
@@ -131,7 +131,7 @@ def test_there_is_one_agent_of_a_pool() -> None:
     with pool_agent(hosts=1) as pool:
         second = pool.start()
         assert second.returncode == 1
-        assert second.stderr == f"{pool.path}: an agent runs here already\n"
+        assert second.stderr == f"{pool.path}: an agent is already running here\n"
 
 
 def test_a_host_that_cannot_be_reached_says_why() -> None:
@@ -140,7 +140,7 @@ def test_a_host_that_cannot_be_reached_says_why() -> None:
         pool.configure(pool.host("a"), broken)
         status = pool.until_host("x", lambda status: status.get("message"))
         assert status["message"] == "nothing listens there for SSH"
-        assert status["hint"] == "is sshd running, on that port?"
+        assert status["hint"] == "check that sshd is running, and on that port"
         assert pool.job(TRUE).end()["succeeded"]
 
 
@@ -206,7 +206,7 @@ def test_two_fractions_of_a_gpu_share_it(tmp_path: Path) -> None:
         for job in jobs[:2]:
             job.until_pod("Running")
         told = jobs[2].until(lambda record: record.get("reason") == "NoRoom")
-        assert told["message"] == "it needs 0.25 GPUs, and free are 0"
+        assert told["message"] == "it needs 0.25 GPUs, with only 0 free"
 
 
 @pytest.mark.parametrize("name", ["on_host", "on_frame", "place"])

@@ -100,7 +100,7 @@ def decide(
             decision.refused.append((entry, shortage(entry.demand, empty, empty=True)))
             continue
         is_blocked = True
-        missing = f"; not there: {_listed(absent, '{} ({})')}" if absent else ""
+        missing = f"; not available: {_listed(absent, '{} ({})')}" if absent else ""
         busy = f"; in use: {_listed(known.used, '{} by {}')}" if known.used else ""
         why = shortage(entry.demand, rooms) + busy + missing
         decision.waiting.append((entry, NO_ROOM, why))

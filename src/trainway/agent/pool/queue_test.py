@@ -111,7 +111,7 @@ class Absence:
             dict.fromkeys("abcde", "off"),
             "no host answers: a: off; b: off; c: off; and 2 more",
         ),
-        Absence({"b": "off"}, "it needs 3 CPUs, and free are 2; not there: b (off)", ("a",)),
+        Absence({"b": "off"}, "it needs 3 CPUs, with only 2 free; not available: b (off)", ("a",)),
     ],
     ids=lambda case: case.message,
 )

@@ -87,7 +87,7 @@ _STATUSES = {
     ),
     BAD_COPY: (
         "the agent could not be copied to the host",
-        "is its disk full? look: {by_hand}",
+        "check whether its disk is full: {by_hand}",
         False,
     ),
 }
@@ -96,7 +96,7 @@ _SENTENCES = (
     (
         r"REMOTE HOST IDENTIFICATION HAS CHANGED",
         "its host key has changed: somebody may be listening in",
-        "if the host was set up anew, remove its old key with ssh-keygen -R, then: {by_hand}",
+        "if the host was reinstalled, remove its old key with ssh-keygen -R, then: {by_hand}",
         True,
     ),
     (
@@ -114,7 +114,7 @@ _SENTENCES = (
     (
         r"Permission denied \((?P<methods>[^)]*)\)",
         "the login was refused ({methods})",
-        "is the key there, and in the ssh agent (ssh-add -l)? try: {by_hand}",
+        "check that the key is there, and in the ssh agent (ssh-add -l); try: {by_hand}",
         True,
     ),
     (
@@ -132,7 +132,7 @@ _SENTENCES = (
     (
         r"Could not resolve hostname (?P<host>[^:\s]+): Temporary failure",
         "the name {host} cannot be looked up now",
-        "is this machine online?",
+        "check that this machine is online",
         False,
     ),
     (
@@ -144,26 +144,31 @@ _SENTENCES = (
     (
         r"Connection refused",
         "nothing listens there for SSH",
-        "is sshd running, on that port?",
+        "check that sshd is running, and on that port",
         False,
     ),
-    (r"No route to host", "there is no route to it", "is it on, and in this network?", False),
+    (
+        r"No route to host",
+        "there is no route to it",
+        "check that it is on, and in this network",
+        False,
+    ),
     (
         r"Network is unreachable",
         "its network cannot be reached from here",
-        "is this machine online?",
+        "check that this machine is online",
         False,
     ),
     (
         r"Connection timed out|Operation timed out|timed out during banner exchange",
         "it did not answer within 5 s",
-        "is it on, and does a firewall let SSH through?",
+        "check that it is on, and that the firewall lets SSH through",
         False,
     ),
     (
         r"Timeout, server \S+ not responding",
         "it stopped answering",
-        "is it on, and still in this network?",
+        "check that it is on, and still in this network",
         False,
     ),
     (

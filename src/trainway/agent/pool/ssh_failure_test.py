@@ -45,12 +45,12 @@ CASES = [
     Case(
         b"ssh: connect to host a1 port 2222: Connection refused\r\n",
         "nothing listens there for SSH",
-        "is sshd running",
+        "sshd is running",
     ),
     Case(
         b"ssh: connect to host a1 port 22: No route to host\r\n",
         "there is no route to it",
-        "is it on",
+        "it is on",
     ),
     Case(
         b"ssh: connect to host a1 port 22: Connection timed out\r\n",
@@ -60,7 +60,7 @@ CASES = [
     Case(
         b"Timeout, server a1 not responding.\r\n",
         "it stopped answering",
-        "is it on",
+        "it is on",
     ),
     Case(
         b"kex_exchange_identification: read: Connection reset by peer\r\n"
@@ -77,7 +77,7 @@ CASES = [
     Case(b"Welcome to a1\n", "there is no python3 on the host", "Python 3.8", 80),
     Case(b"", "python3 on the host is older than Python 3.8", "set `python`", 81),
     Case(b"", "~/.trainway cannot be made on the host", "home directory", 82),
-    Case(b"", "the agent could not be copied to the host", "disk full", 83),
+    Case(b"", "the agent could not be copied to the host", "disk is full", 83),
     Case(b"\n** WARNING: post-quantum\nit burns\n\n", "it burns", "by hand: ssh -p 2222 me@a1", 1),
     Case(b"", "the connection ended (status 255)", "by hand"),
     Case(b"", "it does not answer", "by hand", None),

@@ -50,7 +50,7 @@ def parts(environ: Mapping[str, str], expand: Callable[[str], Sequence[str]]) ->
     for ending in endings:
         listed = environ.get(f"SLURM_JOB_NODELIST{ending}")
         if not listed:
-            raise AllocationError(f"this is no job of Slurm: SLURM_JOB_NODELIST{ending} is not set")
+            raise AllocationError(f"this is not a Slurm job: SLURM_JOB_NODELIST{ending} is not set")
         nodes = expand(listed)
         tasks = counts(environ.get(f"SLURM_TASKS_PER_NODE{ending}", ""))
         found.append(Part(nodes, tasks if len(tasks) == len(nodes) else [1] * len(nodes)))

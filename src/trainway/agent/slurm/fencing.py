@@ -133,7 +133,7 @@ class Tenure:
 
     def _check(self, found: Token) -> None:
         if self.token < found:
-            raise StaleError(f"attempt {found} has begun: {self.token} counts no more")
+            raise StaleError(f"attempt {found} has started: attempt {self.token} is out of date")
 
     def _read(self, name: str) -> Token:
         try:

@@ -52,7 +52,9 @@ def test_a_newer_attempt_ends_the_older_one(tmp_path: Path) -> None:
     old.beat()
     new.claim()
     for refused in (old.beat, old.check, old.claim):
-        with pytest.raises(StaleError, match=r"attempt 7\.1 has begun: 7\.0 counts no more"):
+        with pytest.raises(
+            StaleError, match=r"attempt 7\.1 has started: attempt 7\.0 is out of date"
+        ):
             refused()
     new.beat()
 

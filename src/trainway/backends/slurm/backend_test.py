@@ -110,10 +110,10 @@ def test_a_job_outlives_its_configuration(setup: Setup) -> None:
 
 def test_what_slurm_does_not_suspend_is_not_asked_for_again(tmp_path: Path) -> None:
     def answer(*_: Any) -> Json:
-        raise AgentError("the job is not to be requeued", hint="no-requeue")
+        raise AgentError("the job must not be requeued", hint="no-requeue")
 
     setup = Setup(tmp_path, answer=answer)
-    with pytest.raises(ConflictError, match="not to be requeued") as caught:
+    with pytest.raises(ConflictError, match="must not be requeued") as caught:
         asyncio.run(setup.backend.suspend(setup.backend.plan(JOB).handle))
     assert caught.value.hint == "no-requeue"
 

@@ -117,7 +117,7 @@ class End:
         End(
             "OUT_OF_MEMORY",
             "OutOfMemory",
-            "it took more memory than it had asked for (Slurm: job 12, OUT_OF_MEMORY, signal 9)",
+            "it used more memory than it asked for (Slurm: job 12, OUT_OF_MEMORY, signal 9)",
             "0:9",
         ),
         End("STRANGE", "Lost", "it left the queue as STRANGE (Slurm: job 12, STRANGE)"),

@@ -62,7 +62,7 @@ def drive(directory: Directory, words: Sequence[str], environ: Mapping[str, str]
     settings: Json = data.get("slurm") or {}
     token = Token.of(environ)
     if not token.job:
-        raise AllocationError("this is no job of Slurm: SLURM_JOB_ID is not set")
+        raise AllocationError("this is not a Slurm job: SLURM_JOB_ID is not set")
     tenure = Tenure(directory, token)
     tenure.claim()
     for name in FOLDERS:

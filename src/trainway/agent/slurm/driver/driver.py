@@ -51,7 +51,7 @@ EXIT_FAILED = 1
 FLUSH_SECONDS = 1.0
 LAST_SECONDS = 5.0
 TIME_LIMIT = "TimeLimit"
-UNHEARD = "neither Slurm nor the login node is heard any more"
+UNHEARD = "neither Slurm nor the login node answers any more"
 
 
 class Driver:
@@ -138,7 +138,7 @@ class Driver:
     def _take_over(self) -> None:
         """Count as lost what an earlier attempt left, and run everything again."""
         left = [pod for pod in self._pods.inherited if not pod.terminal]
-        message = f"Slurm began the job anew: this is attempt {self.token}"
+        message = f"Slurm started the job again: this is attempt {self.token}"
         if any(not pod.deleted for pod in left):
             self._supervisor.restart(ALLOCATION_LOST, message)
         for pod in left:

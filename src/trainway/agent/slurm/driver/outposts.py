@@ -92,7 +92,7 @@ class Outposts:
             del self._links[link.node]
         self._failures[link.node] += 1
         if not self._is_closing:
-            os.write(2, f"node {link.node} is not heard: {errors}\n".encode())
+            os.write(2, f"node {link.node} does not answer: {errors}\n".encode())
             self._loop.call_later(AGAIN_SECONDS, lambda: self.reach(link.node))
             if self._failures[link.node] < TRIES:
                 return

@@ -67,7 +67,7 @@ def test_an_attempt_that_hears_nobody_ends_before_the_next_one_begins(
 
 def test_an_attempt_that_was_replaced_stops_at_once(standing: Standing, slurm: Slurm) -> None:
     slurm.says = "JobId=7 JobState=RUNNING Restarts=2"
-    with pytest.raises(StaleError, match=r"7\.1 counts no more"):
+    with pytest.raises(StaleError, match=r"attempt 7\.1 is out of date"):
         all(standing.check() for _ in range(BEATS))
 
 

@@ -47,9 +47,9 @@ READ_SIZE = 1 << 16
 EXIT_FAILED = 1
 DEVICES = ("CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK")
 """The variables by which Slurm says which devices a task has."""
-UNHEARD = "the driver of the job is not heard any more"
+UNHEARD = "the driver of the job does not answer any more"
 GONE = "the driver of the job is gone"
-STALE = "a newer attempt of the job has begun"
+STALE = "a newer attempt of the job has started"
 ASKED = "Slurm takes the allocation away"
 
 

@@ -22,7 +22,7 @@ def test_a_directory_that_is_somebody_elses(
     assert main([str(path)]) == 1
     said = capfd.readouterr().err
     assert said.startswith("the job's directory cannot be used on this node: ")
-    assert "it is somebody else's" in said
+    assert "it belongs to another user" in said
 
 
 def test_a_task_has_a_place_that_its_node_names_and_its_image_has(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ class JobFiles:
 
     def __init__(self, home: Directory, identity: str, *, make: bool = False) -> None:
         if not _ID.fullmatch(identity):
-            raise JobFilesError(f"{identity!r} is no id of a job")
+            raise JobFilesError(f"{identity!r} is not the id of a job")
         self.id = identity
         self._home = home
         path = f"{JOBS}/{identity}"
@@ -87,7 +87,7 @@ class JobFiles:
             return None
         place = ArrayPlace(told)
         if not _ID.fullmatch(place.id):
-            raise JobFilesError(f"{place.id!r} is no id of an array")
+            raise JobFilesError(f"{place.id!r} is not the id of an array")
         return place
 
     def array_path(self, place: ArrayPlace) -> str:

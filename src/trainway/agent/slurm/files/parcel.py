@@ -113,7 +113,7 @@ def unpacked(parcel: str, path: str) -> Directory:
         _unpack(parcel, path)
     status = os.lstat(path)
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
-        raise PermissionError(errno.EPERM, "it is somebody else's", path)
+        raise PermissionError(errno.EPERM, "it belongs to another user", path)
     return Directory(path)
 
 

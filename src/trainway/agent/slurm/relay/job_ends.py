@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 STEP_SECONDS = 0.5
 ENDED = "the job has ended"
 NOT_REQUEUED = {
-    "error": "the job is not to be requeued, so that it cannot be suspended while it runs",
+    "error": "the job must not be requeued, so it cannot be suspended while it runs",
     "hint": "submit it without --slurm no-requeue",
 }
 

@@ -267,7 +267,7 @@ class RelayOperations:
         plan: Json = frame["plan"]
         missing = self._blobs.missing(references(plan.get("objects") or []))
         if missing:
-            raise JobFilesError(f"blobs are not here: {', '.join(missing)}")
+            raise JobFilesError(f"blobs are missing: {', '.join(missing)}")
         files.put(plan, str(frame["script"]), self._blobs, self._program())
 
     def _program(self) -> str:

@@ -92,7 +92,7 @@ def test_a_job_that_cannot_be_submitted(login: Login) -> None:
     digest = "0" * 64
     plan = {"id": "a", "objects": [{"kind": "Secret", "data": {"x": {"$blob": digest}}}]}
     answer = login.ask(op="submit", id="a", plan=plan, script="")
-    assert answer["error"] == f"blobs are not here: {digest}"
+    assert answer["error"] == f"blobs are missing: {digest}"
     assert login.open_files() == []
 
 

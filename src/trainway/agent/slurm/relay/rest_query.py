@@ -102,7 +102,7 @@ def _connection(url: str) -> tuple[http.client.HTTPConnection, str]:
         return http.client.HTTPSConnection(host, port, timeout=SECONDS), parts.path.rstrip("/")
     if parts.scheme == "http" and host:
         return http.client.HTTPConnection(host, port, timeout=SECONDS), parts.path.rstrip("/")
-    raise RestError("no address of a slurmrestd: http://HOST:PORT or unix:PATH")
+    raise RestError("not an address of slurmrestd: http://HOST:PORT or unix:PATH")
 
 
 def _reasons(data: bytes) -> str:
@@ -142,7 +142,7 @@ def _ranks(job: Json) -> list[int]:
         runs = [part.split("-") for part in text.split(",")]
         return [rank for run in runs for rank in range(int(run[0]), int(run[-1]) + 1)]
     if str(job.get("comment") or "").startswith(COMMENT):
-        raise UntoldError(f"the jobs of an array are not told in full: {text}")
+        raise UntoldError(f"the jobs of an array are not listed in full: {text}")
     return []
 
 

@@ -48,10 +48,12 @@ def explain(result: Result) -> Failure:
     if result.status == CANNOT_START:
         return Failure(
             f"there is no {program} on the login node",
-            "is Slurm there, and on PATH without a login shell? set `env: {PATH: ...}` of it",
+            "make sure that Slurm is on PATH without a login shell, or set `env: {PATH: ...}`",
         )
     if result.status is None:
-        return Silence(f"{program} does not end", "does the controller answer? try: scontrol ping")
+        return Silence(
+            f"{program} does not end", "check whether the controller answers: scontrol ping"
+        )
     words = said(result)
     if is_silent(result):
         return Silence(f"Slurm does not answer: {words}", "ask it by hand: scontrol ping")
@@ -101,7 +103,10 @@ _HINTS = (
         "set `account` of the cluster; sacctmgr show assoc user=$USER lists yours",
     ),
     (r"invalid qos", "give one that you may use: --slurm qos=NAME"),
-    (r"user.s group not permitted|access/permission denied", "ask who runs the cluster"),
+    (
+        r"user.s group not permitted|access/permission denied",
+        "ask the administrator of the cluster",
+    ),
     (
         r"node configuration is not available|more processors|memory specif|node count specif",
         "no nodes have that much; sinfo -o '%P %D %c %m %G' shows what they have",
