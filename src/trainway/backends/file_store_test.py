@@ -56,9 +56,9 @@ def test_what_a_killed_server_left_goes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["", "../../etc/passwd", "F" * 64])
 def test_a_name_that_is_no_digest_is_refused(tmp_path: Path, name: str) -> None:
     store = FileStore(tmp_path)
-    with pytest.raises(UsageError, match="no digest"):
+    with pytest.raises(UsageError, match="not a digest"):
         store.missing([name])
-    with pytest.raises(UsageError, match="no digest"):
+    with pytest.raises(UsageError, match="not a digest"):
         store.begin(name)
 
 

@@ -54,7 +54,7 @@ class Case:
         Case("no line", b"x" * 200, "not a sequence of files"),
         Case("no size", b"0" * 64 + b"\n", "not a sequence of files"),
         Case("a negative size", b"0" * 64 + b" -1\n", "not a sequence of files"),
-        Case("no digest", b"../../x 1\nx", "no digest"),
+        Case("no digest", b"../../x 1\nx", "not a digest"),
         Case("too large", b"0" * 64 + b" 1001\n", "1000 is the most"),
     ],
     ids=lambda case: case.name,
