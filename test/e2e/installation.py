@@ -34,7 +34,11 @@ class Installation:
         kept = {name: value for name, value in os.environ.items() if "TRAINWAY" not in name}
         return kept | {"TRAINWAY_HOME": str(self.home)} | dict(self.variables)
 
-    def start(self, *words: str) -> subprocess.Popen[str]:
+    def follow_logs(self, job: str, *words: str) -> subprocess.Popen[str]:
+        """Follow a job's log; why it still waits goes to stderr, which nobody reads."""
+        return self.start("jobs", "logs", "-f", job, *words, stderr=subprocess.DEVNULL)
+
+    def start(self, *words: str, stderr: int = subprocess.STDOUT) -> subprocess.Popen[str]:
         """Start a command and leave it running."""
         return subprocess.Popen(
             [str(TRAINWAY), *words],
@@ -42,7 +46,7 @@ class Installation:
             env=self.environ(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            stderr=stderr,
             text=True,
             errors="backslashreplace",
         )

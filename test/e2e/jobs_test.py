@@ -74,7 +74,7 @@ def test_a_name_means_the_newest_job(home: Installation) -> None:
 def test_logs_are_followed_to_the_end(home: Installation, gate: Gate) -> None:
     job = home.submit("--", *gate.command("x"))
     visitor = gate.next()
-    with home.start("jobs", "logs", "-f", job) as follower:
+    with home.follow_logs(job) as follower:
         assert follower.stdout is not None
         assert follower.stdout.readline() == "node-0 | x at the gate\n"
         visitor.let_go()

@@ -127,7 +127,7 @@ def test_a_job_runs_on_the_partition_that_is_named(site: LoginSite) -> None:
 
 
 def test_a_relay_that_is_killed_costs_no_line(site: LoginSite, speaker: Speaker) -> None:
-    with site.start("jobs", "logs", "-f", speaker.id) as follower:
+    with site.follow_logs(speaker.id) as follower:
         assert follower.stdout is not None
         speaker.allow(1)
         assert follower.stdout.readline().strip() == LINES[0]
@@ -149,7 +149,7 @@ def test_a_relay_that_is_killed_costs_no_line(site: LoginSite, speaker: Speaker)
 
 
 def test_a_login_node_that_goes_away_is_waited_for(site: LoginSite, speaker: Speaker) -> None:
-    with site.start("jobs", "logs", "-f", speaker.id) as follower:
+    with site.follow_logs(speaker.id) as follower:
         assert follower.stdout is not None
         speaker.allow(1)
         assert follower.stdout.readline().strip() == LINES[0]

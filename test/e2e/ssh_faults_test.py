@@ -27,7 +27,7 @@ pytestmark = pytest.mark.xdist_group("ssh")
 def test_a_killed_pool_agent_loses_no_line_and_no_process(ssh_pool: SshPool, gate: Gate) -> None:
     job = ssh_pool.submit_here("--nodes", str(NODES), "--", *gate.command("node", program=CHATTER))
     visitors = [gate.next() for _ in range(NODES)]
-    watching = ssh_pool.start("jobs", "logs", "-f", job)
+    watching = ssh_pool.follow_logs(job)
     assert watching.stdout is not None
     assert watching.stdout.readline() != ""
 

@@ -201,7 +201,7 @@ def test_a_line_is_soon_on_the_terminal(home: Installation, namespace: str, tmp_
     job = ShellJobSet("ticking", TICKING, gate=gate.folder).submit(home, namespace, tmp_path)
     delays: deque[float] = deque(maxlen=50)  # the last ones: others may need the machine meanwhile
     deadline = time.monotonic() + PATIENCE_S
-    with home.start("jobs", "logs", job, "-f", "--raw") as follower:
+    with home.follow_logs(job, "--raw") as follower:
         assert follower.stdout is not None
         for line in follower.stdout:
             delays.append(uptime() - float(line))

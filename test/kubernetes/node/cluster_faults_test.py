@@ -63,7 +63,7 @@ def ticking(seconds: int) -> ShellJobSet:
 
 def following(home: Installation, job: str) -> "Popen[str]":
     """`trainway jobs logs` that has shown the first line."""
-    process = home.start("jobs", "logs", "--follow", "--raw", job)
+    process = home.follow_logs(job, "--raw")
     assert process.stdout is not None
     assert process.stdout.readline() == "line 1\n"
     return process
