@@ -129,9 +129,11 @@ def test_pods_that_cannot_be_made_are_told_on_the_trainjob(
     node_operator.create(namespace, quota, shell_runtime("shell"), job)
 
     def told() -> list[str]:
-        selector = "involvedObject.kind=TrainJob,involvedObject.name=blocked,reason=FailedCreate"
-        events = node_operator.cluster.get("events", "-n", namespace, "--field-selector", selector)
-        return [str(event["message"]) for event in events["items"]]
+        return [
+            str(event["message"])
+            for event in node_operator.cluster.get("events", "-n", namespace)["items"]
+            if event["involvedObject"]["kind"] == "TrainJob" and event["reason"] == "FailedCreate"
+        ]
 
     node_operator.wait(namespace, lambda: bool(told()), "the TrainJob has an event")
     (message,) = told()
