@@ -14,7 +14,7 @@ import pytest
 from gate import Gate
 from installation import TIMEOUT_S, TRAINWAY, Installation, installed, is_alive, kill, processes_of
 
-TRAIN = {
+TRAIN: dict[str, Any] = {
     "apiVersion": "trainer.kubeflow.org/v1alpha1",
     "kind": "TrainJob",
     "metadata": {"name": "train"},
@@ -135,7 +135,7 @@ def test_secrets_of_any_job_reach_it_and_nobody_else(home: Installation) -> None
         "metadata": {"generateName": "hidden-"},
         "spec": {"replicatedJobs": [role]},
     }
-    train = {**TRAIN, "spec": {**TRAIN["spec"], "trainer": {"command": list(script)}}}  # type: ignore[dict-item] # a plain object
+    train = {**TRAIN, "spec": {**TRAIN["spec"], "trainer": {"command": list(script)}}}
     options = ("--secret", f"TOKEN={hidden}", "--env", "PLAIN=plain")
     for words, text in (
         (("--", *script), ""),
