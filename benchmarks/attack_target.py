@@ -8,16 +8,14 @@ import socket
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from benchmarks.workbench import scratch_home, trainway
+from trainway.json_types import Json
 
 BASE = "/api/v1"
 HOST = "127.0.0.1"
 _LIMIT_S = 120.0
 _MEGABYTE = 1e6
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from cluster.identities import CONTEXT
 from cluster.node import NodeCluster
@@ -26,11 +25,11 @@ from benchmarks import suite
 from benchmarks.suite import Row, Rows
 from benchmarks.workbench import TRAINWAY, median, scratch_home, trainway
 from trainway import Client
+from trainway.json_types import Json
 from trainway.kube.client import Client as KubeClient
 from trainway.kube.connection import load_connection
 from trainway.kube.resources import PODS
 
-Json = dict[str, Any]
 Measurement = Callable[[NodeCluster], Iterator[Row]]
 
 NAMESPACE = "default"

@@ -20,7 +20,6 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from cluster.fixtures import fresh_namespace
 from cluster.identities import CONTEXT
@@ -38,7 +37,6 @@ from trainway import Client as Trainway
 from trainway.kube.client import Client
 from trainway.kube.connection import load_connection
 
-Json = dict[str, Any]
 Submit = Callable[[Gang], Awaitable[None]]
 
 GANGS, NODES = 500, 1000

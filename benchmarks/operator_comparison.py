@@ -18,7 +18,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import yaml
 from cluster.control_plane import LOOPBACK, ControlPlane, succeeds
@@ -34,6 +34,7 @@ from operator_process import (
 )
 
 from benchmarks.operator_load import Latencies, offer
+from trainway.json_types import Json
 from trainway.operator.webhook_configurations import url_client, webhook_configurations
 from trainway.runtimes import builtin_runtime
 
@@ -43,8 +44,6 @@ PEER_PROGRAM = "trainer-controller-manager"
 SMALL, LARGE, RUNS = 1000, 5000, 3
 OFFERED_PER_S, OFFERED_JOBS = 20.0, 400
 START_S = 60.0
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)

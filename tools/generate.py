@@ -15,11 +15,11 @@ from typing import Any
 from trainway import __version__
 from trainway.api.crd import crd
 from trainway.api.kinds import KINDS
+from trainway.json_types import Json
 from trainway.operator import manifests, permissions
 from trainway.operator.manifest_text import manifest_text
 from trainway.operator.user_roles import user_roles
 
-Json = dict[str, Any]
 Files = Mapping[str, list[Json]]
 
 ROOT = Path(__file__).resolve().parent.parent

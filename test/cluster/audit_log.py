@@ -8,9 +8,9 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 CREATED: Final = 201
 FORBIDDEN: Final = 403

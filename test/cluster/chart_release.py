@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from cluster.access import KubectlError
 from cluster.helm import CHART, NAMESPACE, Helm, settings
@@ -18,9 +18,8 @@ from cluster.processes import wait_until
 from node_operator import OperatedCluster
 
 from trainway import __version__
+from trainway.json_types import Json
 from trainway.operator import manifests
-
-Json = dict[str, Any]
 
 RELEASE: Final = "trainway"
 REPOSITORY: Final = "docker.io/trainway/operator"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from cluster.access import Access
 from cluster.control_plane import LOOPBACK, status_of
@@ -23,10 +23,9 @@ from node_operator import NodeOperator, operator_on
 from operator_process import NAMESPACE, ensure_namespace
 from tcp_proxy import TcpProxy, proxy_to
 
+from trainway.json_types import Json
 from trainway.operator import manifests
 from trainway.operator.manifests import Installation
-
-Json = dict[str, Any]
 
 LEASES: Final = "kube-node-lease"
 

@@ -8,16 +8,15 @@ import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import aclosing, asynccontextmanager
-from typing import Any, Final
+from typing import Final
 
 from jobset_player import events
 from kwok_gangs import Gang
 
+from trainway.json_types import Json
 from trainway.kube.client import Client
 from trainway.kube.resources import CONFIG_MAPS, JOBSETS, PODS, TRAINJOBS, Resource
 from trainway.operator.trainjobs.runtime_snapshot import snapshot_name
-
-Json = dict[str, Any]
 
 ENDS: Final = ("Complete", "Failed")
 JOBSET: Final = "jobset.sigs.k8s.io/jobset-name"

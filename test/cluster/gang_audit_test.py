@@ -1,14 +1,13 @@
 import copy
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 from gang_audit import ATTEMPT, INDEX, JOBSET, GangAudit
 from kwok_gangs import ALWAYS, ONCE, Gang
 
+from trainway.json_types import Json
 from trainway.kube.resources import CONFIG_MAPS, JOBSETS, PODS, TRAINJOBS, Resource
 
-Json = dict[str, Any]
 Seen = list[tuple[Resource, Json]]
 
 

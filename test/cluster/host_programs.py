@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from cluster.access import REPOSITORY, Access
@@ -28,9 +28,8 @@ from cluster.node import NodeCluster
 from cluster.unavailable import UnavailableError
 from environments import TORCH, environment, require_mpirun
 
+from trainway.json_types import Json
 from trainway.operator.manifests import runtimes
-
-Json = dict[str, Any]
 
 LABEL: Final = "trainway.dev/host-programs"
 NAME: Final = "host-programs.trainway.dev"

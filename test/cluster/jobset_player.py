@@ -3,14 +3,12 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
-from typing import Any
 
 from trainway.errors import TrainwayError
+from trainway.json_types import Json
 from trainway.kube.client import Client
 from trainway.kube.errors import Gone, ObjectNotFound
 from trainway.kube.resources import JOBSETS, Resource
-
-Json = dict[str, Any]
 
 MOMENT = "2026-01-31T12:00:00Z"
 

@@ -1,8 +1,8 @@
 """The objects that make a queue of Kueue: a flavor, its quota, and the door in a namespace."""
 
-from typing import Any, Final
+from typing import Final
 
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 API_VERSION: Final = "kueue.x-k8s.io/v1beta2"
 

@@ -3,16 +3,15 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from cluster.kwok_stages import FAILS, RUNS_FOR
 
 from trainway.errors import TrainwayError
+from trainway.json_types import Json
 from trainway.kube.client import Client
 from trainway.kube.errors import AlreadyExists
 from trainway.kube.resources import TRAINING_RUNTIMES, TRAINJOBS
-
-Json = dict[str, Any]
 
 ANCESTOR_STEP: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
 QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"

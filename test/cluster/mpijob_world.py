@@ -7,9 +7,9 @@ from typing import Any, Final
 import pytest
 from cluster.access import Access
 
+from trainway.json_types import Json
 from trainway.operator.mpijobs.testing_cluster import Stage, stage
 
-Json = dict[str, Any]
 Play = Callable[[Stage], Awaitable[None]]
 Run = Callable[[Play], None]
 

@@ -27,11 +27,11 @@ from operator_process import (
     webhooks_at,
 )
 
+from trainway.json_types import Json
 from trainway.operator.config import CertConfig, StatusServerConfig
 from trainway.operator.webhook_configurations import url_client, webhook_configurations
 from trainway.runtimes import builtin_runtime
 
-Json = dict[str, Any]
 PATIENCE_S: Final = 180.0
 EXAMPLES: Final = REPOSITORY / "examples"
 KUEUE_WEBHOOK: Final = '"vtrainjob.kb.io"'

@@ -18,6 +18,7 @@ from cluster.control_plane import LOOPBACK, succeeds
 from cluster.ports import free_port
 from cluster.processes import Process, wait_until
 
+from trainway.json_types import Json
 from trainway.kube.resources import TRAINJOBS
 
 NAMESPACE: Final = "kubeflow-system"
@@ -25,8 +26,6 @@ START_S: Final = 120.0
 STOP_S: Final = 60.0
 TRUST_S: Final = 60.0
 ANSWER_S: Final = 30.0
-
-Json = dict[str, Any]
 
 
 class OperatorProcess:

@@ -16,7 +16,7 @@ from cluster.access import Access
 from cluster.images import BUSYBOX
 from node_operator import NodeOperator, shell_runtime, trainjob
 
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 API: Final = "kueue.x-k8s.io/v1beta2"
 QUEUE: Final = "queue"

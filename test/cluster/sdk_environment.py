@@ -9,12 +9,12 @@ import os
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from cluster.access import Access
 from environments import KUBEFLOW_SDK, environment
 
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 USER: Final = "sdk"
 ROLE: Final = "edit"

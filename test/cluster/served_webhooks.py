@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from subprocess import CompletedProcess
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from cluster.access import Access, KubectlError
 from cluster.processes import wait_until
 
+from trainway.json_types import Json
 from trainway.kube.certificate_keeper import ManagedCertificates
 from trainway.kube.client import Client
 from trainway.kube.connection import load_connection
@@ -24,7 +25,6 @@ from trainway.operator.webhook_configurations import url_client, webhook_configu
 from trainway.operator.webhooks.lookups import Lookups
 from trainway.operator.webhooks.server import webhook_app
 
-Json = dict[str, Any]
 T = TypeVar("T")
 
 HOST: Final = "127.0.0.1"

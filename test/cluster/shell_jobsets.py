@@ -3,13 +3,13 @@
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from cluster.identities import CONTEXT
 from cluster.images import BUSYBOX
 from installation import Installation
 
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 ATTEMPT: Final = "metadata.labels['jobset.sigs.k8s.io/restart-attempt']"
 

@@ -1,15 +1,12 @@
 """The smallest TrainJobs there are, for tests of operators as processes."""
 
-from typing import Any
-
 import pytest
 from cluster.access import Access
 from operator_process import ensure_namespace
 
+from trainway.json_types import Json
 from trainway.kube.resources import TRAINING_RUNTIMES, TRAINJOBS
 from trainway.runtimes import builtin_runtime
-
-Json = dict[str, Any]
 
 RUNTIME = "torch-distributed"
 

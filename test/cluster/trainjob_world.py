@@ -9,11 +9,11 @@ from cluster.access import Access
 from cluster.processes import wait_until
 from upstream_crds import permissive_crd
 
+from trainway.json_types import Json
 from trainway.kube.resources import COSCHEDULING_POD_GROUPS
 from trainway.operator.trainjobs.testing import Clock, Operator
 from trainway.runtimes import builtin_runtime
 
-Json = dict[str, Any]
 Story = Callable[[Operator], Awaitable[None]]
 
 

@@ -5,16 +5,15 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from cluster.access import Access
 from cluster.control_plane import ControlPlane
 from cluster.fixtures import running, unavailable
 
+from trainway.json_types import Json
 from trainway.kube.resources import Resource
-
-Json = dict[str, Any]
 
 TRAINER: Final = "github.com/kubeflow/trainer/v2@v2.3.0"
 CRDS: Final = {

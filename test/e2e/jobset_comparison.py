@@ -18,12 +18,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final
+from typing import Final
 
 from environments import REPOSITORY
 from installation import TRAINWAY, Installation
 
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 FOLDER: Final = REPOSITORY.parent / "shared" / "conformance"
 CASES: Final = FOLDER / "jobset"

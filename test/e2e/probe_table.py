@@ -7,7 +7,7 @@ those of the examples. What must be the same everywhere is asserted here; what d
 import json
 import re
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from documented_table import DocumentedTable
 from environments import REPOSITORY
@@ -15,8 +15,7 @@ from example_table import Place
 from installation import TIMEOUT_S
 
 from trainway.agent.variables import DEFAULTS, VARIABLES
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 TABLE: Final = DocumentedTable("docs/running.md", "what-a-job-finds")
 NAME: Final = "probe"

@@ -19,9 +19,8 @@ import pytest
 from patience import until
 
 from trainway.engine.testing import jobset
+from trainway.json_types import Json
 from trainway.server.testing import RunningServer
-
-Json = dict[str, Any]
 
 IMAGE = "localhost/trainway-test:1"
 PROGRAMS = ("sh", "sleep", "cat", "env", "touch", "mkdir")

@@ -7,12 +7,10 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 from trainway.engine.testing import WAIT_FOR_FILE, jobset
+from trainway.json_types import Json
 from trainway.server.testing import LIMIT_S, RunningServer, Starts
-
-Json = dict[str, Any]
 
 
 def is_running(pid: int) -> bool:

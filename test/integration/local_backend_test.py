@@ -20,9 +20,9 @@ from trainway.compiler.network import JobIdentity
 from trainway.engine.testing import WAIT_FOR_FILE, jobset
 from trainway.jobset.admission import with_webhook_defaults
 from trainway.jobset.spec import JOBSET
+from trainway.json_types import Json
 from trainway.schema.defaulting import with_defaults
 
-Json = dict[str, Any]
 ENVIRON = {"PATH": os.environ["PATH"], "HOME": "/tmp"}
 
 

@@ -20,8 +20,8 @@ from trainway.agent.event_loop import EventLoop
 from trainway.agent.status_endpoint import BODY_LIMIT, StatusEndpoint, trainer_status
 from trainway.agent.status_port import reserved
 from trainway.backends.local.certificate import new_status_keys
+from trainway.json_types import Json
 
-Json = dict[str, Any]
 PATH = "/apis/trainer.kubeflow.org/v1alpha1/namespaces/default/trainjobs/demo/status"
 STATUS: Json = {
     "progressPercentage": 45,

@@ -12,14 +12,13 @@ from trainway.engine.intake import elements
 from trainway.engine.preparation import prepare
 from trainway.engine.submission import Submission as Engineered
 from trainway.engine.testing import jobset
+from trainway.json_types import Json
 from trainway.sdk.address import Address
 from trainway.sdk.manifests import Wishes
 from trainway.sdk.rest import Rest, Submission
 from trainway.sdk.targets import script_objects
 from trainway.sdk.transport import Transport
 from trainway.server.testing import LIMIT_S, RunningServer, Starts
-
-Json = dict[str, Any]
 
 
 def pass_on_and_kill(listener: socket.socket, server: RunningServer) -> None:

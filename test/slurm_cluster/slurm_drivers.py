@@ -16,8 +16,7 @@ from trainway.agent.testing import container, role
 from trainway.backends.base import Workload
 from trainway.backends.slurm.clusters import Cluster
 from trainway.backends.slurm.planning import plan
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 CHECKPOINTS = (
     'trap "echo saved; exit 0" TERM; echo begun; '

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import yaml
 from host_processes import HostProcess, described
@@ -15,8 +15,7 @@ from machine import SEARCH_PATH
 from patience import until
 
 from ssh_hosts import Host, SshHosts
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 POOL: Final = "test"
 ON: Final = f"ssh/{POOL}"

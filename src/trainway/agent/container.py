@@ -16,7 +16,6 @@ from trainway.agent.restart_policy import CrashBackoff, restarts
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
     from trainway.agent.container_tool import Contained
     from trainway.agent.control_group import ControlGroup
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
     from trainway.agent.log_writer import LogWriter
     from trainway.agent.node import Node
     from trainway.agent.processes import Process
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 KILLED = 137
 """The exit code of a program that SIGKILL ended, or of a shell around it."""

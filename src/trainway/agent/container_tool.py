@@ -12,11 +12,10 @@ from trainway.agent.quantity import nano, times
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any
 
     from trainway.agent.bindings import Binding
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 PODMAN = "podman"
 LABEL = "trainway.job"

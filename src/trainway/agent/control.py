@@ -19,13 +19,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable
-    from typing import Any
 
     from trainway.agent.directory import Directory
     from trainway.agent.event_loop import EventLoop
     from trainway.agent.journal import Journal
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
     Answer = Callable[[Json], object]
 
 NAME = "agent.sock"

@@ -10,11 +10,9 @@ from trainway.agent.quantity import times
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from trainway.agent.pod_identity import PodIdentity
-
-    Json = dict[str, Any]
+    from trainway.json_types import Json
 
 
 class Downward:

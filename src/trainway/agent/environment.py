@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from trainway.agent.downward import Downward
     from trainway.agent.objects import Objects
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 GPU_VARIABLES = (
     ("amd.com/", "ROCR_VISIBLE_DEVICES"),

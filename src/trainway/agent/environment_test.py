@@ -1,6 +1,5 @@
 import hashlib
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
@@ -16,8 +15,7 @@ from trainway.agent.environment import (
 from trainway.agent.objects import MissingError, Objects
 from trainway.agent.plan import Plan
 from trainway.agent.pod_identity import EXCLUSIVE, PodIdentity
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 @dataclass(frozen=True)

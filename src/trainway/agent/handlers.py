@@ -14,9 +14,9 @@ from trainway.agent.command import Command
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
-    Json = dict[str, Any]
+    from trainway.json_types import Json
+
 
 FAILED, PASSED = 1, 0
 

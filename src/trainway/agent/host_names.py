@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from trainway.agent.plan import Plan
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 HOSTS = "/etc/hosts"
 CLUSTER_DOMAIN = "cluster.local"

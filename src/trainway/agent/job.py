@@ -10,11 +10,8 @@ from trainway.agent import conditions, indexes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from trainway.agent.job_spec import JobSpec
-
-    Json = dict[str, Any]
+    from trainway.json_types import Json
 
 
 class Job:

@@ -19,8 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from trainway.agent.job import Json
     from trainway.agent.pod_status import PodStatus
+    from trainway.json_types import Json
 
 BACKOFF_BASE = 1.0
 BACKOFF_MAX = 360.0

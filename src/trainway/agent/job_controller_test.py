@@ -7,8 +7,8 @@ from trainway.agent.job import Job
 from trainway.agent.job_controller import Decision, sync
 from trainway.agent.job_spec import JobSpec
 from trainway.agent.pod_status import PodStatus
+from trainway.json_types import Json
 
-Json = dict[str, Any]
 EXIT_42: Json = {"onExitCodes": {"operator": "In", "values": [42]}}
 
 

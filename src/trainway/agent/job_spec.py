@@ -4,9 +4,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 MAX_INT32 = 2**31 - 1
 DEFAULT_BACKOFF_LIMIT = 6

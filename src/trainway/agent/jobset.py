@@ -6,12 +6,10 @@ from trainway.agent.conditions import condition, find, is_true, set_condition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from trainway.agent.job import Job
     from trainway.agent.plan import Plan, Role
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 COUNTS = ("ready", "succeeded", "failed", "active", "suspended")
 

@@ -7,8 +7,8 @@ from trainway.agent.conditions import condition, set_condition
 from trainway.agent.jobset import JobSet
 from trainway.agent.jobset_controller import reconcile
 from trainway.agent.plan import Plan
+from trainway.json_types import Json
 
-Json = dict[str, Any]
 NOW = 10.0
 
 

@@ -11,12 +11,9 @@ import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from trainway.agent.job import Job
     from trainway.agent.jobset import JobSet
-
-    Json = dict[str, Any]
+    from trainway.json_types import Json
 
 
 def handle_failure(jobset: JobSet, failed: list[Job], now: float) -> None:

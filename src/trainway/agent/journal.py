@@ -21,11 +21,10 @@ from trainway.agent.clock import rfc3339
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from trainway.agent.directory import Directory
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 NAME = "journal.jsonl"
 

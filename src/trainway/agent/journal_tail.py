@@ -12,11 +12,9 @@ from trainway.agent.journal import NAME
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from trainway.agent.directory import Directory
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 CHUNK = 4 * 1024 * 1024
 

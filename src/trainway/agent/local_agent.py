@@ -11,8 +11,6 @@ from trainway.agent.supervisor import Supervisor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from trainway.agent.clock import Clock
     from trainway.agent.control import ControlServer
     from trainway.agent.directory import Directory
@@ -21,8 +19,8 @@ if TYPE_CHECKING:
     from trainway.agent.plan import Plan
     from trainway.agent.recovery import Remembered
     from trainway.agent.status_endpoint import StatusEndpoint
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 DRAIN_SECONDS = 2.0
 """How long clients may take to read the end of the journal."""

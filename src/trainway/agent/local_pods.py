@@ -18,7 +18,6 @@ from trainway.agent.recovery import PURGE_SECONDS, LostPod, clear_containers
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
     from trainway.agent.clock import Clock
     from trainway.agent.directory import Directory
@@ -28,8 +27,8 @@ if TYPE_CHECKING:
     from trainway.agent.plan import Plan
     from trainway.agent.pod_identity import PodIdentity
     from trainway.agent.pod_registry import AnyPod, PodRegistry
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 SWEEP_SECONDS = 0.05
 SWEEPS = 200

@@ -18,7 +18,7 @@ from trainway.agent.quantity import times
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, Protocol
+    from typing import Protocol
 
     from trainway.agent.clock import Clock
     from trainway.agent.command import Command
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from trainway.agent.plan import Plan
     from trainway.agent.pod_identity import PodIdentity
     from trainway.agent.processes import ProcessTable
-
-    Json = dict[str, Any]
+    from trainway.json_types import Json
 
     class Recorder(Protocol):
         """What records are written to."""

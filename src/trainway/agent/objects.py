@@ -7,9 +7,8 @@ import binascii
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
-    Json = dict[str, Any]
+    from trainway.json_types import Json
 
 
 class MissingError(Exception):

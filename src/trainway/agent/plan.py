@@ -10,9 +10,8 @@ from trainway.agent.log_limit import DEFAULT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 VERSION = 1
 

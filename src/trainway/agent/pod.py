@@ -16,13 +16,12 @@ from trainway.agent.pod_status import TERMINAL, PodStatus
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from trainway.agent.event_loop import Timer
     from trainway.agent.node import Node
     from trainway.agent.pod_identity import PodIdentity
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 DEFAULT_GRACE = 30
 

@@ -9,11 +9,9 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from trainway.agent.pod_status import PodStatus
-
-    Json = dict[str, Any]
+    from trainway.json_types import Json
 
 
 class Verdict:

@@ -6,11 +6,9 @@ from importlib import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from trainway.agent.plan import Plan, Role
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 JOBSET = "jobset.sigs.k8s.io/"
 BATCH = "batch.kubernetes.io/"

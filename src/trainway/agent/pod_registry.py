@@ -16,14 +16,13 @@ from trainway.agent.pod_identity import PodIdentity
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any, Protocol
+    from typing import Protocol
 
     from trainway.agent.job import Job
     from trainway.agent.plan import Plan
     from trainway.agent.pod_status import PodStatus
     from trainway.agent.recovery import LostPod
-
-    Json = dict[str, Any]
+    from trainway.json_types import Json
 
     class AnyPod(Protocol):
         """A pod, wherever it runs."""

@@ -26,13 +26,11 @@ from trainway.agent.volumes import PodVolumes
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from trainway.agent.container_tool import ContainerTool
     from trainway.agent.node import Node
     from trainway.agent.pod_identity import PodIdentity
-
-    Json = dict[str, Any]
+    from trainway.json_types import Json
 
 
 class SetupError(Exception):

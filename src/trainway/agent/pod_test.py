@@ -17,8 +17,7 @@ from trainway.agent.plan import Plan
 from trainway.agent.pod import Pod
 from trainway.agent.pod_identity import PodIdentity
 from trainway.agent.processes import Listener, Process, ProcessTable
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 class FakeProcesses(ProcessTable):

@@ -7,11 +7,9 @@ from abc import ABC, abstractmethod
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from trainway.agent.event_loop import Timer
-
-    Json = dict[str, Any]
+    from trainway.json_types import Json
 
 
 class Prober(ABC):

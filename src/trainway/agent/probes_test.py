@@ -1,11 +1,9 @@
 from collections.abc import Callable
-from typing import Any
 
 from trainway.agent.event_loop import Timer
 from trainway.agent.handlers import port_number
 from trainway.agent.probes import Probe, Prober
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 class FakeProber(Prober):

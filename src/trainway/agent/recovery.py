@@ -15,12 +15,11 @@ from trainway.agent.pod_status import TERMINAL, PodStatus
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from typing import Any
 
     from trainway.agent.container_tool import ContainerTool
     from trainway.agent.plan import Plan
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 AGENT_LOST = "AgentLost"
 HOST_LOST = "HostLost"

@@ -6,8 +6,7 @@ from typing import Any
 from trainway.agent import process_tree
 from trainway.agent.container_tool import ContainerTool
 from trainway.agent.recovery import LostPod, Remembered, purge
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 def pod(uid: str, phase: str, **more: Any) -> Json:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 BACKOFF_BASE = 1.0
 BACKOFF_MAX = 300.0

@@ -16,12 +16,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable
-    from typing import Any
 
     from trainway.agent.directory import Directory
     from trainway.agent.event_loop import EventLoop, Timer
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
     Post = Callable[[Json], None]
 
 BODY_LIMIT = 64 * 1024

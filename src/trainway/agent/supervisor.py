@@ -23,7 +23,6 @@ from trainway.agent.unsupported import not_honoured
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from trainway.agent.clock import Clock
     from trainway.agent.control import Answer
@@ -32,8 +31,7 @@ if TYPE_CHECKING:
     from trainway.agent.plan import Plan
     from trainway.agent.pod_registry import AnyPod, Workplace
     from trainway.agent.recovery import Remembered
-
-    Json = dict[str, Any]
+    from trainway.json_types import Json
 
 
 class Look:

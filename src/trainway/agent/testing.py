@@ -17,8 +17,7 @@ from typing import Any
 
 from trainway.agent import process_tree
 from trainway.agent.launch import command
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 PATIENCE = 120.0
 

@@ -13,11 +13,9 @@ import struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from trainway.agent.directory import Directory
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 BACKLOG = 64
 PATH_LIMIT = 100

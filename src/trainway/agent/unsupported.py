@@ -5,11 +5,10 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from trainway.agent.plan import Plan
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 _POD_FIELDS = (
     "securityContext",

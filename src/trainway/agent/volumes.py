@@ -19,14 +19,13 @@ from trainway.agent.objects import MissingError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import Any
 
     from trainway.agent.directory import Directory
     from trainway.agent.downward import Downward
     from trainway.agent.objects import Objects
     from trainway.agent.pod_identity import PodIdentity
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
     Content = bytes | str
     """The bytes of a file, or the digest of one that the job has."""
 

@@ -11,8 +11,8 @@ from trainway.agent.objects import MissingError, Objects
 from trainway.agent.plan import Plan
 from trainway.agent.pod_identity import PodIdentity
 from trainway.agent.volumes import PodVolumes
+from trainway.json_types import Json
 
-Json = dict[str, Any]
 OBJECTS = Objects(
     [
         {

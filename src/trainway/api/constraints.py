@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from annotated_types import MaxLen, MinLen
 
+from trainway.json_types import Json
 from trainway.schema.structural import Rule, Schema
 
 
@@ -68,7 +69,6 @@ def crd_default(value: dict[str, Any]) -> Mark:
 Int32 = Annotated[int, Mark({"format": "int32"})]
 Int64 = Annotated[int, Mark({"format": "int64"})]
 Time = Annotated[str, Mark({"format": "date-time"})]
-Json = dict[str, Any]
 
 ObjectName = Annotated[str, MinLen(1), MaxLen(253)]
 """A name of something else in the cluster or in the same object."""

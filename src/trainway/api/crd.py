@@ -4,14 +4,11 @@ Only our own fields are described: the core types are documented where they come
 stay small enough to read.
 """
 
-from typing import Any
-
 from trainway.api.derivation import field_docstrings
 from trainway.api.kinds import Column, Kind
+from trainway.json_types import Json
 from trainway.schema.field import ABSENT
 from trainway.schema.structural import Rule, Schema
-
-Json = dict[str, Any]
 
 _LIMITS = (
     ("minimum", "minimum"),

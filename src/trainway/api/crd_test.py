@@ -5,9 +5,8 @@ import yaml
 
 from trainway.api.crd import crd
 from trainway.api.kinds import KINDS, Kind
+from trainway.json_types import Json
 from trainway.schema.field import ABSENT
-
-Json = dict[str, Any]
 
 TRAINER = "trainer.kubeflow.org/v1alpha1"
 POD = (

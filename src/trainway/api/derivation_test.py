@@ -10,7 +10,6 @@ from trainway.api.constraints import (
     SET,
     Int32,
     Int64,
-    Json,
     Kube,
     Rules,
     Shaped,
@@ -21,6 +20,7 @@ from trainway.api.constraints import (
 )
 from trainway.api.derivation import field_docstrings, schema_of
 from trainway.api.model import Model
+from trainway.json_types import Json
 from trainway.schema.kubernetes import kube
 from trainway.schema.structural import Rule, Schema
 

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from trainway.api.kinds import check
+from trainway.json_types import Json
 from trainway.schema.field import ABSENT
-
-Json = dict[str, Any]
 
 TIME = "2026-01-31T12:00:00Z"
 CONDITION: Json = {

@@ -7,7 +7,6 @@ What webhooks and controllers refuse later is in `admission`.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any
 
 from trainway.api.derivation import Describe, schema_of, undescribed
 from trainway.api.model import Resource
@@ -18,12 +17,11 @@ from trainway.api.rules import NAME_FITS_LABEL, NAME_IS_LABEL, NAME_IS_SUBDOMAIN
 from trainway.api.runtime import ClusterTrainingRuntime, TrainingRuntime
 from trainway.api.trainjob import TrainJob
 from trainway.jobset.quantity import quantity_errors
+from trainway.json_types import Json
 from trainway.schema.defaulting import with_defaults
 from trainway.schema.field import ABSENT, not_supported, required
 from trainway.schema.structural import Rule, Schema
 from trainway.schema.validation import Report, validate
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 
 from trainway.api.examples_test import EXAMPLES, TRAIN_JOB, changed, errors_of
 from trainway.api.kinds import KINDS, Kind, check, kind_of, read
+from trainway.json_types import Json
 from trainway.schema.defaulting import with_defaults
 from trainway.schema.structural import Schema
-
-Json = dict[str, Any]
 
 _TEXT = {
     "date-time": st.just("2026-01-31T12:00:00Z"),

@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from trainway.api.constraints import Int32, Int64, Json, Kube, Time, map_by
+from trainway.api.constraints import Int32, Int64, Kube, Time, map_by
 from trainway.api.model import Model, Resource
+from trainway.json_types import Json
 
 LAUNCHER = "Launcher"
 WORKER = "Worker"

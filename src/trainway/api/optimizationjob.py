@@ -5,20 +5,11 @@ from typing import Annotated, Any, ClassVar, Literal
 from annotated_types import Ge, Le, MaxLen, MinLen
 from pydantic import Field
 
-from trainway.api.constraints import (
-    SET,
-    Int32,
-    Int64,
-    Json,
-    Kube,
-    Rules,
-    crd_default,
-    map_by,
-    pattern,
-)
+from trainway.api.constraints import SET, Int32, Int64, Kube, Rules, crd_default, map_by, pattern
 from trainway.api.model import Condition, Model, Resource
 from trainway.api.rules import count_given, exactly_one_of, immutable
 from trainway.api.trainjob import TrainJobSpec
+from trainway.json_types import Json
 from trainway.schema.structural import Rule
 
 

@@ -9,9 +9,10 @@ from typing import Annotated
 from annotated_types import MaxLen, MinLen
 from pydantic import Field
 
-from trainway.api.constraints import ATOMIC, Json, Kube, ObjectName, Shaped, map_by
+from trainway.api.constraints import ATOMIC, Kube, ObjectName, Shaped, map_by
 from trainway.api.model import Model
 from trainway.api.runtime_patch import Metadata
+from trainway.json_types import Json
 
 
 class PodSpecOverride(Model):

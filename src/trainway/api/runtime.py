@@ -8,19 +8,11 @@ from typing import Annotated, ClassVar, Literal
 from annotated_types import MaxLen, MinLen
 from pydantic import Field
 
-from trainway.api.constraints import (
-    SET,
-    Int32,
-    Json,
-    Kube,
-    ObjectName,
-    Rules,
-    Shaped,
-    map_by,
-)
+from trainway.api.constraints import SET, Int32, Kube, ObjectName, Rules, Shaped, map_by
 from trainway.api.model import Model, Resource
 from trainway.api.rules import at_least_one, count_given
 from trainway.jobset.spec import JOBSET_SPEC
+from trainway.json_types import Json
 from trainway.schema.structural import Rule
 
 _SOURCES = ("torch", "mpi", "jax", "xgboost", "flux")

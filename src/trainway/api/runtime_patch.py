@@ -15,7 +15,6 @@ from trainway.api.constraints import (
     ATOMIC,
     EnvVars,
     Int64,
-    Json,
     Kube,
     ObjectName,
     Rules,
@@ -25,6 +24,7 @@ from trainway.api.constraints import (
 )
 from trainway.api.model import Model
 from trainway.api.rules import IMMUTABLE
+from trainway.json_types import Json
 
 Metadata = Annotated[Json, Kube("EmbeddedObjectMeta")]
 

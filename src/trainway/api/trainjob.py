@@ -10,7 +10,6 @@ from trainway.api.constraints import (
     EnvVars,
     Int32,
     Int64,
-    Json,
     Kube,
     ObjectName,
     Rules,
@@ -21,6 +20,7 @@ from trainway.api.model import Condition, Model, Resource
 from trainway.api.pod_override import PodTemplateOverride
 from trainway.api.rules import IMMUTABLE, at_least_one, matches
 from trainway.api.runtime_patch import RuntimePatch
+from trainway.json_types import Json
 from trainway.schema.structural import Rule
 
 GROUP = "trainer.kubeflow.org"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from trainway.backends import configuration
 from trainway.backends.agent_plan import AgentRequest
@@ -29,8 +29,8 @@ from trainway.backends.local.strays import read_strays
 from trainway.backends.pod_limit import pod_limit
 from trainway.backends.spool import SpoolBackend
 from trainway.errors import ConflictError, TrainwayError
+from trainway.json_types import Json
 
-Json = dict[str, Any]
 Clock = Callable[[], datetime]
 
 PASSING: Final = frozenset(

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,8 +15,7 @@ from trainway.backends.base import Handle, LogQuery, Workload
 from trainway.backends.local.journal import Record
 from trainway.backends.local.ports import Ports
 from trainway.errors import ConflictError, TrainwayError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 WORKLOAD = Workload("abc", "demo", "ns", {"spec": {}}, [], "/work", {}, 20_000)
 

@@ -8,7 +8,7 @@ import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any, Final
+from typing import Final
 
 from trainway.agent.plan import VERSION
 from trainway.backends.base import Handle, Workload, as_json
@@ -16,8 +16,7 @@ from trainway.backends.demand import demand_of
 from trainway.backends.masking import MASK, masked_object
 from trainway.compiler.workload import LAUNCHER
 from trainway.jobset.model import replicated_jobs
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 _SSH_AUTH: Final = "kubernetes.io/ssh-auth"
 

@@ -1,14 +1,12 @@
 import json
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any
 
 import pytest
 
 from trainway.backends.agent_plan import AgentRequest, launcher_part, plan_of, shown, workload_of
 from trainway.backends.base import Workload
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 def keys(name: str, kind: str = "kubernetes.io/ssh-auth") -> Json:

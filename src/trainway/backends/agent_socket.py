@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import trainway
 from trainway.agent.daemon import EXIT_REFUSED, EXIT_USAGE
@@ -24,8 +24,7 @@ from trainway.backends.job_threads import job_threads
 from trainway.backends.local import journal
 from trainway.backends.local.jobdir import AgentDir
 from trainway.errors import TrainwayError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 PATIENCE_S: Final = 15.0
 """How long an agent may take to open its socket, or to end."""

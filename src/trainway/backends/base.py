@@ -19,8 +19,8 @@ from trainway.backends.pools import Limit, Pool
 from trainway.compiler.network import JobIdentity, Network
 from trainway.errors import UnavailableError
 from trainway.jobset.quantity import ZERO, Quantity
+from trainway.json_types import Json
 
-Json = dict[str, Any]
 Handle = dict[str, Any]
 Devices = Mapping[str, Mapping[str, Sequence[str]]]
 """For each pod (`<role>-<job>-<pod>`), the devices that are its own, by kind."""

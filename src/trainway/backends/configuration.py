@@ -6,7 +6,7 @@ since what is silently left out is looked for in the wrong place.
 
 import logging
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trainway.api.manifest import parse_manifests
 from trainway.api.task.shape import Record, check
@@ -15,9 +15,8 @@ from trainway.backends.logs import limit
 from trainway.backends.slurm import clusters, login_retention
 from trainway.backends.ssh import pools
 from trainway.errors import InvalidError, ManifestError, TrainwayError, UnreadableError
+from trainway.json_types import Json
 from trainway.schema.field import FieldError
-
-Json = dict[str, Any]
 
 FILE: Final = "config.yaml"
 _LIMITS: Final = Record({"pods_per_job": pod_limit.SHAPE, "logs_per_job": limit.SHAPE})

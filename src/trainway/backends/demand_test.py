@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from trainway.backends.demand import Demand, demand_of, pod_keys
 from trainway.jobset.model import ReplicatedJob
 from trainway.jobset.quantity import Quantity
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 def role(

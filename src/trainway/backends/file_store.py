@@ -9,13 +9,12 @@ import os
 import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trainway.agent.directory import Directory
 from trainway.agent.host.blobs import FOLDER, BlobError, Blobs, Part, keep, stored_files
 from trainway.errors import ConflictError, TrainwayError, UsageError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 _ANEW: Final = "submit it again from the folder that they are in"
 

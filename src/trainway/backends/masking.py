@@ -1,9 +1,9 @@
 """Hides the values of Secrets wherever objects are shown, and those that nobody would look at."""
 
 import re
-from typing import Any, Final
+from typing import Final
 
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 MASK: Final = "***"
 _LONGEST: Final = 65_536

@@ -15,8 +15,7 @@ from trainway.compiler.packing import PACK
 from trainway.compiler.workload import LAUNCHER, NODE
 from trainway.jobset.model import KIND as JOBSET
 from trainway.jobset.model import replicated_jobs
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 MPIJOB: Final = "MPIJob"
 _NO: Final = "false"

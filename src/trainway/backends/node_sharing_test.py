@@ -1,5 +1,4 @@
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
@@ -7,8 +6,6 @@ from trainway.backends.node_sharing import apart, most_nodes, one_per_node
 from trainway.backends.pod_demand import pod_demands
 from trainway.backends.slurm.testing import jobset, role
 from trainway.compiler.packing import PACK, with_packing
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)

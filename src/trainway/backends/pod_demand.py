@@ -16,8 +16,7 @@ from trainway.compiler.task import CANDIDATES
 from trainway.jobset.model import ReplicatedJob, replicated_jobs
 from trainway.jobset.quantity import ZERO, Quantity
 from trainway.jobset.requests import pod_requests
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 def pod_demands(jobset: Mapping[str, Any], apart: Mapping[str, str] | None = None) -> list[Json]:

@@ -3,8 +3,7 @@ from typing import Any
 
 from trainway.backends.pod_demand import pod_demands
 from trainway.compiler.task import CANDIDATES
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 def role(name: str, requests: Json, replicas: int = 1, **job: Any) -> Json:

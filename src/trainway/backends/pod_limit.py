@@ -8,13 +8,12 @@ room for more says so in `config.yaml`:
 """
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trainway.api.task.shape import Number
 from trainway.compiler.host_list import MOST_HOSTS
 from trainway.jobset.model import ReplicatedJob, replicated_jobs
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 DEFAULT: Final = 1_000
 FIELD: Final = "limits.pods_per_job"

@@ -12,8 +12,7 @@ from trainway.backends.agent_backend import AgentBackend, Clock, Wanted
 from trainway.backends.base import BackendSettings, Handle
 from trainway.backends.local.ports import Ports
 from trainway.errors import TrainwayError, UnavailableError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 log = logging.getLogger(__name__)
 

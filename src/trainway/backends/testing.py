@@ -22,8 +22,7 @@ from trainway.backends.local.network import LocalNetwork
 from trainway.compiler.network import JobIdentity
 from trainway.errors import ConflictError, TrainwayError, UnavailableError
 from trainway.jobset.quantity import Quantity
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 @dataclass

@@ -2,12 +2,11 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from trainway.errors import NotFoundError
+from trainway.json_types import Json
 from trainway.sdk.rest import Rest
-
-Json = dict[str, Any]
 
 _PAUSE_S: Final = 0.5
 _PAGE: Final = 10_000

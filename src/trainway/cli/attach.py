@@ -12,11 +12,10 @@ import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trainway.errors import NotFoundError, UnavailableError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 _PACKAGES: Final = ("aiohttp", "orjson")
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from trainway.cli.output import echo_line
 from trainway.cli.upload_view import UploadView
 from trainway.errors import NotFoundError, UsageError
+from trainway.json_types import Json
 from trainway.sdk.cluster_rest import ClusterRest
-from trainway.sdk.rest import Json
 
 
 def connect() -> ClusterRest:

@@ -1,11 +1,10 @@
 """Clusters and their queues as people read them: SkyPilot's columns and words."""
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from trainway.cli.times import parse_time, short
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 CLUSTERS: Final = ("NAME", "INFRA", "RESOURCES", "STATUS", "AUTOSTOP", "LAUNCHED")
 QUEUE: Final = ("ID", "NAME", "SUBMITTED", "STARTED", "DURATION", "RESOURCES", "STATUS", "LOG")

@@ -5,12 +5,12 @@ is asked; none is started, and one that does not answer at once is left alone.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 import click
 from click.shell_completion import CompletionItem
 
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 _MOST_JOBS: Final = 100
 _PATIENCE_S: Final = 1.0

@@ -10,16 +10,15 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Final
+from typing import Final
 
 from trainway.cli.interrupts import Interrupts
 from trainway.cli.output import echo_line
 from trainway.cli.views import View
+from trainway.json_types import Json
 from trainway.sdk.log_line import LogLine
 from trainway.sdk.rest import LogQuery, Rest, is_terminal
 from trainway.sdk.transport import StreamControl
-
-Json = dict[str, Any]
 
 _BATCH: Final = 1000
 _QUEUED: Final = 1 << 21

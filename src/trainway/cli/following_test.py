@@ -8,10 +8,11 @@ import pytest
 
 from trainway.cli.following import Answer, Following, Outcome, Question
 from trainway.errors import NotFoundError
+from trainway.json_types import Json
 from trainway.sdk.address import Address
 from trainway.sdk.log_line import LogLine
 from trainway.sdk.rest import Rest
-from trainway.sdk.testing import FakeServer, Json
+from trainway.sdk.testing import FakeServer
 from trainway.sdk.transport import Transport
 
 

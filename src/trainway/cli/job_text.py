@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 from trainway.cli.colours import PHASES, painted
 from trainway.cli.columns import Columns, Paint, unpainted
 from trainway.cli.times import clock, parse_time, short
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 HEADER: Final = ("NAME", "ID", "KIND", "PHASE", "PROGRESS", "RESTARTS", "AGE")
 WIDE: Final = (*HEADER, "DURATION", "BACKEND", "PRIORITY", "REASON", "MESSAGE")

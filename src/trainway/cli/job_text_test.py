@@ -5,9 +5,9 @@ import pytest
 
 from trainway.cli.columns import unpainted
 from trainway.cli.job_text import description, ending, painter, progress_text, row
+from trainway.json_types import Json
 
 NOW = datetime(2026, 11, 15, 5, 15, tzinfo=UTC)
-Json = dict[str, Any]
 
 
 def job(phase: str = "Running", **status: Any) -> Json:

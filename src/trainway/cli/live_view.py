@@ -19,9 +19,8 @@ from trainway.cli.colours import PHASES, is_colourful
 from trainway.cli.job_text import node_exit, node_name, node_reason
 from trainway.cli.log_text import LogText
 from trainway.cli.times import clock
+from trainway.json_types import Json
 from trainway.sdk.log_line import LogLine
-
-Json = dict[str, Any]
 
 _STYLES: Final = {
     "90": "bright_black",

@@ -6,9 +6,8 @@ from rich.console import Console
 
 from trainway.cli.live_view import JobState, LiveView
 from trainway.cli.views import PlainView
+from trainway.json_types import Json
 from trainway.sdk.log_line import LogLine
-
-Json = dict[str, Any]
 
 
 def job(phase: str = "Running", **status: Any) -> Json:

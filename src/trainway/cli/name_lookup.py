@@ -5,8 +5,8 @@ from typing import Final
 from trainway.cli.cluster_connection import closest_name
 from trainway.cli.output import echo_line
 from trainway.errors import NotFoundError, UsageError
+from trainway.json_types import Json
 from trainway.sdk.cluster_rest import ClusterRest
-from trainway.sdk.rest import Json
 
 _MOST: Final = 100
 

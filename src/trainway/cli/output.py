@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import click
 
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 _CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 

@@ -10,7 +10,7 @@ from trainway.compiler.inputs import Input
 from trainway.compiler.network import KubernetesNetwork
 from trainway.compiler.task import compile_task, later
 from trainway.compiler.task_pods import as_written
-from trainway.jobset.model import Json
+from trainway.json_types import Json
 
 
 def check_tasks(inputs: Sequence[Input]) -> bool:

@@ -6,14 +6,13 @@ the other view; both are told the same things by `following`.
 
 import sys
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from trainway.cli.log_text import LogText
 from trainway.cli.output import echo, echo_line
+from trainway.json_types import Json
 from trainway.sdk.log_line import LogLine
 from trainway.sdk.rest import is_terminal
-
-Json = dict[str, Any]
 
 
 class View(Protocol):

@@ -1,7 +1,8 @@
 """Why a job that somebody wants to follow has not written anything yet."""
 
 from trainway.cli.views import PlainView
-from trainway.sdk.rest import Json, Rest, is_terminal
+from trainway.json_types import Json
+from trainway.sdk.rest import Rest, is_terminal
 from trainway.sdk.transport import StreamControl
 
 

@@ -41,6 +41,7 @@ from trainway.jobset.admission import validate_create, with_webhook_defaults
 from trainway.jobset.model import API_VERSION as JOBSET_VERSION
 from trainway.jobset.model import KIND as JOBSET_KIND
 from trainway.jobset.spec import JOBSET
+from trainway.json_types import Json
 from trainway.schema.defaulting import with_defaults
 from trainway.schema.field import duplicate, required
 from trainway.schema.validation import Report, closest, validate
@@ -64,8 +65,6 @@ TASK_KEY: Final = (task_object.API_VERSION, task_object.KIND)
 
 _SUFFIX: Final = "xxxxx"
 """Stands for the characters that end a generated name."""
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)

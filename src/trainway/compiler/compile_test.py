@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from trainway.compiler.compile import Input, Options, compile_objects
 from trainway.compiler.testing import compiled, found, jobs, messages, node, role, runtime, trainjob
-from trainway.jobset.model import Json
+from trainway.json_types import Json
 
 
 def test_a_job_beside_the_steps_of_a_trainjob_keeps_its_replicas() -> None:

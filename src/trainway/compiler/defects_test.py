@@ -15,7 +15,7 @@ from trainway.compiler.testing import (
     runtime,
     trainjob,
 )
-from trainway.jobset.model import Json
+from trainway.json_types import Json
 
 MPI = {"mpi": {"runLauncherAsNode": True}}
 INITIALIZER_MOUNT = [{"name": "initializer", "mountPath": "/workspace"}]

@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 
 from trainway.compiler.workload import Workload
 from trainway.errors import TrainwayError
-from trainway.jobset.model import Json
+from trainway.json_types import Json
 from trainway.schema.field import FieldError
 
 ENTRY_POINT_GROUP = "trainway.plugins"

@@ -13,7 +13,7 @@ from trainway.compiler.registry import built_in_plugins, installed_plugins
 from trainway.compiler.testing import runtime, trainjob
 from trainway.compiler.trainjob import Target, compile_trainjob
 from trainway.compiler.workload import Workload
-from trainway.jobset.model import Json
+from trainway.json_types import Json
 
 
 class Marks:

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from trainway.api.document import Place, Places
+from trainway.json_types import Json
 from trainway.schema.field import FieldError
 
-Json = dict[str, Any]
 Key = tuple[str, str, str, str]
 """What no two objects share: apiVersion, kind, namespace and name."""
 

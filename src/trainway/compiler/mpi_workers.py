@@ -16,7 +16,8 @@ from typing import Any, Final
 from trainway.compiler import mpijob
 from trainway.compiler.plugins.mpi import SSH_VOLUME
 from trainway.compiler.workload import LAUNCHER
-from trainway.jobset.model import Container, Json, ReplicatedJob, replicated_jobs
+from trainway.jobset.model import Container, ReplicatedJob, replicated_jobs
+from trainway.json_types import Json
 
 FAIL_WHEN_STOPPED: Final[Json] = {"exec": {"command": ["sh", "-c", "kill -QUIT 1"]}}
 """The first process of a container obeys no signal that it does not handle: most ignore this."""

@@ -1,13 +1,12 @@
 """Which containers of a JobSet are told to fail when somebody stops them."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
 
 from trainway.compiler.mpi_workers import FAIL_WHEN_STOPPED, replaceable
+from trainway.json_types import Json
 
-Json = dict[str, Any]
 KEYS = [{"name": "ssh-auth", "mountPath": "/root/.ssh"}]
 OWN_HOOK = {"httpGet": {"port": 80}}
 

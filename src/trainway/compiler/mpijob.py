@@ -38,7 +38,8 @@ from trainway.compiler.mpijob_gang import QUEUE_ANNOTATION, GangScheduling, Memb
 from trainway.compiler.network import Network
 from trainway.compiler.ownership import owned_metadata
 from trainway.jobset import model
-from trainway.jobset.model import Container, Json, PodTemplate, replicated_jobs
+from trainway.jobset.model import Container, PodTemplate, replicated_jobs
+from trainway.json_types import Json
 
 API_VERSION: Final = "kubeflow.org/v2beta1"
 KIND: Final = "MPIJob"

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from trainway.api.mpijob import SchedulingPolicy
-from trainway.jobset.model import Json, PodTemplate
+from trainway.jobset.model import PodTemplate
 from trainway.jobset.quantity import ZERO, Quantity
 from trainway.jobset.requests import pod_requests
+from trainway.json_types import Json
 
 VOLCANO: Final = "volcano"
 QUEUE_ANNOTATION: Final = "scheduling.volcano.sh/queue-name"

@@ -1,5 +1,4 @@
 from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
 
@@ -9,8 +8,7 @@ from trainway.compiler.keys import FixedKeys
 from trainway.compiler.mpijob import compile_mpijob
 from trainway.compiler.mpijob_gang import GangScheduling
 from trainway.compiler.network import JobIdentity, KubernetesNetwork
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 PRIORITIES = {"high": 100, "low": 10}
 

@@ -13,8 +13,7 @@ from trainway.compiler.keys import FixedKeys
 from trainway.compiler.mpijob import compile_mpijob, discover_hosts
 from trainway.compiler.network import JobIdentity, KubernetesNetwork
 from trainway.jobset.admission import validate_create, with_webhook_defaults
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 WORKED_EXAMPLE = resources.files("trainway.compiler") / "testdata" / "mpijob.yaml"
 

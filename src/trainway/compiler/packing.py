@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 PACK: Final = "trainway.dev/pack"
 """On a job: `true` lets its nodes share machines, `false` gives each a machine of its own."""

@@ -22,7 +22,8 @@ from trainway.compiler.network import KUBERNETES, JobIdentity, Network, NetworkF
 from trainway.compiler.task_environment import Node, environment
 from trainway.compiler.task_pods import names_of, with_config
 from trainway.compiler.task_script import Scripts, command
-from trainway.jobset.model import API_VERSION, KIND, Json
+from trainway.jobset.model import API_VERSION, KIND
+from trainway.json_types import Json
 
 CANDIDATES: Final = "trainway.dev/candidates"
 """For each role its candidates, and whether they are in order of preference, as JSON."""

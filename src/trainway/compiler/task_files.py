@@ -12,7 +12,7 @@ from trainway.api.task.storage import WORKDIR, FileMount
 from trainway.api.task.task import Task
 from trainway.api.task.task_object import Origin, TaskJob, mount_place, workdir_place
 from trainway.api.task.volume import VolumeMount
-from trainway.jobset.model import Json
+from trainway.json_types import Json
 
 FILES: Final = "trainway.dev/task-files"
 """For each role the directory of submission, its workdir and its file mounts, as JSON."""

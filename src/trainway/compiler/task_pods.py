@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from trainway.api.task.task import Task
-from trainway.jobset.model import Json
+from trainway.json_types import Json
 from trainway.schema.field import FieldError
 
 SINGLE: Final = "node"

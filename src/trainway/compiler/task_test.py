@@ -15,7 +15,7 @@ from trainway.compiler.network import JobIdentity, KubernetesNetwork, Network
 from trainway.compiler.task import CANDIDATES, compile_task, later, unresolved
 from trainway.compiler.task_files import FILES
 from trainway.compiler.testing import compiled
-from trainway.jobset.model import Json
+from trainway.json_types import Json
 
 DATA = resources.files("trainway.compiler") / "testdata" / "tasks"
 ORIGIN = Origin(at="2026-01-31-12-00-00-000000", by="me", directory="/srv/me", home="/home/me")

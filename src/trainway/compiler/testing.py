@@ -3,7 +3,8 @@
 from typing import Any
 
 from trainway.compiler.compile import Input, Options, Outcome, compile_objects
-from trainway.jobset.model import Container, Json, ReplicatedJob, replicated_jobs
+from trainway.jobset.model import Container, ReplicatedJob, replicated_jobs
+from trainway.json_types import Json
 
 TRAINER_GROUP = "trainer.kubeflow.org/v1alpha1"
 ANCESTOR = "trainer.kubeflow.org/trainjob-ancestor-step"

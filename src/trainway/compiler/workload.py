@@ -19,10 +19,11 @@ from trainway.compiler.keys import Keys
 from trainway.compiler.network import JobIdentity, Network, NetworkFactory
 from trainway.compiler.ownership import owned_metadata
 from trainway.jobset.merge_patch import merge
-from trainway.jobset.model import Container, Json, PodTemplate, ReplicatedJob, replicated_jobs
+from trainway.jobset.model import Container, PodTemplate, ReplicatedJob, replicated_jobs
 from trainway.jobset.quantity import Quantity
 from trainway.jobset.requests import pod_requests
 from trainway.jobset.spec import JOBSET_SPEC
+from trainway.json_types import Json
 from trainway.schema.kubernetes import kube
 from trainway.schema.structural import Schema
 

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from trainway.backends.base import ArrayPlace
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 MOST: Final = 1_000
 """As many as most clusters of Slurm take in an array."""

@@ -1,13 +1,11 @@
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
 from trainway.backends.base import ArrayPlace
 from trainway.engine.array import place_of, placed, ranked, variables
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 ENV = [{"name": name, "value": value} for name, value in variables(3, 8).items()]
 POD = {"spec": {"initContainers": [{"name": "first"}], "containers": [{"name": "main"}]}}

@@ -10,7 +10,8 @@ import signal
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-Json = dict[str, Any]
+from trainway.json_types import Json
+
 Record = Mapping[str, Any]
 
 _FAILED: Final = "Failed"

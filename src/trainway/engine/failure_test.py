@@ -5,8 +5,7 @@ import pytest
 
 from trainway.engine.failure import blamed, failure_view
 from trainway.engine.observation import Observation
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 def pod(

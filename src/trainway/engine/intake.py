@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trainway.backends.base import ArrayPlace, Backend, Request, Workload
 from trainway.engine.array import MOST, placed, ranked
@@ -24,8 +24,6 @@ from trainway.engine.record import Event, JobRecord, JobSpec, stored
 from trainway.engine.submission import Prepared, Submission, parted, suffixed
 from trainway.engine.times import time_text
 from trainway.errors import UsageError
-
-Json = dict[str, Any]
 
 _SHOWN: Final = 200
 """Characters of a path that is wrong."""

@@ -13,8 +13,7 @@ from trainway.backends.pod_limit import FIELD, pod_count
 from trainway.compiler.host_list import MOST_HOSTS
 from trainway.errors import InvalidError
 from trainway.jobset.model import KIND as JOBSET_KIND
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 MOST_GPUS: Final = 1_000_000
 

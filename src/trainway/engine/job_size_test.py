@@ -13,9 +13,8 @@ from trainway.engine.preparation import prepare
 from trainway.engine.submission import Submission
 from trainway.engine.testing import jobset
 from trainway.errors import InvalidError
+from trainway.json_types import Json
 from trainway.runtimes import builtin_runtime
-
-Json = dict[str, Any]
 
 BILLION = 2_000_000_000
 POD: Json = {"spec": {"containers": [{"name": "main", "image": "x", "command": ["true"]}]}}

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 from trainway.backends.base import Absence, Backend, Capacity, Remote, Request
 from trainway.backends.registry import Registry
@@ -37,8 +37,7 @@ from trainway.engine.submission import Submission, suffixed
 from trainway.engine.times import time_text
 from trainway.engine.wishes import CANCEL, RESUME
 from trainway.errors import ConflictError, UnavailableError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 log = logging.getLogger(__name__)
 

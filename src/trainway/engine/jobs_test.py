@@ -7,8 +7,9 @@ import pytest
 from trainway.backends.base import ArrayPlace, LogQuery
 from trainway.engine.errors import UnfittingJobError
 from trainway.engine.submission import Submission
-from trainway.engine.testing import NOW, Json, World, jobset, play, told
+from trainway.engine.testing import NOW, World, jobset, play, told
 from trainway.errors import ConflictError, InvalidError, NotFoundError, UsageError
+from trainway.json_types import Json
 
 
 def test_a_job_from_its_submission_to_its_end() -> None:

@@ -1,11 +1,9 @@
 """Whose logs can be asked for: the roles and ranks that a job has. Pure."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from trainway.errors import NotFoundError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 def refuse_unknown(name: str, nodes: Iterable[Json], role: str | None, rank: int | None) -> None:

@@ -14,8 +14,7 @@ from trainway.engine.phases import Phase
 from trainway.engine.record import Event
 from trainway.jobset.model import replicated_jobs
 from trainway.jobset.status import find_true
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 NODES: Final = "nodes"
 JOBSET: Final = "jobSet"

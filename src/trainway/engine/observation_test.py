@@ -5,8 +5,8 @@ import pytest
 from trainway.engine.observation import Observation
 from trainway.engine.phases import Phase
 from trainway.engine.testing import jobset
+from trainway.json_types import Json
 
-Json = dict[str, Any]
 TIME = "2026-11-15T05:10:00.000001Z"
 
 

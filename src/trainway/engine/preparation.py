@@ -18,10 +18,9 @@ from trainway.errors import InvalidError
 from trainway.jobset.admission import with_webhook_defaults
 from trainway.jobset.model import KIND as JOBSET_KIND
 from trainway.jobset.spec import JOBSET
+from trainway.json_types import Json
 from trainway.runtimes import builtin_runtime
 from trainway.schema.defaulting import with_defaults
-
-Json = dict[str, Any]
 
 FILES: Final = (("v1", "ConfigMap"), ("v1", "Secret"))
 """Objects that pods read."""

@@ -10,8 +10,7 @@ from trainway.engine.preparation import prepare
 from trainway.engine.submission import Prepared, Submission
 from trainway.engine.testing import jobset
 from trainway.errors import InvalidError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 CONFIG: Json = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {}}
 

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator, Collection
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from trainway.backends.base import LogLine, LogQuery
 from trainway.backends.registry import Registry
@@ -20,8 +20,7 @@ from trainway.engine.record import Event, JobRecord
 from trainway.engine.store import Filter
 from trainway.engine.view import job_view
 from trainway.errors import NotFoundError, UsageError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 _DIGITS: Final = 9
 """Of the number of an event, which the store keeps in 32 bits."""

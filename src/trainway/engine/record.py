@@ -6,9 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from trainway.engine.phases import TERMINAL, Phase
-
-Json = dict[str, Any]
-
+from trainway.json_types import Json
 
 JSON_COLUMNS: Final = frozenset({"labels", "handle", "demand", "devices", "observed", "progress"})
 

@@ -18,8 +18,8 @@ from trainway.engine.phases import ACTIVE, TERMINAL, Phase
 from trainway.engine.record import Event, JobRecord, JobSpec, storable, stored
 from trainway.engine.tables import EVENTS, JOBS, SPECS
 from trainway.errors import NotFoundError
+from trainway.json_types import Json
 
-Json = dict[str, Any]
 Changes = Mapping[str, object]
 """New values of columns, JSON as plain data."""
 

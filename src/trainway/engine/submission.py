@@ -6,7 +6,7 @@ Apart from `preparation`, which does the work, since the compiler is slow to imp
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from trainway.api.task.task_object import API_VERSION as TASK_VERSION
 from trainway.api.task.task_object import KIND as TASK_KIND
@@ -17,8 +17,7 @@ from trainway.engine.phases import Phase
 from trainway.engine.record import JobRecord, JobSpec, stored
 from trainway.jobset.model import API_VERSION as JOBSET_VERSION
 from trainway.jobset.model import KIND as JOBSET_KIND
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 _SUFFIX_ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
 JOB_TYPES: Final = (

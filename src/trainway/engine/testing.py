@@ -18,8 +18,7 @@ from trainway.engine.jobs import Engine
 from trainway.engine.store import Store
 from trainway.engine.submission import Submission
 from trainway.engine.tables import METADATA
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 NOW = datetime(2026, 11, 15, 5, tzinfo=UTC)
 WAIT_FOR_FILE = "while [ ! -e {} ]; do sleep 0.05; done"

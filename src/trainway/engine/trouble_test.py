@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from trainway.engine.trouble import trouble_of
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 def node(rank: int, phase: str = "Running", **more: Any) -> Json:

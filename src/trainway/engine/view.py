@@ -1,15 +1,14 @@
 """A job as the API shows it. Values of Secrets are never shown."""
 
 from pathlib import PurePath
-from typing import Any, Final
+from typing import Final
 
 from trainway.backends.masking import masked_object
 from trainway.engine.failure import failure_view, is_retried
 from trainway.engine.observation import ATTEMPTS, CULPRIT, JOBSET, NODES, WAITING
 from trainway.engine.phases import Phase
 from trainway.engine.record import Event, JobRecord
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 API_VERSION: Final = "trainway.dev/v1"
 KIND: Final = "Job"

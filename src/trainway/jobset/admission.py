@@ -15,6 +15,7 @@ from typing import Any
 from trainway.jobset.model import Container, ReplicatedJob, replicated_jobs
 from trainway.jobset.quantity import quantity_errors
 from trainway.jobset.spec import JOBSET_SPEC, MAX_JOBS_RESTARTED_ALONE, RESTART_JOB_ACTIONS
+from trainway.json_types import Json
 from trainway.schema.field import (
     FieldError,
     Path,
@@ -24,8 +25,6 @@ from trainway.schema.field import (
     not_supported,
     required,
 )
-
-Json = dict[str, Any]
 
 _MAX_INT32 = 2**31 - 1
 _MAX_LABEL = 63

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from trainway.jobset.admission import validate_create, validate_update, with_webhook_defaults
 from trainway.jobset.spec import JOBSET
+from trainway.json_types import Json
 from trainway.schema.validation import validate
 
 MAX_INT32 = 2**31 - 1
-Json = dict[str, Any]
 
 
 def _job(

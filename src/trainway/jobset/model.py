@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from trainway.json_types import Json
+
 API_VERSION = "jobset.x-k8s.io/v1alpha2"
 KIND = "JobSet"
-
-Json = dict[str, Any]
 
 
 def upsert(items: list[Json], item: Json, key: str) -> None:

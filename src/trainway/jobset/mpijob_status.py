@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from trainway.jobset.status import Json, conditions_of, find_condition, find_true, timestamp
+from trainway.jobset.status import conditions_of, find_condition, find_true, timestamp
+from trainway.json_types import Json
 
 _MAX_MESSAGE = 1024
 

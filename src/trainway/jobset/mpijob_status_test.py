@@ -1,7 +1,6 @@
 import copy
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 
@@ -15,9 +14,9 @@ from trainway.jobset.mpijob_status import (
     set_condition,
 )
 from trainway.jobset.status import timestamp
+from trainway.json_types import Json
 
 BEGIN = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
-Json = dict[str, Any]
 JOB = MPIJobFacts("ns", "pi", workers=2)
 SUSPENDED_JOB = replace(JOB, suspend=True)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 def timestamp(moment: datetime) -> str:

@@ -12,14 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from trainway.jobset.status import (
-    Json,
-    conditions_of,
-    find_condition,
-    find_true,
-    moment,
-    timestamp,
-)
+from trainway.jobset.status import conditions_of, find_condition, find_true, moment, timestamp
+from trainway.json_types import Json
 
 _COUNTS = ("ready", "succeeded", "failed", "active", "suspended")
 _SHORTEST_WAIT = timedelta(seconds=1)

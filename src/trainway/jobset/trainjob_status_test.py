@@ -1,7 +1,6 @@
 import copy
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 
@@ -13,11 +12,11 @@ from trainway.jobset.trainjob_status import (
     trainjob_status,
     unsupported_runtime_status,
 )
+from trainway.json_types import Json
 from trainway.schema.kubernetes import kube
 from trainway.schema.validation import validate
 
 BEGIN = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
-Json = dict[str, Any]
 
 COUNTS = {"ready": 1, "succeeded": 0, "failed": 0, "active": 2, "suspended": 0}
 

@@ -12,9 +12,10 @@ import ssl
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from trainway.errors import TrainwayError
+from trainway.json_types import Json
 from trainway.kube.certificates import (
     CA_CERTIFICATE,
     CERTIFICATE,
@@ -27,8 +28,6 @@ from trainway.kube.certificates import (
 from trainway.kube.client import JSON_PATCH, Client
 from trainway.kube.errors import AlreadyExists, Conflict, InvalidObject, ObjectNotFound
 from trainway.kube.resources import MUTATING_WEBHOOKS, SECRETS, VALIDATING_WEBHOOKS, Resource
-
-Json = dict[str, Any]
 
 CHECK_SECONDS: Final = 15.0
 WEBHOOK_CONFIGURATIONS: Final[Sequence[tuple[Resource, str]]] = (

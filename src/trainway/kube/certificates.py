@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 AUTHORITY_NAME: Final = "kubeflow-trainer-ca"
 ORGANISATION: Final = "kubeflow-trainer"

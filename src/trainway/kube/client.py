@@ -16,6 +16,7 @@ from typing import Final, Self
 import aiohttp
 import orjson
 
+from trainway.json_types import Json
 from trainway.kube import channels, requests, streams
 from trainway.kube.backoff import Backoff, retry_after
 from trainway.kube.connection import Connection
@@ -31,7 +32,7 @@ from trainway.kube.requests import (
     Request,
     Selection,
 )
-from trainway.kube.resources import Json, Resource
+from trainway.kube.resources import Resource
 from trainway.kube.throttle import Throttle
 from trainway.kube.transport import BROKEN, Transport, break_off, unreachable, was_not_sent
 

@@ -16,11 +16,11 @@ from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
 from trainway.errors import UnavailableError
+from trainway.json_types import Json
 from trainway.kube import kubeconfig as kubeconfigs
 from trainway.kube.credentials import Credentials, Source, TokenFile, source_of
 from trainway.kube.kubeconfig import Kubeconfig, KubeconfigError, Section
 from trainway.kube.proxy import proxy_for
-from trainway.kube.resources import Json
 
 SERVICE_ACCOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 DEFAULT_NAMESPACE: Final = "default"

@@ -15,9 +15,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+from trainway.json_types import Json
 from trainway.kube.errors import Unauthorized
 from trainway.kube.kubeconfig import KubeconfigError, Section, read_file
-from trainway.kube.resources import Json
 
 _FILE_SECONDS: Final = 60.0
 """A token file is read again so often; kubelet writes a new one long before the old expires."""

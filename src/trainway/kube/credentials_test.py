@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from trainway.json_types import Json
 from trainway.kube.credentials import (
     Credentials,
     Plain,
@@ -19,7 +20,6 @@ from trainway.kube.credentials import (
 )
 from trainway.kube.errors import Unauthorized
 from trainway.kube.kubeconfig import KubeconfigError, Section
-from trainway.kube.resources import Json
 
 _NOW = datetime(2026, 11, 15, 8, 0, tzinfo=UTC)
 _API = "client.authentication.k8s.io/v1"

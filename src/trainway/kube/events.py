@@ -15,9 +15,10 @@ from types import TracebackType
 from typing import Any, Final, Literal, NamedTuple, Self
 
 from trainway.errors import TrainwayError
+from trainway.json_types import Json
 from trainway.kube.client import Client
 from trainway.kube.errors import ObjectNotFound, Refused
-from trainway.kube.resources import EVENTS, Json
+from trainway.kube.resources import EVENTS
 from trainway.kube.timestamps import timestamp
 
 LONGEST_MESSAGE: Final = 1024

@@ -1,8 +1,8 @@
 import re
 from datetime import UTC, datetime
 
+from trainway.json_types import Json
 from trainway.kube.events import _identity, event_body, shortened
-from trainway.kube.resources import Json
 
 _NOW = datetime(2026, 11, 15, 8, 0, 0, 5, tzinfo=UTC)
 

@@ -11,10 +11,11 @@ from typing import Literal
 
 import orjson
 
+from trainway.json_types import Json
 from trainway.kube.client import Client
 from trainway.kube.reflector import SILENCE_S, Reflector
 from trainway.kube.requests import Selection
-from trainway.kube.resources import Json, Resource
+from trainway.kube.resources import Resource
 from trainway.kube.store import Indexer, Store, object_key
 
 logger = logging.getLogger(__name__)

@@ -3,13 +3,14 @@ from pathlib import Path
 
 import pytest
 
+from trainway.json_types import Json
 from trainway.kube.client import Client
 from trainway.kube.connection import Connection, Endpoint
 from trainway.kube.credentials import Plain
 from trainway.kube.informer import Change, Informer
 from trainway.kube.informers import Informers
 from trainway.kube.kubeconfig import Section
-from trainway.kube.resources import CONFIG_MAPS, JOBS, NAMESPACES, Json
+from trainway.kube.resources import CONFIG_MAPS, JOBS, NAMESPACES
 
 
 def _client() -> Client:

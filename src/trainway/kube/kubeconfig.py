@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from trainway.errors import UnreadableError
-from trainway.kube.resources import Json
+from trainway.json_types import Json
 
 
 class KubeconfigError(UnreadableError):

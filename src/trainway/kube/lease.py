@@ -16,9 +16,10 @@ from datetime import UTC, datetime
 from typing import Final, TypeVar
 
 from trainway.errors import TrainwayError
+from trainway.json_types import Json
 from trainway.kube.client import Client
 from trainway.kube.errors import AlreadyExists, ApiError, Conflict, ObjectNotFound
-from trainway.kube.resources import LEASES, Json
+from trainway.kube.resources import LEASES
 from trainway.kube.timestamps import micro_timestamp
 
 _JITTER: Final = 0.2

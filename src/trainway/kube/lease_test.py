@@ -3,8 +3,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from trainway.json_types import Json
 from trainway.kube.lease import Observation, may_take, observed, released, taken
-from trainway.kube.resources import Json
 
 _NOW = datetime(2026, 11, 15, 8, 0, tzinfo=UTC)
 

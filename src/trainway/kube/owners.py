@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from trainway.kube.resources import Json
+from trainway.json_types import Json
 
 
 def owner_reference(obj: Mapping[str, Any], controller: bool = True) -> Json:

@@ -1,5 +1,5 @@
+from trainway.json_types import Json
 from trainway.kube.owners import controller_of, is_controlled_by, owner_reference
-from trainway.kube.resources import Json
 
 _OWNER: Json = {
     "apiVersion": "trainer.kubeflow.org/v1alpha1",

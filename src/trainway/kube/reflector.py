@@ -14,11 +14,12 @@ from contextlib import aclosing
 from typing import Final, Protocol
 
 from trainway.errors import TrainwayError
+from trainway.json_types import Json
 from trainway.kube.backoff import Backoff
 from trainway.kube.client import Client
 from trainway.kube.errors import Gone, Refused, ServerUnavailable, WatchSilent
 from trainway.kube.requests import Selection
-from trainway.kube.resources import Json, Resource
+from trainway.kube.resources import Resource
 
 SILENCE_S: Final = 90.0
 """The API server sends a bookmark each minute; with etcd before 3.5 only if something changed."""

@@ -6,7 +6,8 @@ from urllib.parse import quote, urlencode
 
 import orjson
 
-from trainway.kube.resources import PODS, Json, Resource, resource_of
+from trainway.json_types import Json
+from trainway.kube.resources import PODS, Resource, resource_of
 
 JSON: Final = "application/json"
 MERGE_PATCH: Final = "application/merge-patch+json"

@@ -1,5 +1,6 @@
 import orjson
 
+from trainway.json_types import Json
 from trainway.kube import requests
 from trainway.kube.requests import (
     EVERYTHING,
@@ -9,7 +10,7 @@ from trainway.kube.requests import (
     Request,
     Selection,
 )
-from trainway.kube.resources import CONFIG_MAPS, JOBSETS, TRAINJOBS, Json
+from trainway.kube.resources import CONFIG_MAPS, JOBSETS, TRAINJOBS
 
 _OBJECT: Json = {
     "apiVersion": "v1",

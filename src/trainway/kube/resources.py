@@ -11,8 +11,6 @@ from urllib.parse import quote
 
 from trainway.errors import TrainwayError
 
-Json = dict[str, Any]
-
 
 class UnknownKindError(TrainwayError):
     """An object of a kind that is not in the table."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from trainway.kube.resources import Json
+from trainway.json_types import Json
 
 Indexer = Callable[[Json], Iterable[str]]
 

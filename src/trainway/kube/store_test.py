@@ -2,7 +2,7 @@ import tracemalloc
 
 import pytest
 
-from trainway.kube.resources import Json
+from trainway.json_types import Json
 from trainway.kube.store import Store, object_key, split_key
 
 

@@ -6,9 +6,9 @@ API server for it, and what is missing is told in its words. Pure.
 
 from collections.abc import Collection, Iterable, Sequence
 from enum import StrEnum
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 ROLE_PREFIX: Final = "trainway-"
 _TRAINER: Final = "trainer.kubeflow.org"

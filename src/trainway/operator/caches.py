@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from trainway.jobset.status import conditions_of
 from trainway.jobset.trainjob_status import is_finished
+from trainway.json_types import Json
 from trainway.kube.informer import Informer
 from trainway.kube.informers import Informers
 from trainway.kube.owners import controller_of
@@ -26,8 +27,6 @@ from trainway.kube.resources import (
     Resource,
 )
 from trainway.operator.uncreated_pods import FIELD_SELECTOR, candidates, kept_event
-
-Json = dict[str, Any]
 
 OWN_KINDS: Final = frozenset({"TrainJob", "MPIJob"})
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"

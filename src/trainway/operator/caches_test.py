@@ -1,8 +1,8 @@
 from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
 
+from trainway.json_types import Json
 from trainway.operator.caches import (
     all_ready,
     kept_child,
@@ -12,8 +12,6 @@ from trainway.operator.caches import (
     runtime_class_names,
     runtime_key,
 )
-
-Json = dict[str, Any]
 
 
 def condition(type_: str, status: str = "True") -> Json:

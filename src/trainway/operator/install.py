@@ -11,9 +11,10 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from trainway.errors import UnavailableError
+from trainway.json_types import Json
 from trainway.kube.client import Client
 from trainway.kube.connection import load_connection
 from trainway.kube.errors import AlreadyExists, ApiError, ObjectNotFound
@@ -31,7 +32,6 @@ from trainway.operator.manifests import FIELD_OWNER, MANAGED_BY, Installation
 from trainway.operator.rollout import has_no_image, is_up, troubles
 from trainway.operator.user_roles import user_roles
 
-Json = dict[str, Any]
 Tell = Callable[[str], None]
 
 _PATIENCE_SECONDS: Final = 60.0

@@ -7,11 +7,8 @@ would keep the selectors of where it was. So an update in place does only where 
 anything else the JobSet is made anew, which stops nothing, since nothing runs.
 """
 
-from typing import Any
-
 from trainway.jobset.model import ReplicatedJob, replicated_jobs
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 _MAPS = ("labels", "annotations")
 

@@ -1,13 +1,11 @@
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
+from trainway.json_types import Json
 from trainway.operator.jobset_change import can_become
-
-Json = dict[str, Any]
 
 
 def spec() -> Json:

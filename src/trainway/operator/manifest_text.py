@@ -1,11 +1,10 @@
 """Objects as YAML that people read and every tool takes."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import yaml
 
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 class _Dumper(yaml.CSafeDumper):

@@ -7,21 +7,20 @@ of upstream's.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import yaml
 
 from trainway import __version__
 from trainway.api.crd import crd
 from trainway.api.kinds import KINDS
+from trainway.json_types import Json
 from trainway.kube.certificates import CA_CERTIFICATE
 from trainway.kube.resources import LEASES, NETWORK_POLICIES, POD_DISRUPTION_BUDGETS
 from trainway.operator import permissions
 from trainway.operator.config import CertConfig
 from trainway.operator.webhook_configurations import service_client, webhook_configurations
 from trainway.runtimes import builtin_runtimes
-
-Json = dict[str, Any]
 
 NAME: Final = CertConfig.service_name
 JOBS_ROLE: Final = f"{NAME}-jobs"

@@ -1,7 +1,6 @@
-from typing import Any
-
 import yaml
 
+from trainway.json_types import Json
 from trainway.kube.certificate_keeper import WEBHOOK_CONFIGURATIONS
 from trainway.kube.resources import resource_of
 from trainway.operator import manifests
@@ -9,7 +8,6 @@ from trainway.operator.configuration_file import parse_configuration
 from trainway.operator.manifests import Installation
 from trainway.operator.webhooks import paths
 
-Json = dict[str, Any]
 HERE = Installation(namespace="here", image="registry/operator:1")
 OBJECTS = [obj for objects in manifests.folder(HERE).values() for obj in objects]
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST
 
+from trainway.json_types import Json
 from trainway.kube.client import Client
 from trainway.kube.errors import ApiError
 from trainway.kube.resources import SUBJECT_ACCESS_REVIEWS, TOKEN_REVIEWS
@@ -21,7 +22,6 @@ REMEMBERED_S: Final = 10.0
 _MOST_REMEMBERED: Final = 1000
 _BEARER: Final = "bearer "
 
-Json = dict[str, Any]
 Allow = Callable[[str], Awaitable[int]]
 """Says the HTTP status for a token: 200, 401 or 403."""
 

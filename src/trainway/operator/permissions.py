@@ -7,9 +7,8 @@ as the audit log of the API server has it. An apply that makes an object needs `
 from collections.abc import Sequence
 from typing import Any, Final
 
+from trainway.json_types import Json
 from trainway.kube.certificate_keeper import WEBHOOK_CONFIGURATIONS
-
-Json = dict[str, Any]
 
 _TRAINER: Final = "trainer.kubeflow.org"
 _MPI: Final = "kubeflow.org"

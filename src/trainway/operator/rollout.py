@@ -1,9 +1,9 @@
 """Whether the operator that was installed has come up, and what keeps its pods from it. Pure."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Final
 
-Json = Mapping[str, Any]
+from trainway.json_types import Json
 
 _NORMAL: Final = ("", "ContainerCreating", "PodInitializing")
 

@@ -1,13 +1,11 @@
 """When an installed operator counts as up, and what is told of one that is not."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
+from trainway.json_types import Json
 from trainway.operator.rollout import has_no_image, is_up, troubles
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,9 @@ Up to v2.2 a runtime could not be deleted while a TrainJob used it. Snapshots to
 that; without this, runtimes from then could never be deleted.
 """
 
-from typing import Any, Final
+from typing import Final
 
+from trainway.json_types import Json
 from trainway.kube.controller import Controller
 from trainway.kube.errors import ObjectNotFound
 from trainway.kube.resources import CLUSTER_TRAINING_RUNTIMES, TRAINING_RUNTIMES, Resource
@@ -13,8 +14,6 @@ from trainway.kube.store import split_key
 from trainway.operator import caches
 from trainway.operator.config import CLUSTER_TRAINING_RUNTIME, TRAINING_RUNTIME
 from trainway.operator.context import Context
-
-Json = dict[str, Any]
 
 FINALIZER: Final = "trainer.kubeflow.org/resource-in-use"
 

@@ -1,11 +1,9 @@
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
+from trainway.json_types import Json
 from trainway.operator.runtimes import FINALIZER, finalizer_patch
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,14 @@ import logging
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any, Final, Protocol, cast
+from typing import Final, Protocol, cast
 
 import orjson
 from aiohttp import web
 
 from trainway.api.kinds import KINDS
 from trainway.errors import TrainwayError
+from trainway.json_types import Json
 from trainway.kube.client import Client
 from trainway.kube.errors import ApiError, InvalidObject, ObjectNotFound
 from trainway.kube.resources import TRAINJOBS
@@ -26,8 +27,6 @@ from trainway.schema.defaulting import with_defaults
 from trainway.schema.field import invalid
 from trainway.schema.structural import Schema
 from trainway.schema.validation import validate
-
-Json = dict[str, Any]
 
 PATH: Final = "/apis/trainer.kubeflow.org/v1alpha1/namespaces/{namespace}/trainjobs/{name}/status"
 BODY_LIMIT: Final = 64 * 1024

@@ -1,16 +1,15 @@
 import asyncio
 from dataclasses import dataclass, field
-from typing import Any
 
 import aiohttp
 import orjson
 import pytest
 
+from trainway.json_types import Json
 from trainway.kube.errors import ApiError, InvalidObject, ObjectNotFound, ServerUnavailable
 from trainway.operator.listener import listening
 from trainway.operator.status_server import BODY_LIMIT, status_app
 
-Json = dict[str, Any]
 TIME = "2026-01-01T00:00:00Z"
 URL = "/apis/trainer.kubeflow.org/v1alpha1/namespaces/ns/trainjobs/job/status"
 REPORT = {

@@ -9,11 +9,10 @@ remembered for some seconds, since trainers report often.
 import hashlib
 import time
 from collections.abc import Callable
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
+from trainway.json_types import Json
 from trainway.kube.resources import TOKEN_REVIEWS, Resource
-
-Json = dict[str, Any]
 
 REMEMBER_SECONDS: Final = 15.0
 _MOST_REMEMBERED: Final = 10_000

@@ -1,6 +1,5 @@
 import asyncio
 from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
 
@@ -10,12 +9,12 @@ from trainway.compiler.framework import Framework
 from trainway.compiler.plugins.progress import Progress, StatusEndpoint
 from trainway.compiler.registry import built_in_plugins
 from trainway.compiler.trainjob import Target, compile_trainjob
+from trainway.json_types import Json
 from trainway.kube.resources import TOKEN_REVIEWS, Resource
 from trainway.operator.status_server import PATH
 from trainway.operator.tokens import REMEMBER_SECONDS, Tokens, audience, bearer, is_granted
 from trainway.operator.webhooks.testing import defaulted, runtime, trainjob
 
-Json = dict[str, Any]
 AUDIENCE = "trainer.kubeflow.org/v1alpha1/namespaces/ns/trainjobs/job/status"
 
 

@@ -6,11 +6,10 @@ so the reason is told there too, once.
 
 import re
 from collections.abc import Container, Iterable
-from typing import Any, Final
+from typing import Final
 
+from trainway.json_types import Json
 from trainway.kube.webhook_failure import webhook_failure
-
-Json = dict[str, Any]
 
 REASON: Final = "FailedCreate"
 FIELD_SELECTOR: Final = f"reason={REASON},involvedObject.kind=Job"

@@ -4,12 +4,9 @@ They are for `trainway` as a client, which reads pods, events and logs besides t
 `kubeflow-trainer-view` and `-edit` only add our kinds to what Kubernetes' own roles allow.
 """
 
-from typing import Any
-
+from trainway.json_types import Json
 from trainway.kube.user_rights import Task, role_rules
 from trainway.operator.manifests import role
-
-Json = dict[str, Any]
 
 
 def user_roles() -> list[Json]:

@@ -6,9 +6,10 @@ MPI Operator has none; ours follow the same pattern.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from trainway.api.admission import VALIDATION_LABEL
+from trainway.json_types import Json
 from trainway.kube.resources import (
     CLUSTER_TRAINING_RUNTIMES,
     MPIJOBS,
@@ -20,7 +21,6 @@ from trainway.kube.resources import (
 )
 from trainway.operator.webhooks import paths
 
-Json = dict[str, Any]
 ClientConfig = Callable[[str], Json]
 """Gives the `clientConfig` for a path."""
 

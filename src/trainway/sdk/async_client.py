@@ -6,11 +6,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from trainway.errors import TrainwayError
+from trainway.json_types import Json
 from trainway.sdk.client import Client
 from trainway.sdk.failures import WaitTimeoutError
 from trainway.sdk.job import Job
 from trainway.sdk.log_line import LogLine
-from trainway.sdk.rest import Json
 from trainway.sdk.transport import StreamControl
 
 if TYPE_CHECKING:

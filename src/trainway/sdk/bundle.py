@@ -15,9 +15,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from trainway.errors import UnreadableError, UsageError
+from trainway.json_types import Json
 from trainway.sdk.manifests import FILES_LABEL, INITIALIZERS, JOB_KINDS
-
-Json = dict[str, Any]
 
 FILES: Final = "/opt/trainway/files"
 VOLUME: Final = "trainway-files"

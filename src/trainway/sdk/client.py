@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trainway.errors import UsageError
+from trainway.json_types import Json
 from trainway.sdk.address import Address
 from trainway.sdk.job import Job
 from trainway.sdk.manifests import Wishes, packed
-from trainway.sdk.rest import Json, Rest, Submission
+from trainway.sdk.rest import Rest, Submission
 from trainway.sdk.run_options import Amount, RunOptions, amount
 from trainway.sdk.slurm_options import Value, with_options
 from trainway.sdk.submitter import job_options

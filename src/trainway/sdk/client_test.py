@@ -18,9 +18,10 @@ from trainway.errors import (
     UnreadableError,
     UsageError,
 )
+from trainway.json_types import Json
 from trainway.sdk import Client, Job, JobFailedError, WaitTimeoutError, submitter
 from trainway.sdk.run_options import RunOptions
-from trainway.sdk.testing import FakeServer, Json
+from trainway.sdk.testing import FakeServer
 
 TRAIN = {
     "apiVersion": "trainer.kubeflow.org/v1alpha1",

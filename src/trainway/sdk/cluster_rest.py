@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from trainway.sdk.rest import Json, Rest
+from trainway.json_types import Json
+from trainway.sdk.rest import Rest
 from trainway.sdk.transport import segment
 
 _UNHURRIED_S: Final = 3600.0

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from trainway.errors import UsageError
+from trainway.json_types import Json
 from trainway.sdk.cluster_rest import ClusterRest
 from trainway.sdk.cluster_tasks import ClusterTask, TaskWishes, of_command, of_document, of_file
-from trainway.sdk.rest import Json, Submission
+from trainway.sdk.rest import Submission
 from trainway.sdk.submitter import job_options
 from trainway.sdk.targets import read_manifest
 

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from trainway.errors import InvalidError, UsageError
+from trainway.json_types import Json
 from trainway.sdk.local_files import refuse_missing
 from trainway.sdk.manifests import job_name
 
 if TYPE_CHECKING:
     from trainway.api.task.task_file import Parsed
 
-Json = dict[str, Any]
 
 COMMAND: Final = "sky-cmd"
 """The name of a job that is a command, as SkyPilot's users know it."""

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 class FakeClusters:

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from trainway.json_types import Json
 from trainway.sdk.cluster_rest import ClusterRest
 from trainway.sdk.cluster_submission import submit, task_of
 from trainway.sdk.cluster_tasks import TaskWishes
 from trainway.sdk.job import Job
-from trainway.sdk.rest import Json
 
 
 class Cluster:

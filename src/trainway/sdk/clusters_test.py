@@ -3,8 +3,9 @@ from pathlib import Path
 import pytest
 
 from trainway.errors import InvalidError, NotFoundError, UsageError
+from trainway.json_types import Json
 from trainway.sdk import Client
-from trainway.sdk.testing import FakeServer, Json
+from trainway.sdk.testing import FakeServer
 
 
 def tasks(fake: FakeServer) -> list[Json]:

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from trainway.errors import UnavailableError, UnreadableError
+from trainway.json_types import Json
 from trainway.sdk.transport import Transport
 
-Json = dict[str, Any]
 Progress = Callable[[int, int], None]
 """Told how many bytes are sent, and of how many."""
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 _SUFFIX: Final = "-secrets"
 

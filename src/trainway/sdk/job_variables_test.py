@@ -5,13 +5,12 @@ from typing import Any
 import pytest
 
 from trainway.api.timeout import timeout_of
+from trainway.json_types import Json
 from trainway.runtimes import builtin_runtime
 from trainway.sdk.client import _objects
 from trainway.sdk.manifests import Wishes, plain_objects, trainjob, with_wishes
 from trainway.sdk.run_options import RunOptions
 from trainway.sdk.tasks import run_objects
-
-Json = dict[str, Any]
 
 HIDDEN = "a-value-that-nobody-sees"
 WISHES = Wishes(

@@ -13,13 +13,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from trainway.compiler.packing import with_packing
 from trainway.errors import UsageError
+from trainway.json_types import Json
 from trainway.sdk.job_variables import entries, literal, merged, secret_objects, set_in_pods
-
-Json = dict[str, Any]
 
 TRAINER_API: Final = "trainer.kubeflow.org/v1alpha1"
 JOBSET_API: Final = "jobset.x-k8s.io/v1alpha2"

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
 from trainway.errors import NotFoundError
+from trainway.json_types import Json
 from trainway.sdk.address import Address, Home, configured_address, parse_address
 from trainway.sdk.log_line import LogLine
 from trainway.sdk.phases import TERMINAL
 from trainway.sdk.transport import StreamControl, Transport, segment
-
-Json = dict[str, Any]
 
 ABANDONED: Final = "Abandoned"
 """The reason of a job that was forgotten while its cluster did not answer."""

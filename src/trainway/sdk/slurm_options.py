@@ -6,12 +6,12 @@ Slurm judges them, and the server refuses those that are not to be set.
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
-from typing import Any, Final
+from typing import Final
 
 from trainway.errors import UsageError
+from trainway.json_types import Json
 from trainway.sdk.manifests import JOB_KINDS
 
-Json = dict[str, Any]
 Value = str | int | float | bool | None
 
 ANNOTATION: Final = "trainway.dev/slurm-options"

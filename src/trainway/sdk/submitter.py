@@ -8,12 +8,11 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+from trainway.json_types import Json
 from trainway.sdk.address import Address, Home
 from trainway.sdk.ssh_agent import lend
-
-Json = dict[str, Any]
 
 _KEPT: Final = (
     "TRAINWAY_HOME",

@@ -4,9 +4,10 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from trainway.errors import ManifestError, NotFoundError, UnreadableError, UsageError
+from trainway.json_types import Json
 from trainway.sdk.manifests import (
     FUNCTION,
     JOB_KINDS,
@@ -24,7 +25,6 @@ from trainway.sdk.submitter import has_own_torch, has_torch
 if TYPE_CHECKING:
     from trainway.sdk.functions import FunctionCall
 
-Json = dict[str, Any]
 
 MANIFESTS: Final = (".yaml", ".yml", ".json")
 SCRIPT: Final = ".py"

@@ -11,17 +11,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trainway.api.task import ignore
 from trainway.api.task.task import Task
 from trainway.api.task.task_file import TaskFile
 from trainway.api.task.task_object import Brought, mount_place, workdir_place
 from trainway.errors import UnreadableError, UsageError
+from trainway.json_types import Json
 from trainway.sdk import bundle
 from trainway.sdk.file_upload import local_file
-
-Json = dict[str, Any]
 
 LARGEST: Final = 4_000_000_000
 """Bytes in all that may go to hosts."""

@@ -14,10 +14,9 @@ from trainway.api.task.task_object import Origin
 from trainway.api.task.variables import Overrides
 from trainway.compiler.task import later, unresolved
 from trainway.errors import InvalidError, UsageError
+from trainway.json_types import Json
 from trainway.sdk.local_files import refuse_missing
 from trainway.sdk.manifests import Wishes, job_name, named_wishes, set_timeout
-
-Json = dict[str, Any]
 
 _TAKEN: Final = ("name", "nodes", "env", "secret", "image", "restarts", "timeout")
 """The wishes that a task takes."""

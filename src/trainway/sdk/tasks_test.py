@@ -11,11 +11,10 @@ from trainway.api.task import task_object
 from trainway.compiler.network import KubernetesNetwork
 from trainway.compiler.task import compile_task
 from trainway.errors import InvalidError, UsageError
+from trainway.json_types import Json
 from trainway.sdk.manifests import Resources, Wishes
 from trainway.sdk.targets import manifest_objects
 from trainway.sdk.tasks import priority_of, run_objects, shown_objects
-
-Json = dict[str, Any]
 
 
 def task_of(objects: list[Json]) -> Any:

@@ -10,9 +10,8 @@ from typing import Any, Self
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from trainway import __version__
+from trainway.json_types import Json
 from trainway.sdk.cluster_testing import FakeClusters
-
-Json = dict[str, Any]
 
 TERMINAL = ("Succeeded", "Failed", "Cancelled")
 

@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from trainway.json_types import Json
 from trainway.sdk.manifests import FILES_LABEL, JOB_KINDS
-
-Json = dict[str, Any]
 
 OURS = "trainway_"
 """What the names of files begin with that are ours, and of no interest."""

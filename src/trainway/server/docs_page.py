@@ -3,11 +3,11 @@
 FastAPI's own page loads its parts from other hosts, and would show to those who asks.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from html import escape
-from typing import Any, Final
+from typing import Final
 
-Json = Mapping[str, Any]
+from trainway.json_types import Json
 
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 """What browsers may load for it."""

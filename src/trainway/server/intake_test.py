@@ -12,12 +12,12 @@ from starlette.types import Message
 
 from trainway.backends.file_store import FileStore
 from trainway.engine.testing import World, jobset
+from trainway.json_types import Json
 from trainway.server.app import create_app
 from trainway.server.json_body import MalformedError, strict_json
 from trainway.server.service import ProcessInfo, Service
 from trainway.server.tokens import TokenFile
 
-Json = dict[str, Any]
 BASE = "/api/v1"
 
 

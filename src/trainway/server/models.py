@@ -1,13 +1,10 @@
 """What the API takes and gives, for its documentation; requests are checked against these too."""
 
-from typing import Any
-
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from trainway.backends.base import Isolation
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 INT32 = 2**31
 

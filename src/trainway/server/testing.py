@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 LIMIT_S = 120.0
 TERMINAL = ("Succeeded", "Failed", "Cancelled")

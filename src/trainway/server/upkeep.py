@@ -22,9 +22,8 @@ from trainway.engine.database import known_versions
 from trainway.engine.database_failure import database_error
 from trainway.engine.tables import HEAD
 from trainway.errors import ConflictError, NotFoundError, TrainwayError, UsageError
+from trainway.json_types import Json
 from trainway.server.process import AlreadyRunningError, ServerHome
-
-Json = dict[str, Any]
 
 _PATIENCE_S: Final = 2.0
 

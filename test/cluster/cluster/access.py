@@ -6,19 +6,18 @@ import shutil
 import subprocess
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import yaml
 
 from cluster import builds
 from cluster.processes import START_SECONDS, Process, wait_until
 from cluster.unavailable import UnavailableError
+from trainway.json_types import Json
 
 REPOSITORY: Final = Path(__file__).resolve().parents[3]
 OUR_CRDS: Final = REPOSITORY / "manifests" / "crds"
 JOBSET_CRDS: Final = Path("config", "components", "crd", "bases")
-
-Json = dict[str, Any]
 
 
 class Access:

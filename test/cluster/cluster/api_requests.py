@@ -10,13 +10,12 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote, urlencode
 
 from cluster.access import KubectlError
 from cluster.processes import wait_until
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 ROOTS: Final = ("/api", "/apis")  # the first group is the core, as in kubectl's order
 DISCOVERY: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"

@@ -1,11 +1,9 @@
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
 from cluster.api_requests import DEFAULT_NAMESPACE, Kind, Query, kinds_of, message_of, query
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 def resource(plural: str, kind: str, scope: str = "Namespaced") -> Json:

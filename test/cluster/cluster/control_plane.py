@@ -12,7 +12,7 @@ import signal
 import ssl
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from cluster import builds
 from cluster.access import Access
@@ -24,8 +24,7 @@ from cluster.processes import Process
 from cluster.record import Record, new_folder
 from cluster.teardown import clear_leftovers, remove
 from cluster.unavailable import UnavailableError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 LOOPBACK: Final = "127.0.0.1"
 RATE: Final = ("--kube-api-qps=2000", "--kube-api-burst=4000")

@@ -3,17 +3,16 @@
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import yaml
 
 from cluster import builds
 from cluster.access import REPOSITORY, Access
+from trainway.json_types import Json
 
 CHART: Final = REPOSITORY / "charts" / "trainway"
 NAMESPACE: Final = "kubeflow-system"
-
-Json = dict[str, Any]
 
 
 class HelmError(Exception):

@@ -10,7 +10,7 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import yaml
 
@@ -21,8 +21,7 @@ from cluster.identities import write_kubeconfig
 from cluster.ports import free_port
 from cluster.processes import START_SECONDS, Process, wait_until
 from cluster.unavailable import UnavailableError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 MODULE: Final = "sigs.k8s.io/kueue"
 NAMESPACE: Final = "kueue-system"

@@ -9,7 +9,7 @@ this machine.
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from cluster import builds
 from cluster.access import Access
@@ -19,8 +19,7 @@ from cluster.jobset import start_jobset_controller
 from cluster.kwok_stages import MANAGED, configuration
 from cluster.ports import free_port
 from cluster.unavailable import UnavailableError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 NODES: Final = 100
 RESOURCES: Final = {"cpu": "32", "memory": "256Gi", "pods": "110", "nvidia.com/gpu": "8"}

@@ -6,9 +6,9 @@ pod of each job, so that a failure is that of one pod and the restart that of al
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 RUNS_FOR: Final = "kwok.trainway.dev/runs-for"  # a duration of Go, such as 1500ms
 FAILS: Final = "kwok.trainway.dev/fails"  # "once": in the gang's first attempt; or "always"

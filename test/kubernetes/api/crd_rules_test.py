@@ -16,12 +16,11 @@ from cluster.access import Access
 
 from trainway.api.crd import crd
 from trainway.api.kinds import KINDS, check
+from trainway.json_types import Json
 from trainway.kube.client import Client
 from trainway.kube.connection import load_connection
 from trainway.kube.errors import InvalidObject
 from trainway.operator.install import served_resource
-
-Json = dict[str, Any]
 
 TRAINER: Final = "trainer.kubeflow.org/v1alpha1"
 IMMUTABLE: Final = "field is immutable"

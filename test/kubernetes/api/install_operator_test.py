@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 import yaml
@@ -17,13 +17,13 @@ from cluster.fixtures import ON_EXISTING, running
 from cluster.ports import free_port
 from cluster.processes import wait_until
 
+from trainway.json_types import Json
 from trainway.operator import manifests
 from trainway.operator.install import label
 from trainway.operator.manifests import Installation
 from trainway.operator.webhook_configurations import url_client, webhook_configurations
 from trainway.runtimes import names
 
-Json = dict[str, Any]
 SYSTEM: Final = "kubeflow-system"
 HOST: Final = "127.0.0.1"
 PATIENCE_S: Final = 120.0

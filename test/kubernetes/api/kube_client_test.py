@@ -12,6 +12,7 @@ import pytest
 from cluster.access import Access
 from cluster.control_plane import ControlPlane
 
+from trainway.json_types import Json
 from trainway.kube import client as client_module
 from trainway.kube.client import JSON_PATCH, Client, WatchEvent
 from trainway.kube.connection import load_connection
@@ -26,15 +27,7 @@ from trainway.kube.errors import (
     Unauthorized,
 )
 from trainway.kube.requests import Selection
-from trainway.kube.resources import (
-    CLUSTER_QUEUES,
-    CONFIG_MAPS,
-    JOBS,
-    NAMESPACES,
-    PODS,
-    SERVICES,
-    Json,
-)
+from trainway.kube.resources import CLUSTER_QUEUES, CONFIG_MAPS, JOBS, NAMESPACES, PODS, SERVICES
 from trainway.kube.testing import Forwarder, HttpProxy, changed_kubeconfig
 
 

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from cluster.access import Access
 
+from trainway.json_types import Json
 from trainway.kube import events as events_module
 from trainway.kube.client import Client
 from trainway.kube.connection import load_connection
 from trainway.kube.events import EventRecorder
-from trainway.kube.resources import CONFIG_MAPS, EVENTS, Json
+from trainway.kube.resources import CONFIG_MAPS, EVENTS
 from trainway.kube.testing import Forwarder, changed_kubeconfig
 
 

@@ -11,12 +11,13 @@ import pytest
 from cluster.access import Access
 from cluster.control_plane import ControlPlane
 
+from trainway.json_types import Json
 from trainway.kube import client as client_module
 from trainway.kube.client import Client
 from trainway.kube.connection import load_connection
 from trainway.kube.informer import Change, Informer
 from trainway.kube.informers import Informers
-from trainway.kube.resources import CLUSTER_QUEUES, CONFIG_MAPS, SECRETS, Json
+from trainway.kube.resources import CLUSTER_QUEUES, CONFIG_MAPS, SECRETS
 from trainway.kube.testing import Forwarder, changed_kubeconfig
 
 LABEL = "mine=yes"

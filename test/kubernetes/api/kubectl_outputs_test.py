@@ -15,7 +15,7 @@ from typing import Any, Final
 import pytest
 from cluster.access import Access
 
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 GOLDEN: Final = Path(__file__).parent / "kubectl_outputs"
 UPDATES: Final = os.environ.get("TRAINWAY_UPDATE_GOLDEN") == "1"

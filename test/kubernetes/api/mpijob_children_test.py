@@ -4,12 +4,12 @@ import asyncio
 import copy
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import pytest
 from cluster.access import Access
 from mpijob_world import MULTIKUEUE, Run, has, is_owned
 
+from trainway.json_types import Json
 from trainway.kube.informer import Informer
 from trainway.kube.resources import (
     CONFIG_MAPS,
@@ -26,8 +26,6 @@ from trainway.operator.mpijobs.controller import Reconciler
 from trainway.operator.mpijobs.testing import mpijob
 from trainway.operator.mpijobs.testing_cluster import Stage, running_controller, stage
 from trainway.operator.mpijobs.watches import Watches
-
-Json = dict[str, Any]
 
 
 def has_pods(count: int, job: Json) -> bool:

@@ -1,11 +1,11 @@
 """The life of MPIJobs on a real API server: what the controller makes of what it sees."""
 
 import base64
-from typing import Any
 
 import pytest
 from mpijob_world import MULTIKUEUE, Run, conditions, has, is_owned, policy, suspended
 
+from trainway.json_types import Json
 from trainway.kube.resources import (
     CONFIG_MAPS,
     EVENTS,
@@ -18,8 +18,6 @@ from trainway.kube.resources import (
 from trainway.operator.mpijobs.testing import mpijob
 from trainway.operator.mpijobs.testing_cluster import Stage
 from trainway.operator.trainjobs.annotations import TTL
-
-Json = dict[str, Any]
 
 
 def test_a_new_job_gets_its_objects_and_a_status(on_stage: Run) -> None:

@@ -1,15 +1,13 @@
 """MPIJobs on a real API server: suspended and resumed, as Kueue does it."""
 
 from datetime import datetime
-from typing import Any
 
 from mpijob_world import Run, conditions, has, policy, suspended
 
+from trainway.json_types import Json
 from trainway.kube.resources import JOBSETS, MPIJOBS
 from trainway.operator.mpijobs.testing import mpijob
 from trainway.operator.mpijobs.testing_cluster import Stage
-
-Json = dict[str, Any]
 
 
 def worker_pod(jobset: Json) -> Json:

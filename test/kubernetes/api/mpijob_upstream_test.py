@@ -6,11 +6,10 @@ from typing import Any
 import pytest
 from cluster.access import Access
 
+from trainway.json_types import Json
 from trainway.kube.resources import JOBSETS, MPIJOBS
 from trainway.operator.mpijobs.testing import mpijob
 from trainway.operator.mpijobs.testing_cluster import Stage, stage
-
-Json = dict[str, Any]
 
 
 def reasons(job: Json) -> dict[str, tuple[str, str]]:

@@ -21,10 +21,10 @@ from operator_process import (
     webhooks_at,
 )
 
+from trainway.json_types import Json
 from trainway.operator.webhook_configurations import url_client, webhook_configurations
 from trainway.runtimes import builtin_runtime
 
-Json = dict[str, object]
 PATIENCE_S = 60.0
 
 

@@ -12,20 +12,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from cluster.access import Access
 from cluster.processes import wait_until
 
+from trainway.json_types import Json
 from trainway.kube.certificates import Certificates, renewed
 from trainway.kube.client import Client
 from trainway.kube.connection import load_connection
 from trainway.operator.listener import listening
 from trainway.operator.status_server import status_app
 from trainway.operator.tokens import REMEMBER_SECONDS, Tokens, audience
-
-Json = dict[str, Any]
 
 HOST: Final = "127.0.0.1"
 PATIENCE_S: Final = 60.0

@@ -1,17 +1,15 @@
 """TrainJobs that cannot be built, on a real API server: they say why, and wait for better times."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 from trainjob_world import CREATION_FAILED, World, owner_reference, trainjob
 
+from trainway.json_types import Json
 from trainway.kube.resources import CONFIG_MAPS, JOBSETS, RESOURCE_QUOTAS, TRAINING_RUNTIMES
 from trainway.operator.trainjobs.annotations import BUILD_ERROR
 from trainway.operator.trainjobs.testing import Operator, eventually
 from trainway.runtimes import builtin_runtime
-
-Json = dict[str, Any]
 
 
 def test_a_runtime_that_comes_late_is_waited_for(world: World) -> None:

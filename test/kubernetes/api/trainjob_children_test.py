@@ -5,6 +5,7 @@ from typing import Any, Final
 import pytest
 from trainjob_world import COMPLETED, CREATION_FAILED, World, first_container, trainjob
 
+from trainway.json_types import Json
 from trainway.kube.resources import (
     CONFIG_MAPS,
     COSCHEDULING_POD_GROUPS,
@@ -15,8 +16,6 @@ from trainway.kube.resources import (
 from trainway.operator import caches
 from trainway.operator.trainjobs.testing import Operator, eventually
 from trainway.runtimes import builtin_runtime
-
-Json = dict[str, Any]
 
 
 def test_children_that_are_deleted_come_back(world: World) -> None:

@@ -1,7 +1,6 @@
 """The TrainJob controller on a real API server, while processes die and caches are old."""
 
 import asyncio
-from typing import Any
 
 import pytest
 from cluster.access import Access
@@ -9,10 +8,9 @@ from cluster.control_plane import ControlPlane
 from trainjob_world import World, trainjob
 
 from trainway.jobset.status import timestamp
+from trainway.json_types import Json
 from trainway.kube.resources import CONFIG_MAPS, EVENTS, JOBSETS, SECRETS, TRAINJOBS
 from trainway.operator.trainjobs.testing import Clock, Operator, eventually
-
-Json = dict[str, Any]
 
 COMPLETE = ("Complete", "True", "AllJobsCompleted")
 

@@ -1,19 +1,17 @@
 """The TrainJob controller on a real API server: suspending, ending, and what is told of it."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 from trainjob_world import World, trainjob
 
 from trainway.jobset.status import moment, timestamp
+from trainway.json_types import Json
 from trainway.kube.backoff import Backoff
 from trainway.kube.errors import ObjectNotFound
 from trainway.kube.resources import JOBSETS, TRAINJOBS
 from trainway.operator.trainjobs.annotations import HANG_TIMEOUT, TTL
 from trainway.operator.trainjobs.testing import Clock, Operator, eventually
-
-Json = dict[str, Any]
 
 COUNTS = {"ready": 0, "succeeded": 0, "failed": 0, "active": 0, "suspended": 0}
 SUSPENDED = ("Suspended", "True", "Suspended")

@@ -16,12 +16,11 @@ from operator_process import ensure_namespace
 from served_webhooks import HOST, NAMES, SECRET, SYSTEM, Served, keeper_of, serving
 
 from trainway.api.trainjob import TrainJob
+from trainway.json_types import Json
 from trainway.kube.certificates import SERVING_LIFETIME, Certificates, renewed
 from trainway.kube.errors import ApiError
 from trainway.kube.resources import CLUSTER_TRAINING_RUNTIMES, SECRETS, TRAINJOBS
 from trainway.operator.trainjobs.runtime_snapshot import runtime_text, snapshot
-
-Json = dict[str, Any]
 
 TRAINER: Final = "trainer.kubeflow.org/v1alpha1"
 ANCESTOR: Final = "trainer.kubeflow.org/trainjob-ancestor-step"

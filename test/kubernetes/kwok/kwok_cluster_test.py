@@ -1,13 +1,11 @@
 """Pods on fake nodes live as they are told: the other tests on KWOK rely on it."""
 
-from typing import Any
-
 import pytest
 from cluster.kwok import NODES, KwokCluster
 from cluster.kwok_stages import FAILS, RUNS_FOR
 from cluster.processes import wait_until
 
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 WRITTEN = "hello from a pod that only pretends"
 

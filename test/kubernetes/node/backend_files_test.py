@@ -25,9 +25,9 @@ from node_operator import NodeOperator, shell_runtime
 
 from trainway import Client
 from trainway.errors import TrainwayError
+from trainway.json_types import Json
 from trainway.sdk import JobFailedError
 
-Json = dict[str, Any]
 PATIENCE_S: Final = 180.0
 KINDS: Final = (
     "trainjobs,trainingruntimes,mpijobs,jobsets,jobs.batch,pods,services,configmaps,secrets"

@@ -16,7 +16,7 @@ from installation import Installation, installed, kill
 from node_operator import NodeOperator, shell_runtime, trainjob
 from shell_jobsets import ShellJobSet
 
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 PATIENCE_S: Final = 120.0
 ALL_KINDS: Final = "jobsets,jobs,pods,services,configmaps,secrets"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 import pytest
@@ -27,8 +27,6 @@ from trainway.kube.client import Client
 from trainway.kube.connection import Connection, load_connection
 from trainway.kube.informer import Change, Informer
 from trainway.kube.resources import PODS
-
-Json = dict[str, Any]
 
 PATIENCE_S: Final = 120.0
 LINES: Final = 5000

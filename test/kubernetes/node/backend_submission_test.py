@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from cluster.access import Access
@@ -14,8 +14,8 @@ from shell_jobsets import ShellJobSet
 from trainway.backends.base import BackendSettings, Workload
 from trainway.backends.kubernetes.backend import KubernetesBackend
 from trainway.errors import ConflictError, UnavailableError
+from trainway.json_types import Json
 
-Json = dict[str, Any]
 Scene = Callable[[KubernetesBackend, Workload], Awaitable[None]]
 
 FORMS: Final = ("jobset", "jobs")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from chart_release import PATIENCE_S, PREVIOUS, Json, Release, release_cluster
+from chart_release import PATIENCE_S, PREVIOUS, Release, release_cluster
 from cluster.access import KubectlError
 from cluster.fixtures import ON_EXISTING
 from cluster.helm import NAMESPACE
@@ -22,6 +22,7 @@ from node_operator import shell_runtime, trainjob
 from upstream_crds import TRAINER, module_folder
 
 from trainway import __version__
+from trainway.json_types import Json
 from trainway.operator import manifests
 from trainway.operator.install import label
 from trainway.runtimes import names

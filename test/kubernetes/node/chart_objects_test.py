@@ -15,6 +15,7 @@ from cluster.helm import CHART, NAMESPACE, Helm, HelmError, settings
 
 from cluster import builds
 from trainway import __version__
+from trainway.json_types import Json
 from trainway.operator import manifests
 from trainway.operator.configuration_file import SCHEMA, parse_configuration
 from trainway.operator.manifests import Installation
@@ -22,7 +23,6 @@ from trainway.operator.options import Parser, add_run_arguments, load_config
 from trainway.operator.user_roles import user_roles
 from trainway.schema.structural import Schema
 
-Json = dict[str, Any]
 Key = tuple[str, str, str]
 
 HOOK = "helm.sh/hook"

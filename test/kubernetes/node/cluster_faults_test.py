@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import Popen
-from typing import Any
 
 import pytest
 from cluster.fixtures import ON_EXISTING, fresh_namespace
@@ -29,7 +28,7 @@ from installation import Installation, installed
 from node_operator import shell_runtime, trainjob
 from shell_jobsets import ShellJobSet
 
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 OUTAGE_S = 30.0
 # Waits until a test lets it go on.

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from cluster.access import Access
@@ -12,7 +12,8 @@ from node_operator import NodeOperator, trainjob
 from operator_process import OperatorProcess
 from queueing import JOBSET_LABEL, UNTIL_TOLD, Queues, mpi_gang, runtime
 
-Json = dict[str, Any]
+from trainway.json_types import Json
+
 Gang = Callable[[str, int], list[Json]]
 
 SEAT: Final = "trainway.dev/seat"

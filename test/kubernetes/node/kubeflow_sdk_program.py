@@ -51,7 +51,8 @@ from kubeflow.trainer.options import (
     TrainingRuntimeSpecPatch,
 )
 
-Json = dict[str, Any]
+from trainway.json_types import Json
+
 Check = Callable[[TrainerClient, str], None]
 
 GROUP, VERSION, JOBS = "trainer.kubeflow.org", "v1alpha1", "trainjobs"

@@ -15,11 +15,10 @@ from host_programs import HostPrograms, with_host_programs
 from node_operator import NodeOperator
 from sdk_environment import run_program, user_kubeconfig
 
+from trainway.json_types import Json
 from trainway.operator import manifests
 from trainway.operator.manifests import Installation
 from trainway.runtimes import builtin_runtime
-
-Json = dict[str, Any]
 
 PROGRAM = Path(__file__).with_name("kubeflow_sdk_program.py")
 CHECKS = (

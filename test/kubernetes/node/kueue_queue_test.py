@@ -4,8 +4,6 @@ What is said of one kind of job holds for all: TrainJobs and MPIJobs, which our 
 JobSets, which the backend sends where there is no operator.
 """
 
-from typing import Any
-
 from queueing import (
     KINDS,
     TOLERATION,
@@ -15,7 +13,7 @@ from queueing import (
     node_labels,
 )
 
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 SPOT, STEADY = "spot", "steady"
 PREEMPTION = {"withinClusterQueue": "LowerPriority"}

@@ -1,7 +1,5 @@
 """A real Kueue and what depends on the kind of job: patches, partial admission, topology."""
 
-from typing import Any
-
 import pytest
 from node_operator import trainjob
 from queueing import (
@@ -17,7 +15,7 @@ from queueing import (
     train_gang,
 )
 
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 SPOT = "spot"
 HOST = "kubernetes.io/hostname"

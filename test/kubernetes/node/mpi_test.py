@@ -1,7 +1,6 @@
 """MPI in real pods: mpirun reaches the other pods over SSH, with the keys of the job."""
 
 import json
-from typing import Any
 
 from fragile_cluster import evict
 from node_operator import (
@@ -13,7 +12,7 @@ from node_operator import (
     trainjob,
 )
 
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 AS_ROOT = [
     {"name": "OMPI_ALLOW_RUN_AS_ROOT", "value": "1"},

@@ -9,6 +9,7 @@ from cluster.images import BUSYBOX, HOSTROOT
 from node_operator import NodeOperator
 
 from trainway.compiler.mpijob import ROLE_LABEL
+from trainway.json_types import Json
 from trainway.kube.client import Client
 from trainway.kube.connection import load_connection
 from trainway.kube.resources import CONFIG_MAPS, JOBSETS, MPIJOBS, PODS
@@ -16,7 +17,6 @@ from trainway.operator.mpijobs.roles import INDEX_LABEL
 from trainway.operator.mpijobs.testing import mpijob
 from trainway.operator.mpijobs.testing_cluster import Scene
 
-Json = dict[str, Any]
 Play = Callable[[Scene], Awaitable[None]]
 Run = Callable[[Play], None]
 

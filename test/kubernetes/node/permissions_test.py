@@ -25,6 +25,7 @@ from cluster.processes import wait_until
 from node_operator import shell_runtime, trainjob
 from upstream_crds import permissive_crd
 
+from trainway.json_types import Json
 from trainway.kube.certificates import CA_CERTIFICATE
 from trainway.kube.resources import (
     COSCHEDULING_POD_GROUPS,
@@ -35,8 +36,6 @@ from trainway.kube.resources import (
 from trainway.operator import manifests
 from trainway.operator.runtimes import FINALIZER
 from trainway.operator.tokens import audience
-
-Json = dict[str, Any]
 
 SPACE: Final = "jobs"
 PATIENCE_S: Final = 180.0

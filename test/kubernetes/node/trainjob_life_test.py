@@ -1,10 +1,8 @@
 """The life of a TrainJob in real pods: restart, suspension, deadline, time to live."""
 
-from typing import Any
-
 from node_operator import NodeOperator, shell_runtime, trainjob
 
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 # Ends with the status of its child, which a test can kill; the first process of a pod it cannot.
 FOREVER = {"numNodes": 2, "command": ["sh", "-c", "sleep 600; exit $?"]}

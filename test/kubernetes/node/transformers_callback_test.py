@@ -1,12 +1,11 @@
 """The callback that transformers brings along reports to our status server, from inside a pod."""
 
 from pathlib import Path
-from typing import Any
 
 from cluster.access import REPOSITORY
 from node_operator import NodeOperator, trainjob
 
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 PROGRAM = Path(__file__).with_name("tiny_transformer.py").relative_to(REPOSITORY)
 

@@ -14,13 +14,12 @@ from trainway.agent.host.keys import KeysError, public_key
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from trainway.agent.directory import Directory
     from trainway.agent.host.keys import AuthorizedKeys
     from trainway.agent.objects import Objects
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 FOLDER = "mpi"
 KEY, PEERS, KNOWN_HOSTS = f"{FOLDER}/key", f"{FOLDER}/peers.json", f"{FOLDER}/known_hosts"

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from trainway.agent.directory import Directory
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 FOLDER = "blobs"
 REFERENCE = "$blob"

@@ -21,9 +21,9 @@ from trainway.agent.launch import digest
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any
 
-    Json = dict[str, Any]
+    from trainway.json_types import Json
+
 
 PATIENCE = 20.0
 PAUSE = 0.02

@@ -14,11 +14,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable
-    from typing import Any
 
     from trainway.agent.event_loop import EventLoop
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 READ_SIZE = 1024 * 1024
 LINE_LIMIT = 256 * 1024 * 1024

@@ -16,13 +16,12 @@ from trainway.agent.pod_status import TERMINAL
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any
 
     from trainway.agent.directory import Directory
     from trainway.agent.journal import Journal
     from trainway.agent.journal_tail import JournalTail
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 CHUNK = 64 * 1024
 

@@ -10,8 +10,7 @@ import pytest
 from trainway.agent.directory import Directory
 from trainway.agent.host.feed import Feed, Position
 from trainway.agent.journal import Journal
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 LOG = "node-0-0.main.0.log"
 

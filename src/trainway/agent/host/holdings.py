@@ -12,11 +12,10 @@ import json
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any
 
     from trainway.agent.directory import Directory
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 FILE = "holdings.json"
 WHOLE = 1000

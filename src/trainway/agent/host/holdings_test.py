@@ -6,8 +6,7 @@ import pytest
 
 from trainway.agent.directory import Directory
 from trainway.agent.host.holdings import ABSENCE_SECONDS, CLUSTER_ABSENCE_SECONDS, Holdings
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 LIMITS = {"cpus": 4000, "memory": 100}
 

@@ -26,13 +26,12 @@ from trainway.agent.recovery import LostPod, clear_containers, kill_until_gone
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from trainway.agent.host.blobs import Blobs
     from trainway.agent.host.feed import Position
     from trainway.agent.host.machine import Machine
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 STATE = "host.json"
 PLAN = "plan.json"

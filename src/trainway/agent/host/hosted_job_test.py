@@ -16,8 +16,6 @@ import pytest
 from trainway.agent.host.testing import HERE, Client, HostJob, TestHost, host_agent
 from trainway.agent.testing import container, jobset, role
 
-Json = dict[str, Any]
-
 FOREVER = "echo up; exec sleep 1000"
 
 

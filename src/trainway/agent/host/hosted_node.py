@@ -13,15 +13,14 @@ from trainway.agent.node import Node
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any
 
     from trainway.agent.directory import Directory
     from trainway.agent.host.machine import Machine
     from trainway.agent.node import Recorder
     from trainway.agent.plan import Plan
     from trainway.agent.pod_identity import PodIdentity
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 TOKEN = "TRAINWAY_FENCING_TOKEN"  # noqa: S105 - the name of a variable
 WORK_DIRECTORY = "TRAINWAY_WORK_DIR"

@@ -11,12 +11,11 @@ from trainway.agent.plan import Plan
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from trainway.agent.directory import Directory
     from trainway.agent.host.machine import Machine
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 STATUS_FILES = {
     "certificate": "status/tls.crt",

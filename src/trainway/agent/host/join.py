@@ -19,9 +19,9 @@ from array import array
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
-    Json = dict[str, Any]
+    from trainway.json_types import Json
+
 
 NAME = "join.sock"
 POD_WORD = "trainway-pod="

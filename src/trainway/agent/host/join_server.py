@@ -23,15 +23,14 @@ from trainway.agent.processes import Listener
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
     from trainway.agent.container import Container
     from trainway.agent.directory import Directory
     from trainway.agent.event_loop import EventLoop, Timer
     from trainway.agent.pod import Pod
     from trainway.agent.processes import Process, ProcessTable
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
     Find = Callable[[str, str], "Pod | None"]
 
 PATIENCE = 60.0

@@ -8,11 +8,10 @@ import os
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Any
 
     from trainway.agent.directory import Directory
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 FOLDER = "logs"
 PIECE = 192 * 1024

@@ -9,14 +9,11 @@ import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from trainway.agent.host.testing import HERE, Client, HostJob, TestHost, host_agent
 from trainway.agent.testing import container, jobset, role
-
-Json = dict[str, Any]
 
 USER = b"ssh-ed25519 AAAAC3Nz me@laptop"
 PUBLIC = "ecdsa-sha2-nistp521 AAAAE2Vj"

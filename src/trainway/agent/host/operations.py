@@ -18,7 +18,6 @@ from trainway.agent.plan import PlanError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from trainway.agent.host.blobs import Blobs
     from trainway.agent.host.connection import Connection
@@ -26,8 +25,8 @@ if TYPE_CHECKING:
     from trainway.agent.host.hosted_job import HostedJob
     from trainway.agent.host.machine import Machine
     from trainway.agent.host.registry import JobRegistry
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 REFUSALS = (RefusedError, BlobError, RestoredError, PlanError)
 ERRORS = (*REFUSALS, KeyError, TypeError, ValueError, AttributeError, OSError)

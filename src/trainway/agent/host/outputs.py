@@ -16,11 +16,10 @@ from trainway.agent.host.restored import PART
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import Any
 
     from trainway.agent.directory import Directory
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
     Version = tuple[int, int]
 
 FOLDER = "output"

@@ -8,13 +8,12 @@ from trainway.agent.host.prober import Probe
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from trainway.agent.host.connection import Connection
     from trainway.agent.host.hosted_job import HostedJob
     from trainway.agent.host.machine import Machine
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 STEP_SECONDS = 1.0
 FENCED = "Fenced"

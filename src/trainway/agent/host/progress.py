@@ -10,13 +10,11 @@ from trainway.agent.status_port import HOST
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from trainway.agent.directory import Directory
     from trainway.agent.host.hosted_node import HostedNode
     from trainway.agent.status_endpoint import StatusEndpoint
-
-    Json = dict[str, Any]
+    from trainway.json_types import Json
 
 
 class Progress:

@@ -21,13 +21,12 @@ from trainway.agent.objects import Objects
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from trainway.agent.host.blobs import Blobs
     from trainway.agent.host.machine import Machine
     from trainway.agent.pod import Pod
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 JOBS = "jobs"
 OUTPUT = "output"

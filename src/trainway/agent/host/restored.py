@@ -10,11 +10,9 @@ from trainway.agent.directory import PRIVATE_FILE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from trainway.agent.directory import Directory
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 PART = ".trainway-part"
 DEFAULT_MODE = 0o644

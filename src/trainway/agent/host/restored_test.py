@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 from base64 import b64encode
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from trainway.agent.directory import Directory
 from trainway.agent.host.restored import PART, RestoredError, restore
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 MOMENT_NS = 1_700_000_000_123_456_789
 

@@ -23,9 +23,9 @@ from trainway.agent.variables import JOB_ID
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
-    Json = dict[str, Any]
+    from trainway.json_types import Json
+
 
 NAME = "trainway-rsh"
 EXIT_ERROR = 255

@@ -18,8 +18,7 @@ from typing import Any
 from trainway.agent import process_tree
 from trainway.agent.launch import host_command
 from trainway.agent.process_tree import marked
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 PATIENCE = 60.0
 HERE = "127.0.0.1"

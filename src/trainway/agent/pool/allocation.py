@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from trainway.agent.pool.autostop import Autostop
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
     Done = Callable[[Json], object]
 
     class AllocationHolder(Protocol):

@@ -10,7 +10,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    Json = dict[str, Any]
+    from trainway.json_types import Json
+
 
 FIRST_JOB_SECONDS = 60.0
 

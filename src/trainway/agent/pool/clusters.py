@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
     from trainway.agent.event_loop import Timer
     from trainway.agent.pool.allocation import AllocationHolder
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
     Answer = Callable[[Json], object]
 
 OPERATIONS = ("allocate", "release", "start", "autostop", "clusters")

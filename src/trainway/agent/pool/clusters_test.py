@@ -7,13 +7,13 @@ import pytest
 
 from trainway.agent.pool.clusters import Clusters
 from trainway.agent.pool.placement import Placement
+from trainway.json_types import Json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from trainway.agent.pool.allocation import Allocation
 
-Json = dict[str, Any]
 
 GIB = 2**30
 

@@ -14,8 +14,7 @@ from trainway.agent.event_loop import EventLoop
 from trainway.agent.pool.gang import Gang
 from trainway.agent.pool.placement import Placement
 from trainway.agent.testing import container, jobset, role
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 SPREAD = {"node-0-0": "a", "node-0-1": "b"}
 

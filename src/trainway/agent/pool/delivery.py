@@ -17,12 +17,12 @@ from trainway.agent.host.blobs import FOLDER, stored_files
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
-    from typing import Any, BinaryIO
+    from typing import BinaryIO
 
     from trainway.agent.directory import Directory
     from trainway.agent.pool.surroundings import Channel
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 BLOB_FROM = 1024
 PIECE = 192 * 1024

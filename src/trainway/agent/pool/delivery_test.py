@@ -1,15 +1,13 @@
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from trainway.agent.directory import Directory
 from trainway.agent.pool import delivery
 from trainway.agent.pool.delivery import Deliveries, Parcel
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 LARGE = "x" * 1025
 NAME = sha256(LARGE.encode()).hexdigest()

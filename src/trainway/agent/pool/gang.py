@@ -26,14 +26,12 @@ from trainway.agent.supervisor import Supervisor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from trainway.agent.control import Answer
     from trainway.agent.directory import Directory
     from trainway.agent.pool.remote_pod import RemotePod
     from trainway.agent.pool.surroundings import GangPool
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 UP, SILENT, LOST = "up", "silent", "lost"
 FLUSH_SECONDS = 1.0

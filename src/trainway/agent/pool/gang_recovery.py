@@ -11,9 +11,9 @@ from trainway.agent.recovery import Remembered
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
-    Json = dict[str, Any]
+    from trainway.json_types import Json
+
 
 FIRST_TOKEN = 1
 

@@ -16,13 +16,12 @@ from trainway.agent.pool.output_copies import OutputCopies, RefusedPathError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
-    from typing import Any
 
     from trainway.agent.directory import Directory
     from trainway.agent.journal import Journal
     from trainway.agent.pool.gang_recovery import GangMemory
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 COPIED = ("event", "progress")
 """Records that go into the journal as they are."""

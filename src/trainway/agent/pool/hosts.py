@@ -15,14 +15,13 @@ from trainway.agent.pool.ssh_failure import SILENCE
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
-    from typing import Any
 
     from trainway.agent.event_loop import EventLoop, Timer
     from trainway.agent.pool.lease import HostLease
     from trainway.agent.pool.link import Archive
     from trainway.agent.pool.ssh_failure import Failure
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 PING_SECONDS = 1.0
 FIRST_SECONDS = 10.0

@@ -15,8 +15,7 @@ from trainway.agent.pool import link as link_module
 from trainway.agent.pool.hosts import Host, Hosts, HostsListener
 from trainway.agent.pool.link import Archive, Link
 from trainway.agent.pool.ssh_failure import Failure
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 PATIENCE = 60.0
 STAND_IN = """

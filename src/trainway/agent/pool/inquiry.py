@@ -10,9 +10,8 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any
 
-    Json = dict[str, Any]
+    from trainway.json_types import Json
 
 
 class Suspect:

@@ -9,14 +9,13 @@ from trainway.agent.pool.remote_pod import is_disrupted
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from abc import abstractmethod
-    from typing import Any, Protocol
+    from typing import Protocol
 
     from trainway.agent.event_loop import Timetable
     from trainway.agent.pool.delivery import Deliveries
     from trainway.agent.pool.host_reports import HostReports
     from trainway.agent.pool.remote_pods import GangPods
-
-    Json = dict[str, Any]
+    from trainway.json_types import Json
 
     class IntakeOwner(Protocol):
         """The gang, as far as it matters here."""

@@ -10,11 +10,10 @@ from trainway.agent.pool.placement import WHOLE, Amount, Room, thousandths
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
-    from typing import Any
 
     from trainway.agent.pool.placement import Placement
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
     Held = list[tuple[str, Amount, list[str]]]
 
 

@@ -1,12 +1,10 @@
 from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
 
 from trainway.agent.pool.ledger import Capacity, Ledger
 from trainway.agent.pool.placement import Placement
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 FACTS: Json = {"cpus": 8, "memory": 1024, "gpus": ["0", "1"]}
 

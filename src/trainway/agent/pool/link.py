@@ -21,11 +21,10 @@ from trainway.agent.pool.ssh_failure import Failure, explain, not_startable
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any
 
     from trainway.agent.event_loop import EventLoop, Timer
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 RETRY_SECONDS = 2.0
 CONNECT_SECONDS = 15.0

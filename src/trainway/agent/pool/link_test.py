@@ -4,7 +4,6 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,8 +12,7 @@ from trainway.agent.pool import link as link_module
 from trainway.agent.pool.link import ROOM, Archive, Link, LinkListener
 from trainway.agent.pool.ssh_command import BAD_COPY, copy_script
 from trainway.agent.pool.ssh_failure import Failure
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 PATIENCE = 60.0
 ECHO = """

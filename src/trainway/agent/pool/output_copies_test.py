@@ -7,8 +7,7 @@ import pytest
 from trainway.agent.directory import Directory
 from trainway.agent.pool import output_copies
 from trainway.agent.pool.output_copies import OutputCopies, RefusedPathError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 WHEN = 1_700_000_000_123_456_789
 

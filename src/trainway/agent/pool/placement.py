@@ -11,9 +11,9 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Any
 
-    Json = dict[str, Any]
+    from trainway.json_types import Json
+
     Choice = tuple["Room", list[str]]
 
 WHOLE = 1000

@@ -16,8 +16,7 @@ from trainway.agent.pool.placement import (
     shortage,
     thousandths,
 )
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 GIB = 2**30
 

@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from trainway.agent.pool.link import Archive
     from trainway.agent.pool.socket import PoolSocket
     from trainway.agent.pool.state import State
-
-    Json = dict[str, Any]
+    from trainway.json_types import Json
 
 
 class Pool(HostsListener):

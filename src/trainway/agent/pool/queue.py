@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from trainway.agent.pool.ledger import Ledger
     from trainway.agent.pool.placement import Placement, Room
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 QUEUED, NO_ROOM, NO_HOSTS = "Queued", "NoRoom", "NoHosts"
 TURN = "waits for its turn"

@@ -1,5 +1,4 @@
 from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
 
@@ -13,8 +12,7 @@ from trainway.agent.pool.queue import (
     Notices,
     decide,
 )
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 @dataclass(frozen=True)

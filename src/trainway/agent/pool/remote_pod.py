@@ -13,12 +13,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from abc import abstractmethod
     from collections.abc import Callable
-    from typing import Any, Protocol
+    from typing import Protocol
 
     from trainway.agent.pod_identity import PodIdentity
     from trainway.agent.pod_registry import AnyPod
-
-    Json = dict[str, Any]
+    from trainway.json_types import Json
 
     class Dispatcher(Protocol):
         """What a pod needs of its gang."""

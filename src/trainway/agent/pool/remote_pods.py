@@ -10,7 +10,7 @@ from trainway.agent.pool.remote_pod import RemotePod
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any, Protocol
+    from typing import Protocol
 
     from trainway.agent.clock import Clock
     from trainway.agent.event_loop import Timetable
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from trainway.agent.journal import Journal
     from trainway.agent.pod_identity import PodIdentity
     from trainway.agent.pod_registry import AnyPod, PodRegistry
-
-    Json = dict[str, Any]
+    from trainway.json_types import Json
 
     class PodsOwner(Protocol):
         """Who runs the job, as far as its pods know it."""

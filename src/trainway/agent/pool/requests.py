@@ -12,12 +12,10 @@ from trainway.agent.pool.clusters import OPERATIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from trainway.agent.control import Answer
     from trainway.agent.pool.pool import Pool
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 JOB_OPERATIONS = ("cancel", "suspend", "resume", "forget")
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from trainway.agent.pool.hosts import Host
     from trainway.agent.pool.placement import Placement
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 HELD = "held"
 """The answer of a host."""

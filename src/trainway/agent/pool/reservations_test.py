@@ -1,13 +1,11 @@
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
 from trainway.agent.pool.ledger import Capacity
 from trainway.agent.pool.placement import Placement
 from trainway.agent.pool.reservations import Reservations, used_by
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 class Entry:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from trainway.agent.pool.ledger import Ledger
     from trainway.agent.pool.placement import Placement
     from trainway.agent.pool.pool import Pool
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 UNUSABLE = "HostUnusable"
 POSITIONS_SECONDS = 1.0

@@ -17,14 +17,12 @@ from trainway.agent.control import ControlServer
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from trainway.agent.control import Answer, Connection
     from trainway.agent.directory import Directory
     from trainway.agent.event_loop import EventLoop
     from trainway.agent.journal import Journal
-
-    Json = dict[str, Any]
+    from trainway.json_types import Json
 
 
 class PoolSocket(ControlServer):

@@ -11,9 +11,8 @@ import shlex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 GREETING = "trainway-connected"
 """The first line from the other side: from then on the host may hear what we say."""

@@ -2,12 +2,12 @@ import shlex
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from trainway.agent.pool import ssh_command
 from trainway.agent.pool.ssh_command import connect_arguments, copy_arguments, login
+from trainway.json_types import Json
 
 CONNECT = (
     'exec sh -c \'f="$HOME/.trainway/agent/d1.pyz"; '
@@ -29,7 +29,6 @@ COPY = (
     "exit 83'"
 )
 
-Json = dict[str, Any]
 OPTIONS = [
     "-T",
     "-o", "BatchMode=yes",

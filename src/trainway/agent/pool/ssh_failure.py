@@ -12,9 +12,8 @@ from trainway.agent.pool.ssh_command import BAD_COPY, NO_FOLDER, NO_PYTHON, OLD_
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 KEPT = 8192
 """How much of what was said is looked at: the last of it."""

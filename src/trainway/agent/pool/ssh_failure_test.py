@@ -1,12 +1,10 @@
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
 from trainway.agent.pool.ssh_command import NO_PYTHON, OLD_PYTHON
 from trainway.agent.pool.ssh_failure import explain, not_startable
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 HOST: Json = {"name": "a1", "destination": "me@a1", "port": 2222}
 CHANGED = b"""@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@

@@ -7,13 +7,12 @@ import re
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
     from trainway.agent.pool.placement import Placement
     from trainway.agent.pool.remote_pod import RemotePod
     from trainway.agent.pool.surroundings import HostFacts
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 TOKEN_VARIABLE = "TRAINWAY_FENCING_TOKEN"  # noqa: S105 - the name of a variable

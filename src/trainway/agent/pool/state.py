@@ -12,11 +12,9 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from trainway.agent.directory import Directory
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 NAME = "state.jsonl"
 COMPACT_BYTES = 4 * 1024 * 1024

@@ -6,13 +6,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from abc import abstractmethod
     from collections.abc import Callable, Mapping
-    from typing import Any, Protocol
+    from typing import Protocol
 
     from trainway.agent.clock import Clock
     from trainway.agent.event_loop import Timetable
     from trainway.agent.pool.gang import Gang
-
-    Json = dict[str, Any]
+    from trainway.json_types import Json
 
     class HostFacts(Protocol):
         """One host."""

@@ -19,8 +19,7 @@ from typing import Any
 from trainway.agent import process_tree
 from trainway.agent.launch import PACKAGE, host_command
 from trainway.agent.testing import PATIENCE, AgentJob, asked, connected
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 def demand(spec: Json, **amounts: float) -> list[Json]:

@@ -10,11 +10,10 @@ import re
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
 
     from trainway.agent.plan import Plan
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 _REPEATED = re.compile(r"(\d+)(?:\(x(\d+)\))?")
 _FOR_STEPS = re.compile(

@@ -17,8 +17,7 @@ from trainway.agent.slurm.allocation import (
     step_environment,
 )
 from trainway.agent.testing import container, jobset, role
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 @dataclass(frozen=True)

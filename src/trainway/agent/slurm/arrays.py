@@ -10,12 +10,11 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any
 
     from trainway.agent.event_loop import EventLoop, Timer
     from trainway.agent.slurm.files.job_files import JobFiles
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
     Go = Callable[["ArrayPlace", dict[int, JobFiles]], None]
 
 ARRAYS = "arrays"

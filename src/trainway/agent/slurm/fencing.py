@@ -19,11 +19,10 @@ from trainway.agent.journal import Journal
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from typing import Any
 
     from trainway.agent.directory import Directory
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 TOKEN, HEARTBEAT, LEFT = "token", "heartbeat", "left"
 INTERRUPT, FENCE = "interrupt", "fence"

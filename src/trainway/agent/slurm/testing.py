@@ -23,8 +23,7 @@ from trainway.agent import process_tree
 from trainway.agent.launch import PACKAGE, write_zip
 from trainway.agent.slurm.files.job_files import FOLDERS
 from trainway.agent.slurm.files.parcel import pack
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 PATIENCE = 60.0
 SRUN = """

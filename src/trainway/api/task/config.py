@@ -1,7 +1,7 @@
 """`config`: the part of the configuration that a single task may override, and hooks."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from trainway.api.task.shape import (
     FLAG,
@@ -17,9 +17,8 @@ from trainway.api.task.shape import (
     Word,
     check,
 )
+from trainway.json_types import Json
 from trainway.schema.field import FieldError, Path, invalid
-
-Json = dict[str, Any]
 
 _ANY: Final = Anything()
 _OBJECT: Final = Table(_ANY, nullable=True, says="an object")

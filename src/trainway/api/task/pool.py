@@ -1,12 +1,11 @@
 """`pool`: workers that wait for jobs. It is checked here; running it comes later."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from trainway.api.task.shape import COUNT, POSITIVE, Number, Record
+from trainway.json_types import Json
 from trainway.schema.field import FieldError, Path, invalid, required
-
-Json = dict[str, Any]
 
 SHAPE: Final = Record(
     {

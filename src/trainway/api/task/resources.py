@@ -24,9 +24,8 @@ from trainway.api.task.shape import (
     check,
     exclusive,
 )
+from trainway.json_types import Json
 from trainway.schema.field import FieldError, Path, forbidden, invalid
-
-Json = dict[str, Any]
 
 DISK_TIERS: Final = ("low", "medium", "high", "ultra", "best")
 DEFAULT_DISK: Final = 256

@@ -1,7 +1,7 @@
 """`service`: a task that answers requests. It is checked here; running it comes later."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from trainway.api.task.accelerators import parse as parse_accelerator
 from trainway.api.task.amounts import PORTS, port_ranges
@@ -18,9 +18,8 @@ from trainway.api.task.shape import (
     Word,
     exclusive,
 )
+from trainway.json_types import Json
 from trainway.schema.field import FieldError, Path, invalid, required
-
-Json = dict[str, Any]
 
 _PATH: Final = Text(r"/.*", "a path must start with /")
 _TIME: Final = Number()

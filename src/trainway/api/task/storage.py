@@ -18,9 +18,8 @@ from trainway.api.task.shape import (
     Word,
     step,
 )
+from trainway.json_types import Json
 from trainway.schema.field import FieldError, Path, forbidden, invalid, required
-
-Json = dict[str, Any]
 
 WORKDIR: Final = "~/sky_workdir"
 STORES: Final = (

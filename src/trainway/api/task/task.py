@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, Final
+from typing import Final
 
 from trainway.api.task import config, pool, recovery, resources, service, storage, variables, volume
 from trainway.api.task.recovery import Recovery
@@ -25,9 +25,8 @@ from trainway.api.task.shape import (
 from trainway.api.task.storage import FileMount
 from trainway.api.task.variables import Overrides
 from trainway.api.task.volume import VolumeMount
+from trainway.json_types import Json
 from trainway.schema.field import ErrorType, FieldError, Path, invalid
-
-Json = dict[str, Any]
 
 NAME: Final = Text(
     r"[a-zA-Z0-9]+(?:[._-]{1,2}[a-zA-Z0-9]+)*",

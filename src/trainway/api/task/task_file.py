@@ -13,10 +13,9 @@ from trainway.api.task.shape import FLAG, TEXT, Either, Items, Record, Table, Wo
 from trainway.api.task.task import Task
 from trainway.api.task.variables import Overrides
 from trainway.api.yaml_composer import compose
+from trainway.json_types import Json
 from trainway.schema.field import FieldError, duplicate, invalid, required
 from trainway.schema.validation import closest
-
-Json = dict[str, Any]
 
 SERIAL: Final = "serial"
 PARALLEL: Final = "parallel"

@@ -11,9 +11,8 @@ from typing import Any, Final
 
 from trainway.api.task.task_file import TaskFile, read_documents
 from trainway.api.task.variables import MASK
+from trainway.json_types import Json
 from trainway.schema.field import FieldError, invalid, required
-
-Json = dict[str, Any]
 
 API_VERSION: Final = "trainway.dev/v1alpha1"
 KIND: Final = "Task"

@@ -18,9 +18,8 @@ from trainway.api.task.shape import (
     check,
     step,
 )
+from trainway.json_types import Json
 from trainway.schema.field import FieldError, Path, forbidden, invalid, required
-
-Json = dict[str, Any]
 
 TYPES: Final = ("k8s-pvc", "k8s-hostpath", "runpod-network-volume")
 ACCESS_MODES: Final = ("ReadWriteOnce", "ReadWriteOncePod", "ReadWriteMany", "ReadOnlyMany")

@@ -4,7 +4,7 @@ import asyncio
 import shlex
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trainway.agent.pool.ssh_command import login
 from trainway.backends.agent_socket import AgentError
@@ -14,8 +14,7 @@ from trainway.backends.slurm import holding
 from trainway.backends.slurm.sites import FAMILY as SLURM
 from trainway.backends.ssh.pool_agent import PoolAgent
 from trainway.errors import InvalidError, NotFoundError, TrainwayError, UnavailableError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 _PATIENCE_S: Final = 10.0
 """How long to wait until all hosts of a pool have said what they have."""

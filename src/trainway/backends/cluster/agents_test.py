@@ -1,6 +1,5 @@
 import asyncio
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -8,8 +7,7 @@ from trainway.backends.cluster import agents
 from trainway.backends.cluster.agents import ClusterAgents
 from trainway.backends.cluster.host_amounts import HostAmounts
 from trainway.backends.ssh.pool_agent import PoolAgent
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 READY: Json = {"name": "a", "cpus": 2.0, "memory": 4.0, "gpus": ["0"]}
 AWAY: Json = {"name": "b", "message": "no route to it"}

@@ -7,7 +7,6 @@ its pods meet on the loopback address.
 import asyncio
 import posixpath
 from dataclasses import replace
-from typing import Any
 
 from trainway.agent.pool.allocation import Allocation, never_fits, requested
 from trainway.agent.pool.placement import Placement, shortage
@@ -23,8 +22,7 @@ from trainway.backends.ssh.planning import PoolRequest
 from trainway.compiler.network import JobIdentity, Network
 from trainway.errors import ConflictError, TrainwayError
 from trainway.jobset.model import replicated_jobs
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 class ClusterBackend(PoolBackend):

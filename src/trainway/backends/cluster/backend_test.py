@@ -1,7 +1,6 @@
 import asyncio
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,8 +12,7 @@ from trainway.backends.registry import Registry
 from trainway.compiler.network import JobIdentity
 from trainway.errors import ConflictError, NotFoundError, UsageError
 from trainway.jobset.quantity import Quantity
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 GIB = 2**30
 

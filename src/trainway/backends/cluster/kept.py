@@ -8,13 +8,12 @@ import json
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trainway.backends.local.jobdir import PRIVATE_DIR, write_private
 from trainway.errors import NotFoundError, TrainwayError, UsageError
+from trainway.json_types import Json
 from trainway.schema.validation import closest
-
-Json = dict[str, Any]
 
 _FILE: Final = "cluster.json"
 _WORKING: Final = "workdir"

@@ -1,7 +1,7 @@
 """Which pool agent keeps a cluster, and on which hosts."""
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trainway.agent import launch
 from trainway.backends.base import Capacity
@@ -15,8 +15,7 @@ from trainway.backends.ssh.login_fields import COPY
 from trainway.backends.ssh.sites import FAMILY as SSH
 from trainway.backends.ssh.sites import ConfiguredPools, Site
 from trainway.errors import UsageError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 LOCAL: Final = "local"
 LOCAL_POOL: Final = "local-clusters"

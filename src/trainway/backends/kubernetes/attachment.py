@@ -5,8 +5,7 @@ from typing import Any, Final
 
 from trainway.backends.kubernetes.pods import Place, newest, place_of
 from trainway.errors import ConflictError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 _DEFAULT_CONTAINER: Final = "kubectl.kubernetes.io/default-container"
 _FIRST_ROLES: Final = ("launcher", "node")

@@ -1,11 +1,8 @@
-from typing import Any
-
 import pytest
 
 from trainway.backends.kubernetes.attachment import attachment, default_container
 from trainway.errors import ConflictError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 HANDLE = {"id": "i", "name": "a", "namespace": "n", "context": "c", "kubeconfig": ["/k"]}
 

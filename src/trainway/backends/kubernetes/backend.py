@@ -33,13 +33,13 @@ from trainway.backends.local.jobdir import JobDir
 from trainway.backends.spool import SpoolBackend
 from trainway.compiler.network import JobIdentity, KubernetesNetwork
 from trainway.errors import TrainwayError, UnavailableError
+from trainway.json_types import Json
 from trainway.kube.user_rights import LOGS, Right, missing_words
 
 if TYPE_CHECKING:
     from trainway.backends.kubernetes.cluster import Cluster
     from trainway.backends.kubernetes.watching import JobWatch
 
-Json = dict[str, Any]
 
 _LOOK_S: Final = 10.0
 

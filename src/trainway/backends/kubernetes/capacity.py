@@ -12,8 +12,7 @@ from trainway.backends.base import Capacity
 from trainway.backends.pools import Limit, Pool
 from trainway.jobset.quantity import ZERO, Quantity
 from trainway.jobset.requests import Resources, pod_requests
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 _PRODUCTS: Final = (
     "nvidia.com/gpu.product",

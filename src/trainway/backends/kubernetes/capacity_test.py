@@ -1,10 +1,7 @@
-from typing import Any
-
 from trainway.backends.kubernetes.capacity import capacity_of, limits_of, pool_name
 from trainway.backends.pools import Limit, Pool
 from trainway.jobset.quantity import Quantity
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 Q = Quantity.parse
 

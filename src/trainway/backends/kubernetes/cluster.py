@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trainway.backends.base import Capacity, Check, Handle
 from trainway.backends.kubernetes.capacity import capacity_of
@@ -29,6 +29,7 @@ from trainway.backends.kubernetes.session import Session, connect, offer_of, rea
 from trainway.backends.kubernetes.uploads import ARCHIVE
 from trainway.backends.kubernetes.watching import JobWatch
 from trainway.errors import ConflictError, ForbiddenError, TrainwayError, UnavailableError
+from trainway.json_types import Json
 from trainway.kube import resources
 from trainway.kube.access_reviews import missing_rights
 from trainway.kube.client import Client
@@ -46,8 +47,6 @@ from trainway.kube.kubeconfig import KubeconfigError
 from trainway.kube.resources import Resource, resource_of
 from trainway.kube.user_rights import Right, Task, grant_hint, missing_words, needed
 from trainway.kube.webhook_failure import webhook_failure
-
-Json = dict[str, Any]
 
 _MANAGER: Final = "trainway"
 _GRACE_S: Final = 60.0

@@ -2,7 +2,6 @@ import asyncio
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,11 +15,10 @@ from trainway.backends.kubernetes.container_log import (
 )
 from trainway.backends.kubernetes.kept_log import KeptLog
 from trainway.backends.kubernetes.pods import Place
+from trainway.json_types import Json
 from trainway.kube.client import Client
 from trainway.kube.connection import Connection, Endpoint
 from trainway.kube.credentials import TokenFile
-
-Json = dict[str, Any]
 
 RUNNING: Json = {"running": {"startedAt": "2026-11-15T05:10:00Z"}}
 ENDED: Json = {"terminated": {"exitCode": 1}}

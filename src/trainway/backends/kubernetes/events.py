@@ -1,9 +1,8 @@
 """The events that a cluster records about the objects of a job, as the journal has them. Pure."""
 
 from collections.abc import Collection
-from typing import Any
 
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 def object_of(event: Json) -> tuple[str, str]:

@@ -11,12 +11,11 @@ import io
 import tarfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from trainway.errors import InvalidError
 from trainway.jobset.model import replicated_jobs
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 LIMIT: Final = 900_000
 """Bytes of a ConfigMap's content; the API server takes 1 MiB of it."""

@@ -12,10 +12,9 @@ import yaml
 
 from trainway.backends.kubernetes.files import LIMIT, is_too_large, planned, unpack_command
 from trainway.errors import InvalidError
+from trainway.json_types import Json
 
 GOLDEN = Path(__file__).parent / "testdata" / "upload.yaml"
-
-Json = dict[str, Any]
 
 
 def config_map(name: str, **data: str) -> Json:

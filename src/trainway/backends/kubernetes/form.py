@@ -7,11 +7,10 @@ what we compiled. JOBS is for a cluster without JobSet, and loses some of it.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from trainway.errors import UsageError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 ANNOTATION: Final = "trainway.dev/kubernetes-form"
 VARIABLE: Final = "TRAINWAY_KUBERNETES_FORM"

@@ -14,8 +14,7 @@ from trainway.backends.kubernetes.form import (
     choose,
 )
 from trainway.errors import UsageError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 EVERYTHING = frozenset({"batch/v1", JOBSET_API, MPIJOB_API, TRAINJOB_API})
 TORCH = ("ClusterTrainingRuntime", "torch")

@@ -6,15 +6,14 @@ earlier server, is not recorded again.
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from trainway.backends.kubernetes import events
 from trainway.backends.kubernetes.pods import Age, age_of, lost_record, place_of
 from trainway.backends.kubernetes.pods import record_of as pod_record
 from trainway.backends.kubernetes.waiting import Waiting
 from trainway.jobset.status import conditions_of, find_condition, find_true
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 SUBMITTED: Final = "submitted"
 _ENDS: Final = (("Completed", True), ("Complete", True), ("Succeeded", True), ("Failed", False))

@@ -1,5 +1,4 @@
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
@@ -14,8 +13,8 @@ from trainway.backends.kubernetes.gang import (
 )
 from trainway.backends.kubernetes.testing import TIME, pod
 from trainway.backends.kubernetes.waiting import Waiting
+from trainway.json_types import Json
 
-Json = dict[str, Any]
 RUNNING = {"phase": "Running"}
 LATER = "2026-11-15T05:00:09Z"
 

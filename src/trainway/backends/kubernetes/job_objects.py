@@ -1,15 +1,14 @@
 """The objects of one job, among all that the informers of its namespace know."""
 
-from typing import Any, Final
+from typing import Final
 
 from trainway.backends.base import Handle
 from trainway.backends.kubernetes import session as sessions
 from trainway.backends.kubernetes.form import Form
 from trainway.backends.kubernetes.planning import JOB_ID
 from trainway.backends.kubernetes.session import Key, Session
+from trainway.json_types import Json
 from trainway.kube import resources
-
-Json = dict[str, Any]
 
 TOPS: Final[dict[str, Key]] = {
     "TrainJob": sessions.TRAINJOBS,

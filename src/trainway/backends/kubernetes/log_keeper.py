@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trainway.agent.log_limit import DEFAULT, LogLimit
 from trainway.backends.kubernetes.container_log import ContainerLog, Slots, Source, state_of
@@ -18,9 +18,8 @@ from trainway.backends.kubernetes.kept_log import KeptLog, Readers
 from trainway.backends.kubernetes.pods import Place, place_of
 from trainway.backends.logs.files import log_files
 from trainway.backends.logs.results import Results
+from trainway.json_types import Json
 from trainway.kube.client import Client
-
-Json = dict[str, Any]
 
 _PRIVATE: Final = 0o700
 _FINISH_S: Final = 30.0

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from trainway.jobset.model import ReplicatedJob, replicated_jobs
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 PREFIX: Final = "jobset.sigs.k8s.io/"
 EXCLUSIVE: Final = "alpha.jobset.sigs.k8s.io/exclusive-topology"

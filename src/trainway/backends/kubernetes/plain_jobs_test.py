@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from trainway.backends.kubernetes.plain_jobs import jobs_of, losses, policy_of, service_of
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 def role(name: str, replicas: int = 1, **more: Any) -> Json:

@@ -7,12 +7,11 @@ when another is ready. This backend does so while it watches: `steps` says what 
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from trainway.backends.kubernetes.pods import ROLE, is_ready
 from trainway.jobset.status import conditions_of, find_true
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 _COUNTS: Final = ("ready", "succeeded", "failed", "active", "suspended")
 _JOB_NAME: Final = "batch.kubernetes.io/job-name"

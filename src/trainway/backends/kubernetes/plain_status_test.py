@@ -5,8 +5,7 @@ import pytest
 
 from trainway.backends.kubernetes.plain_status import Step, status_of, steps, with_ready
 from trainway.backends.kubernetes.testing import TIME, plain_job, pod
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 def policy(*roles: str, **more: Any) -> Json:

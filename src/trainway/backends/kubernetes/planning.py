@@ -18,8 +18,7 @@ from trainway.backends.kubernetes.infra import POD, Infra
 from trainway.backends.masking import masked_object
 from trainway.compiler.mpi_workers import replaceable
 from trainway.jobset.model import replicated_jobs
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 JOB_ID: Final = "trainway.dev/job-id"
 """The label of everything we send, by which it is found and known again."""

@@ -17,8 +17,7 @@ from trainway.backends.kubernetes.form import (
 )
 from trainway.backends.kubernetes.infra import Infra
 from trainway.backends.kubernetes.planning import losses, owned, plan
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 TESTDATA = Path(__file__).parent / "testdata"
 INFRA = Infra(("/home/me/.kube/config",), "test", "", "ml")

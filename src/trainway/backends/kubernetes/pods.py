@@ -7,7 +7,7 @@ newest counts.
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 JOBSET_NAME: Final = "jobset.sigs.k8s.io/jobset-name"
 ROLE: Final = "jobset.sigs.k8s.io/replicatedjob-name"

@@ -1,5 +1,4 @@
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
@@ -15,8 +14,7 @@ from trainway.backends.kubernetes.pods import (
     record_of,
 )
 from trainway.backends.kubernetes.testing import TIME, pod
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 def test_a_pod_of_a_jobset_has_a_place() -> None:

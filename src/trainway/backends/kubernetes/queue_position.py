@@ -1,11 +1,10 @@
 """Which place a job has in its queue, where Kueue serves its visibility API."""
 
-from typing import Any, Final
+from typing import Final
 
+from trainway.json_types import Json
 from trainway.kube.client import Client
 from trainway.kube.errors import ApiError, ObjectNotFound
-
-Json = dict[str, Any]
 
 _VERSIONS: Final = ("v1beta2", "v1beta1")
 _GROUP: Final = "visibility.kueue.x-k8s.io"

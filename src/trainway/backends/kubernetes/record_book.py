@@ -9,11 +9,10 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trainway.backends import job_file
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 NAME: Final = "journal.jsonl"
 

@@ -10,7 +10,7 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, Final
+from typing import Final
 
 from trainway.backends.kubernetes.container_log import Slots
 from trainway.backends.kubernetes.form import TRAINJOB_API, Offer, apis_of
@@ -18,6 +18,7 @@ from trainway.backends.kubernetes.infra import POD
 from trainway.backends.kubernetes.planning import JOB_ID
 from trainway.backends.kubernetes.pods import JOBSET_NAME, MPI_JOB, gang_of, kept
 from trainway.backends.kubernetes.queue_position import QueuePositions
+from trainway.json_types import Json
 from trainway.kube import resources
 from trainway.kube.client import Client
 from trainway.kube.connection import load_connection
@@ -25,7 +26,6 @@ from trainway.kube.errors import ObjectNotFound, Refused
 from trainway.kube.informer import Change, Informer, Keep
 from trainway.kube.resources import Resource
 
-Json = dict[str, Any]
 Listener = Callable[[Resource, Change], None]
 Key = tuple[Resource, str]
 """A resource, and the labels by which its objects are chosen."""

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 TIME: Final = "2026-11-15T05:00:00Z"
 _PREFIX: Final = "jobset.sigs.k8s.io/"

@@ -11,18 +11,18 @@ import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trainway.backends.job_threads import job_threads
 from trainway.backends.kubernetes.files import INIT, unpack_command
 from trainway.errors import TrainwayError
+from trainway.json_types import Json
 from trainway.kube.backoff import Backoff
 from trainway.kube.client import Client
 from trainway.kube.errors import ObjectNotFound
 from trainway.kube.execution import Outcome, execute
 from trainway.kube.requests import Execution
 
-Json = dict[str, Any]
 Send = Callable[[str, tuple[str, ...], bytes], Awaitable[Outcome]]
 """Runs a command in the waiting container of a pod, with that input."""
 

@@ -4,12 +4,11 @@ from pathlib import Path
 from typing import Any, cast
 
 from trainway.backends.kubernetes.uploads import ARCHIVE, Uploads, is_waiting
+from trainway.json_types import Json
 from trainway.kube.backoff import Backoff
 from trainway.kube.client import Client
 from trainway.kube.errors import ObjectNotFound, ServerUnavailable
 from trainway.kube.execution import Outcome
-
-Json = dict[str, Any]
 
 
 def pod(name: str, state: str = "running", **metadata: Any) -> Json:

@@ -7,7 +7,7 @@ compiler has no part in it: what an operator makes of a TrainJob stays as upstre
 
 import copy
 from collections.abc import Iterable
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from trainway.agent.variables import (
     DEFAULTS,
@@ -21,8 +21,7 @@ from trainway.agent.variables import (
 )
 from trainway.backends.kubernetes.pods import MPI_INDEX
 from trainway.jobset.model import replicated_jobs
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 OUTPUT: Final = "/opt/trainway/output"
 """The output directory of a pod: a volume that lasts as long as the pod."""

@@ -2,8 +2,7 @@ from typing import Any
 
 from trainway.agent.variables import VARIABLES
 from trainway.backends.kubernetes.variables import OUTPUT, Told, in_jobset, in_source
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 TOLD = Told("0123456789ab", "demo")
 

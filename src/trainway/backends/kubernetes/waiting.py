@@ -12,9 +12,8 @@ from typing import Any, Final
 from trainway.backends.kubernetes.events import object_of, time_of
 from trainway.backends.kubernetes.unschedulable import condensed
 from trainway.jobset.status import find_true
+from trainway.json_types import Json
 from trainway.kube.webhook_failure import webhook_failure
-
-Json = dict[str, Any]
 
 QUEUE_NAME: Final = "kueue.x-k8s.io/queue-name"
 

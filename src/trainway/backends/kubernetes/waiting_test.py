@@ -4,8 +4,7 @@ from typing import Any
 import pytest
 
 from trainway.backends.kubernetes.waiting import Waiting, why, why_job
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 POD_SPEC: Json = {"containers": [{"name": "main", "image": "reg.io/team/train:7"}]}
 

@@ -9,7 +9,7 @@ import logging
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from typing import Any, Final
+from typing import Final
 
 from trainway.agent.log_limit import DEFAULT, REASON
 from trainway.backends.base import Handle, Update
@@ -34,13 +34,12 @@ from trainway.backends.kubernetes.uploads import Uploads
 from trainway.backends.kubernetes.waiting import Waiting, why_job
 from trainway.errors import TrainwayError
 from trainway.jobset.status import conditions_of, find_true
+from trainway.json_types import Json
 from trainway.kube import resources
 from trainway.kube.backoff import Backoff
 from trainway.kube.errors import ObjectNotFound
 from trainway.kube.informer import Change
 from trainway.kube.resources import Resource
-
-Json = dict[str, Any]
 
 CANCELLED: Final = Verdict(False, "Cancelled", "it was cancelled")
 DELETED: Final = Verdict(False, "Deleted", "its objects were removed from the cluster")

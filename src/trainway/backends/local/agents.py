@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
 
 from trainway.backends import agent_socket
 from trainway.backends.agent_socket import (
@@ -16,8 +15,7 @@ from trainway.backends.agent_socket import (
 from trainway.backends.base import Update
 from trainway.backends.local import journal
 from trainway.backends.local.jobdir import JobDir
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 __all__ = ["AgentError", "AgentLostError", "Agents"]
 

@@ -13,7 +13,6 @@ from trainway.backends.base import AgentStartError
 from trainway.backends.local.agents import AgentError, AgentLostError, Agents
 from trainway.backends.local.jobdir import JobDir
 
-Json = dict[str, Any]
 Speaker = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 

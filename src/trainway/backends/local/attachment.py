@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from trainway.errors import ConflictError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 def attachment(

@@ -1,11 +1,8 @@
-from typing import Any
-
 import pytest
 
 from trainway.backends.local.attachment import attachment
 from trainway.errors import ConflictError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 HANDLE = {"id": "i"}
 

@@ -7,7 +7,6 @@ import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from trainway.agent.recovery import clear_leftovers
 from trainway.backends.agent_backend import AgentBackend, Clock, now
@@ -39,8 +38,7 @@ from trainway.backends.local.planning import LocalRequest
 from trainway.backends.local.ports import Ports
 from trainway.compiler.network import JobIdentity
 from trainway.errors import ConflictError, UnavailableError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 class LocalBackend(AgentBackend[LocalRequest]):

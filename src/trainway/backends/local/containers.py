@@ -6,12 +6,11 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Any, Final
+from typing import Final
 
 from trainway.agent.container_tool import ContainerTool
 from trainway.agent.recovery import purge
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 TOOLS: Final = ("podman", "docker")
 FLAGS: Final = "TRAINWAY_CONTAINER_FLAGS"

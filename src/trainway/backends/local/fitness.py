@@ -6,15 +6,14 @@ warning.
 """
 
 from collections.abc import Iterator, Sequence, Sized
-from typing import Any, Final
+from typing import Final
 
 from trainway.agent.plan import VERSION, Plan
 from trainway.agent.unsupported import not_honoured
 from trainway.backends.base import Isolation, isolation_of
 from trainway.backends.local import path_names
 from trainway.jobset.model import PodTemplate, replicated_jobs
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 HERE: Final = "this machine"
 

@@ -2,8 +2,7 @@ from typing import Any
 
 from trainway.backends.base import ISOLATION
 from trainway.backends.local.fitness import errors, warnings
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 def jobset(*containers: Json, **pod: Any) -> Json:

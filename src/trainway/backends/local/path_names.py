@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from trainway.jobset.model import PodTemplate, replicated_jobs
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 LONGEST: Final = 200
 _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", re.ASCII)

@@ -3,8 +3,7 @@ from typing import Any
 import pytest
 
 from trainway.backends.local import path_names
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 def jobset(namespace: str | None = None) -> Json:

@@ -6,7 +6,7 @@ the agent on it.
 
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import Any, Final
+from typing import Final
 
 from trainway.backends import agent_plan
 from trainway.backends.agent_plan import AgentRequest, plan_of, shown, status_path
@@ -14,8 +14,7 @@ from trainway.backends.base import Isolation, Workload, isolation_of
 from trainway.backends.local.containers import TOOLS, Tool
 from trainway.backends.local.network import LOOPBACK
 from trainway.backends.masking import is_confidential
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 CERTIFICATE: Final = "status/tls.crt"
 KEY: Final = "status/tls.key"

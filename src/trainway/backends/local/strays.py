@@ -4,12 +4,10 @@ import logging
 import os
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Any
 
 from trainway.backends.base import Workload
 from trainway.backends.local.jobdir import JobDir
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 log = logging.getLogger(__name__)
 

@@ -13,8 +13,7 @@ from trainway.agent.slurm.relay.login import STEP, exports, person_arguments
 from trainway.backends.local.attachment import attachment as local_attachment
 from trainway.backends.ssh.attachment import JOIN
 from trainway.errors import ConflictError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 def attachment(

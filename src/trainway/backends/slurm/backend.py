@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from trainway.backends import job_file
 from trainway.backends.agent_backend import Clock, now
@@ -52,8 +52,7 @@ from trainway.backends.slurm.sites import FAMILY, ConfiguredClusters
 from trainway.backends.ssh.login_environment import login_environment
 from trainway.compiler.network import JobIdentity, Network
 from trainway.errors import ConflictError, TrainwayError, UnavailableError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 SCRIPT: Final = "script.sbatch"
 _LARGEST_SCRIPT: Final = 1 << 24

@@ -13,8 +13,7 @@ from trainway.backends.slurm.backend import Relays, SlurmBackend
 from trainway.backends.slurm.sites import ConfiguredClusters
 from trainway.backends.slurm.testing import FakeRelay, jobset, role, workload
 from trainway.errors import ConflictError, TrainwayError, UnavailableError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 FACTS: Json = {
     "version": "22.05.8",

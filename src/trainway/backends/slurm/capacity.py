@@ -10,8 +10,6 @@ from trainway.backends.base import Capacity
 from trainway.backends.pools import Pool
 from trainway.jobset.quantity import Quantity
 
-Json = dict[str, Any]
-
 
 def capacity_of(facts: Mapping[str, Any], partition: str = "") -> Capacity:
     """The partitions that are up; only the named one where one is."""

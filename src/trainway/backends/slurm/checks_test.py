@@ -1,13 +1,11 @@
 from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
 
 from trainway.backends.base import Check
 from trainway.backends.slurm.checks import checks_of
 from trainway.backends.slurm.clusters import Cluster
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 FACTS: Json = {
     "version": "22.05.8",

@@ -17,9 +17,8 @@ from trainway.backends.slurm import options
 from trainway.backends.slurm.options import Value
 from trainway.backends.ssh import login_fields
 from trainway.backends.ssh.client_config import words_of
+from trainway.json_types import Json
 from trainway.schema.field import FieldError, Path, invalid
-
-Json = dict[str, Any]
 
 PYXIS: Final = "pyxis"
 APPTAINER: Final = "apptainer"

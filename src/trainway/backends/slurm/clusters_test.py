@@ -1,10 +1,7 @@
-from typing import Any
-
 import pytest
 
 from trainway.backends.slurm.clusters import Cluster, clusters_of, errors, login_nodes
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 FULL = {
     "login": "hpc.example.com",

@@ -17,8 +17,7 @@ from trainway.backends.slurm import options as passed
 from trainway.backends.slurm.clusters import Cluster
 from trainway.backends.slurm.layout import gpu_type
 from trainway.backends.slurm.script import AGENT, OUTPUT, batch_line, option
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 _MIB: Final = 2**20
 _NODES: Final = "--num-nodes says how many nodes it has"

@@ -1,12 +1,9 @@
-from typing import Any
-
 import pytest
 
 from trainway.backends.slurm.images import errors, within
 from trainway.backends.slurm.script import Within
 from trainway.backends.slurm.testing import jobset, role
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 def contained(image: str, *paths: str) -> Json:

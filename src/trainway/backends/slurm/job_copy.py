@@ -24,8 +24,7 @@ from trainway.backends.local import journal
 from trainway.backends.local.jobdir import JobDir
 from trainway.backends.slurm import queue_records
 from trainway.backends.slurm.queue_records import SEQ, Entry, JobMemory
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 HOST: Final = "cluster"
 _CHUNK: Final = 1 << 20

@@ -1,15 +1,13 @@
 import asyncio
 from binascii import b2a_base64
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from trainway.backends.local import journal
 from trainway.backends.slurm.job_copy import JobCopy
 from trainway.errors import UnavailableError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 def record(seq: int, type_: str, **fields: object) -> Json:

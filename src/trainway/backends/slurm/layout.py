@@ -21,8 +21,6 @@ from trainway.jobset.model import ReplicatedJob, replicated_jobs
 from trainway.jobset.quantity import ZERO
 from trainway.jobset.requests import pod_requests
 
-Json = dict[str, Any]
-
 _MIB: Final = 2**20
 _ANY_GPU: Final = re.compile(r"[0-9]+GB\+?|GPU", re.IGNORECASE)
 """A GPU of any sort, or one that is named by its memory alone, for which Slurm has no word."""

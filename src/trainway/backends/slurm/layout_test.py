@@ -6,8 +6,8 @@ import pytest
 
 from trainway.backends.slurm.layout import Part, Shape, gpu_types, layout_of
 from trainway.backends.slurm.testing import jobset, role
+from trainway.json_types import Json
 
-Json = dict[str, Any]
 GPU = "nvidia.com/gpu"
 
 

@@ -22,10 +22,9 @@ from trainway.backends.local.jobdir import JobDir, write_private
 from trainway.backends.ssh.login_fields import COPY
 from trainway.errors import TrainwayError
 from trainway.jobset.quantity import InvalidQuantityError, Quantity
+from trainway.json_types import Json
 from trainway.schema.field import FieldError, invalid
 from trainway.schema.field import Path as FieldPath
-
-Json = dict[str, Any]
 
 MARK: Final = "fetched"
 """In a job's directory here: the cluster whose login node has a folder that is not needed."""

@@ -17,8 +17,7 @@ from trainway.backends.slurm.login_retention import (
     due,
 )
 from trainway.errors import InvalidError, UnavailableError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 DAY = 86_400.0
 NOW = 100 * DAY

@@ -14,7 +14,6 @@ from trainway.compiler.task import OPTIONS as TASK_OPTIONS
 from trainway.jobset.model import replicated_jobs
 from trainway.jobset.requests import pod_requests
 
-Json = dict[str, Any]
 Value = str | bool
 """What follows the option; True: nothing does. False: it is left out."""
 Options = Mapping[str, Value]

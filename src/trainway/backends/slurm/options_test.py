@@ -6,8 +6,7 @@ import pytest
 
 from trainway.backends.slurm import options
 from trainway.backends.slurm.testing import jobset, role
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 @dataclass(frozen=True)

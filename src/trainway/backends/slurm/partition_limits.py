@@ -7,8 +7,7 @@ from trainway.agent.pool.placement import PACKING
 from trainway.backends.slurm import options
 from trainway.backends.slurm.layout import Layout
 from trainway.backends.slurm.options import Options
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 _PER_CPU: Final = "DefMemPerCPU"
 

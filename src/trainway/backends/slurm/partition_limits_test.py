@@ -1,11 +1,8 @@
-from typing import Any
-
 from trainway.agent.pool.placement import PACKING
 from trainway.backends.slurm.layout import layout_of
 from trainway.backends.slurm.partition_limits import memory_given, partition_of, too_many_nodes
 from trainway.backends.slurm.testing import jobset, role
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 SMALL: Json = {"name": "small", "total_nodes": 2, "default_memory": {"DefMemPerCPU": 100}}
 MAIN: Json = {"name": "main", "default": True, "total_nodes": 4, "default_memory": {}}

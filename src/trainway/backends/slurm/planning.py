@@ -21,8 +21,7 @@ from trainway.backends.slurm.layout import Layout, layout_of
 from trainway.backends.slurm.refusals import honours
 from trainway.backends.slurm.script import Sheet
 from trainway.jobset.model import replicated_jobs
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 JOBSET: Final = "JobSet"
 GRACE_S: Final = 30

@@ -2,7 +2,6 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 import pytest
 
@@ -18,8 +17,7 @@ from trainway.backends.slurm.planning import (
     workload_of,
 )
 from trainway.backends.slurm.testing import JOB_ID, example, jobset, role, workload
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 TESTDATA = Path(__file__).parent / "testdata"
 CLUSTER = Cluster(

@@ -12,8 +12,7 @@ from trainway.agent.slurm.commands import Result
 from trainway.agent.slurm.relay.slurm_failure import explain
 from trainway.backends.slurm.clusters import APPTAINER, SINGULARITY, Cluster
 from trainway.backends.slurm.script import option
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 NODE: Final = "node"
 """What is found stands under this name among the facts of a cluster."""

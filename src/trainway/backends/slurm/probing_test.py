@@ -1,11 +1,9 @@
 import subprocess
 from pathlib import Path
-from typing import Any
 
 from trainway.backends.slurm.clusters import Cluster
 from trainway.backends.slurm.probing import command, found
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 SRUN = """#!/bin/sh
 while [ "$1" != sh ]; do echo "$1" >> "$0.options"; shift; done

@@ -11,8 +11,8 @@ from trainway.agent.conditions import condition, is_true, set_condition
 from trainway.agent.pod_status import TERMINAL
 from trainway.agent.recovery import lost
 from trainway.agent.slurm.relay.end_reasons import CANCELLED, details, reason_of
+from trainway.json_types import Json
 
-Json = dict[str, Any]
 Entry = tuple[str, Json]
 """The type of a record, and its fields."""
 

@@ -1,11 +1,9 @@
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
 from trainway.backends.slurm.queue_records import SEQ, Entry, JobMemory, entries_of, held_status
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 PENDING: Json = {
     "job": "12",

@@ -16,8 +16,7 @@ from trainway.compiler.devices import is_gpu
 from trainway.compiler.workload import LAUNCHER
 from trainway.jobset.model import replicated_jobs
 from trainway.jobset.requests import pod_requests
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 WHERE: Final = "the nodes"
 MPI: Final = "trainway.dev/slurm-mpi"

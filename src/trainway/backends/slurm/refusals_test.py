@@ -1,11 +1,8 @@
-from typing import Any
-
 import pytest
 
 from trainway.backends.slurm.refusals import MPI, errors, needs_images, warnings
 from trainway.backends.slurm.testing import jobset, role
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 def contained(*images: str) -> Json:

@@ -2,12 +2,10 @@
 
 import asyncio
 from pathlib import Path
-from typing import Any
 
 from trainway.backends.slurm.testing_slurm import FakeServer, is_type, run
 from trainway.errors import UnavailableError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 def place(rank: int, count: int) -> Json:

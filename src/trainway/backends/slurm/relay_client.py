@@ -25,8 +25,7 @@ from trainway.backends.slurm.job_copy import JobCopy
 from trainway.backends.slurm.login_retention import LoginRetention
 from trainway.backends.slurm.relay_process import RelayError, RelayProcess
 from trainway.errors import UnavailableError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 PING_S: Final = 10.0
 IDLE_S: Final = 120.0

@@ -5,7 +5,6 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,8 +19,7 @@ from trainway.backends.slurm.testing_slurm import (
     run,
 )
 from trainway.errors import UnavailableError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 END: Json = {"succeeded": True, "reason": "", "message": ""}
 POD: Json = {"uid": "u", "pod": "node-0-0", "attempt": 0, "containers": [{"name": "node"}]}

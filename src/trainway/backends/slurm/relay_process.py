@@ -12,7 +12,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trainway.agent import launch
 from trainway.agent.pool.ssh_command import (
@@ -25,8 +25,7 @@ from trainway.agent.pool.ssh_failure import Failure, explain, not_startable
 from trainway.agent.slurm.relay.login import HOME, relay_script
 from trainway.backends.local.jobdir import PRIVATE_DIR
 from trainway.backends.ssh import ssh_process
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 CONNECT_S: Final = 15.0
 COPY_S: Final = 120.0

@@ -4,13 +4,11 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
 
 from trainway.agent.directory import Directory
 from trainway.agent.journal import Journal
 from trainway.backends.slurm.testing_slurm import LARGE, FakeSlurm, RelayServer, is_type
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 POD: Json = {"uid": "u", "pod": "node-0-0", "attempt": 0, "containers": [{"name": "node"}]}
 LOG = "logs/node-0-0.node.0.log"

@@ -11,9 +11,8 @@ from trainway.api.task.variables import Overrides
 from trainway.backends.base import Update, Workload
 from trainway.backends.slurm.network import SlurmNetwork
 from trainway.compiler.compile import Input, Options, compile_objects
+from trainway.json_types import Json
 from trainway.runtimes import builtin_runtime
-
-Json = dict[str, Any]
 
 JOB_ID = "01k9x"
 EXAMPLES = Path(__file__).parents[4] / "examples"

@@ -8,13 +8,12 @@ import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from trainway.agent.directory import Directory
 from trainway.agent.journal import Journal
 from trainway.backends.slurm.relay_client import RelayClient
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 PATIENCE_S: Final = 120.0
 LARGE: Final = "x" * 300_000

@@ -13,8 +13,7 @@ from trainway.backends.local.attachment import attachment as local_attachment
 from trainway.backends.ssh.host_lookup import PROGRAM
 from trainway.backends.ssh.login_fields import PYTHON
 from trainway.errors import ConflictError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 JOIN: Final = """
 import os, sys

@@ -4,14 +4,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from trainway.backends.ssh.attachment import attachment
 from trainway.errors import ConflictError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 HANDLE = {"id": "abc"}
 HOST: Json = {

@@ -6,7 +6,7 @@ The agent does the work and writes the journals and logs; this side plans, hands
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from trainway.agent.pool.placement import PACKING
 from trainway.backends.agent_backend import Clock, now
@@ -43,8 +43,7 @@ from trainway.backends.ssh.sites import ConfiguredPools, Sites
 from trainway.backends.ssh.survey import Survey
 from trainway.compiler.network import JobIdentity, Network
 from trainway.errors import TrainwayError, UnavailableError, UsageError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 WHERE: Final = "the hosts"
 _FIRST_PORT, _LAST_PORT = 20_000, 29_999

@@ -2,7 +2,6 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,8 +18,7 @@ from trainway.backends.ssh.sites import Site
 from trainway.backends.ssh.testing import FakePoolAgent
 from trainway.compiler.network import JobIdentity
 from trainway.errors import NotFoundError, TrainwayError, UnavailableError, UsageError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 HOSTS = [{"name": "a1", "destination": "a1", "port": 22, "python": "python3"}]
 CONTAINER = {"name": "main", "image": "torch:1", "command": ["true"]}

@@ -6,8 +6,7 @@ from typing import Any, Final
 from trainway.backends.base import Capacity
 from trainway.backends.pools import Pool
 from trainway.jobset.quantity import ZERO, Quantity
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 _GPU: Final = "GPU"
 

@@ -14,8 +14,7 @@ from trainway.agent.pool.ssh_command import OLDEST_PYTHON, shell_path, ssh_argum
 from trainway.agent.pool.ssh_failure import explain
 from trainway.backends.base import Check
 from trainway.backends.ssh import ssh_process
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 _LIMIT_S: Final = 15.0
 _NO_PROGRAM: Final = (126, 127)

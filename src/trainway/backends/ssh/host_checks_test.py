@@ -5,14 +5,12 @@ import sys
 import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from trainway.backends.ssh import host_report
 from trainway.backends.ssh.host_checks import Answer, check, parsed
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 HOST: Json = {"name": "a1", "destination": "me@a1", "port": 22, "python": "python3"}
 REPORT: Json = {

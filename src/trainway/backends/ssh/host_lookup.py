@@ -9,12 +9,12 @@ import subprocess
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from trainway.backends.ssh.pools import Host
 from trainway.errors import UnavailableError, UsageError
+from trainway.json_types import Json
 
-Json = dict[str, Any]
 Run = Callable[[Sequence[str]], tuple[int, str, str]]
 """Runs a program; its exit status, what it printed, and what it complained of."""
 

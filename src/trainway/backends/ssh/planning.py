@@ -6,7 +6,6 @@ host a pod is on, and the host which devices, which address and which environmen
 
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import Any
 
 from trainway.backends import agent_plan
 from trainway.backends.agent_plan import AgentRequest, launcher_part, plan_of
@@ -14,8 +13,7 @@ from trainway.backends.base import Handle, Workload
 from trainway.backends.node_sharing import apart
 from trainway.backends.pod_demand import pod_demands
 from trainway.backends.ssh.sites import Site
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,7 @@ from typing import Any
 from trainway.backends.base import Workload
 from trainway.backends.ssh.planning import PoolRequest, plan, site_of, workload_of
 from trainway.backends.ssh.sites import Site
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 TESTDATA = Path(__file__).parent / "testdata"
 SITE = Site("lab", "lab", outputs="keep")

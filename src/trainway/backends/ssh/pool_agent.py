@@ -9,7 +9,7 @@ import contextlib
 import json
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trainway.backends import agent_socket
 from trainway.backends.agent_socket import AgentLostError, Starter
@@ -17,8 +17,7 @@ from trainway.backends.base import Update
 from trainway.backends.local.jobdir import PRIVATE_DIR, AgentDir
 from trainway.backends.ssh.login_environment import login_environment
 from trainway.errors import UnavailableError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 _TRIES: Final = 3
 _STARTER: Final = Starter()

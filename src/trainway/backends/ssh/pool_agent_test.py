@@ -1,7 +1,6 @@
 import asyncio
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -9,8 +8,7 @@ from trainway.backends.agent_socket import AgentError
 from trainway.backends.ssh.pool_agent import PoolAgent
 from trainway.backends.ssh.testing import FakePoolAgent
 from trainway.errors import UnavailableError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 def test_the_agent_is_started_when_it_is_first_asked(tmp_path: Path) -> None:

@@ -13,8 +13,6 @@ from trainway.backends.ssh import login_fields
 from trainway.jobset.quantity import InvalidQuantityError, Quantity
 from trainway.schema.field import FieldError, Path, duplicate, invalid
 
-Json = dict[str, Any]
-
 _AMOUNT: Final = Either((TEXT, Number(above=0)))
 _HOST: Final = Record(
     {

@@ -4,8 +4,7 @@ from typing import Any
 import pytest
 
 from trainway.backends.ssh.pools import Host, errors, pools_of
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 def test_a_host_has_its_own_fields_then_those_of_its_pool() -> None:

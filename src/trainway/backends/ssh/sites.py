@@ -8,7 +8,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from trainway.backends import configuration
 from trainway.backends.ssh.client_config import named_hosts
@@ -16,9 +16,8 @@ from trainway.backends.ssh.host_lookup import Lookup
 from trainway.backends.ssh.login_fields import COPY
 from trainway.backends.ssh.pools import Host, HostPool, pools_of
 from trainway.errors import NotFoundError, UsageError
+from trainway.json_types import Json
 from trainway.schema.validation import closest
-
-Json = dict[str, Any]
 
 FAMILY: Final = "ssh"
 

@@ -3,13 +3,11 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from trainway.backends.base import Capacity, Check
 from trainway.backends.ssh.capacity import capacity_of, described
 from trainway.backends.ssh.host_checks import Answer, asked, check
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,9 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from trainway.backends.agent_socket import Start, Starter
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 class FakePoolAgent(Starter):

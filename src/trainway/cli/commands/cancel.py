@@ -10,8 +10,9 @@ from trainway.cli.completions import complete_clusters_and_refs
 from trainway.cli.name_lookup import find_job
 from trainway.cli.output import echo, echo_line
 from trainway.errors import UsageError
+from trainway.json_types import Json
 from trainway.sdk.cluster_rest import ClusterRest
-from trainway.sdk.rest import Json, is_terminal
+from trainway.sdk.rest import is_terminal
 from trainway.sdk.transport import StreamControl
 
 

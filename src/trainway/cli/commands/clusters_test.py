@@ -9,7 +9,8 @@ from click.testing import CliRunner, Result
 
 from trainway.cli import cluster_connection
 from trainway.cli.app import app
-from trainway.sdk.testing import FakeServer, Json
+from trainway.json_types import Json
+from trainway.sdk.testing import FakeServer
 
 TASK = """
 name: train

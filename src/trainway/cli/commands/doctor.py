@@ -4,7 +4,7 @@ import os
 import platform
 import sys
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 import click
 
@@ -14,10 +14,9 @@ from trainway.cli.connection import connect
 from trainway.cli.job_options import output_option
 from trainway.cli.output import echo, to_json, to_yaml
 from trainway.errors import TrainwayError
+from trainway.json_types import Json
 from trainway.sdk.address import Home, configured_address
 from trainway.sdk.ssh_agent import lend
-
-Json = dict[str, Any]
 
 _MARKS: Final = {True: "ok", False: "no"}
 

@@ -16,11 +16,10 @@ from trainway.cli.slurm_option import slurm_option
 from trainway.cli.wishes import infra_option, wishes_group, wishes_of
 from trainway.compiler.inputs import Input
 from trainway.errors import UsageError
+from trainway.json_types import Json
 from trainway.sdk.manifests import Wishes, job_name, with_wishes
 from trainway.sdk.slurm_options import Value, parsed, with_options
 from trainway.sdk.targets import SCRIPT, command_objects, script_objects
-
-Json = dict[str, Any]
 
 _PODS: Final = "k8s"
 """Where a job is explained for, unless somebody says where it is to run."""

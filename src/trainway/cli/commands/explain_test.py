@@ -1,14 +1,12 @@
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 from click.testing import CliRunner, Result
 
 from trainway.cli.app import app
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 JOBSET: Json = {
     "apiVersion": "jobset.x-k8s.io/v1alpha2",

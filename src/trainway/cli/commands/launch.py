@@ -21,10 +21,10 @@ from trainway.cli.output import echo, echo_line
 from trainway.cli.refusal import RefusedError
 from trainway.cli.slurm_option import slurm_option
 from trainway.errors import InvalidError
+from trainway.json_types import Json
 from trainway.sdk.cluster_rest import ClusterRest
 from trainway.sdk.cluster_submission import number_of, submit
 from trainway.sdk.cluster_tasks import ClusterTask
-from trainway.sdk.rest import Json
 from trainway.sdk.slurm_options import parsed
 
 _HELP: Final = """Run a task on a cluster, and make the cluster if there is none.

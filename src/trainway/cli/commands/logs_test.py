@@ -4,8 +4,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from trainway.cli.app import app
+from trainway.json_types import Json
 from trainway.sdk.rest import Rest
-from trainway.sdk.testing import FakeServer, Json
+from trainway.sdk.testing import FakeServer
 from trainway.sdk.transport import StreamControl
 
 

@@ -15,8 +15,9 @@ from trainway.cli.run_words import RunCommand, refuse_options
 from trainway.cli.slurm_option import slurm_option
 from trainway.cli.wishes import infra_option, wishes_group, wishes_of
 from trainway.errors import InvalidError, JobFailedError, UsageError
+from trainway.json_types import Json
 from trainway.sdk.manifests import Wishes, packed
-from trainway.sdk.rest import Json, Rest, Submission
+from trainway.sdk.rest import Rest, Submission
 from trainway.sdk.slurm_options import parsed, with_options
 from trainway.sdk.submitter import job_options
 from trainway.sdk.targets import (

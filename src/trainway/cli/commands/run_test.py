@@ -9,7 +9,8 @@ import yaml
 from click.testing import CliRunner, Result
 
 from trainway.cli.app import app
-from trainway.sdk.testing import FakeServer, Json
+from trainway.json_types import Json
+from trainway.sdk.testing import FakeServer
 
 TRAIN: Json = {
     "apiVersion": "trainer.kubeflow.org/v1alpha1",

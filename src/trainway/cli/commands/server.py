@@ -13,8 +13,9 @@ from trainway.cli.connection import connect, expect_notices
 from trainway.cli.job_options import output_option
 from trainway.cli.output import echo, echo_line, to_json, to_yaml
 from trainway.errors import NotFoundError
+from trainway.json_types import Json
 from trainway.sdk.address import Home, configured_address, listens
-from trainway.sdk.rest import Json, Rest
+from trainway.sdk.rest import Rest
 from trainway.sdk.server_process import ServerProcess
 from trainway.sdk.transport import Transport
 

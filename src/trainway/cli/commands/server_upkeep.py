@@ -13,9 +13,9 @@ import click
 from trainway.cli.job_options import output_option
 from trainway.cli.output import echo, echo_line, to_json, to_yaml
 from trainway.errors import TrainwayError, UsageError
+from trainway.json_types import Json
 from trainway.sdk.address import Home, configured_address
 from trainway.sdk.failures import from_response
-from trainway.sdk.rest import Json
 
 _MOST_NAMES = 10
 _FILE = click.Path(dir_okay=False, path_type=Path)

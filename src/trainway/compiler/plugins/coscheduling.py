@@ -5,7 +5,7 @@ from typing import Any
 
 from trainway.compiler.plugins.gang import gang, min_member, min_resources
 from trainway.compiler.workload import Workload
-from trainway.jobset.model import Json
+from trainway.json_types import Json
 
 POD_GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
 

@@ -12,7 +12,8 @@ from trainway.compiler.devices import gpus
 from trainway.compiler.host_list import host_indexes
 from trainway.compiler.plugins.flux_scripts import FluxCluster, entrypoint_script, init_script
 from trainway.compiler.workload import Role, Workload
-from trainway.jobset.model import Container, Json
+from trainway.jobset.model import Container
+from trainway.json_types import Json
 from trainway.schema.field import FieldError, invalid
 
 INSTALLER = "flux-installer"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from trainway.compiler.testing import compiled, env, messages, node, pods, runtime, trainjob
-from trainway.jobset.model import Json
+from trainway.json_types import Json
 
 GPUS = {"resourcesPerNode": {"limits": {"nvidia.com/gpu": 2}}}
 RANK = {

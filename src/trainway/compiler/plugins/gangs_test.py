@@ -1,7 +1,7 @@
 """Coscheduling and Volcano: the PodGroup and the marks on pods."""
 
 from trainway.compiler.testing import compiled, found, jobs, messages, role, runtime, trainjob
-from trainway.jobset.model import Json
+from trainway.json_types import Json
 
 REQUESTS = {"requests": {"cpu": "500m", "memory": "1Gi"}}
 

@@ -1,7 +1,7 @@
 import pytest
 
 from trainway.compiler.testing import compiled, env, jobs, messages, role, runtime, trainjob
-from trainway.jobset.model import Json
+from trainway.json_types import Json
 
 MOUNT = [{"name": "initializer", "mountPath": "/workspace"}]
 STEPS = ("dataset-initializer", "model-initializer")

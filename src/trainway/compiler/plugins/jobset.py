@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from trainway.compiler.workload import Workload
-from trainway.jobset.model import API_VERSION, KIND, Json
+from trainway.jobset.model import API_VERSION, KIND
+from trainway.json_types import Json
 
 
 class JobSet:

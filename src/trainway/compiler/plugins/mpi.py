@@ -18,7 +18,7 @@ from trainway.compiler.mpi import (
 )
 from trainway.compiler.plugins.reserved_env import reserved_env_errors
 from trainway.compiler.workload import LAUNCHER, NODE, Role, Workload
-from trainway.jobset.model import Json
+from trainway.json_types import Json
 from trainway.schema.field import FieldError, invalid
 
 SSH_VOLUME = "mpi-ssh-auth"

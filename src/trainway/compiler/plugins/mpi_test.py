@@ -14,7 +14,7 @@ from trainway.compiler.testing import (
     runtime,
     trainjob,
 )
-from trainway.jobset.model import Json
+from trainway.json_types import Json
 
 AS_NODE = {"mpi": {"runLauncherAsNode": True, "sshAuthMountPath": "/home/mpiuser/.ssh"}}
 GPUS = {"resourcesPerNode": {"limits": {"nvidia.com/gpu": 2}}}

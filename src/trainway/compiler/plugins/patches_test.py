@@ -2,7 +2,7 @@ import pytest
 
 from trainway.compiler.plugins.patches import is_domain_prefixed_path
 from trainway.compiler.testing import compiled, found, jobs, messages, role, runtime, trainjob
-from trainway.jobset.model import Json
+from trainway.json_types import Json
 
 
 @pytest.mark.parametrize(

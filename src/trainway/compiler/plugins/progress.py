@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from trainway.compiler.companions import config_map
 from trainway.compiler.workload import Workload
-from trainway.jobset.model import Json
+from trainway.json_types import Json
 
 VOLUME = "kubeflow-trainer-token"
 MOUNT_PATH = "/var/run/secrets/kubeflow/trainer"

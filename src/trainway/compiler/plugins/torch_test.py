@@ -3,7 +3,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from trainway.compiler.testing import compiled, env, jobs, messages, node, role, runtime, trainjob
-from trainway.jobset.model import Json
+from trainway.json_types import Json
 
 RANK = {
     "fieldRef": {"fieldPath": "metadata.annotations['batch.kubernetes.io/job-completion-index']"}

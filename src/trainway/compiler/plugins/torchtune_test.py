@@ -4,7 +4,7 @@ import pytest
 
 from trainway.compiler.plugins.torchtune import Devices, Recipe, model_of, recipe_of
 from trainway.compiler.testing import compiled, env, messages, node, role, runtime, trainjob
-from trainway.jobset.model import Json
+from trainway.json_types import Json
 
 LORA = ["model.lora_attn_modules=[q_proj]"]
 QLORA = [*LORA, "model.quantize_base=True"]

@@ -5,7 +5,7 @@ from typing import Any
 
 from trainway.compiler.plugins.gang import gang, min_member, min_resources
 from trainway.compiler.workload import Workload
-from trainway.jobset.model import Json
+from trainway.json_types import Json
 from trainway.schema.field import FieldError, invalid
 
 GROUP_ANNOTATION = "scheduling.k8s.io/group-name"

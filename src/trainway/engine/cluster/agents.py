@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import AsyncIterator
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from trainway.backends.cluster.host_amounts import HostAmounts
 from trainway.engine.cluster.record import ClusterRecord, State
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 HOST: Final = "this"
 """The one host of local clusters."""

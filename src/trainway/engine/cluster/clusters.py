@@ -12,7 +12,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from trainway.backends.base import Capacity, Devices
 from trainway.engine.agent_starts import USUAL, StartPolicy
@@ -56,8 +56,7 @@ from trainway.errors import (
     TrainwayError,
     UnavailableError,
 )
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 log = logging.getLogger(__name__)
 

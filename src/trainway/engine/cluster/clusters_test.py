@@ -19,8 +19,7 @@ from trainway.engine.store import Store
 from trainway.engine.submission import Submission
 from trainway.engine.testing import NOW, World, jobset, memory_store, told
 from trainway.errors import ConflictError, NotFoundError, TrainwayError, UsageError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 class ClusterJobs(FakeBackend):

@@ -13,8 +13,6 @@ from trainway.engine.store import Store
 from trainway.engine.testing import Scene, World, act, told
 from trainway.errors import NotFoundError, UnavailableError
 
-Json = dict[str, Any]
-
 
 class FakeCluster(FakeBackend):
     schedules = True

@@ -4,14 +4,13 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from trainway.engine.cluster.agents import columns_of
 from trainway.engine.cluster.book import ClusterBook
 from trainway.engine.cluster.record import State
 from trainway.errors import TrainwayError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 log = logging.getLogger(__name__)
 

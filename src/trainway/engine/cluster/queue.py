@@ -1,6 +1,6 @@
 """The jobs of a cluster as its queue shows them."""
 
-from typing import Any, Final
+from typing import Final
 
 from trainway.backends.cluster.host_amounts import TASK_CPUS
 from trainway.engine.cluster.record import NUMBER_LABEL, ClusterRecord
@@ -9,8 +9,7 @@ from trainway.engine.record import JobRecord
 from trainway.engine.store import Filter
 from trainway.engine.view import job_view
 from trainway.jobset.quantity import Quantity
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 MOST: Final = 1_000
 """The newest are shown."""

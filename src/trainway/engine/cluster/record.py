@@ -4,13 +4,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from trainway.engine.cluster.shape import Shape
 from trainway.engine.queue import GPUS, Gang
 from trainway.engine.record import storable
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 API_VERSION: Final = "trainway.dev/v1alpha1"
 KIND: Final = "Cluster"

@@ -9,8 +9,7 @@ from trainway.engine.cluster.agents import Agents
 from trainway.engine.cluster.record import SLURM, SSH
 from trainway.engine.cluster.shape import Wanted
 from trainway.errors import ConflictError, UsageError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,7 @@ from trainway.backends.cluster.host_amounts import HostAmounts
 from trainway.backends.demand import Demand
 from trainway.errors import InvalidError
 from trainway.jobset.quantity import ZERO, Quantity
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 MOST_GPUS: Final = 1_000_000
 DEFAULT_CPUS: Final = Quantity.parse(1)

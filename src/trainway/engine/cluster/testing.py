@@ -7,8 +7,7 @@ from typing import Any
 from trainway.backends.base import AgentStartError
 from trainway.backends.cluster.host_amounts import HostAmounts
 from trainway.errors import NotFoundError, TrainwayError, UnavailableError, UsageError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 class FakeAgents:

@@ -7,13 +7,14 @@ that run. An object of that name which is not the job's is left alone, with an e
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from trainway.api.mpijob import MPIJob
 from trainway.compiler.keys import RedactedKeys
 from trainway.compiler.mpijob import KIND
 from trainway.compiler.mpijob_gang import GangScheduling
 from trainway.errors import TrainwayError
+from trainway.json_types import Json
 from trainway.kube.errors import AlreadyExists, Conflict, InvalidObject, ObjectNotFound, Refused
 from trainway.kube.informer import Informer
 from trainway.kube.owners import controller_of, is_controlled_by
@@ -32,8 +33,6 @@ from trainway.operator.mpijobs.wanted import (
     wanted,
 )
 from trainway.operator.mpijobs.watches import Watches, pod_groups, version_of
-
-Json = dict[str, Any]
 
 FIELD_OWNER: Final = "mpi-operator"
 

@@ -8,12 +8,13 @@ It takes what the caches know, lets the pure modules beside it decide, and sends
 import logging
 from collections import Counter
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from trainway.api.mpijob import MPIJob
 from trainway.compiler.mpijob import KIND
 from trainway.jobset.mpijob_status import is_finished, mpijob_status
 from trainway.jobset.status import conditions_of
+from trainway.json_types import Json
 from trainway.kube.controller import Controller
 from trainway.kube.errors import Conflict, ObjectNotFound, Refused
 from trainway.kube.resources import JOBS, JOBSETS, MPIJOBS, PODS
@@ -30,8 +31,6 @@ from trainway.operator.mpijobs.status_patch import status_patch
 from trainway.operator.mpijobs.wanted import facts_of, gpus_of, is_ours, parse
 from trainway.operator.mpijobs.watches import BY_MPIJOB, Watches
 from trainway.schema.field import FieldError
-
-Json = dict[str, Any]
 
 _LONGEST_MESSAGE: Final = 1024
 _SOON_S: Final = 1.0

@@ -10,15 +10,13 @@ earlier operator ended before its JobSet has it suspended, which stops all pods 
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from trainway.api.mpijob import MPIJob
 from trainway.jobset.status import moment
+from trainway.json_types import Json
 from trainway.operator.mpijobs.jobset_step import is_over, is_suspended
 from trainway.operator.mpijobs.roles import Roles, finished_workers
 from trainway.operator.trainjobs.annotations import TTL, seconds
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,14 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 
+from trainway.json_types import Json
 from trainway.operator.mpijobs.ending import Cleanup, cleanup
 from trainway.operator.mpijobs.roles import Roles
 from trainway.operator.mpijobs.testing import TIME, jobset, mpijob, pod
 from trainway.operator.mpijobs.wanted import parse
 from trainway.operator.trainjobs.annotations import TTL
-
-Json = dict[str, Any]
 
 ENDED = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
 COMPLETED = jobset("Completed")

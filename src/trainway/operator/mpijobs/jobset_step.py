@@ -5,11 +5,9 @@ change, in place where `jobset_change` says so.
 """
 
 from enum import Enum
-from typing import Any
 
 from trainway.jobset.status import conditions_of, find_true
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 class Step(Enum):

@@ -1,12 +1,10 @@
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
+from trainway.json_types import Json
 from trainway.operator.mpijobs.jobset_step import Step, next_step
 from trainway.operator.mpijobs.testing import TIME, jobset
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)

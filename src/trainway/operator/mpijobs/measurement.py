@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from trainway.jobset.status import Json, find_condition, find_true, moment
+from trainway.jobset.status import find_condition, find_true, moment
+from trainway.json_types import Json
 
 _ENDS = ("Succeeded", "Failed")
 _PHASES = ("Succeeded", "Failed", "Suspended", "Running", "Created")

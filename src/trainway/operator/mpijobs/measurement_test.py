@@ -1,11 +1,9 @@
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 
+from trainway.json_types import Json
 from trainway.operator.mpijobs.measurement import Measurement, measure, phase_of
-
-Json = dict[str, Any]
 
 NOW = datetime(2026, 1, 31, 12, 1, 0, tzinfo=UTC)
 

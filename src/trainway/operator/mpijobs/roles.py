@@ -6,14 +6,13 @@ an earlier one of the same name does not count.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from trainway.compiler.mpijob import JOB_LABEL, LAUNCHER, ROLE_LABEL, WORKER
 from trainway.jobset.mpijob_status import Failure, PodFacts
 from trainway.jobset.status import conditions_of, find_true
+from trainway.json_types import Json
 from trainway.operator.mpijobs.span import Span, share_a_moment, span_of
-
-Json = dict[str, Any]
 
 JOBSET_UID_LABEL: Final = "jobset.sigs.k8s.io/jobset-uid"
 INDEX_LABEL: Final = "batch.kubernetes.io/job-completion-index"

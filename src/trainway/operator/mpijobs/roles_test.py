@@ -1,9 +1,9 @@
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
 from trainway.jobset.mpijob_status import Failure, PodFacts
+from trainway.json_types import Json
 from trainway.operator.mpijobs.roles import (
     Roles,
     finished_workers,
@@ -16,8 +16,6 @@ from trainway.operator.mpijobs.roles import (
     scaling,
 )
 from trainway.operator.mpijobs.testing import TIME, child_job, jobset, pod
-
-Json = dict[str, Any]
 
 LAUNCHER = child_job("launcher", pods=1)
 WORKER = child_job("worker")

@@ -5,9 +5,9 @@ keep the times. Times are compared as texts, to the second, as Kubernetes writes
 """
 
 from collections.abc import Sequence
-from typing import Any
 
-Json = dict[str, Any]
+from trainway.json_types import Json
+
 Span = list[str]
 """Begin and end; the end is empty while the pod runs."""
 

@@ -1,11 +1,9 @@
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
+from trainway.json_types import Json
 from trainway.operator.mpijobs.span import Span, share_a_moment, span_of
-
-Json = dict[str, Any]
 
 
 def at(second: int) -> str:

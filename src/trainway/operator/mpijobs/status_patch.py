@@ -4,9 +4,7 @@ It names the version of the object that the status was derived from, so that one
 old state is refused, not written.
 """
 
-from typing import Any
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 def status_patch(obj: Json, status: Json) -> Json | None:

@@ -1,10 +1,7 @@
-from typing import Any
-
 import pytest
 
+from trainway.json_types import Json
 from trainway.operator.mpijobs.status_patch import status_patch
-
-Json = dict[str, Any]
 
 
 def obj(status: Json | None) -> Json:

@@ -4,9 +4,8 @@ import copy
 from typing import Any
 
 from trainway.compiler.mpijob import JOB_LABEL, OPERATOR, OPERATOR_LABEL, ROLE_LABEL
+from trainway.json_types import Json
 from trainway.operator.mpijobs.roles import INDEX_LABEL, JOBSET_UID_LABEL
-
-Json = dict[str, Any]
 
 TIME = "2026-01-31T12:00:00Z"
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from trainway.compiler.keys import GeneratedKeys
+from trainway.json_types import Json
 from trainway.kube.client import Client
 from trainway.kube.connection import load_connection
 from trainway.kube.errors import ObjectNotFound
@@ -28,7 +29,6 @@ from trainway.operator.mpijobs import controller
 from trainway.operator.mpijobs.roles import INDEX_LABEL, JOBSET_UID_LABEL
 from trainway.operator.mpijobs.testing import mpijob
 
-Json = dict[str, Any]
 Test = Callable[[Json], object]
 
 _PATIENCE_S: Final = 60.0

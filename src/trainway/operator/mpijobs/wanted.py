@@ -8,7 +8,6 @@ import hashlib
 import json
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
 from trainway.api.admission import validate_mpijob
 from trainway.api.kinds import check, read
@@ -20,9 +19,8 @@ from trainway.compiler.mpijob import compile_mpijob
 from trainway.compiler.mpijob_gang import GangScheduling
 from trainway.compiler.network import JobIdentity, KubernetesNetwork
 from trainway.jobset.mpijob_status import MPIJobFacts
+from trainway.json_types import Json
 from trainway.schema.field import FieldError
-
-Json = dict[str, Any]
 
 
 def is_ours(obj: Json) -> bool:

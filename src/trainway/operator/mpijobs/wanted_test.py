@@ -5,6 +5,7 @@ import pytest
 from trainway.compiler.keys import FixedKeys
 from trainway.compiler.mpijob_gang import GangScheduling
 from trainway.jobset.mpijob_status import MPIJobFacts
+from trainway.json_types import Json
 from trainway.operator.mpijobs.testing import mpijob, stored
 from trainway.operator.mpijobs.wanted import (
     Surroundings,
@@ -17,8 +18,6 @@ from trainway.operator.mpijobs.wanted import (
     replaces_restart_policy,
     wanted,
 )
-
-Json = dict[str, Any]
 
 
 def want(obj: Json, running: set[int], **around: Any) -> Wanted:

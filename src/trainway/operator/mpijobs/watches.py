@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from trainway.compiler.mpijob import KIND, OPERATOR, OPERATOR_LABEL
 from trainway.compiler.mpijob_gang import VOLCANO
+from trainway.json_types import Json
 from trainway.kube.informer import Change, Informer
 from trainway.kube.owners import controller_of
 from trainway.kube.resources import (
@@ -22,7 +23,6 @@ from trainway.operator.context import Context
 from trainway.operator.mpijobs.memory import Memory
 from trainway.operator.mpijobs.roles import kept_job, kept_pod, owner_key
 
-Json = dict[str, Any]
 Add = Callable[[str], None]
 
 SELECTOR: Final = f"{OPERATOR_LABEL}={OPERATOR}"

@@ -3,9 +3,9 @@
 import re
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 TTL: Final = "trainway.dev/ttl-seconds-after-finished"
 """How long a finished TrainJob is kept."""

@@ -1,12 +1,10 @@
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
+from trainway.json_types import Json
 from trainway.operator.trainjobs.annotations import TTL, annotation, seconds
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)

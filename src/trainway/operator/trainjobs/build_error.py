@@ -1,11 +1,10 @@
 """Why the objects of a TrainJob cannot be made, as its author reads it."""
 
-from typing import Any, Final
+from typing import Final
 
 from trainway.api.kinds import check
 from trainway.errors import TrainwayError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 REASON: Final = "TrainJobResourcesCreationFailed"
 _LONGEST: Final = 950

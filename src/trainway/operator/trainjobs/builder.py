@@ -4,7 +4,6 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 from trainway.api.kinds import read
 from trainway.api.trainjob import TrainJob
@@ -18,11 +17,11 @@ from trainway.compiler.trainjob import Target, compile_trainjob
 from trainway.compiler.workload import Lookup, Runtime
 from trainway.errors import TrainwayError
 from trainway.jobset.model import replicated_jobs
+from trainway.json_types import Json
 from trainway.operator.trainjobs.build_error import BuildError, field_problems
 
 logger = logging.getLogger(__name__)
 
-Json = dict[str, Any]
 
 _METADATA = ("name", "namespace", "uid", "labels", "annotations")
 

@@ -7,11 +7,11 @@ from trainway.compiler.keys import FixedKeys
 from trainway.compiler.plugins.progress import StatusEndpoint
 from trainway.compiler.testing import role, runtime, trainjob
 from trainway.compiler.workload import Runtime
+from trainway.json_types import Json
 from trainway.operator.trainjobs.build_error import BuildError, event_message, shortened
 from trainway.operator.trainjobs.builder import Builder
 from trainway.operator.trainjobs.runtime_snapshot import parsed_runtime
 
-Json = dict[str, Any]
 BUILDER = Builder(FixedKeys(), lambda _name: False)
 GANG = {"coscheduling": {"scheduleTimeoutSeconds": 5}}
 

@@ -9,14 +9,13 @@ import hashlib
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum
-from typing import Any, Final
+from typing import Final
 
 import orjson
 
+from trainway.json_types import Json
 from trainway.kube.owners import controller_of
 from trainway.operator.trainjobs.runtime_snapshot import SUFFIX
-
-Json = dict[str, Any]
 
 CACHE_DELAY: Final = timedelta(seconds=30)
 """After so long an object that was sent and is not in the cache is sent again."""

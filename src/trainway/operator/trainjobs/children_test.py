@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from trainway.json_types import Json
 from trainway.operator.trainjobs.children import (
     CACHE_DELAY,
     Child,
@@ -15,7 +16,6 @@ from trainway.operator.trainjobs.children import (
     verdict,
 )
 
-Json = dict[str, Any]
 NOW = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
 JOB: Json = {"metadata": {"name": "t", "namespace": "ns", "uid": "U"}}
 SAME, OTHER = b"same", b"other"

@@ -5,18 +5,17 @@ Nothing is done about it: its author hears of it once, and again only after new 
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from trainway.jobset.status import conditions_of, find_condition, moment
 from trainway.jobset.trainjob_status import is_finished
+from trainway.json_types import Json
 from trainway.operator.trainjobs.annotations import (
     HANG_REPORTED,
     HANG_TIMEOUT,
     annotation,
     seconds,
 )
-
-Json = dict[str, Any]
 
 _METRICS_SHOWN: Final = 4
 

@@ -7,12 +7,11 @@ already counts from then on.
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum
-from typing import Any, Final
+from typing import Final
 
 from trainway.jobset.status import conditions_of, find_condition, moment
+from trainway.json_types import Json
 from trainway.operator.caches import all_ready
-
-Json = dict[str, Any]
 
 _COUNTED_EACH: Final = timedelta(minutes=5)
 

@@ -1,6 +1,6 @@
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
+from trainway.json_types import Json
 from trainway.operator.trainjobs.measures import (
     Measure,
     Observed,
@@ -9,7 +9,6 @@ from trainway.operator.trainjobs.measures import (
     next_measure,
 )
 
-Json = dict[str, Any]
 BEGIN = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
 JOB: Json = {"metadata": {"creationTimestamp": "2026-01-31T12:00:00Z"}}
 RESUMED: Json = {

@@ -6,14 +6,12 @@ forgotten is in the cluster.
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from trainway.compiler.plugins.progress import StatusEndpoint
 from trainway.compiler.workload import Runtime
+from trainway.json_types import Json
 from trainway.operator.trainjobs.children import Child, Sent, is_newer
 from trainway.operator.trainjobs.measures import Observed
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

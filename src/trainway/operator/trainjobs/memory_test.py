@@ -1,10 +1,9 @@
 from datetime import UTC, datetime
-from typing import Any
 
+from trainway.json_types import Json
 from trainway.operator.trainjobs.children import Sent
 from trainway.operator.trainjobs.memory import Memory, Note
 
-Json = dict[str, Any]
 NOW = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
 
 

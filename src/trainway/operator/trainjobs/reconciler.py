@@ -9,11 +9,12 @@ import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from trainway.api.trainjob import CONTROLLER
 from trainway.jobset.status import conditions_of
 from trainway.jobset.trainjob_status import TrainJobOutcome, is_finished
+from trainway.json_types import Json
 from trainway.kube.errors import ApiError, Conflict, ObjectNotFound
 from trainway.kube.owners import is_controlled_by
 from trainway.kube.resources import JOBSETS, TRAINJOBS
@@ -48,7 +49,6 @@ from trainway.operator.uncreated_pods import complaints, job_key
 
 logger = logging.getLogger(__name__)
 
-Json = dict[str, Any]
 
 KIND: Final = "TrainJob"
 _TELL_AGAIN: Final = timedelta(minutes=5)

@@ -4,7 +4,7 @@ A TrainJob is rebuilt each time it is suspended or resumed; with the snapshot a 
 runtime, or its deletion, does not change a job that exists.
 """
 
-from typing import Any, Final
+from typing import Final
 
 import yaml
 
@@ -17,9 +17,8 @@ from trainway.compiler.companions import config_map
 from trainway.compiler.ownership import owned_metadata
 from trainway.compiler.trainjob import RUNTIME_KINDS
 from trainway.compiler.workload import API_VERSION, Runtime
+from trainway.json_types import Json
 from trainway.operator.trainjobs.build_error import BuildError, field_problems
-
-Json = dict[str, Any]
 
 SUFFIX: Final = "-runtime-snapshot"
 DATA_KEY: Final = "runtime"

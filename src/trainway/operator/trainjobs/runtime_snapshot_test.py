@@ -1,5 +1,4 @@
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -8,6 +7,7 @@ from hypothesis import strategies as st
 from trainway.api.manifest import parse_manifests
 from trainway.api.model import ObjectMeta
 from trainway.compiler.testing import role, runtime
+from trainway.json_types import Json
 from trainway.operator.trainjobs.build_error import BuildError
 from trainway.operator.trainjobs.runtime_snapshot import (
     parsed_runtime,
@@ -18,7 +18,6 @@ from trainway.operator.trainjobs.runtime_snapshot import (
 )
 from trainway.runtimes import builtin_runtimes
 
-Json = dict[str, Any]
 REF = {"name": "some-runtime", "apiGroup": "trainer.kubeflow.org", "kind": "ClusterTrainingRuntime"}
 
 

@@ -11,9 +11,10 @@ import asyncio
 import hashlib
 from collections import OrderedDict
 from collections.abc import Hashable
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from trainway.compiler.workload import Runtime
+from trainway.json_types import Json
 from trainway.kube.errors import ObjectNotFound
 from trainway.kube.resources import CLUSTER_TRAINING_RUNTIMES, TRAINING_RUNTIMES, Resource
 from trainway.operator.trainjobs.build_error import BuildError
@@ -23,8 +24,6 @@ from trainway.operator.trainjobs.runtime_snapshot import (
     parsed_snapshot,
     runtime_text,
 )
-
-Json = dict[str, Any]
 
 _APART_S: Final = 0.03
 _LONGEST_TURN_S: Final = 1.0

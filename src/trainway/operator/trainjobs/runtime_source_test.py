@@ -5,11 +5,12 @@ from typing import Any
 import pytest
 
 from trainway.compiler.testing import role, runtime
+from trainway.json_types import Json
 from trainway.kube.client import Client
 from trainway.kube.connection import Connection, Endpoint
 from trainway.kube.credentials import Credentials
 from trainway.kube.errors import ObjectNotFound
-from trainway.kube.resources import CLUSTER_TRAINING_RUNTIMES, Json, Resource
+from trainway.kube.resources import CLUSTER_TRAINING_RUNTIMES, Resource
 from trainway.operator.trainjobs import runtime_source
 from trainway.operator.trainjobs.build_error import BuildError
 from trainway.operator.trainjobs.runtime_snapshot import runtime_text

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from trainway.api.model import ObjectMeta
 from trainway.compiler.plugins.progress import StatusEndpoint
+from trainway.json_types import Json
 from trainway.kube.client import Client
 from trainway.kube.errors import AlreadyExists, ApiError, Conflict, ObjectNotFound
 from trainway.kube.informer import Informer
@@ -29,8 +30,6 @@ from trainway.operator.trainjobs.children import (
 from trainway.operator.trainjobs.memory import BuiltFor, Note, Snapshot
 from trainway.operator.trainjobs.runtime_snapshot import snapshot, snapshot_name, snapshot_text
 from trainway.operator.trainjobs.runtime_source import RuntimeSource
-
-Json = dict[str, Any]
 
 FIELD_OWNER: Final = "trainer"
 GONE_SOON: Final = timedelta(seconds=2)

@@ -7,7 +7,7 @@ conditions are one list, and with an old list a patch would undo what another pr
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from trainway.api.trainjob import GROUP
 from trainway.compiler.trainjob import RUNTIME_KINDS
@@ -19,8 +19,7 @@ from trainway.jobset.trainjob_status import (
     trainjob_status,
     unsupported_runtime_status,
 )
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 NORMAL: Final = "Normal"
 WARNING: Final = "Warning"

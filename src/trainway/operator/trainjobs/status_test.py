@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from trainway.json_types import Json
 from trainway.operator.trainjobs.status import (
     NORMAL,
     WARNING,
@@ -15,7 +16,6 @@ from trainway.operator.trainjobs.status import (
     unsupported_runtime,
 )
 
-Json = dict[str, Any]
 NOW = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
 CREATED = "2026-01-31T11:00:00Z"
 

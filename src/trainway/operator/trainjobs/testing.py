@@ -10,10 +10,11 @@ from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self, TypeVar
+from typing import Final, Self, TypeVar
 
 from trainway.compiler.keys import GeneratedKeys
 from trainway.compiler.plugins.progress import StatusEndpoint
+from trainway.json_types import Json
 from trainway.kube.client import Client
 from trainway.kube.connection import load_connection
 from trainway.kube.controller import Controller
@@ -34,7 +35,6 @@ from trainway.operator.context import Context
 from trainway.operator.metrics import Metrics
 from trainway.operator.trainjobs import controller as trainjobs
 
-Json = dict[str, Any]
 T = TypeVar("T")
 
 _PATIENCE_S: Final = 60.0

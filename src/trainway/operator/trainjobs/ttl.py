@@ -1,12 +1,10 @@
 """When a finished TrainJob is deleted. Upstream has no such thing; JobSet and Job have."""
 
 from datetime import datetime, timedelta
-from typing import Any
 
 from trainway.jobset.status import conditions_of, find_true, moment
+from trainway.json_types import Json
 from trainway.operator.trainjobs.annotations import TTL, seconds
-
-Json = dict[str, Any]
 
 
 def time_to_live(job: Json, now: datetime) -> timedelta | None:

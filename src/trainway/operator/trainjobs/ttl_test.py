@@ -1,13 +1,12 @@
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 
+from trainway.json_types import Json
 from trainway.operator.trainjobs.annotations import TTL
 from trainway.operator.trainjobs.ttl import time_to_live
 
-Json = dict[str, Any]
 NOW = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
 
 

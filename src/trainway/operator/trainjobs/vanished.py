@@ -6,16 +6,16 @@ own events outlive it by an hour; they say how it ended, in the words of its con
 """
 
 import logging
-from typing import Any, Final
+from typing import Final
 
 from trainway.jobset.status import moment
+from trainway.json_types import Json
 from trainway.kube.client import Client
 from trainway.kube.errors import ApiError
 from trainway.kube.resources import EVENTS
 
 logger = logging.getLogger(__name__)
 
-Json = dict[str, Any]
 
 _ENDS: Final = {
     "AllJobsCompleted": "Completed",

@@ -1,11 +1,10 @@
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
+from trainway.json_types import Json
 from trainway.operator.trainjobs.vanished import ended_jobset
 
-Json = dict[str, Any]
 LISTED = [{"name": "node", "active": 1}]
 JOB: Json = {
     "metadata": {"name": "t", "creationTimestamp": "2026-01-31T12:00:00Z"},

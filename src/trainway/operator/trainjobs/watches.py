@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from trainway.jobset.status import conditions_of, find_true
 from trainway.jobset.trainjob_status import is_finished
+from trainway.json_types import Json
 from trainway.kube.informer import Change, Informer
 from trainway.kube.owners import controller_of
 from trainway.kube.store import split_key
@@ -16,8 +17,6 @@ from trainway.operator.caches import (
 )
 from trainway.operator.trainjobs.memory import Memory
 from trainway.operator.uncreated_pods import job_key
-
-Json = dict[str, Any]
 
 
 class Add(Protocol):

@@ -1,8 +1,8 @@
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 
+from trainway.json_types import Json
 from trainway.kube.client import Client
 from trainway.kube.connection import Connection, Endpoint
 from trainway.kube.credentials import Credentials
@@ -16,8 +16,6 @@ from trainway.operator import caches
 from trainway.operator.trainjobs.children import Sent
 from trainway.operator.trainjobs.memory import Memory
 from trainway.operator.trainjobs.watches import Watches
-
-Json = dict[str, Any]
 
 
 class NoCredentials:

@@ -7,7 +7,7 @@ as a whole.
 from collections.abc import Iterator
 from typing import Any
 
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 def json_patch(before: Any, after: Any, path: str = "") -> list[Json]:

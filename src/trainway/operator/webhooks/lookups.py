@@ -13,6 +13,7 @@ from typing import Final
 from trainway.api.trainjob import TrainJob
 from trainway.compiler.workload import Runtime
 from trainway.jobset.model import replicated_jobs
+from trainway.json_types import Json
 from trainway.kube.errors import ObjectNotFound
 from trainway.kube.owners import is_controlled_by
 from trainway.kube.resources import CONFIG_MAPS, JOBSETS, PRIORITY_CLASSES, Resource
@@ -23,7 +24,7 @@ from trainway.operator.trainjobs.runtime_snapshot import (
     snapshot_text,
 )
 from trainway.operator.trainjobs.runtime_source import Reader, RuntimeSource
-from trainway.operator.webhooks.review import Json, Question
+from trainway.operator.webhooks.review import Question
 from trainway.operator.webhooks.trainjob import Facts, patches_changed
 from trainway.schema.field import invalid
 

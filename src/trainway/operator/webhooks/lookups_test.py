@@ -1,8 +1,8 @@
 import asyncio
 from collections.abc import Sequence
-from typing import Any
 
 from trainway.api.trainjob import TrainJob
+from trainway.json_types import Json
 from trainway.kube.errors import ObjectNotFound
 from trainway.kube.resources import Resource
 from trainway.operator.trainjobs.runtime_snapshot import runtime_text, snapshot
@@ -12,7 +12,6 @@ from trainway.operator.webhooks.review import Question
 from trainway.operator.webhooks.testing import creation, patch_of, runtime, trainjob, update
 from trainway.operator.webhooks.trainjob import Facts
 
-Json = dict[str, Any]
 CLUSTER = "ClusterTrainingRuntime"
 
 

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 
 from trainway.api.admission import mpijob_warnings, validate_mpijob
 from trainway.api.mpijob import MPIJob, with_controller_defaults
+from trainway.json_types import Json
 from trainway.operator.webhooks.json_patch import json_patch
 from trainway.operator.webhooks.parsing import parsed
-from trainway.operator.webhooks.review import Json, Question, allowed, denied
+from trainway.operator.webhooks.review import Question, allowed, denied
 
 
 def default(question: Question) -> Json:

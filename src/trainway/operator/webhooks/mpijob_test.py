@@ -1,13 +1,11 @@
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
 from trainway.compiler.compile import Input, Options, compile_objects
+from trainway.json_types import Json
 from trainway.operator.webhooks.mpijob import default, validate
 from trainway.operator.webhooks.testing import creation, message, mpijob, patch, update
-
-Json = dict[str, Any]
 
 
 def test_what_the_controller_would_fill_in_is_filled_in() -> None:

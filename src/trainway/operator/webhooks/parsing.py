@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from trainway.api.kinds import KINDS, check, read
 from trainway.api.model import Resource
 from trainway.jobset.quantity import quantity_errors
-from trainway.operator.webhooks.review import Json
+from trainway.json_types import Json
 from trainway.schema.field import FieldError, invalid
 
 R = TypeVar("R", bound=Resource)

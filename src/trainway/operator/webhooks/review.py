@@ -7,13 +7,12 @@ errors stand in brackets, which is how Kubernetes prints a list of them.
 import base64
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import orjson
 
 from trainway.errors import TrainwayError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 API_VERSION: Final = "admission.k8s.io/v1"
 UPDATE: Final = "UPDATE"

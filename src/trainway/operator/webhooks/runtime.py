@@ -2,8 +2,9 @@
 
 from trainway.api.admission import runtime_warnings, validate_runtime, validate_runtime_update
 from trainway.api.runtime import TrainingRuntime
+from trainway.json_types import Json
 from trainway.operator.webhooks.parsing import parsed
-from trainway.operator.webhooks.review import Json, Question, allowed, denied
+from trainway.operator.webhooks.review import Question, allowed, denied
 
 
 def validate(question: Question) -> Json:

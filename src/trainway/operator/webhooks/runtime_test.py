@@ -1,11 +1,9 @@
-from typing import Any
-
 import pytest
 
+from trainway.json_types import Json
 from trainway.operator.webhooks.runtime import validate
 from trainway.operator.webhooks.testing import creation, message, runtime, update
 
-Json = dict[str, Any]
 KINDS = ("ClusterTrainingRuntime", "TrainingRuntime")
 
 

@@ -17,6 +17,7 @@ from aiohttp import web
 from trainway.api.trainjob import TrainJob
 from trainway.compiler.trainjob import Target, runtime_kind_error
 from trainway.errors import TrainwayError
+from trainway.json_types import Json
 from trainway.operator.context import Context
 from trainway.operator.webhooks import mpijob, runtime, trainjob
 from trainway.operator.webhooks.lookups import Lookups
@@ -30,7 +31,6 @@ from trainway.operator.webhooks.paths import (
     VALIDATE_TRAINJOB,
 )
 from trainway.operator.webhooks.review import (
-    Json,
     Question,
     UnreadableReviewError,
     allowed,

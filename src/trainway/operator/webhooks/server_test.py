@@ -8,6 +8,7 @@ import orjson
 
 from trainway.api.runtime import ClusterTrainingRuntime
 from trainway.api.trainjob import TrainJob
+from trainway.json_types import Json
 from trainway.kube.errors import ServerUnavailable
 from trainway.operator.listener import listening
 from trainway.operator.webhooks import testing
@@ -17,7 +18,6 @@ from trainway.operator.webhooks.server import webhook_app
 from trainway.operator.webhooks.testing import message, patch, patch_of, trainjob
 from trainway.operator.webhooks.trainjob import Facts
 
-Json = dict[str, Any]
 T = TypeVar("T")
 
 

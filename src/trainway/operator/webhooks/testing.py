@@ -7,10 +7,9 @@ from typing import Any
 import orjson
 
 from trainway.api.kinds import KINDS
+from trainway.json_types import Json
 from trainway.operator.webhooks.review import Question
 from trainway.schema.defaulting import with_defaults
-
-Json = dict[str, Any]
 
 
 def defaulted(obj: Json) -> Json:

@@ -22,8 +22,9 @@ from trainway.compiler.trainjob import (
     trainjob_errors,
 )
 from trainway.compiler.workload import Lookup, Runtime
+from trainway.json_types import Json
 from trainway.operator.webhooks.json_patch import json_patch
-from trainway.operator.webhooks.review import Json, Question, allowed, denied
+from trainway.operator.webhooks.review import Question, allowed, denied
 from trainway.schema.field import FieldError
 
 _FREE_FIELDS: Final = ("suspend",)

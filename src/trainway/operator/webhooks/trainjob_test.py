@@ -7,6 +7,7 @@ import pytest
 from trainway.api.runtime import ClusterTrainingRuntime
 from trainway.api.trainjob import TrainJob
 from trainway.compiler.trainjob import Target
+from trainway.json_types import Json
 from trainway.operator.webhooks import testing
 from trainway.operator.webhooks.parsing import parsed
 from trainway.operator.webhooks.review import Question
@@ -19,8 +20,6 @@ from trainway.operator.webhooks.trainjob import (
     patches_changed,
     validate,
 )
-
-Json = dict[str, Any]
 
 NOW = "2026-11-15T12:00:00Z"
 THEN = "2026-01-01T00:00:00Z"

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from trainway.errors import NotFoundError, TrainwayError
+from trainway.json_types import Json
 from trainway.sdk.kubeflow import views
 from trainway.sdk.kubeflow.adoption import adopted
 from trainway.sdk.kubeflow.options import Option
@@ -28,7 +29,7 @@ from trainway.sdk.kubeflow.types.types import (
     TrainJob,
 )
 from trainway.sdk.manifests import TORCH_RUNTIME, failing_fast
-from trainway.sdk.rest import Json, LogQuery, Rest, Submission
+from trainway.sdk.rest import LogQuery, Rest, Submission
 from trainway.sdk.submitter import job_options
 from trainway.sdk.transport import StreamControl
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from trainway.json_types import Json
 from trainway.runtimes import builtin_runtimes
 from trainway.sdk.kubeflow import (
     BuiltinTrainer,
@@ -20,7 +21,7 @@ from trainway.sdk.kubeflow import (
     update_trainjob_status,
 )
 from trainway.sdk.kubeflow.options import Labels, Name
-from trainway.sdk.testing import FakeServer, Json
+from trainway.sdk.testing import FakeServer
 
 
 @pytest.fixture

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
+from trainway.json_types import Json
 from trainway.sdk.kubeflow import reporting
-
-Json = dict[str, Any]
 
 
 @pytest.fixture

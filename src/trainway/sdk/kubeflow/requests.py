@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any, Final
 
+from trainway.json_types import Json
 from trainway.sdk.functions import FunctionCall, captured
 from trainway.sdk.job_variables import literal
 from trainway.sdk.kubeflow.preparation import prepared
@@ -23,8 +24,6 @@ from trainway.sdk.kubeflow.types.types import (
     TrainerType,
 )
 from trainway.sdk.manifests import TRAINER_API, launcher
-
-Json = dict[str, Any]
 
 DATASET_PATH: Final = "/workspace/dataset"
 MODEL_PATH: Final = "/workspace/model"

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
+from trainway.json_types import Json
 from trainway.sdk.kubeflow.types.types import (
     UNKNOWN,
     Event,
@@ -16,8 +17,6 @@ from trainway.sdk.kubeflow.types.types import (
 )
 from trainway.sdk.log_line import LogLine
 from trainway.sdk.manifests import INITIALIZERS
-
-Json = dict[str, Any]
 
 CREATED: Final = "Created"
 RUNNING: Final = "Running"

@@ -1,7 +1,6 @@
 """The server itself: health, runtimes, backends, and stopping it."""
 
 import asyncio
-from typing import Any
 
 from fastapi import FastAPI
 from fastapi.responses import Response
@@ -9,13 +8,12 @@ from fastapi.responses import Response
 from trainway.backends.base import Backend, Capacity, Probing, free_of
 from trainway.backends.pools import Limit, Pool
 from trainway.errors import ConflictError, NotFoundError, TrainwayError
+from trainway.json_types import Json
 from trainway.server import models
 from trainway.server.json_answer import JsonAnswer
 from trainway.server.paths import BASE_PATH
 from trainway.server.service import Service
 from trainway.server.tokens import write_new_token
-
-Json = dict[str, Any]
 
 
 def add_about_routes(app: FastAPI, service: Service) -> None:

@@ -1,18 +1,17 @@
 """Clusters: launch, list, look at, act on."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import FastAPI, Query
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from trainway.engine.cluster.request import Launch
+from trainway.json_types import Json
 from trainway.server.json_answer import JsonAnswer
 from trainway.server.models import Shown
 from trainway.server.paths import BASE_PATH
 from trainway.server.service import Service
-
-Json = dict[str, Any]
 
 _MOST_NODES = 10_000
 _MOST_MINUTES = 2**31

@@ -30,9 +30,9 @@ from trainway.agent.slurm.srun import NODE_VARIABLE, ScriptError, agent_program,
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
 
-    Json = dict[str, Any]
+    from trainway.json_types import Json
+
 
 EXIT_FAILED, EXIT_USAGE, EXIT_STALE = 1, 2, 75
 FOLDERS = ("logs", "output", "volumes", "pods", "steps")

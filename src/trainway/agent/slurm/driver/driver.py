@@ -28,7 +28,6 @@ from trainway.agent.supervisor import Supervisor
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from trainway.agent.clock import Clock
     from trainway.agent.event_loop import EventLoop
@@ -42,8 +41,8 @@ if TYPE_CHECKING:
     from trainway.agent.slurm.driver.step_pods import Ground
     from trainway.agent.slurm.fencing import Tenure, Token
     from trainway.agent.slurm.job_facts import JobFacts
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 WISH, STOPPED = "wish", "stopped"
 CANCEL, SUSPEND = "cancel", "suspend"

@@ -17,8 +17,7 @@ from trainway.agent.slurm.driver.step_pod import UNHEARD
 from trainway.agent.slurm.srun import ALWAYS
 from trainway.agent.slurm.testing import SlurmJob, slurm_job
 from trainway.agent.testing import container, jobset, role
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 HANGS_ONCE = 'echo "begun $TRAINWAY_RESTART_ATTEMPT"; [ "$TRAINWAY_RESTART_ATTEMPT" != 0 ] || '
 HANGS_ONCE += "exec sleep 1000"

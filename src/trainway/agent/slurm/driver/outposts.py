@@ -16,13 +16,12 @@ from trainway.agent.slurm.srun import join_command
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from trainway.agent.directory import Directory
     from trainway.agent.event_loop import EventLoop
     from trainway.agent.slurm.driver.step_pods import Ground
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
     Done = Callable[[], None]
 
 NO_RECORDS = 1 << 60

@@ -13,11 +13,10 @@ from trainway.agent.slurm.driver.recorder import FOLDER
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
 
     from trainway.agent.directory import Directory
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 PEERS = "peers.json"
 

@@ -18,12 +18,11 @@ from trainway.agent.pod_status import TERMINAL
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any
 
     from trainway.agent.directory import Directory
     from trainway.agent.event_loop import EventLoop
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 FOLDER = "pods"
 LONGEST, PART = 1000, 600

@@ -11,12 +11,11 @@ from trainway.agent.slurm.driver.recorder import Parts
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
 
     from trainway.agent.event_loop import EventLoop
     from trainway.agent.pool.remote_pod import RemotePod
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 FOLDER = "steps"
 

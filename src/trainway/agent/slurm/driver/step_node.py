@@ -11,15 +11,14 @@ from trainway.agent.log_limit import LogLimit
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from trainway.agent.directory import Directory
     from trainway.agent.host.machine import Machine
     from trainway.agent.node import Recorder
     from trainway.agent.plan import Plan
     from trainway.agent.pod_identity import PodIdentity
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 _OF_SLURM = re.compile(r"(SLURM|SLURMD|SRUN|SBATCH|PMI|PMI2|PMIX)_.*")
 KEPT = frozenset(

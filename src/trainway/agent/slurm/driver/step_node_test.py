@@ -1,7 +1,6 @@
 """What one pod of several may write to a directory that all of them share."""
 
 from pathlib import Path
-from typing import Any
 
 from trainway.agent.clock import Clock
 from trainway.agent.directory import Directory
@@ -11,8 +10,7 @@ from trainway.agent.journal import Journal
 from trainway.agent.plan import Plan
 from trainway.agent.processes import ProcessTable
 from trainway.agent.slurm.driver.step_node import StepNode
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 ROLES: list[Json] = [
     {"name": "launcher"},

@@ -39,9 +39,9 @@ from trainway.agent.slurm.srun import agent_program
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
 
-    Json = dict[str, Any]
+    from trainway.json_types import Json
+
 
 READ_SIZE = 1 << 16
 EXIT_FAILED = 1

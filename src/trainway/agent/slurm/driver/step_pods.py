@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from abc import abstractmethod
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any, Protocol
+    from typing import Protocol
 
     from trainway.agent.clock import Clock
     from trainway.agent.directory import Directory
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from trainway.agent.pool.remote_pods import PodsOwner
     from trainway.agent.slurm.fencing import Token
     from trainway.agent.slurm.srun import Line
-
-    Json = dict[str, Any]
+    from trainway.json_types import Json
 
     class StepOwner(PodsOwner, Protocol):
         """The driver, as far as its pods know it."""

@@ -28,11 +28,10 @@ from trainway.agent.slurm.relay.followed_job import FollowedJob
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
     from trainway.agent.directory import Directory
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 PAUSE = 0.5
 """The longest between two looks."""

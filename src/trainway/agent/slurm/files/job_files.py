@@ -18,11 +18,9 @@ from trainway.agent.slurm.arrays import ArrayPlace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from trainway.agent.host.blobs import Blobs
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 JOBS = "jobs"
 AGENTS = "agent"

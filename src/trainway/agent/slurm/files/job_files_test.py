@@ -3,15 +3,13 @@ import json
 import os
 from binascii import b2a_base64
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from trainway.agent.directory import Directory
 from trainway.agent.host.blobs import Blobs, resolved
 from trainway.agent.slurm.files.job_files import JobFiles, JobFilesError
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 VALUE = b"x" * 5000
 DIGEST = hashlib.sha256(VALUE).hexdigest()

@@ -19,11 +19,10 @@ from trainway.agent.slurm.files.job_files import STOPPED
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from trainway.agent.directory import Directory
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 

@@ -14,8 +14,7 @@ import pytest
 from trainway.agent.directory import Directory
 from trainway.agent.pool.output_copies import OutputCopies
 from trainway.agent.slurm.files.mirror import JournalCopy, Mirror
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 LOG = "node-0-0.main.0.log"
 

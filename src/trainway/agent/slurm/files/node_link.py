@@ -11,12 +11,10 @@ from trainway.agent.slurm.fencing import BEAT_SECONDS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
 
     from trainway.agent.event_loop import EventLoop
     from trainway.agent.slurm.files.mirror import Mirror
-
-    Json = dict[str, Any]
+    from trainway.json_types import Json
 
 
 class NodeLink:

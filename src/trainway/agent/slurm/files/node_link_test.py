@@ -7,14 +7,12 @@ import os
 import time
 from base64 import b64encode
 from pathlib import Path
-from typing import Any
 
 from trainway.agent.directory import Directory
 from trainway.agent.event_loop import EventLoop
 from trainway.agent.slurm.files.mirror import Mirror
 from trainway.agent.slurm.files.node_link import NodeLink
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 LOG = "node-0-0.main.0.log"
 PATIENCE = 60.0

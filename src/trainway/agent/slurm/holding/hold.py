@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from trainway.agent.pool.allocation import Allocation
     from trainway.agent.slurm.holding.relay_link import AnyRelay
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
     Done = Callable[[Json], object]
 
 AGAIN_SECONDS = 5.0

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -8,13 +8,13 @@ from trainway.agent.pool.allocation import Allocation
 from trainway.agent.pool.ssh_failure import Failure
 from trainway.agent.slurm.holding import hold as module
 from trainway.agent.slurm.holding.hold import Holder
+from trainway.json_types import Json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from trainway.agent.pool.placement import Placement
 
-Json = dict[str, Any]
 
 CLUSTER: Json = {"name": "hpc", "login": "", "env": {}}
 DONE = {"ok": True}

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    Json = dict[str, Any]
+    from trainway.json_types import Json
+
 
 NODES = "nodes"
 """The folder of the job's directory in which each host agent has its own."""

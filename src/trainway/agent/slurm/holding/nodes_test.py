@@ -3,8 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from trainway.agent.slurm.holding.nodes import host_of
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 AMOUNTS = {"cpus": 2.0, "memory": 0, "gpus": 0.5}
 

@@ -16,12 +16,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from abc import abstractmethod
     from collections.abc import Callable, Mapping
-    from typing import Any, Protocol
+    from typing import Protocol
 
     from trainway.agent.event_loop import EventLoop, Timer
     from trainway.agent.pool.link import Archive
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
     Done = Callable[[Json], None]
 
     class AnyRelay(Protocol):

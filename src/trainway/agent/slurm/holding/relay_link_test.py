@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,13 +11,13 @@ from trainway.agent.event_loop import EventLoop
 from trainway.agent.pool import link
 from trainway.agent.slurm.holding import relay_link
 from trainway.agent.slurm.holding.relay_link import HoldRelay, RelayListener, relay_host
+from trainway.json_types import Json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from trainway.agent.slurm.holding.relay_link import AnyRelay
 
-Json = dict[str, Any]
 
 PATIENCE = 60.0
 RELAY = """

@@ -12,9 +12,9 @@ from trainway.agent.slurm.relay import accounting
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Any
 
-    Json = dict[str, Any]
+    from trainway.json_types import Json
+
 
 NODES = ["scontrol", "--oneliner", "--details", "show", "node"]
 PARTITIONS = ["scontrol", "--oneliner", "show", "partition"]

@@ -14,7 +14,6 @@ from trainway.agent.slurm.relay.slurm_failure import explain
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
-    from typing import Any
 
     from trainway.agent.event_loop import EventLoop, Timer
     from trainway.agent.pool.ssh_failure import Failure
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
     from trainway.agent.slurm.relay.followed_job import FollowedJob
     from trainway.agent.slurm.relay.queue_query import QueueQuery
     from trainway.agent.slurm.relay.queue_states import QueueState
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 SHORTEST, LONGEST = 1.0, 10.0
 SLOWER = 1.4

@@ -9,8 +9,7 @@ from trainway.agent.slurm.commands import Result
 from trainway.agent.slurm.relay import accounting
 from trainway.agent.slurm.relay.cluster_queue import FIRST, GRACE, LONGEST, SHORTEST, ClusterQueue
 from trainway.agent.slurm.relay.queue_states import SEPARATOR
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 
 class Cluster:

@@ -27,14 +27,13 @@ from trainway.agent.slurm.srun import join_command
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
 
     from trainway.agent.event_loop import EventLoop
     from trainway.agent.slurm.commands import Result
     from trainway.agent.slurm.job_facts import JobFacts
     from trainway.agent.slurm.relay.followed_job import FollowedJob
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 DELIVERED = "delivered"
 PARCEL, MARK = "parcel.pyz", "parcel.sent"

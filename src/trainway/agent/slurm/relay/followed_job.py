@@ -16,14 +16,13 @@ from trainway.agent.slurm.relay.end_reasons import UNDELIVERED
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from trainway.agent.host.feed import Position
     from trainway.agent.slurm.files.job_files import JobFiles
     from trainway.agent.slurm.relay.courier import Courier
     from trainway.agent.slurm.relay.queue_states import QueueState
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 SHORTEST, LONGEST = 0.1, 2.0
 SLOWER = 1.5

@@ -1,5 +1,4 @@
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -10,8 +9,7 @@ from trainway.agent.journal import Journal
 from trainway.agent.slurm.files.job_files import JobFiles
 from trainway.agent.slurm.relay.followed_job import ENDED_SECONDS, SETTLE_SECONDS, FollowedJob
 from trainway.agent.slurm.relay.queue_states import QueueState
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 PAUSE = 1.0
 LOG = "node-0-0.node.0.log"

@@ -9,14 +9,13 @@ from trainway.agent.slurm.relay.wishes import ASK, DONE, RELEASE, WAIT, Wish, wo
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from trainway.agent.event_loop import EventLoop
     from trainway.agent.slurm.commands import Commands, Result
     from trainway.agent.slurm.relay.cluster_queue import ClusterQueue
     from trainway.agent.slurm.relay.followed_job import FollowedJob
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
     Answer = Callable[[Json], None]
 
 STEP_SECONDS = 0.5

@@ -8,13 +8,11 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from trainway.agent.event_loop import EventLoop, Timer
     from trainway.agent.host.connection import Connection
     from trainway.agent.slurm.relay.followed_job import FollowedJob
 
-    Json = dict[str, Any]
 
 TICK = 0.05
 """Looks that are due within this time are made together."""

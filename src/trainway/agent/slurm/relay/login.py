@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    Json = dict[str, Any]
+    from trainway.json_types import Json
+
 
 HOME = "~/.trainway/slurm"
 STEP = (

@@ -32,7 +32,6 @@ from trainway.agent.slurm.relay.wishes import END, words
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from trainway.agent.clock import Clock
     from trainway.agent.directory import Directory
@@ -41,8 +40,8 @@ if TYPE_CHECKING:
     from trainway.agent.host.connection import Connection
     from trainway.agent.pool.ssh_failure import Failure
     from trainway.agent.slurm.commands import Commands, Result
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
     Answer = Callable[[Json], None]
 
 ERRORS = (JobFilesError, BlobError, KeyError, TypeError, ValueError, OSError)

@@ -20,8 +20,7 @@ from trainway.agent.host.connection import Connection
 from trainway.agent.slurm.commands import Commands
 from trainway.agent.slurm.files.job_files import JobFiles
 from trainway.agent.slurm.relay.operations import RelayOperations
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 PATIENCE = 60.0
 

@@ -15,11 +15,10 @@ from trainway.agent.slurm.relay.slurm_failure import explain
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from trainway.agent.slurm.commands import Commands, Result
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 LIFESPAN = 1800
 TOKEN = ["scontrol", "token", f"lifespan={LIFESPAN}"]

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    Json = dict[str, Any]
+    from trainway.json_types import Json
+
 
 VERSION = "v0.0.38"
 SECONDS = 20.0

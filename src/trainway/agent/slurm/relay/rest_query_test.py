@@ -10,8 +10,7 @@ import pytest
 
 from trainway.agent.slurm.relay.queue_states import parse
 from trainway.agent.slurm.relay.rest_query import UntoldError, lines, main
-
-Json = dict[str, Any]
+from trainway.json_types import Json
 
 OLD: Json = {
     "job_id": 12,

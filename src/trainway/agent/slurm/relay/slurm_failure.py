@@ -12,11 +12,9 @@ from trainway.agent.slurm.commands import CANNOT_START
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from trainway.agent.slurm.commands import Result
+    from trainway.json_types import Json
 
-    Json = dict[str, Any]
 
 LONGEST = 300
 NOISE = re.compile(r"Batch job submission failed: |allocation failure: |^\w+: (error|fatal): ")

@@ -11,8 +11,9 @@ from trainway.cli.job_text import ending
 from trainway.cli.output import echo, echo_line
 from trainway.cli.times import parse_duration
 from trainway.errors import ConflictError, JobFailedError, NotFoundError, WaitTimeoutError
+from trainway.json_types import Json
 from trainway.sdk.phases import SUCCEEDED
-from trainway.sdk.rest import Json, Rest, is_terminal, phase, remains
+from trainway.sdk.rest import Rest, is_terminal, phase, remains
 from trainway.sdk.transport import StreamControl
 
 

@@ -15,8 +15,9 @@ from trainway.cli.connection import connect
 from trainway.cli.job_options import output_option, watch_option
 from trainway.cli.job_text import HEADER, WIDE, ids, painter, row, utc_now
 from trainway.cli.output import echo, echo_line, to_json, to_json_list, to_yaml
+from trainway.json_types import Json
 from trainway.sdk.phases import PHASES
-from trainway.sdk.rest import Json, Rest
+from trainway.sdk.rest import Rest
 
 _LIMIT: Final = 100
 _PAGE: Final = 1000

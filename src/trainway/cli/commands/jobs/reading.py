@@ -14,7 +14,8 @@ from trainway.cli.log_text import LogText, batches
 from trainway.cli.output import echo, echo_line, to_json, to_json_list, to_yaml
 from trainway.cli.times import parse_since
 from trainway.cli.waiting import tell_why_it_waits
-from trainway.sdk.rest import Json, LogQuery
+from trainway.json_types import Json
+from trainway.sdk.rest import LogQuery
 
 _BATCH: Final = 500
 

@@ -10,7 +10,8 @@ from trainway.cli.job_options import jobs_argument, output_option, watch_option
 from trainway.cli.job_text import description, ids, painter, utc_now
 from trainway.cli.output import echo, to_json, to_json_list, to_yaml
 from trainway.errors import UsageError
-from trainway.sdk.rest import Json, Rest
+from trainway.json_types import Json
+from trainway.sdk.rest import Rest
 
 
 @click.command("show")

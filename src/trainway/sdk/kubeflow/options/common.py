@@ -2,11 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
+from trainway.json_types import Json
 from trainway.sdk.kubeflow.types.types import Trainer
-
-Json = dict[str, Any]
 
 Option = Callable[[Json, Trainer | None, object], None]
 """Gets the TrainJob to change, the trainer it was made from, and the client."""

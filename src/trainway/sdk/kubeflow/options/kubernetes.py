@@ -3,9 +3,8 @@
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
+from trainway.json_types import Json
 from trainway.sdk.kubeflow.types.types import CustomTrainerContainer, Trainer
-
-Json = dict[str, Any]
 
 
 @dataclass
