@@ -17,9 +17,16 @@ MODULES = sorted(
 SLOW = {"asyncio", "dataclasses", "inspect", "logging", "pathlib", "socket", "subprocess", "typing"}
 
 
+class WithoutTypes(ast.NodeTransformer):
+    """Leaves out what only the type checker reads."""
+
+    def visit_If(self, node: ast.If) -> ast.AST | None:
+        return None if ast.unparse(node.test) == "TYPE_CHECKING" else self.generic_visit(node)
+
+
 def imported(tree: ast.AST) -> set[str]:
     names: set[str] = set()
-    for node in ast.walk(tree):
+    for node in ast.walk(WithoutTypes().visit(tree)):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
