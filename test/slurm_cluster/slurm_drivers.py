@@ -14,7 +14,7 @@ from slurm_cluster import SlurmCluster
 from trainway.agent.launch import write_compiled_zip
 from trainway.agent.testing import container, role
 from trainway.backends.base import Workload
-from trainway.backends.slurm.clusters import Cluster
+from trainway.backends.slurm.clusters import ConfiguredCluster
 from trainway.backends.slurm.planning import plan
 from trainway.json_types import Json
 
@@ -76,7 +76,7 @@ class DrivenJob:
             port=29500,
             source={"kind": source, "metadata": jobset["metadata"], "spec": {}},
         )
-        site = Cluster(
+        site = ConfiguredCluster(
             "test",
             python=sys.executable,
             home=str(folder),

@@ -30,7 +30,7 @@ class SiteNames(Protocol):
         ...
 
 
-class Courier(Protocol):
+class SiteAgent(Protocol):
     """Has things done at a site."""
 
     async def ask(self, operation: str, **fields: Any) -> Json:
@@ -51,7 +51,7 @@ class SiteBackend(AgentBackend[Wanted]):
         self._names = names
 
     @abstractmethod
-    def _courier(self, handle: Handle) -> Courier:
+    def _agent(self, handle: Handle) -> SiteAgent:
         """Who passes on what is to be done with a job."""
 
     @property
@@ -72,16 +72,16 @@ class SiteBackend(AgentBackend[Wanted]):
 
     async def suspend(self, handle: Handle) -> None:
         """Stop the pods."""
-        await self._courier(handle).ask("suspend", id=handle["id"])
+        await self._agent(handle).ask("suspend", id=handle["id"])
 
     async def resume(self, handle: Handle) -> None:
         """Start the pods again."""
-        await self._courier(handle).ask("resume", id=handle["id"])
+        await self._agent(handle).ask("resume", id=handle["id"])
 
     async def delete(self, handle: Handle) -> None:
         """Remove what the job left there and here."""
         try:
-            await self._courier(handle).ask("forget", id=handle["id"])
+            await self._agent(handle).ask("forget", id=handle["id"])
         except UnavailableError as error:
             log.warning("job %s may have left something behind: %s", handle["id"], error)
         await self._discard(handle)

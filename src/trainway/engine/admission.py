@@ -16,7 +16,7 @@ from trainway.engine.backoff import Backoff
 from trainway.engine.database_failure import UncertainError
 from trainway.engine.idempotency import refuse_other
 from trainway.engine.intake import Intake, NewJob
-from trainway.engine.live import LiveJob, Surroundings
+from trainway.engine.live import LiveContext, LiveJob
 from trainway.engine.queue import assigned
 from trainway.engine.record import JobRecord
 from trainway.engine.submission import Submission
@@ -39,7 +39,7 @@ class Admission:
 
     def __init__(
         self,
-        around: Surroundings,
+        around: LiveContext,
         registry: Registry,
         intake: Intake,
         take_up: Callable[[Sequence[NewJob]], list[LiveJob]],

@@ -23,7 +23,7 @@ from trainway.engine.idempotency import identified
 from trainway.engine.ids import Ids
 from trainway.engine.intake import Intake, NewJob, elements, prepare
 from trainway.engine.ledger import Ledger
-from trainway.engine.live import LiveJob, Surroundings
+from trainway.engine.live import LiveContext, LiveJob
 from trainway.engine.phases import ACTIVE, WAITING, Phase
 from trainway.engine.queue import Holding, Waiting, decide, unheld
 from trainway.engine.reading import Reading
@@ -65,7 +65,7 @@ class Engine:
         self._live: dict[str, LiveJob] = {}
         self._waiting = Waiting()
         self._rounds = Rounds(self._round)
-        self._around = Surroundings(
+        self._around = LiveContext(
             self._ledger, clock, self._on_phase, self._on_gone, prepare, starts
         )
         self._retention = Retention(self._ledger, registry, clock)
@@ -77,8 +77,8 @@ class Engine:
             self._around, registry, self._intake, self._take_up, self._rounds.request
         )
 
-    def _around_clusters(self) -> clustering.Surroundings:
-        return clustering.Surroundings(
+    def _around_clusters(self) -> clustering.ClusterContext:
+        return clustering.ClusterContext(
             self._ledger,
             self._ids,
             self._clock,

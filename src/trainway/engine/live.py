@@ -43,7 +43,7 @@ _LONGEST_FAILURE_S: Final = 30.0
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class LiveContext:
     """What every live job uses."""
 
     ledger: Ledger
@@ -60,7 +60,7 @@ class Surroundings:
 class LiveJob(StoredJob):
     """Carries one job along until it is over."""
 
-    def __init__(self, record: JobRecord, backend: Backend, around: Surroundings) -> None:
+    def __init__(self, record: JobRecord, backend: Backend, around: LiveContext) -> None:
         super().__init__(record, around.ledger)
         self.backend = backend
         self.demand = Demand.from_dict(record.demand_data)

@@ -19,7 +19,7 @@ from trainway.operator.metrics import Metrics
 
 @dataclass(frozen=True)
 class Context:
-    """The surroundings of a controller."""
+    """What a controller works with."""
 
     client: Client
     informers: Informers

@@ -23,7 +23,7 @@ REPORT = {
 
 
 @dataclass
-class Cluster:
+class FakeCluster:
     """Notes what is applied, or refuses it."""
 
     error: Exception | None = None
@@ -42,7 +42,7 @@ class Cluster:
 
 
 def post(
-    cluster: Cluster,
+    cluster: FakeCluster,
     body: bytes | Json,
     url: str = URL,
     token: str = "token of job",  # noqa: S107 (made up)
@@ -63,7 +63,7 @@ def post(
 
 
 def test_a_report_is_applied_to_the_status_and_echoed() -> None:
-    cluster = Cluster()
+    cluster = FakeCluster()
     assert post(cluster, REPORT) == (200, REPORT)
     assert cluster.applied == [
         {
@@ -76,7 +76,7 @@ def test_a_report_is_applied_to_the_status_and_echoed() -> None:
 
 
 def test_fields_of_a_newer_client_are_left_out() -> None:
-    cluster = Cluster()
+    cluster = FakeCluster()
     metric = {"name": "loss", "value": "1", "step": 3}
     status = {"lastUpdatedTime": TIME, "eta": "soon", "metrics": [metric]}
     wanted = {"lastUpdatedTime": TIME, "metrics": [{"name": "loss", "value": "1"}]}
@@ -90,12 +90,12 @@ def test_fields_of_a_newer_client_are_left_out() -> None:
 )
 def test_times_are_written_as_kubernetes_writes_them(text: str) -> None:
     report = {"trainerStatus": {"lastUpdatedTime": text}}
-    assert post(Cluster(), report) == (200, {"trainerStatus": {"lastUpdatedTime": TIME}})
+    assert post(FakeCluster(), report) == (200, {"trainerStatus": {"lastUpdatedTime": TIME}})
 
 
 @pytest.mark.parametrize("body", [b"{}", b'{"trainerStatus": null}'])
 def test_an_empty_report_writes_nothing(body: bytes) -> None:
-    cluster = Cluster()
+    cluster = FakeCluster()
     assert post(cluster, body) == (200, {})
     assert cluster.applied == []
 
@@ -148,7 +148,7 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_refusals_are_statuses_of_kubernetes(case: Case) -> None:
-    cluster = Cluster(case.error)
+    cluster = FakeCluster(case.error)
     answer = post(cluster, case.body, case.url, case.token, case.method)
     assert answer == (
         case.code,

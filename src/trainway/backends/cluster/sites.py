@@ -8,7 +8,7 @@ from trainway.backends.base import Capacity
 from trainway.backends.cluster.kept import Kept, KeptClusters
 from trainway.backends.local.capacity import Machine
 from trainway.backends.local.network import LOOPBACK
-from trainway.backends.slurm.clusters import Cluster
+from trainway.backends.slurm.clusters import ConfiguredCluster
 from trainway.backends.slurm.sites import FAMILY as SLURM
 from trainway.backends.slurm.sites import ConfiguredClusters
 from trainway.backends.ssh.login_fields import COPY
@@ -75,7 +75,7 @@ class ClusterSites:
             )
         return f"{SLURM}/{found.name}" + (f"/{zone}" if zone else "")
 
-    def slurm_cluster(self, infra: str) -> Cluster:
+    def slurm_cluster(self, infra: str) -> ConfiguredCluster:
         """The cluster of Slurm that an infrastructure is, with its partition."""
         return ConfiguredClusters(self._home).find(infra.partition("/")[2])
 

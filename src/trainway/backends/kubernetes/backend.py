@@ -37,7 +37,7 @@ from trainway.json_types import Json
 from trainway.kube.user_rights import LOGS, Right, missing_words
 
 if TYPE_CHECKING:
-    from trainway.backends.kubernetes.cluster import Cluster
+    from trainway.backends.kubernetes.cluster import KubernetesCluster
     from trainway.backends.kubernetes.watching import JobWatch
 
 
@@ -58,7 +58,7 @@ class KubernetesBackend(SpoolBackend):
         self._offer = Offer()
         self._checks: list[Check] = []
         self._capacity = Capacity()
-        self._clusters: dict[tuple[tuple[str, ...], str], Cluster] = {}
+        self._clusters: dict[tuple[tuple[str, ...], str], KubernetesCluster] = {}
         self._lacks_logs: list[Right] = []
         self._watches: dict[str, JobWatch] = {}
         self._cancelled: set[str] = set()
@@ -275,13 +275,13 @@ class KubernetesBackend(SpoolBackend):
     def _book(self, handle: Handle) -> RecordBook:
         return RecordBook(self.job_dir(handle).path)
 
-    def _of(self, handle: Handle) -> "Cluster":
+    def _of(self, handle: Handle) -> "KubernetesCluster":
         """The cluster that a job was given to, whatever the current context is now."""
         return self._cluster(tuple(handle.get("kubeconfig") or ()), str(handle["context"]))
 
-    def _cluster(self, files: tuple[str, ...], context: str) -> "Cluster":
+    def _cluster(self, files: tuple[str, ...], context: str) -> "KubernetesCluster":
         if (files, context) not in self._clusters:
-            self._clusters[files, context] = _cluster_module().Cluster(files, context)
+            self._clusters[files, context] = _cluster_module().KubernetesCluster(files, context)
         return self._clusters[files, context]
 
 

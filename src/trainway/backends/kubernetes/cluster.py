@@ -65,7 +65,7 @@ _KINDS: Final = ((TRAINJOB_API, "TrainJobs"), (MPIJOB_API, "MPIJobs"), (KUEUE_AP
 log = logging.getLogger(__name__)
 
 
-class Cluster:
+class KubernetesCluster:
     """One context of a kubeconfig."""
 
     def __init__(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from trainway.backends.slurm.attachment import attachment
-from trainway.backends.slurm.clusters import Cluster
+from trainway.backends.slurm.clusters import ConfiguredCluster
 from trainway.errors import ConflictError
 
 RECORDS: list[dict[str, Any]] = [
@@ -22,12 +22,12 @@ RECORDS: list[dict[str, Any]] = [
 ]
 
 
-def handle(cluster: Cluster) -> dict[str, Any]:
+def handle(cluster: ConfiguredCluster) -> dict[str, Any]:
     return {"id": "abc", "cluster": cluster.to_dict()}
 
 
 def test_a_step_leads_beside_the_pod() -> None:
-    place = attachment(handle(Cluster("hpc", "me@hpc", port=2222)), RECORDS, rank=1)
+    place = attachment(handle(ConfiguredCluster("hpc", "me@hpc", port=2222)), RECORDS, rank=1)
     assert place["host"] == "n2"
     assert place["program"] == ["ssh", "-p", "2222", "me@hpc"]
     assert "processes" not in place
@@ -41,7 +41,9 @@ def test_a_step_leads_beside_the_pod() -> None:
 
 def test_the_step_finds_slurm_where_the_cluster_has_it() -> None:
     env = {"PATH": "/opt/slurm/bin:/bin", "HF_TOKEN": "hush"}
-    (remote,) = attachment(handle(Cluster("hpc", "hpc", env=env)), RECORDS)["remote"].values()
+    (remote,) = attachment(handle(ConfiguredCluster("hpc", "hpc", env=env)), RECORDS)[
+        "remote"
+    ].values()
     assert shlex.split(remote)[3].startswith("export PATH=/opt/slurm/bin:/bin; exec srun ")
     assert "hush" not in remote
 
@@ -50,7 +52,7 @@ def test_the_command_comes_after_it_whatever_it_says(tmp_path: Path) -> None:
     srun = tmp_path / "srun"
     srun.write_text("#!/bin/sh\nwhile [ $# -gt 2 ]; do shift; done\nprintf '%s|' \"$@\"\n")
     srun.chmod(0o700)
-    cluster = Cluster("here", env={"PATH": f"{tmp_path}:/usr/bin:/bin"})
+    cluster = ConfiguredCluster("here", env={"PATH": f"{tmp_path}:/usr/bin:/bin"})
     place = attachment(handle(cluster), RECORDS)
     words = ["echo", "a  b $HOME 'c'"]
     line = f"{place['remote']['main']} {shlex.join(words)}"
@@ -59,7 +61,7 @@ def test_the_command_comes_after_it_whatever_it_says(tmp_path: Path) -> None:
 
 
 def test_a_login_node_needs_no_ssh() -> None:
-    place = attachment(handle(Cluster("here")), RECORDS)
+    place = attachment(handle(ConfiguredCluster("here")), RECORDS)
     assert place["program"] == ["sh", "-c"]
     assert "--nodelist=n1" in place["remote"]["main"]
     assert "--het-group" not in place["remote"]["main"]
@@ -67,4 +69,4 @@ def test_a_login_node_needs_no_ssh() -> None:
 
 def test_a_pod_without_a_node_cannot_be_reached() -> None:
     with pytest.raises(ConflictError, match="on which node"):
-        attachment(handle(Cluster("here")), RECORDS[1:])
+        attachment(handle(ConfiguredCluster("here")), RECORDS[1:])

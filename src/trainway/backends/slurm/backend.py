@@ -31,7 +31,7 @@ from trainway.backends.local.certificate import StatusKeys
 from trainway.backends.local.jobdir import JobDir, write_private
 from trainway.backends.local.journal import Record
 from trainway.backends.local.ports import Ports
-from trainway.backends.site_backend import Courier, SiteBackend
+from trainway.backends.site_backend import SiteAgent, SiteBackend
 from trainway.backends.slurm import (
     checks,
     options,
@@ -42,7 +42,7 @@ from trainway.backends.slurm import (
 )
 from trainway.backends.slurm.attachment import attachment
 from trainway.backends.slurm.capacity import capacity_of
-from trainway.backends.slurm.clusters import NONE, PYXIS, Cluster
+from trainway.backends.slurm.clusters import NONE, PYXIS, ConfiguredCluster
 from trainway.backends.slurm.layout import layout_of
 from trainway.backends.slurm.login_retention import LoginRetention
 from trainway.backends.slurm.network import FIRST_PORT, LAST_PORT, SlurmNetwork
@@ -82,7 +82,7 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
         self._relays = relays or relays_of(settings.home)
         self._facts: Json = {}
         self._looked = -_FACTS_LAST_S
-        self._known: Cluster | None = None
+        self._known: ConfiguredCluster | None = None
         """The cluster as it was configured when it was looked at."""
         self._failed: list[Check] = []
 
@@ -164,7 +164,7 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
     async def rehearse(self, request: Request) -> None:
         """Have Slurm itself judge the script; raises what it says."""
         wanted = self._ours(request)
-        await self._courier(wanted.handle).ask("test", script=wanted.script)
+        await self._agent(wanted.handle).ask("test", script=wanted.script)
 
     async def submit(self, request: Request) -> None:
         """Write script and plan down, and hand them over; Slurm gets them once."""
@@ -172,11 +172,11 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
         job = await self._write(wanted)
         script = await job_threads.run(job_file.read, job.path, job.path / SCRIPT, _LARGEST_SCRIPT)
         fields = {"id": wanted.plan["id"], "directory": str(job.path), "script": script.decode()}
-        await self._courier(wanted.handle).ask("submit", **fields)
+        await self._agent(wanted.handle).ask("submit", **fields)
 
     async def watch(self, handle: Handle, after: int) -> AsyncIterator[Update]:
         """The job's journal, as the relay brings it."""
-        job, relay = self.job_dir(handle), self._courier(handle)
+        job, relay = self.job_dir(handle), self._agent(handle)
         await relay.ask("track", id=handle["id"], directory=str(job.path))
         async for update in relay.watch(str(handle["id"]), job.journal, after):
             yield update
@@ -186,9 +186,9 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
         job = self.job_dir(handle)
         if not job.plan.exists():
             return False
-        await self._courier(handle).ask("track", id=handle["id"], directory=str(job.path))
+        await self._agent(handle).ask("track", id=handle["id"], directory=str(job.path))
         if cancelled:
-            await self._courier(handle).ask("cancel", id=handle["id"])
+            await self._agent(handle).ask("cancel", id=handle["id"])
         return True
 
     async def suspend(self, handle: Handle) -> None:
@@ -200,12 +200,12 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
 
     async def cancel(self, handle: Handle) -> None:
         """End the batch job; when this returns Slurm has it no more."""
-        await self._courier(handle).ask("cancel", id=handle["id"])
+        await self._agent(handle).ask("cancel", id=handle["id"])
 
     async def absence(self, handle: Handle) -> Absence | None:
         """Why the login node cannot be reached; None: it can."""
         try:
-            await self._courier(handle).ask("ping")
+            await self._agent(handle).ask("ping")
         except UnavailableError as error:
             return Absence(error.message, planning.remains(handle))
         except TrainwayError:
@@ -216,14 +216,14 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
         """Remove what is kept here."""
         await self._discard(handle)
 
-    async def _learn(self, cluster: Cluster) -> None:
+    async def _learn(self, cluster: ConfiguredCluster) -> None:
         described = cluster.to_dict()
         relay = self._relays.of(described)
         relay.describe(described)
         self._facts = await relay.ask("facts")
         self._looked, self._known, self._failed = time.monotonic(), cluster, []
 
-    async def _versions(self, cluster: Cluster) -> dict[str, str]:
+    async def _versions(self, cluster: ConfiguredCluster) -> dict[str, str]:
         """Of the programs there that run images."""
         relay = self._relays.of(cluster.to_dict())
         tools = [tool for tool in probing.TOOLS if tool in self._facts["containers"]]
@@ -231,7 +231,7 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
         told = {tool: str(answer.get("stdout") or "") for tool, answer in answers.items()}
         return {tool: probing.version_in(text) for tool, text in told.items()}
 
-    def _cluster(self, known: Handle) -> Cluster:
+    def _cluster(self, known: Handle) -> ConfiguredCluster:
         """The cluster as it is configured; else as it was when the job was submitted."""
         try:
             return self._sites.find(self._target)
@@ -239,7 +239,7 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
             if not known:
                 raise
             partition = str(known["site"]).partition("/")[2]
-            return Cluster.from_dict(known["cluster"], partition)
+            return ConfiguredCluster.from_dict(known["cluster"], partition)
 
     def _tool(self) -> str:
         """What runs images.
@@ -253,7 +253,7 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
             return NONE
         return wanted or next(iter(found), "")
 
-    def _courier(self, handle: Handle) -> "Relay":
+    def _agent(self, handle: Handle) -> "Relay":
         return self._relays.of(handle["cluster"])
 
     def _workload_of(self, plan: Json) -> Workload | None:
@@ -270,7 +270,7 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
         return super()._completed(job, request, keys)
 
 
-class Relay(Courier, Protocol):
+class Relay(SiteAgent, Protocol):
     """Speaks for us on the login node of a cluster."""
 
     def describe(self, cluster: Json) -> None:

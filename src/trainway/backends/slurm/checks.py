@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from trainway.backends.base import Check
-from trainway.backends.slurm.clusters import NONE, PYXIS, Cluster
+from trainway.backends.slurm.clusters import NONE, PYXIS, ConfiguredCluster
 from trainway.backends.slurm.probing import NODE
 
 OLDEST: Final = (20, 11)
@@ -16,7 +16,7 @@ VERSIONS: Final = "versions"
 _NO_IMAGES: Final = "jobs with --image or --containers need Pyxis or Apptainer"
 
 
-def checks_of(cluster: Cluster, facts: Mapping[str, Any]) -> list[Check]:
+def checks_of(cluster: ConfiguredCluster, facts: Mapping[str, Any]) -> list[Check]:
     """One line for each thing that jobs depend on."""
     return [
         _version(facts),
@@ -57,7 +57,7 @@ def _version(facts: Mapping[str, Any]) -> Check:
     return Check("slurm", ok=True, detail=f"version {text}" + (f", cluster {name}" if name else ""))
 
 
-def _python(cluster: Cluster, facts: Mapping[str, Any]) -> Check:
+def _python(cluster: ConfiguredCluster, facts: Mapping[str, Any]) -> Check:
     version: Sequence[int] = facts.get("python") or ()
     text = ".".join(map(str, version))
     least = ".".join(map(str, OLDEST_PYTHON))
@@ -78,7 +78,7 @@ def _python(cluster: Cluster, facts: Mapping[str, Any]) -> Check:
     return Check("python", ok=True, detail=f"{text} on the login node, {there} on a node")
 
 
-def _home(cluster: Cluster, facts: Mapping[str, Any]) -> Check:
+def _home(cluster: ConfiguredCluster, facts: Mapping[str, Any]) -> Check:
     place, node = str(facts.get("home") or cluster.home), facts.get(NODE) or {}
     if not facts.get("writable", True):
         fix = "set `home` to a directory that all nodes see and that you may write"
@@ -109,7 +109,7 @@ def _seen(place: str, node: Mapping[str, Any]) -> Check:
     return Check("files", ok=True, detail=f"jobs are kept in {place}; node {name} sees it")
 
 
-def _partitions(cluster: Cluster, facts: Mapping[str, Any]) -> Check:
+def _partitions(cluster: ConfiguredCluster, facts: Mapping[str, Any]) -> Check:
     told = list(facts.get("partitions") or ())
     names = [str(item["name"]) for item in told]
     if cluster.partition and cluster.partition not in names:
@@ -152,7 +152,7 @@ def _mpi(facts: Mapping[str, Any]) -> Check:
     return Check("mpi", ok=True, detail=detail)
 
 
-def _containers(cluster: Cluster, facts: Mapping[str, Any]) -> Check:
+def _containers(cluster: ConfiguredCluster, facts: Mapping[str, Any]) -> Check:
     found = [str(name) for name in facts.get("containers") or ()]
     wanted = cluster.containers
     if wanted == PYXIS and wanted not in found:
@@ -199,7 +199,7 @@ def _accounting(facts: Mapping[str, Any]) -> Check:
     return Check("accounting", ok=True, detail=kind)
 
 
-def _rest(cluster: Cluster, facts: Mapping[str, Any]) -> Iterator[Check]:
+def _rest(cluster: ConfiguredCluster, facts: Mapping[str, Any]) -> Iterator[Check]:
     if cluster.rest:
         said = str(facts.get("rest") or "it was not queried")
         ok = said.endswith("ok")

@@ -4,7 +4,7 @@ import pytest
 
 from trainway.backends.base import Check
 from trainway.backends.slurm.checks import checks_of
-from trainway.backends.slurm.clusters import Cluster
+from trainway.backends.slurm.clusters import ConfiguredCluster
 from trainway.json_types import Json
 
 FACTS: Json = {
@@ -25,7 +25,7 @@ FACTS["partitions"][1]["gpus"] = {"a100": 2}
 NODE: Json = {"name": "n1", "sees": True, "writes": True, "python": [3, 9, 18]}
 RUNS_IMAGES: Json = {**NODE, "containers": {"apptainer": "1.4.1"}}
 
-TEST = Cluster("test")
+TEST = ConfiguredCluster("test")
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Case:
     check: str
     facts: Json = field(default_factory=dict)
     """What is other than usual."""
-    cluster: Cluster = TEST
+    cluster: ConfiguredCluster = TEST
     ok: bool = True
     detail: str = ""
     fix: str = ""
@@ -103,14 +103,14 @@ class Case:
             "files that travel",
             "files",
             {"node": {**NODE, "sees": False}},
-            Cluster("test", shared=False),
+            ConfiguredCluster("test", shared=False),
             detail="jobs are kept in /home/me/.trainway/slurm, and their files travel with them",
         ),
         Case(
             "files that travel in vain",
             "files",
             {"node": NODE},
-            Cluster("test", shared=False),
+            ConfiguredCluster("test", shared=False),
             detail="jobs are kept in /home/me/.trainway/slurm, and their files travel with them",
             fix="a node sees this directory: `shared: false` is not needed",
         ),
@@ -145,7 +145,7 @@ class Case:
         Case(
             "no such partition",
             "partitions",
-            cluster=Cluster("test", partition="big"),
+            cluster=ConfiguredCluster("test", partition="big"),
             ok=False,
             detail="there is no partition big",
             fix="name one of main, gpu",
@@ -169,7 +169,7 @@ class Case:
             "containers on nodes alone",
             "containers",
             {"node": RUNS_IMAGES, "containers": []},
-            Cluster("test", containers="apptainer"),
+            ConfiguredCluster("test", containers="apptainer"),
             detail="none on the login node, apptainer 1.4.1 on a node",
         ),
         Case(
@@ -210,7 +210,7 @@ class Case:
         Case(
             "no Pyxis",
             "containers",
-            cluster=Cluster("test", containers="pyxis"),
+            cluster=ConfiguredCluster("test", containers="pyxis"),
             ok=False,
             detail="srun has no --container-image",
             fix="correct `containers`; found: apptainer",
@@ -219,7 +219,7 @@ class Case:
             "a tool that only nodes have",
             "containers",
             {"containers": []},
-            Cluster("test", containers="apptainer"),
+            ConfiguredCluster("test", containers="apptainer"),
             detail="apptainer, which the login node does not have",
             fix="every node must have it",
         ),
@@ -234,7 +234,7 @@ class Case:
             "slurmrestd",
             "slurmrestd",
             {"rest": "401 Unauthorized"},
-            Cluster("test", rest={"url": "http://x"}),
+            ConfiguredCluster("test", rest={"url": "http://x"}),
             ok=False,
             detail="401 Unauthorized",
             fix="check `rest.url` and `rest.token_file`; Slurm's commands are used instead",

@@ -47,7 +47,7 @@ _HOST: Final = re.compile(login_fields.NAME)
 
 
 @dataclass(frozen=True)
-class Cluster:
+class ConfiguredCluster:
     """One cluster."""
 
     name: str
@@ -71,11 +71,11 @@ class Cluster:
     outputs: str = login_fields.COPY
     rest: Mapping[str, str] = field(default_factory=dict)
 
-    def at(self, partition: str) -> "Cluster":
+    def at(self, partition: str) -> "ConfiguredCluster":
         """The same, with another partition where one is named."""
         return replace(self, partition=partition) if partition else self
 
-    def through(self, login: "Cluster | None") -> "Cluster":
+    def through(self, login: "ConfiguredCluster | None") -> "ConfiguredCluster":
         """The same, reached as that one is, unless it says itself how."""
         if login is None or self.login:
             return self
@@ -100,7 +100,7 @@ class Cluster:
         return found | ({"rest": dict(self.rest)} if self.rest else {})
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], partition: str = "") -> "Cluster":
+    def from_dict(cls, data: Mapping[str, Any], partition: str = "") -> "ConfiguredCluster":
         """What `to_dict` wrote, for a job whose cluster is configured no more."""
         return cls(
             name=str(data["name"]),
@@ -144,26 +144,28 @@ def errors(data: Mapping[str, Any], path: Path) -> Iterator[FieldError]:
             yield invalid((*place, step(key)), given.get(key), said)
 
 
-def clusters_of(data: Mapping[str, Any], home: str) -> dict[str, Cluster]:
+def clusters_of(data: Mapping[str, Any], home: str) -> dict[str, ConfiguredCluster]:
     """The clusters of a section in which nothing is wrong; `home` is what `~` stands for here."""
     return {name: _cluster(name, cluster or {}, home) for name, cluster in data.items()}
 
 
-def login_nodes(text: str, file: str) -> dict[str, Cluster]:
+def login_nodes(text: str, file: str) -> dict[str, ConfiguredCluster]:
     """The clusters of a file in the form of ssh's: each `Host` is a login node."""
-    found: dict[str, Cluster] = {}
+    found: dict[str, ConfiguredCluster] = {}
     for line in text.splitlines():
         keyword, *names = words_of(line) or [""]
         if keyword == "host":
             fitting = [name for name in names if _HOST.fullmatch(name)]
-            found |= {name: Cluster(name, name, ssh_options=("-F", file)) for name in fitting}
+            found |= {
+                name: ConfiguredCluster(name, name, ssh_options=("-F", file)) for name in fitting
+            }
     return found
 
 
-def _cluster(name: str, data: Mapping[str, Any], home: str) -> Cluster:
+def _cluster(name: str, data: Mapping[str, Any], home: str) -> ConfiguredCluster:
     login, user = str(data.get("login") or ""), data.get("user")
     account = {"account": str(data["account"])} if data.get("account") else {}
-    return Cluster(
+    return ConfiguredCluster(
         name=name,
         login=f"{user}@{login}" if user and login and "@" not in login else login,
         port=int(data.get("port") or 0),

@@ -1,6 +1,6 @@
 import pytest
 
-from trainway.backends.slurm.clusters import Cluster, clusters_of, errors, login_nodes
+from trainway.backends.slurm.clusters import ConfiguredCluster, clusters_of, errors, login_nodes
 from trainway.json_types import Json
 
 FULL = {
@@ -25,7 +25,7 @@ FULL = {
 
 def test_a_cluster_is_what_was_written() -> None:
     (cluster,) = clusters_of({"hpc": FULL}, "/home/me").values()
-    assert cluster == Cluster(
+    assert cluster == ConfiguredCluster(
         name="hpc",
         login="me@hpc.example.com",
         port=2222,
@@ -51,8 +51,8 @@ def test_a_cluster_is_what_was_written() -> None:
 
 
 def test_a_cluster_may_be_this_machines() -> None:
-    assert clusters_of({"here": None}, "/home/me") == {"here": Cluster("here")}
-    assert Cluster("here").directory("abc") == '"$HOME"/.trainway/slurm/jobs/abc'
+    assert clusters_of({"here": None}, "/home/me") == {"here": ConfiguredCluster("here")}
+    assert ConfiguredCluster("here").directory("abc") == '"$HOME"/.trainway/slurm/jobs/abc'
 
 
 @pytest.mark.parametrize(
@@ -77,18 +77,18 @@ def test_what_is_wrong_has_its_place(data: Json, said: str) -> None:
 def test_login_nodes_may_stand_in_a_file_of_ssh() -> None:
     text = "Host hpc  other\n  HostName login.example.com\n  User me\nHost *\n  Port 22\n"
     assert login_nodes(text, "/home/me/.slurm/config") == {
-        name: Cluster(name, name, ssh_options=("-F", "/home/me/.slurm/config"))
+        name: ConfiguredCluster(name, name, ssh_options=("-F", "/home/me/.slurm/config"))
         for name in ("hpc", "other")
     }
 
 
 def test_a_cluster_is_known_again() -> None:
     (cluster,) = clusters_of({"hpc": FULL}, "/home/me").values()
-    again = Cluster.from_dict(cluster.to_dict(), "gpu")
+    again = ConfiguredCluster.from_dict(cluster.to_dict(), "gpu")
     assert again.to_dict() == cluster.to_dict()
     assert (again.partition, again.shared) == ("gpu", False)
 
 
 def test_what_is_kept_of_a_cluster_has_no_secrets() -> None:
-    cluster = Cluster("hpc", env={"HF_TOKEN": "hush", "PATH": "/bin"})
+    cluster = ConfiguredCluster("hpc", env={"HF_TOKEN": "hush", "PATH": "/bin"})
     assert cluster.to_dict()["env"] == {"PATH": "/bin"}

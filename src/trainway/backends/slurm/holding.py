@@ -14,7 +14,7 @@ from trainway.agent.pool.ssh_command import shell_path
 from trainway.api.task import accelerators
 from trainway.backends.masking import is_confidential
 from trainway.backends.slurm import options as passed
-from trainway.backends.slurm.clusters import Cluster
+from trainway.backends.slurm.clusters import ConfiguredCluster
 from trainway.backends.slurm.layout import gpu_type
 from trainway.backends.slurm.script import AGENT, OUTPUT, batch_line, option
 from trainway.json_types import Json
@@ -56,7 +56,7 @@ def errors(options: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def held(wanted: Wanted, cluster: Cluster) -> Json:
+def held(wanted: Wanted, cluster: ConfiguredCluster) -> Json:
     """What the agent that holds a cluster must know; nothing may be wrong with the options."""
     return {
         "cluster": cluster.to_dict(),
@@ -65,13 +65,13 @@ def held(wanted: Wanted, cluster: Cluster) -> Json:
     }
 
 
-def script(wanted: Wanted, cluster: Cluster) -> str:
+def script(wanted: Wanted, cluster: ConfiguredCluster) -> str:
     """The batch script."""
     lines = ("#!/bin/bash", *_batch_lines(wanted, cluster), "", *_body(wanted, cluster), "")
     return "\n".join(lines)
 
 
-def _batch_lines(wanted: Wanted, cluster: Cluster) -> Iterator[str]:
+def _batch_lines(wanted: Wanted, cluster: ConfiguredCluster) -> Iterator[str]:
     name = wanted.name
     yield f"# Cluster {name} of Trainway; `trainway status {name}` shows it, `trainway down {name}`"
     yield "# gives it back."
@@ -90,7 +90,7 @@ def _batch_lines(wanted: Wanted, cluster: Cluster) -> Iterator[str]:
     yield from map(batch_line, given)
 
 
-def _resources(wanted: Wanted, cluster: Cluster, said: passed.Options) -> Iterator[str]:
+def _resources(wanted: Wanted, cluster: ConfiguredCluster, said: passed.Options) -> Iterator[str]:
     """What each node is to have, as far as the options do not say it."""
     if not said.keys() & set(passed.CPUS):
         yield option("cpus-per-task", str(_ceiling(wanted.cpus) or 1))
@@ -102,7 +102,7 @@ def _resources(wanted: Wanted, cluster: Cluster, said: passed.Options) -> Iterat
         yield option("gres", f"gpu:{kind}{':' if kind else ''}{_ceiling(wanted.gpus)}")
 
 
-def _body(wanted: Wanted, cluster: Cluster) -> Iterator[str]:
+def _body(wanted: Wanted, cluster: ConfiguredCluster) -> Iterator[str]:
     yield f"export TRAINWAY_CLUSTER={shlex.quote(wanted.name)}"
     yield f"export TRAINWAY_JOB_DIR={cluster.directory(wanted.id)}"
     for name, value in cluster.env.items():

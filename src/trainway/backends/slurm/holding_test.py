@@ -3,11 +3,11 @@ from typing import Any
 
 import pytest
 
-from trainway.backends.slurm.clusters import Cluster
+from trainway.backends.slurm.clusters import ConfiguredCluster
 from trainway.backends.slurm.holding import Wanted, errors, held, script
 
 WANTED = Wanted("01k9x", "dev", nodes=2, cpus=3.5, memory=2**30 + 1, gpus=0.5, accelerator="A100")
-CLUSTER = Cluster(
+CLUSTER = ConfiguredCluster(
     "hpc",
     "login",
     partition="gpu",
@@ -17,7 +17,7 @@ CLUSTER = Cluster(
 )
 SCRIPT = """\
 #!/bin/bash
-# Cluster dev of Trainway; `trainway status dev` shows it, `trainway down dev`
+# ConfiguredCluster dev of Trainway; `trainway status dev` shows it, `trainway down dev`
 # gives it back.
 #SBATCH --job-name=dev
 #SBATCH --comment="trainway:01k9x cluster dev"

@@ -16,7 +16,7 @@ from trainway.backends.masking import is_confidential
 from trainway.backends.node_sharing import launcher_works, one_per_node
 from trainway.backends.pod_demand import pod_demands
 from trainway.backends.slurm import images, options, script
-from trainway.backends.slurm.clusters import Cluster
+from trainway.backends.slurm.clusters import ConfiguredCluster
 from trainway.backends.slurm.layout import Layout, layout_of
 from trainway.backends.slurm.refusals import honours
 from trainway.backends.slurm.script import Sheet
@@ -34,7 +34,7 @@ class SlurmRequest(AgentRequest):
     """One batch job."""
 
     script: str
-    cluster: Cluster
+    cluster: ConfiguredCluster
     tool: str = ""
 
     @property
@@ -54,7 +54,9 @@ class SlurmRequest(AgentRequest):
         return self.script
 
 
-def plan(workload: Workload, cluster: Cluster, jobs: PurePath, tool: str = "") -> SlurmRequest:
+def plan(
+    workload: Workload, cluster: ConfiguredCluster, jobs: PurePath, tool: str = ""
+) -> SlurmRequest:
     """What is sent for a workload; `tool` is what runs images there."""
     source = workload.source or workload.jobset
     said, _ = options.of_job(source, workload.jobset)
@@ -92,7 +94,7 @@ def spreads(source: Mapping[str, Any], jobset: Mapping[str, Any], chosen: option
     return not is_said and one_per_node(source, jobset, sharing=(JOBSET,))
 
 
-def _identity(workload: Workload, cluster: Cluster, place: ArrayPlace | None) -> Json:
+def _identity(workload: Workload, cluster: ConfiguredCluster, place: ArrayPlace | None) -> Json:
     """What is different in the script of each job, and the same in that of all of an array."""
     if place is None:
         directory = cluster.directory(workload.id)
@@ -156,7 +158,7 @@ def workload_of(plan: Json) -> Workload | None:
     )
 
 
-def _driver_plan(workload: Workload, cluster: Cluster, sheet: Sheet, tool: str) -> Json:
+def _driver_plan(workload: Workload, cluster: ConfiguredCluster, sheet: Sheet, tool: str) -> Json:
     return {
         **plan_of(workload),
         "jobset": _begun(workload.jobset),
@@ -203,13 +205,13 @@ def _mark(plan: Json) -> str:
     return f"trainway:{array['id']} and _{array['rank']}" if array else f"trainway:{plan['id']}"
 
 
-def _site(cluster: Cluster) -> str:
+def _site(cluster: ConfiguredCluster) -> str:
     return f"{cluster.name}/{cluster.partition}" if cluster.partition else cluster.name
 
 
 def remains(handle: Handle) -> str:
     """What a cluster that does not answer may still have of a job, and how that is removed."""
-    cluster = Cluster.from_dict(handle["cluster"])
+    cluster = ConfiguredCluster.from_dict(handle["cluster"])
     return (
         "Slurm may still have it; on the login node: squeue --me --array -o '%i %k' shows it with "
         f"{handle['mark']}, scancel ends it, and {cluster.home}/jobs/{handle['id']} is its "

@@ -7,7 +7,7 @@ import pytest
 
 from trainway.api.timeout import TIMEOUT
 from trainway.backends.base import ArrayPlace, Workload
-from trainway.backends.slurm.clusters import Cluster
+from trainway.backends.slurm.clusters import ConfiguredCluster
 from trainway.backends.slurm.planning import (
     SlurmRequest,
     deadline_of,
@@ -20,12 +20,12 @@ from trainway.backends.slurm.testing import JOB_ID, example, jobset, role, workl
 from trainway.json_types import Json
 
 TESTDATA = Path(__file__).parent / "testdata"
-CLUSTER = Cluster(
+CLUSTER = ConfiguredCluster(
     "test", partition="main", options={"account": "lab"}, env={"PATH": "/opt/my tools:/usr/bin"}
 )
 
 
-def planned(job: Workload, cluster: Cluster = CLUSTER, tool: str = "") -> SlurmRequest:
+def planned(job: Workload, cluster: ConfiguredCluster = CLUSTER, tool: str = "") -> SlurmRequest:
     return plan(job, cluster, PurePosixPath("/home/jobs"), tool)
 
 
@@ -54,7 +54,7 @@ class Case:
     name: str
     job: Callable[[], Workload]
     tool: str = ""
-    cluster: Cluster = CLUSTER
+    cluster: ConfiguredCluster = CLUSTER
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_a_job_is_found_again_without_its_configuration() -> None:
     assert found.handle == {
         name: handle[name] for name in ("site", "cluster", "outputs", "containers")
     }
-    assert Cluster.from_dict(handle["cluster"], "main").to_dict() == CLUSTER.to_dict()
+    assert ConfiguredCluster.from_dict(handle["cluster"], "main").to_dict() == CLUSTER.to_dict()
     assert replace(found, handle={}, source=found.jobset, demand=two_roles().demand) == two_roles()
 
 

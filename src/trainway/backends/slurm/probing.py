@@ -10,7 +10,7 @@ from typing import Any, Final
 from trainway.agent.pool.ssh_command import shell_path
 from trainway.agent.slurm.commands import Result
 from trainway.agent.slurm.relay.slurm_failure import explain
-from trainway.backends.slurm.clusters import APPTAINER, SINGULARITY, Cluster
+from trainway.backends.slurm.clusters import APPTAINER, SINGULARITY, ConfiguredCluster
 from trainway.backends.slurm.script import option
 from trainway.json_types import Json
 
@@ -40,7 +40,7 @@ done
 """
 
 
-def command(cluster: Cluster, home: str, mark: str) -> list[str]:
+def command(cluster: ConfiguredCluster, home: str, mark: str) -> list[str]:
     """What the login node runs; `home` is where jobs are kept there."""
     chosen = cluster.batch_options()
     words = [option(name, chosen[name]) for name in _PLACES if name in chosen]

@@ -1,7 +1,7 @@
 import subprocess
 from pathlib import Path
 
-from trainway.backends.slurm.clusters import Cluster
+from trainway.backends.slurm.clusters import ConfiguredCluster
 from trainway.backends.slurm.probing import command, found
 from trainway.json_types import Json
 
@@ -23,7 +23,9 @@ def run(words: list[str], folder: Path) -> Json:
 def test_a_node_that_sees_the_files(tmp_path: Path) -> None:
     home = tmp_path / "a home"
     home.mkdir()
-    cluster = Cluster("test", partition="gpu", options={"qos": "high", "mail-type": "FAIL"})
+    cluster = ConfiguredCluster(
+        "test", partition="gpu", options={"qos": "high", "mail-type": "FAIL"}
+    )
     seen = run(command(cluster, str(home), "mark"), tmp_path)
     assert (seen["sees"], seen["writes"]) == (True, True)
     assert seen["python"][0] == 3
@@ -45,7 +47,7 @@ def test_a_node_that_runs_images(tmp_path: Path) -> None:
     for name, text in tools.items():
         (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
         (tmp_path / name).chmod(0o700)
-    seen = run(command(Cluster("test"), str(tmp_path), "mark"), tmp_path)
+    seen = run(command(ConfiguredCluster("test"), str(tmp_path), "mark"), tmp_path)
     assert seen["containers"] == {"apptainer": "1.4.1"}
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from trainway.backends import configuration
-from trainway.backends.slurm.clusters import Cluster, clusters_of, login_nodes
+from trainway.backends.slurm.clusters import ConfiguredCluster, clusters_of, login_nodes
 from trainway.errors import NotFoundError, UnreadableError, UsageError
 from trainway.schema.validation import closest
 
@@ -44,7 +44,7 @@ class ConfiguredClusters:
         """Those that can be listed."""
         return list(self._all())
 
-    def find(self, target: str) -> Cluster:
+    def find(self, target: str) -> ConfiguredCluster:
         """The cluster of a name, with the partition that it goes on with."""
         name, _, partition = target.partition("/")
         known = self._all()
@@ -54,16 +54,16 @@ class ConfiguredClusters:
             raise self._unknown(name, known)
         return known[name].at(partition)
 
-    def _all(self) -> dict[str, Cluster]:
+    def _all(self) -> dict[str, ConfiguredCluster]:
         section = configuration.read(self._home).get("clusters") or {}
         listed = self._of_file()
         described = clusters_of(section, str(self._user_home))
         found = listed | {name: each.through(listed.get(name)) for name, each in described.items()}
         if not found and self._has_slurm():
-            return {HERE: Cluster(HERE)}
+            return {HERE: ConfiguredCluster(HERE)}
         return found
 
-    def _of_file(self) -> dict[str, Cluster]:
+    def _of_file(self) -> dict[str, ConfiguredCluster]:
         path = self._user_home / ".slurm" / "config"
         try:
             return login_nodes(path.read_text("utf-8", "replace"), str(path))
@@ -72,7 +72,7 @@ class ConfiguredClusters:
         except OSError as error:
             raise UnreadableError(f"{path}: {error.strerror}") from None
 
-    def _unknown(self, name: str, known: Mapping[str, Cluster]) -> NotFoundError:
+    def _unknown(self, name: str, known: Mapping[str, ConfiguredCluster]) -> NotFoundError:
         meant = closest(name, list(known))
         there = ", ".join(f"{FAMILY}/{each}" for each in known) or "none"
         return NotFoundError(
@@ -89,7 +89,7 @@ def _has_slurm() -> bool:
     return bool(has_settings) and shutil.which("sbatch") is not None
 
 
-def _only(known: Mapping[str, Cluster]) -> Cluster:
+def _only(known: Mapping[str, ConfiguredCluster]) -> ConfiguredCluster:
     if len(known) == 1:
         return next(iter(known.values()))
     if not known:

@@ -164,22 +164,22 @@ class PoolBackend(SiteBackend[PoolRequest]):
 
     def watch(self, handle: Handle, after: int) -> AsyncIterator[Update]:
         """The job's journal."""
-        return self._courier(handle).watch(str(handle["id"]), self.job_dir(handle).journal, after)
+        return self._agent(handle).watch(str(handle["id"]), self.job_dir(handle).journal, after)
 
     async def recover(self, handle: Handle, *, cancelled: bool = False) -> bool:
         """Have an agent go on with the job; False if the job's directory is gone."""
         job = self.job_dir(handle)
         if not job.plan.exists():
             return False
-        await _take_up(self._courier(handle), job)
+        await _take_up(self._agent(handle), job)
         if cancelled:
-            await self._courier(handle).ask("cancel", id=handle["id"], grace=0)
+            await self._agent(handle).ask("cancel", id=handle["id"], grace=0)
         return True
 
     async def cancel(self, handle: Handle) -> None:
         """Stop everything, on every host that can be reached."""
         try:
-            await self._courier(handle).ask("cancel", id=handle["id"])
+            await self._agent(handle).ask("cancel", id=handle["id"])
         except AgentStartError as error:
             if not self.job_dir(handle).plan.exists():
                 raise
@@ -194,7 +194,7 @@ class PoolBackend(SiteBackend[PoolRequest]):
             self._agents[pool] = PoolAgent(self._home / "pools" / pool)
         return self._agents[pool]
 
-    def _courier(self, handle: Handle) -> PoolAgent:
+    def _agent(self, handle: Handle) -> PoolAgent:
         return self.agent(str(handle["pool"]))
 
     def _workload_of(self, plan: Json) -> Workload | None:

@@ -67,7 +67,7 @@ _PATIENCE_S: Final = 5.0
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class ClusterContext:
     """What clusters need of the engine."""
 
     ledger: Ledger
@@ -88,7 +88,7 @@ class Surroundings:
 class Clusters:
     """All clusters."""
 
-    def __init__(self, around: Surroundings, agents: Callable[[], Agents]) -> None:
+    def __init__(self, around: ClusterContext, agents: Callable[[], Agents]) -> None:
         self._around = around
         self._book = ClusterBook(around.ledger, agents)
         self._news = ClusterNews(self._book, around.schedule)

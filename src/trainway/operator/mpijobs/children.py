@@ -25,7 +25,7 @@ from trainway.operator.mpijobs.jobset_step import Step, is_suspended, next_step
 from trainway.operator.mpijobs.memory import Applied, JobMemory
 from trainway.operator.mpijobs.roles import Roles, running_workers, scaling
 from trainway.operator.mpijobs.wanted import (
-    Surroundings,
+    CompileContext,
     Wanted,
     digest,
     facts_of,
@@ -137,7 +137,7 @@ class Children:
             gang = GangScheduling(config.gang_scheduling, values)
         has_secret = self._own(self.watches.secrets, f"{self.name}-ssh") is not None
         keys = RedactedKeys() if has_secret else self.context.keys
-        around = Surroundings(keys, config.cluster_domain, gang)
+        around = CompileContext(keys, config.cluster_domain, gang)
         return wanted(job, around, running_workers(roles))
 
     async def _provide_secret(self, secret: Json) -> None:

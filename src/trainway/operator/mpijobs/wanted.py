@@ -73,7 +73,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class CompileContext:
     """What of the cluster the objects depend on."""
 
     keys: Keys
@@ -81,7 +81,7 @@ class Surroundings:
     gang: GangScheduling | None = None
 
 
-def wanted(job: MPIJob, around: Surroundings, running: Collection[int]) -> Wanted:
+def wanted(job: MPIJob, around: CompileContext, running: Collection[int]) -> Wanted:
     """Compile the job. `running` are the workers that run now.
 
     The JobSet has no TTL: one that goes before its end was seen would be made again. The operator

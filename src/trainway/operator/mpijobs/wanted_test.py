@@ -8,7 +8,7 @@ from trainway.jobset.mpijob_status import MPIJobFacts
 from trainway.json_types import Json
 from trainway.operator.mpijobs.testing import mpijob, stored
 from trainway.operator.mpijobs.wanted import (
-    Surroundings,
+    CompileContext,
     Wanted,
     digest,
     facts_of,
@@ -23,7 +23,7 @@ from trainway.operator.mpijobs.wanted import (
 def want(obj: Json, running: set[int], **around: Any) -> Wanted:
     job, errors = parse(stored(obj))
     assert job is not None, errors
-    return wanted(job, Surroundings(FixedKeys(), **around), running)
+    return wanted(job, CompileContext(FixedKeys(), **around), running)
 
 
 @pytest.mark.parametrize(

@@ -62,12 +62,12 @@ async def build(context: Context) -> Controller:
         is_jobset = resource == JOBSETS
         cache.add_handler(watches.on_jobset if is_jobset else watches.on_child(resource.kind))
     uncreated.add_handler(watches.on_uncreated_pod)
-    _watch_surroundings(context, watches)
+    _watch_dependencies(context, watches)
     context.metrics.show_jobs(KIND, lambda: _by_phase(trainjobs))
     return controller
 
 
-def _watch_surroundings(context: Context, watches: Watches) -> None:
+def _watch_dependencies(context: Context, watches: Watches) -> None:
     informers = context.informers
     runtimes = {
         resource.kind: caches.runtimes(informers, resource)

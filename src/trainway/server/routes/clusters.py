@@ -47,7 +47,7 @@ class AutostopRequest(BaseModel):
     down: bool = False
 
 
-class Cluster(Shown):
+class ClusterInfo(Shown):
     """A cluster."""
 
     api_version: str
@@ -60,7 +60,7 @@ class Cluster(Shown):
 class ClusterList(Shown):
     """All clusters."""
 
-    items: list[Cluster]
+    items: list[ClusterInfo]
 
 
 class ClusterJob(Shown):
@@ -82,7 +82,7 @@ def add_cluster_routes(app: FastAPI, service: Service) -> None:
     """All routes below /clusters."""
     clusters = service.engine.clusters
 
-    @app.post(f"{BASE_PATH}/clusters", tags=["clusters"], response_model=Cluster)
+    @app.post(f"{BASE_PATH}/clusters", tags=["clusters"], response_model=ClusterInfo)
     async def launch(body: LaunchRequest) -> Response:
         """Make a cluster unless it is there; a stopped one starts again."""
         return JsonAnswer(await clusters.launch(Launch(**body.model_dump())))
@@ -97,7 +97,7 @@ def add_cluster_routes(app: FastAPI, service: Service) -> None:
         """List clusters, after their agents were asked once more."""
         return JsonAnswer({"items": await clusters.all(refresh=True)})
 
-    @app.get(f"{BASE_PATH}/clusters/{{name}}", tags=["clusters"], response_model=Cluster)
+    @app.get(f"{BASE_PATH}/clusters/{{name}}", tags=["clusters"], response_model=ClusterInfo)
     async def get(name: str) -> Response:
         """Show a cluster."""
         return JsonAnswer(await clusters.get(name))
@@ -112,23 +112,25 @@ def add_cluster_routes(app: FastAPI, service: Service) -> None:
         """How a person gets to the first node: a folder and variables here, or words."""
         return JsonAnswer(await clusters.access(name))
 
-    @app.post(f"{BASE_PATH}/clusters/{{name}}/stop", tags=["clusters"], response_model=Cluster)
+    @app.post(f"{BASE_PATH}/clusters/{{name}}/stop", tags=["clusters"], response_model=ClusterInfo)
     async def stop(name: str) -> Response:
         """End its jobs and give back its nodes; it can be started again."""
         return JsonAnswer(await clusters.stop(name))
 
-    @app.post(f"{BASE_PATH}/clusters/{{name}}/start", tags=["clusters"], response_model=Cluster)
+    @app.post(f"{BASE_PATH}/clusters/{{name}}/start", tags=["clusters"], response_model=ClusterInfo)
     async def start(name: str, body: AutostopRequest | None = None) -> Response:
         """Give a stopped cluster its nodes again."""
         wish = body or AutostopRequest()
         return JsonAnswer(await clusters.restart(name, wish.idle_minutes, down=wish.down))
 
-    @app.post(f"{BASE_PATH}/clusters/{{name}}/autostop", tags=["clusters"], response_model=Cluster)
+    @app.post(
+        f"{BASE_PATH}/clusters/{{name}}/autostop", tags=["clusters"], response_model=ClusterInfo
+    )
     async def autostop(name: str, body: AutostopRequest) -> Response:
         """Set after how long without a job it stops, or that it does not."""
         return JsonAnswer(await clusters.autostop(name, body.idle_minutes, down=body.down))
 
-    @app.delete(f"{BASE_PATH}/clusters/{{name}}", tags=["clusters"], response_model=Cluster)
+    @app.delete(f"{BASE_PATH}/clusters/{{name}}", tags=["clusters"], response_model=ClusterInfo)
     async def down(name: str, purge: Annotated[bool, Query()] = False) -> Response:
         """End its jobs, give back its nodes and forget it."""
         return JsonAnswer(await clusters.down(name, purge=purge))
