@@ -17,7 +17,7 @@ CLUSTER = ConfiguredCluster(
 )
 SCRIPT = """\
 #!/bin/bash
-# ConfiguredCluster dev of Trainway; `trainway status dev` shows it, `trainway down dev`
+# Cluster dev of Trainway; `trainway status dev` shows it, `trainway down dev`
 # gives it back.
 #SBATCH --job-name=dev
 #SBATCH --comment="trainway:01k9x cluster dev"
