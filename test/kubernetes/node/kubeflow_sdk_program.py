@@ -51,8 +51,7 @@ from kubeflow.trainer.options import (
     TrainingRuntimeSpecPatch,
 )
 
-from trainway.json_types import Json
-
+Json = dict[str, Any]  # that of Trainway is not there
 Check = Callable[[TrainerClient, str], None]
 
 GROUP, VERSION, JOBS = "trainer.kubeflow.org", "v1alpha1", "trainjobs"
