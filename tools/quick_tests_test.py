@@ -26,7 +26,7 @@ CASES = [
     Case("the-module", "engine/queue.py", "engine/queue_test.py", "cli/commands/run_test.py"),
     Case("who-imports-it", "engine/queue.py", "engine/jobs_test.py", "sdk/client_test.py"),
     Case("the-test-itself", "sdk/client_test.py", "sdk/client_test.py", "sdk/sse_test.py"),
-    Case("a-package", "errors.py", "sdk/client_test.py", "agent/clock_test.py"),
+    Case("a-package", "errors.py", "sdk/client_test.py", "agent/base/journal_test.py"),
 ]
 
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from documented_table import DocumentedTable
 from installation import Installation, installed
 
-from trainway.agent.variables import VARIABLES
+from trainway.agent.kubelet.variables import VARIABLES
 from trainway.api.kinds import KINDS
 from trainway.api.manifest import parse_manifests
 from trainway.api.runtime import ClusterTrainingRuntime

@@ -13,7 +13,7 @@ from ssh_pool import SshPool, pool_of, until
 
 from slurm_cluster import SlurmCluster
 from ssh_hosts import SshHosts
-from trainway.agent.control_group import ControlGroups
+from trainway.agent.kubelet.control_group import ControlGroups
 
 pytestmark = pytest.mark.engine  # torch
 BACKENDS = [

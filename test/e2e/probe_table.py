@@ -14,7 +14,7 @@ from environments import REPOSITORY
 from example_table import Place
 from installation import TIMEOUT_S
 
-from trainway.agent.variables import DEFAULTS, VARIABLES
+from trainway.agent.kubelet.variables import DEFAULTS, VARIABLES
 from trainway.json_types import Json
 
 TABLE: Final = DocumentedTable("docs/running.md", "what-a-job-finds")

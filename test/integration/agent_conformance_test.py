@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from trainway.agent.testing import AgentJob
+from trainway.agent.local.testing import AgentJob
 from trainway.compiler.compile import Input, Options, compile_objects
 
 CONFORMANCE = Path(__file__).parents[3] / "shared" / "conformance"

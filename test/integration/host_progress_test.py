@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from trainway.agent.host.testing import HostJob, host_agent
-from trainway.agent.testing import jobset, role
+from trainway.agent.local.testing import jobset, role
 from trainway.backends.local.certificate import new_status_keys
 
 REPORT = """

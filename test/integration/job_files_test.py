@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from trainway.agent.long_lines import LINE_LIMIT
+from trainway.agent.kubelet.long_lines import LINE_LIMIT
 from trainway.engine.testing import jobset
 from trainway.server.testing import RunningServer, Starts
 

@@ -15,10 +15,10 @@ import pytest
 from cluster.ports import free_port
 from patience import PATIENCE_S
 
-from trainway.agent.directory import Directory
-from trainway.agent.event_loop import EventLoop
-from trainway.agent.status_endpoint import BODY_LIMIT, StatusEndpoint, trainer_status
-from trainway.agent.status_port import reserved
+from trainway.agent.base.directory import Directory
+from trainway.agent.base.event_loop import EventLoop
+from trainway.agent.kubelet.status_endpoint import BODY_LIMIT, StatusEndpoint, trainer_status
+from trainway.agent.kubelet.status_port import reserved
 from trainway.backends.local.certificate import new_status_keys
 from trainway.json_types import Json
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from trainway.agent.environment import expand
+from trainway.agent.kubelet.environment import expand
 from trainway.api.task.testing import IGNORED, Ignored
 from trainway.compiler.task_script import Scripts, command, literal
 

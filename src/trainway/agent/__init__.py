@@ -4,10 +4,18 @@ It needs the standard library of Python 3.8 and nothing else, so that it can be 
 one zip file, and it imports little, so that the first process of a job starts at once. For the same
 reason its modules keep `typing` behind `TYPE_CHECKING = False` and use plain classes.
 
-From the bottom: `indexes`, `quantity`, `conditions` are values; `job_controller` and
-`jobset_controller` decide, like the controllers of Kubernetes, and do nothing themselves; `pod` and
-`container` are the kubelet; `processes`, `mounts`, `volumes` and `log_writer` touch the machine;
-`supervisor` is one job, wherever its pods run; `journal` is what remains. All processes are made
-of these: `local_agent` has one job and its pods; in a pool of hosts, `pool` has the jobs and `host`
-has the pods; in an allocation of Slurm, `slurm` has a driver for the job and an agent for each pod.
+From the bottom:
+
+base            what all stand on: loop, clock, directory, journal, plan
+controllers     JobSet and Job: they decide, like the controllers of Kubernetes, and do nothing
+kubelet         pods and containers, and what of the machine they touch
+transfer        what goes from one machine to another
+supervisor      one job, wherever its pods run
+
+and the programs that are made of them:
+
+local           has one job and its pods
+host            has the pods of many jobs, on a host that others reach
+slurm           has a driver for a job in an allocation of Slurm, and an agent for each of its pods
+pool            has the jobs of a pool of hosts
 """

@@ -22,9 +22,9 @@ import os
 import posixpath
 from importlib import import_module
 
-from trainway.agent import linux, process_tree
-from trainway.agent.clock import Clock
-from trainway.agent.daemon import (
+from trainway.agent.base import linux
+from trainway.agent.base.clock import Clock
+from trainway.agent.base.daemon import (
     EXIT_ERROR,
     EXIT_REFUSED,
     EXIT_USAGE,
@@ -35,19 +35,20 @@ from trainway.agent.daemon import (
     lock,
     use_log,
 )
-from trainway.agent.directory import Directory
-from trainway.agent.event_loop import EventLoop
-from trainway.agent.journal import Journal
-from trainway.agent.local_agent import LocalAgent
-from trainway.agent.plan import PlanError, read_plan
-from trainway.agent.recovery import Remembered, clear_containers, clear_leftovers
+from trainway.agent.base.directory import Directory
+from trainway.agent.base.event_loop import EventLoop
+from trainway.agent.base.journal import Journal
+from trainway.agent.base.plan import PlanError, read_plan
+from trainway.agent.kubelet import process_tree
+from trainway.agent.local.agent import LocalAgent
+from trainway.agent.supervisor.recovery import Remembered, clear_containers, clear_leftovers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trainway.agent.daemon import Report
-    from trainway.agent.plan import Plan
+    from trainway.agent.base.daemon import Report
+    from trainway.agent.base.plan import Plan
 
 USAGE = "usage: python -m trainway.agent [--recover [--cancel]] [--foreground] JOBDIR"
 FLAGS = {"--recover", "--cancel", "--foreground"}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from trainway.agent.launch import PACKAGE
+from trainway.agent.base.launch import PACKAGE
 
 MODULES = sorted(
     path

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Final
 
-from trainway.agent.plan import VERSION
+from trainway.agent.base.plan import VERSION
 from trainway.backends.base import Handle, Workload, as_json
 from trainway.backends.demand import demand_of
 from trainway.backends.masking import MASK, masked_object

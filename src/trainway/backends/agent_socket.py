@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 import trainway
-from trainway.agent.daemon import EXIT_REFUSED, EXIT_USAGE
+from trainway.agent.base.daemon import EXIT_REFUSED, EXIT_USAGE
 from trainway.backends.base import AgentStartError, Update
 from trainway.backends.job_threads import job_threads
 from trainway.backends.local import journal

@@ -1,7 +1,7 @@
 """Files that are sent ahead of the jobs that need them, by content: what is here is not sent again.
 
-They are kept as hosts keep large values (`agent.host.blobs`), below the server's home. A job has
-hard links to its own until it ends; what no job uses goes when there is too much, the longest
+They are kept as hosts keep large values (`agent.transfer.blobs`), below the server's home. A job
+has hard links to its own until it ends; what no job uses goes when there is too much, the longest
 unused first.
 """
 
@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from trainway.agent.directory import Directory
-from trainway.agent.host.blobs import FOLDER, BlobError, Blobs, Part, keep, stored_files
+from trainway.agent.base.directory import Directory
+from trainway.agent.transfer.blobs import FOLDER, BlobError, Blobs, Part, keep, stored_files
 from trainway.errors import ConflictError, TrainwayError, UsageError
 from trainway.json_types import Json
 

@@ -68,7 +68,7 @@ def test_a_disk_that_takes_no_more_is_told(tmp_path: Path, monkeypatch: pytest.M
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("trainway.agent.host.blobs.Part.append", full)
+    monkeypatch.setattr("trainway.agent.transfer.blobs.Part.append", full)
     with pytest.raises(TrainwayError, match="cannot keep the files: No space left"):
         incoming.append(b"x")
 

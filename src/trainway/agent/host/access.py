@@ -15,9 +15,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trainway.agent.directory import Directory
+    from trainway.agent.base.directory import Directory
     from trainway.agent.host.keys import AuthorizedKeys
-    from trainway.agent.objects import Objects
+    from trainway.agent.kubelet.objects import Objects
     from trainway.json_types import Json
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from trainway.agent.directory import Directory
+from trainway.agent.base.directory import Directory
 from trainway.agent.host.access import JobAccess, known_hosts
 from trainway.agent.host.keys import AuthorizedKeys, KeysError
-from trainway.agent.objects import Objects
+from trainway.agent.kubelet.objects import Objects
 
 KEY = "ecdsa-sha2-nistp521 AAAAE2Vj"
 JOIN = ["python3", "agent.pyz", "host", "join", "/home", "job-1"]

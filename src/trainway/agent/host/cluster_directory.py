@@ -13,7 +13,7 @@ from contextlib import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from trainway.agent.directory import Directory
+    from trainway.agent.base.directory import Directory
 
 CLUSTERS = "clusters"
 NAME = "sky_workdir"

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from trainway.agent.directory import Directory
+from trainway.agent.base.directory import Directory
 from trainway.agent.host import cluster_directory
 
 

@@ -11,12 +11,12 @@ import os
 import socket
 import time
 
-from trainway.agent.daemon import READY, detached, own_directory
-from trainway.agent.directory import Directory
-from trainway.agent.event_loop import EventLoop
+from trainway.agent.base.daemon import READY, detached, own_directory
+from trainway.agent.base.directory import Directory
+from trainway.agent.base.event_loop import EventLoop
+from trainway.agent.base.launch import digest
 from trainway.agent.host import server
 from trainway.agent.host.keys import host_keys
-from trainway.agent.launch import digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

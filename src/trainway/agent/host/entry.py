@@ -33,7 +33,7 @@ def main(arguments: Sequence[str]) -> int:
         return EXIT_USAGE
     home, idle = options
     if name == "daemon":
-        version = import_module("trainway.agent.launch").digest()
+        version = import_module("trainway.agent.base.launch").digest()
         run = import_module("trainway.agent.host.server").run
         return int(run(home, version, idle, lambda text: os.write(1, text + b"\n")))
     module = import_module("trainway.agent.host.connect")

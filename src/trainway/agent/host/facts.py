@@ -6,9 +6,9 @@ import os
 import sys
 from importlib import import_module
 
-from trainway.agent import process_tree
-from trainway.agent.gpus import machine_gpus
 from trainway.agent.host.interfaces import interfaces
+from trainway.agent.kubelet import process_tree
+from trainway.agent.kubelet.gpus import machine_gpus
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from trainway.agent.directory import Directory
+from trainway.agent.base.directory import Directory
 from trainway.agent.host.holdings import ABSENCE_SECONDS, CLUSTER_ABSENCE_SECONDS, Holdings
 from trainway.json_types import Json
 

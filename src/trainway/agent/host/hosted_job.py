@@ -10,26 +10,26 @@ from __future__ import annotations
 import json
 import os
 
-from trainway.agent import process_tree
-from trainway.agent.directory import Directory
-from trainway.agent.host.blobs import references
-from trainway.agent.host.feed import Feed
+from trainway.agent.base.directory import Directory
+from trainway.agent.base.journal import Journal
+from trainway.agent.base.pod_identity import PodIdentity
+from trainway.agent.base.pod_status import TERMINAL
 from trainway.agent.host.hosted_node import Assignment, HostedNode, make_work_directory
 from trainway.agent.host.hosted_plan import hosted_plan
 from trainway.agent.host.progress import Progress
-from trainway.agent.journal import Journal
-from trainway.agent.pod import Pod
-from trainway.agent.pod_identity import PodIdentity
-from trainway.agent.pod_status import TERMINAL
-from trainway.agent.recovery import LostPod, clear_containers, kill_until_gone
+from trainway.agent.kubelet import process_tree
+from trainway.agent.kubelet.pod import Pod
+from trainway.agent.supervisor.recovery import LostPod, clear_containers, kill_until_gone
+from trainway.agent.transfer.blobs import references
+from trainway.agent.transfer.feed import Feed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trainway.agent.host.blobs import Blobs
-    from trainway.agent.host.feed import Position
     from trainway.agent.host.machine import Machine
+    from trainway.agent.transfer.blobs import Blobs
+    from trainway.agent.transfer.feed import Position
     from trainway.json_types import Json
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from trainway.agent.host.testing import HERE, Client, HostJob, TestHost, host_agent
-from trainway.agent.testing import container, jobset, role
+from trainway.agent.local.testing import container, jobset, role
 
 FOREVER = "echo up; exec sleep 1000"
 

@@ -7,18 +7,18 @@ import os
 from trainway.agent.host import cluster_directory
 from trainway.agent.host.interfaces import defaults
 from trainway.agent.host.machine import HOST_MARK
-from trainway.agent.log_writer import LogWriter
-from trainway.agent.node import Node
+from trainway.agent.kubelet.log_writer import LogWriter
+from trainway.agent.kubelet.node import Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from trainway.agent.directory import Directory
+    from trainway.agent.base.directory import Directory
+    from trainway.agent.base.plan import Plan
+    from trainway.agent.base.pod_identity import PodIdentity
     from trainway.agent.host.machine import Machine
-    from trainway.agent.node import Recorder
-    from trainway.agent.plan import Plan
-    from trainway.agent.pod_identity import PodIdentity
+    from trainway.agent.kubelet.node import Recorder
     from trainway.json_types import Json
 
 

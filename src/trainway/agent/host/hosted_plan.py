@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 
-from trainway.agent.host.blobs import resolved
-from trainway.agent.host_names import NameMap, mentions_pods
-from trainway.agent.plan import Plan
+from trainway.agent.base.plan import Plan
+from trainway.agent.kubelet.host_names import NameMap, mentions_pods
+from trainway.agent.transfer.blobs import resolved
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from trainway.agent.directory import Directory
+    from trainway.agent.base.directory import Directory
     from trainway.agent.host.machine import Machine
     from trainway.json_types import Json
 

@@ -15,20 +15,20 @@ import socket
 from array import array
 from contextlib import suppress
 
-from trainway.agent import unix_listener
-from trainway.agent.container import MAIN
+from trainway.agent.base import unix_listener
 from trainway.agent.host.join import NAME
-from trainway.agent.processes import Listener
+from trainway.agent.kubelet.container import MAIN
+from trainway.agent.kubelet.processes import Listener
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from trainway.agent.container import Container
-    from trainway.agent.directory import Directory
-    from trainway.agent.event_loop import EventLoop, Timer
-    from trainway.agent.pod import Pod
-    from trainway.agent.processes import Process, ProcessTable
+    from trainway.agent.base.directory import Directory
+    from trainway.agent.base.event_loop import EventLoop, Timer
+    from trainway.agent.kubelet.container import Container
+    from trainway.agent.kubelet.pod import Pod
+    from trainway.agent.kubelet.processes import Process, ProcessTable
     from trainway.json_types import Json
 
     Find = Callable[[str, str], "Pod | None"]

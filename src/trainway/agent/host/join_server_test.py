@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from trainway.agent.container import INIT, MAIN
-from trainway.agent.directory import Directory
-from trainway.agent.event_loop import EventLoop
+from trainway.agent.base.directory import Directory
+from trainway.agent.base.event_loop import EventLoop
 from trainway.agent.host import join_server
 from trainway.agent.host.join_server import JoinServer, host_container, shell
-from trainway.agent.processes import Listener, Process
+from trainway.agent.kubelet.container import INIT, MAIN
+from trainway.agent.kubelet.processes import Listener, Process
 
 PATIENCE = 30.0
 CLIENT = "import sys; from trainway.agent.host.join import main; sys.exit(main(sys.argv[1:]))"

@@ -17,7 +17,7 @@ import stat
 from contextlib import closing, suppress
 from importlib import import_module
 
-from trainway.agent.directory import Directory
+from trainway.agent.base.directory import Directory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

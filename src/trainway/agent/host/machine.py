@@ -6,18 +6,18 @@ import os
 from contextlib import suppress
 from importlib import import_module
 
-from trainway.agent import mounts, process_tree
-from trainway.agent.command import Command
-from trainway.agent.helper import Helper
+from trainway.agent.kubelet import mounts, process_tree
+from trainway.agent.kubelet.command import Command
+from trainway.agent.kubelet.helper import Helper
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from trainway.agent.clock import Clock
-    from trainway.agent.directory import Directory
-    from trainway.agent.event_loop import EventLoop
-    from trainway.agent.processes import ProcessTable
+    from trainway.agent.base.clock import Clock
+    from trainway.agent.base.directory import Directory
+    from trainway.agent.base.event_loop import EventLoop
+    from trainway.agent.kubelet.processes import ProcessTable
 
 HOST_MARK = "TRAINWAY_HOST_AGENT"
 """Tells the processes of a job here from those that another agent of the same machine runs."""

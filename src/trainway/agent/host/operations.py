@@ -5,26 +5,26 @@ from __future__ import annotations
 import binascii
 import os
 
+from trainway.agent.base.plan import PlanError
 from trainway.agent.host import cluster_directory
-from trainway.agent.host.blobs import BlobError
 from trainway.agent.host.facts import addresses
-from trainway.agent.host.feed import Position
 from trainway.agent.host.holdings import Holdings
 from trainway.agent.host.hosted_job import RefusedError
 from trainway.agent.host.owner import Owner
-from trainway.agent.host.restored import RestoredError, restore
-from trainway.agent.plan import PlanError
+from trainway.agent.transfer.blobs import BlobError
+from trainway.agent.transfer.feed import Position
+from trainway.agent.transfer.restored import RestoredError, restore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trainway.agent.host.blobs import Blobs
-    from trainway.agent.host.connection import Connection
     from trainway.agent.host.holdings import Holding
     from trainway.agent.host.hosted_job import HostedJob
     from trainway.agent.host.machine import Machine
     from trainway.agent.host.registry import JobRegistry
+    from trainway.agent.transfer.blobs import Blobs
+    from trainway.agent.transfer.connection import Connection
     from trainway.json_types import Json
 
 

@@ -9,9 +9,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trainway.agent.host.connection import Connection
     from trainway.agent.host.hosted_job import HostedJob
     from trainway.agent.host.machine import Machine
+    from trainway.agent.transfer.connection import Connection
     from trainway.json_types import Json
 
 

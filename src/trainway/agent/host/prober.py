@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from trainway.agent.event_loop import EventLoop
+    from trainway.agent.base.event_loop import EventLoop
 
 TIMEOUT = 1.0
 BANNER = b"SSH-"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from trainway.agent.event_loop import EventLoop
+from trainway.agent.base.event_loop import EventLoop
 from trainway.agent.host.prober import Probe
 
 HERE = "127.0.0.1"

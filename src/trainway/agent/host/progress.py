@@ -5,15 +5,15 @@ from __future__ import annotations
 from importlib import import_module
 
 from trainway.agent.host.hosted_plan import STATUS_FILES
-from trainway.agent.status_port import HOST
+from trainway.agent.kubelet.status_port import HOST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trainway.agent.directory import Directory
+    from trainway.agent.base.directory import Directory
     from trainway.agent.host.hosted_node import HostedNode
-    from trainway.agent.status_endpoint import StatusEndpoint
+    from trainway.agent.kubelet.status_endpoint import StatusEndpoint
     from trainway.json_types import Json
 
 
@@ -30,7 +30,7 @@ class Progress:
         directory.make("status")
         for name, path in STATUS_FILES.items():
             directory.write(path, str(files.get(name) or "").encode())
-        endpoint = import_module("trainway.agent.status_endpoint").StatusEndpoint
+        endpoint = import_module("trainway.agent.kubelet.status_endpoint").StatusEndpoint
         try:
             self._endpoint = endpoint(directory, node.loop, settings, post)
         except OSError as error:

@@ -10,21 +10,21 @@ import os
 import re
 import sys
 
-from trainway.agent.directory import Directory
+from trainway.agent.base.directory import Directory
 from trainway.agent.host.access import JobAccess
-from trainway.agent.host.blobs import BlobError, references, resolved
 from trainway.agent.host.hosted_job import HostedJob, RefusedError
 from trainway.agent.host.keys import AuthorizedKeys, KeysError, authorized_keys
 from trainway.agent.host.machine import remove_trees
-from trainway.agent.objects import Objects
+from trainway.agent.kubelet.objects import Objects
+from trainway.agent.transfer.blobs import BlobError, references, resolved
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trainway.agent.host.blobs import Blobs
     from trainway.agent.host.machine import Machine
-    from trainway.agent.pod import Pod
+    from trainway.agent.kubelet.pod import Pod
+    from trainway.agent.transfer.blobs import Blobs
     from trainway.json_types import Json
 
 

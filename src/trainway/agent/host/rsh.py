@@ -15,10 +15,10 @@ import os
 import shlex
 from importlib import import_module
 
-from trainway.agent.directory import Directory
+from trainway.agent.base.directory import Directory
 from trainway.agent.host.access import KEY, KNOWN_HOSTS, PEERS, alias
 from trainway.agent.host.join import COMMAND_VARIABLE, POD_WORD, Session, attach
-from trainway.agent.variables import JOB_ID
+from trainway.agent.kubelet.variables import JOB_ID
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

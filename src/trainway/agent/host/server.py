@@ -10,9 +10,9 @@ import json
 import os
 import signal
 
-from trainway.agent import linux, process_tree, unix_listener
-from trainway.agent.clock import Clock
-from trainway.agent.daemon import (
+from trainway.agent.base import linux, unix_listener
+from trainway.agent.base.clock import Clock
+from trainway.agent.base.daemon import (
     READY,
     StartError,
     keep_turning,
@@ -20,18 +20,19 @@ from trainway.agent.daemon import (
     own_directory,
     use_log,
 )
-from trainway.agent.directory import Directory
-from trainway.agent.event_loop import EventLoop
+from trainway.agent.base.directory import Directory
+from trainway.agent.base.event_loop import EventLoop
 from trainway.agent.host import rsh
-from trainway.agent.host.blobs import Blobs
-from trainway.agent.host.connection import Connection
 from trainway.agent.host.facts import base_environment, facts
 from trainway.agent.host.join_server import JoinServer
 from trainway.agent.host.machine import PROGRAMS, Machine
 from trainway.agent.host.operations import Operations
 from trainway.agent.host.registry import JobRegistry, agent_command
-from trainway.agent.processes import ProcessTable
-from trainway.agent.recovery import AGENT_LOST
+from trainway.agent.kubelet import process_tree
+from trainway.agent.kubelet.processes import ProcessTable
+from trainway.agent.supervisor.recovery import AGENT_LOST
+from trainway.agent.transfer.blobs import Blobs
+from trainway.agent.transfer.connection import Connection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

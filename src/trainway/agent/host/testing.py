@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from trainway.agent import process_tree
-from trainway.agent.launch import host_command
-from trainway.agent.process_tree import marked
+from trainway.agent.base.launch import host_command
+from trainway.agent.kubelet import process_tree
+from trainway.agent.kubelet.process_tree import marked
 from trainway.json_types import Json
 
 PATIENCE = 60.0

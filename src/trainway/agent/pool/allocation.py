@@ -68,7 +68,7 @@ class Allocation:
         self.message = str(data.get("message") or "")
         self.had_job = bool(data.get("hadJob"))
         self.slurm: Json = data.get("slurm") or {}
-        """What is known of its job, where it holds an allocation of Slurm; see `slurm/holding`."""
+        """What is known of its job, where it holds an allocation of Slurm; see `holding`."""
         self.is_given = bool(data.get("given") or self.slurm)
         """Whether others decide on its nodes: those who share the host with its jobs, or Slurm."""
         self.releasing = False

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    from trainway.agent.event_loop import Timer
+    from trainway.agent.base.event_loop import Timer
     from trainway.agent.pool.allocation import AllocationHolder
     from trainway.json_types import Json
 

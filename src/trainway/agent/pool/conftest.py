@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from trainway.agent.clock import Clock
-from trainway.agent.directory import Directory
-from trainway.agent.event_loop import EventLoop
+from trainway.agent.base.clock import Clock
+from trainway.agent.base.directory import Directory
+from trainway.agent.base.event_loop import EventLoop
+from trainway.agent.local.testing import container, jobset, role
 from trainway.agent.pool.gang import Gang
 from trainway.agent.pool.placement import Placement
-from trainway.agent.testing import container, jobset, role
 from trainway.json_types import Json
 
 SPREAD = {"node-0-0": "a", "node-0-1": "b"}

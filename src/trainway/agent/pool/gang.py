@@ -10,26 +10,26 @@ from __future__ import annotations
 
 import os
 
-from trainway.agent import process_tree
-from trainway.agent.journal import Journal
-from trainway.agent.plan import Plan
-from trainway.agent.pool.delivery import Deliveries
-from trainway.agent.pool.delivery_report import DeliveryReport
+from trainway.agent.base.journal import Journal
+from trainway.agent.base.plan import Plan
+from trainway.agent.kubelet import process_tree
 from trainway.agent.pool.gang_recovery import GangMemory
 from trainway.agent.pool.host_reports import HostReports
 from trainway.agent.pool.intake import Intake
 from trainway.agent.pool.placement import Placement
-from trainway.agent.pool.remote_pods import GangPods
 from trainway.agent.pool.start_frame import start_frame
-from trainway.agent.recovery import HOST_LOST
-from trainway.agent.supervisor import Supervisor
+from trainway.agent.supervisor.recovery import HOST_LOST
+from trainway.agent.supervisor.remote_pods import GangPods
+from trainway.agent.supervisor.supervisor import Supervisor
+from trainway.agent.transfer.delivery import Deliveries
+from trainway.agent.transfer.delivery_report import DeliveryReport
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from trainway.agent.control import Answer
-    from trainway.agent.directory import Directory
-    from trainway.agent.pool.remote_pod import RemotePod
+    from trainway.agent.base.directory import Directory
     from trainway.agent.pool.surroundings import GangPool
+    from trainway.agent.supervisor.control import Answer
+    from trainway.agent.supervisor.remote_pod import RemotePod
     from trainway.json_types import Json
 
 

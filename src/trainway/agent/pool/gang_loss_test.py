@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from trainway.agent.local.testing import container, jobset, role
 from trainway.agent.pool import intake
 from trainway.agent.pool.conftest import GangWorld
-from trainway.agent.testing import container, jobset, role
 
 
 def test_a_lost_host_moves_the_whole_gang(world: GangWorld) -> None:

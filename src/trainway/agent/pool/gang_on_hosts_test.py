@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from trainway.agent.local.testing import PATIENCE, container, jobset, role
 from trainway.agent.pool.testing import PoolAgent, PoolJob, pool_agent
-from trainway.agent.testing import PATIENCE, container, jobset, role
 
 PAIR = {"parallelism": 2, "completions": 2}
 

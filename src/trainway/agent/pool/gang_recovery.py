@@ -6,7 +6,7 @@ agents of their hosts, and the next pool agent asks those to go on reporting fro
 
 from __future__ import annotations
 
-from trainway.agent.recovery import Remembered
+from trainway.agent.supervisor.recovery import Remembered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

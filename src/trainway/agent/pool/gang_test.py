@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from trainway.agent.local.testing import container, jobset, role
 from trainway.agent.pool.conftest import SPREAD, GangWorld
 from trainway.agent.pool.placement import Placement
-from trainway.agent.testing import container, jobset, role
 
 
 def test_a_job_waits_runs_and_ends(world: GangWorld) -> None:

@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trainway.agent.event_loop import Callback, Timer, Timetable
+    from trainway.agent.base.event_loop import Callback, Timer, Timetable
 
     Guard = Callable[[Callback], object]
 

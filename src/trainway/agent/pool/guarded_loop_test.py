@@ -1,6 +1,6 @@
 from collections.abc import Callable
 
-from trainway.agent.event_loop import EventLoop
+from trainway.agent.base.event_loop import EventLoop
 from trainway.agent.pool.guarded_loop import GuardedLoop
 
 

@@ -9,16 +9,16 @@ from __future__ import annotations
 from binascii import Error as Base64Error
 from binascii import a2b_base64
 
-from trainway.agent.log_limit import REASON
-from trainway.agent.pool.log_copies import LogCopies, pod_of
-from trainway.agent.pool.output_copies import OutputCopies, RefusedPathError
+from trainway.agent.base.log_limit import REASON
+from trainway.agent.transfer.log_copies import LogCopies, pod_of
+from trainway.agent.transfer.output_copies import OutputCopies, RefusedPathError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from trainway.agent.directory import Directory
-    from trainway.agent.journal import Journal
+    from trainway.agent.base.directory import Directory
+    from trainway.agent.base.journal import Journal
     from trainway.agent.pool.gang_recovery import GangMemory
     from trainway.json_types import Json
 

@@ -9,17 +9,17 @@ import time
 
 from trainway.agent.pool.lease import BACK, LOST, SILENT, UP, Leases
 from trainway.agent.pool.ledger import Capacity
-from trainway.agent.pool.link import Link, LinkListener
-from trainway.agent.pool.ssh_failure import SILENCE
+from trainway.agent.transfer.link import Link, LinkListener
+from trainway.agent.transfer.ssh_failure import SILENCE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from trainway.agent.event_loop import EventLoop, Timer
+    from trainway.agent.base.event_loop import EventLoop, Timer
     from trainway.agent.pool.lease import HostLease
-    from trainway.agent.pool.link import Archive
-    from trainway.agent.pool.ssh_failure import Failure
+    from trainway.agent.transfer.link import Archive
+    from trainway.agent.transfer.ssh_failure import Failure
     from trainway.json_types import Json
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from trainway.agent.event_loop import EventLoop
+from trainway.agent.base.event_loop import EventLoop
 from trainway.agent.pool import hosts as hosts_module
-from trainway.agent.pool import link as link_module
 from trainway.agent.pool.hosts import Host, Hosts, HostsListener
-from trainway.agent.pool.link import Archive, Link
-from trainway.agent.pool.ssh_failure import Failure
+from trainway.agent.transfer import link as link_module
+from trainway.agent.transfer.link import Archive, Link
+from trainway.agent.transfer.ssh_failure import Failure
 from trainway.json_types import Json
 
 PATIENCE = 60.0

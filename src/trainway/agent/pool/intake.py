@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from trainway.agent.pod_status import TERMINAL
-from trainway.agent.pool.inquiry import Inquiry
-from trainway.agent.pool.remote_pod import is_disrupted
+from trainway.agent.base.pod_status import TERMINAL
+from trainway.agent.supervisor.inquiry import Inquiry
+from trainway.agent.supervisor.remote_pod import is_disrupted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from abc import abstractmethod
     from typing import Protocol
 
-    from trainway.agent.event_loop import Timetable
-    from trainway.agent.pool.delivery import Deliveries
+    from trainway.agent.base.event_loop import Timetable
     from trainway.agent.pool.host_reports import HostReports
-    from trainway.agent.pool.remote_pods import GangPods
+    from trainway.agent.supervisor.remote_pods import GangPods
+    from trainway.agent.transfer.delivery import Deliveries
     from trainway.json_types import Json
 
     class IntakeOwner(Protocol):

@@ -12,10 +12,8 @@ import os
 import posixpath
 import signal
 
-from trainway.agent import process_tree
-from trainway.agent.clock import Clock
-from trainway.agent.command import raise_file_limit
-from trainway.agent.daemon import (
+from trainway.agent.base.clock import Clock
+from trainway.agent.base.daemon import (
     EXIT_ERROR,
     EXIT_USAGE,
     READY,
@@ -26,19 +24,21 @@ from trainway.agent.daemon import (
     own_directory,
     use_log,
 )
-from trainway.agent.directory import Directory
-from trainway.agent.event_loop import EventLoop
-from trainway.agent.pool.link import Archive
+from trainway.agent.base.directory import Directory
+from trainway.agent.base.event_loop import EventLoop
+from trainway.agent.kubelet import process_tree
+from trainway.agent.kubelet.command import raise_file_limit
 from trainway.agent.pool.pool import Pool
 from trainway.agent.pool.requests import handle
 from trainway.agent.pool.socket import PoolSocket
 from trainway.agent.pool.state import State
+from trainway.agent.transfer.link import Archive
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trainway.agent.daemon import Report
+    from trainway.agent.base.daemon import Report
 
 USAGE = "usage: python -m trainway.agent pool [--foreground] [--idle=SECONDS] DIR"
 IDLE_SECONDS = 60.0
@@ -129,7 +129,7 @@ class _Archives:
         if self._made is None:
             from pathlib import Path  # noqa: PLC0415 - slow, and not needed without SSH
 
-            from trainway.agent import launch  # noqa: PLC0415 - the same
+            from trainway.agent.base import launch  # noqa: PLC0415 - the same
 
             digest = launch.digest()
             name = f"agent-{digest}.pyz"

@@ -11,8 +11,8 @@ import os
 import traceback
 from zlib import crc32
 
-from trainway.agent.clock import rfc3339
-from trainway.agent.directory import Directory
+from trainway.agent.base.clock import rfc3339
+from trainway.agent.base.directory import Directory
 from trainway.agent.host.facts import user
 from trainway.agent.pool.clusters import Clusters
 from trainway.agent.pool.gang import Gang
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
-    from trainway.agent.clock import Clock
-    from trainway.agent.event_loop import EventLoop, Timetable
-    from trainway.agent.journal import Journal
+    from trainway.agent.base.clock import Clock
+    from trainway.agent.base.event_loop import EventLoop, Timetable
+    from trainway.agent.base.journal import Journal
     from trainway.agent.pool.allocation import AllocationHolder
     from trainway.agent.pool.hosts import Host
-    from trainway.agent.pool.link import Archive
     from trainway.agent.pool.socket import PoolSocket
     from trainway.agent.pool.state import State
+    from trainway.agent.transfer.link import Archive
     from trainway.json_types import Json
 
 
@@ -65,7 +65,7 @@ class Pool(HostsListener):
 
     def _slurm(self, clusters: Clusters) -> AllocationHolder:
         """Who asks Slurm for allocations."""
-        from trainway.agent.slurm.holding.hold import Holder  # noqa: PLC0415 - as few need it
+        from trainway.agent.pool.holding.hold import Holder  # noqa: PLC0415 - as few need it
 
         return Holder(self, clusters)
 

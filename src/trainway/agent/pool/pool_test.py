@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from trainway.agent.local.testing import container, jobset, role
 from trainway.agent.pool.testing import PoolAgent, pool_agent
-from trainway.agent.testing import container, jobset, role
 from trainway.json_types import Json
 
 TRUE = jobset(role("node", container("main", "true")))

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import traceback
 
-from trainway.agent.plan import PlanError
+from trainway.agent.base.plan import PlanError
 from trainway.agent.pool.clusters import OPERATIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from trainway.agent.control import Answer
     from trainway.agent.pool.pool import Pool
+    from trainway.agent.supervisor.control import Answer
     from trainway.json_types import Json
 
 

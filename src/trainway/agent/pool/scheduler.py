@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from trainway.agent.event_loop import Timer
+    from trainway.agent.base.event_loop import Timer
     from trainway.agent.pool.hosts import Host, Hosts
     from trainway.agent.pool.ledger import Ledger
     from trainway.agent.pool.placement import Placement

@@ -12,16 +12,16 @@
 
 from __future__ import annotations
 
-from trainway.agent.control import ControlServer
+from trainway.agent.supervisor.control import ControlServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trainway.agent.control import Answer, Connection
-    from trainway.agent.directory import Directory
-    from trainway.agent.event_loop import EventLoop
-    from trainway.agent.journal import Journal
+    from trainway.agent.base.directory import Directory
+    from trainway.agent.base.event_loop import EventLoop
+    from trainway.agent.base.journal import Journal
+    from trainway.agent.supervisor.control import Answer, Connection
     from trainway.json_types import Json
 
 

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from trainway.agent.pool.placement import Placement
-    from trainway.agent.pool.remote_pod import RemotePod
     from trainway.agent.pool.surroundings import HostFacts
+    from trainway.agent.supervisor.remote_pod import RemotePod
     from trainway.json_types import Json
 
 

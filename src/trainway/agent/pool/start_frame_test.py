@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from trainway.agent.pod_identity import PodIdentity
+from trainway.agent.base.pod_identity import PodIdentity
 from trainway.agent.pool.start_frame import start_frame
 
 

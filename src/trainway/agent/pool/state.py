@@ -12,7 +12,7 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from trainway.agent.directory import Directory
+    from trainway.agent.base.directory import Directory
     from trainway.json_types import Json
 
 

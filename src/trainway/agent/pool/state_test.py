@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from trainway.agent.directory import Directory
+from trainway.agent.base.directory import Directory
 from trainway.agent.pool import state as state_module
 from trainway.agent.pool.state import NAME, State
 

@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Protocol
 
-    from trainway.agent.clock import Clock
-    from trainway.agent.event_loop import Timetable
+    from trainway.agent.base.clock import Clock
+    from trainway.agent.base.event_loop import Timetable
     from trainway.agent.pool.gang import Gang
     from trainway.json_types import Json
 

@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from trainway.agent import process_tree
-from trainway.agent.launch import PACKAGE, host_command
-from trainway.agent.testing import PATIENCE, AgentJob, asked, connected
+from trainway.agent.base.launch import PACKAGE, host_command
+from trainway.agent.kubelet import process_tree
+from trainway.agent.local.testing import PATIENCE, AgentJob, asked, connected
 from trainway.json_types import Json
 
 

@@ -3,5 +3,5 @@
 relay       on the login node: sbatch, scancel and scontrol for a server, one squeue for all jobs
 driver      in an allocation: the supervisor of one job, as its batch script, and its pods as steps
 files       the directory of a job, on a file system that nodes share or carried to them
-holding     allocations that a cluster holds, as hosts of its pool
+held_node   the host agent of a node that a cluster holds
 """

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from trainway.agent.plan import Plan
+    from trainway.agent.base.plan import Plan
     from trainway.json_types import Json
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from trainway.agent.plan import Plan
+from trainway.agent.base.plan import Plan
+from trainway.agent.local.testing import container, jobset, role
 from trainway.agent.slurm.allocation import (
     AllocationError,
     Part,
@@ -16,7 +17,6 @@ from trainway.agent.slurm.allocation import (
     places,
     step_environment,
 )
-from trainway.agent.testing import container, jobset, role
 from trainway.json_types import Json
 
 

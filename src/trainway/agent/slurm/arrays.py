@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from trainway.agent.event_loop import EventLoop, Timer
+    from trainway.agent.base.event_loop import EventLoop, Timer
     from trainway.agent.slurm.files.job_files import JobFiles
     from trainway.json_types import Json
 

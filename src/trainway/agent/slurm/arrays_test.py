@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from trainway.agent.event_loop import Timer
+from trainway.agent.base.event_loop import Timer
 from trainway.agent.slurm.arrays import ArrayPlace, Gathering, listed
 
 

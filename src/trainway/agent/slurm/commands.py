@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections import deque
 
-from trainway.agent.pool.program import Program
+from trainway.agent.transfer.program import Program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from trainway.agent.event_loop import EventLoop
+    from trainway.agent.base.event_loop import EventLoop
 
 AT_ONCE = 4
 SECONDS = 60.0

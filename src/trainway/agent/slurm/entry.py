@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 USAGE = "usage: slurm relay|rest|drive|pod|pack|feed|rsh|join|host ..."
 EXIT_USAGE = 2
 PROGRAMS = {
-    "relay": "relay.relay",
-    "rest": "relay.rest_query",
-    "drive": "driver.drive",
-    "pod": "driver.step_pod",
-    "pack": "files.parcel",
-    "feed": "files.feed",
-    "rsh": "driver.rsh",
-    "join": "driver.join",
-    "host": "holding.host",
+    "relay": "slurm.relay.relay",
+    "rest": "slurm.relay.rest_query",
+    "drive": "slurm.driver.drive",
+    "pod": "slurm.driver.step_pod",
+    "pack": "transfer.parcel",
+    "feed": "slurm.files.feed",
+    "rsh": "slurm.driver.rsh",
+    "join": "slurm.driver.join",
+    "host": "slurm.held_node",
 }
 
 
@@ -41,5 +41,5 @@ def main(arguments: Sequence[str]) -> int:
     if name not in PROGRAMS:
         os.write(2, USAGE.encode() + b"\n")
         return EXIT_USAGE
-    status: int = import_module(f"trainway.agent.slurm.{PROGRAMS[name]}").main(rest)
+    status: int = import_module(f"trainway.agent.{PROGRAMS[name]}").main(rest)
     return status

@@ -14,13 +14,13 @@ import os
 import re
 from contextlib import suppress
 
-from trainway.agent.journal import Journal
+from trainway.agent.base.journal import Journal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from trainway.agent.directory import Directory
+    from trainway.agent.base.directory import Directory
     from trainway.json_types import Json
 
 

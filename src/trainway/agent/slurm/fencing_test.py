@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from trainway.agent.directory import Directory
+from trainway.agent.base.directory import Directory
 from trainway.agent.slurm.fencing import (
     BEAT_SECONDS,
     LEASE_SECONDS,

@@ -19,10 +19,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from trainway.agent import process_tree
-from trainway.agent.launch import PACKAGE, write_zip
+from trainway.agent.base.launch import PACKAGE, write_zip
+from trainway.agent.kubelet import process_tree
 from trainway.agent.slurm.files.job_files import FOLDERS
-from trainway.agent.slurm.files.parcel import pack
+from trainway.agent.transfer.parcel import pack
 from trainway.json_types import Json
 
 PATIENCE = 60.0

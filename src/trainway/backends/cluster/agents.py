@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Final
 
-from trainway.agent.pool.ssh_command import login
+from trainway.agent.transfer.ssh_command import login
 from trainway.backends.agent_socket import AgentError
 from trainway.backends.cluster.host_amounts import HostAmounts
 from trainway.backends.cluster.sites import ClusterSites

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-from trainway.agent import launch
+from trainway.agent.base import launch
 from trainway.backends.base import Capacity
 from trainway.backends.cluster.kept import Kept, KeptClusters
 from trainway.backends.local.capacity import Machine

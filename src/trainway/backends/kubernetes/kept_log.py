@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from trainway.agent.log_limit import DEFAULT, LogLimit, is_closed
+from trainway.agent.base.log_limit import DEFAULT, LogLimit, is_closed
 from trainway.backends import job_file
 from trainway.backends.kubernetes.pods import Place
 from trainway.backends.logs.files import (

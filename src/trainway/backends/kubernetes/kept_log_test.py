@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainway.agent.log_limit import LogLimit
+from trainway.agent.base.log_limit import LogLimit
 from trainway.backends.kubernetes.container_log import resumption
 from trainway.backends.kubernetes.kept_log import KeptLog, Readers, Repeats
 from trainway.backends.kubernetes.pods import Place

@@ -13,7 +13,7 @@ import re
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from trainway.agent.long_lines import LINE_LIMIT, end_of_part
+from trainway.agent.kubelet.long_lines import LINE_LIMIT, end_of_part
 from trainway.backends.logs.files import time_text
 from trainway.backends.logs.results import MARK
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from trainway.agent.log_limit import DEFAULT, LogLimit
+from trainway.agent.base.log_limit import DEFAULT, LogLimit
 from trainway.backends.kubernetes.container_log import ContainerLog, Slots, Source, state_of
 from trainway.backends.kubernetes.kept_log import KeptLog, Readers
 from trainway.backends.kubernetes.pods import Place, place_of

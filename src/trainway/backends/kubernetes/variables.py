@@ -9,7 +9,7 @@ import copy
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from trainway.agent.variables import (
+from trainway.agent.kubelet.variables import (
     DEFAULTS,
     JOB_ID,
     JOB_NAME,

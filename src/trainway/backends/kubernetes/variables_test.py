@@ -1,6 +1,6 @@
 from typing import Any
 
-from trainway.agent.variables import VARIABLES
+from trainway.agent.kubelet.variables import VARIABLES
 from trainway.backends.kubernetes.variables import OUTPUT, Told, in_jobset, in_source
 from trainway.json_types import Json
 

@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import Final
 
-from trainway.agent.log_limit import DEFAULT, REASON
+from trainway.agent.base.log_limit import DEFAULT, REASON
 from trainway.backends.base import Handle, Update
 from trainway.backends.job_threads import job_threads
 from trainway.backends.kubernetes.events import object_of, time_of

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from trainway.agent.recovery import clear_leftovers
+from trainway.agent.supervisor.recovery import clear_leftovers
 from trainway.backends.agent_backend import AgentBackend, Clock, now
 from trainway.backends.base import (
     AgentStartError,

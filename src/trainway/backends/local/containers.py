@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Final
 
-from trainway.agent.container_tool import ContainerTool
-from trainway.agent.recovery import purge
+from trainway.agent.kubelet.container_tool import ContainerTool
+from trainway.agent.supervisor.recovery import purge
 from trainway.json_types import Json
 
 TOOLS: Final = ("podman", "docker")

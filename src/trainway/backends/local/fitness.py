@@ -8,8 +8,8 @@ warning.
 from collections.abc import Iterator, Sequence, Sized
 from typing import Final
 
-from trainway.agent.plan import VERSION, Plan
-from trainway.agent.unsupported import not_honoured
+from trainway.agent.base.plan import VERSION, Plan
+from trainway.agent.supervisor.unsupported import not_honoured
 from trainway.backends.base import Isolation, isolation_of
 from trainway.backends.local import path_names
 from trainway.jobset.model import PodTemplate, replicated_jobs

@@ -7,7 +7,7 @@ jobs are to leave some GPUs alone, TRAINWAY_LOCAL_CAPACITY names the others.
 from collections.abc import Callable
 from functools import cache
 
-from trainway.agent.gpus import amd_gpus, nvidia_gpus
+from trainway.agent.kubelet.gpus import amd_gpus, nvidia_gpus
 
 __all__ = ["amd_gpus", "gpu_names", "machine_gpus", "nvidia_gpus"]
 

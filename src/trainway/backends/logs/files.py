@@ -18,8 +18,8 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
-from trainway.agent.long_lines import LINE_LIMIT
-from trainway.agent.long_lines import parts_of as parts_of_long
+from trainway.agent.kubelet.long_lines import LINE_LIMIT
+from trainway.agent.kubelet.long_lines import parts_of as parts_of_long
 from trainway.backends import job_file
 
 _NAME: Final = re.compile(

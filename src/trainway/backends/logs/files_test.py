@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainway.agent.long_lines import LINE_LIMIT
+from trainway.agent.kubelet.long_lines import LINE_LIMIT
 from trainway.backends.logs.files import (
     LogFile,
     last_lines,

@@ -7,7 +7,7 @@ limits:
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from trainway.agent.log_limit import DEFAULT
+from trainway.agent.base.log_limit import DEFAULT
 from trainway.api.task.shape import TEXT, Either, Number
 from trainway.jobset.quantity import InvalidQuantityError, Quantity
 from trainway.schema.field import FieldError, Path, invalid

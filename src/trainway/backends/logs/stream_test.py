@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from trainway.agent.long_lines import LINE_LIMIT
+from trainway.agent.kubelet.long_lines import LINE_LIMIT
 from trainway.backends.base import LogLine, LogQuery
 from trainway.backends.logs.files import time_text
 from trainway.backends.logs.inotify import DirectoryChanges

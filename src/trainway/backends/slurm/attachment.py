@@ -8,8 +8,8 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from trainway.agent.pool.ssh_command import in_sh, shell_path
 from trainway.agent.slurm.relay.login import STEP, exports, person_arguments
+from trainway.agent.transfer.ssh_command import in_sh, shell_path
 from trainway.backends.local.attachment import attachment as local_attachment
 from trainway.backends.ssh.attachment import JOIN
 from trainway.errors import ConflictError

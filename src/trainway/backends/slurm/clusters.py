@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from trainway.agent.pool.ssh_command import shell_path
 from trainway.agent.slurm.relay.login import HOME
+from trainway.agent.transfer.ssh_command import shell_path
 from trainway.api.task.shape import TEXT, Anything, Flag, Record, Table, Text, Word, check, step
 from trainway.backends.masking import is_confidential
 from trainway.backends.slurm import options

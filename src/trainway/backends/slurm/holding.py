@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from trainway.agent.pool.ssh_command import shell_path
+from trainway.agent.transfer.ssh_command import shell_path
 from trainway.api.task import accelerators
 from trainway.backends.masking import is_confidential
 from trainway.backends.slurm import options as passed

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from trainway.agent.pool.ssh_command import shell_path
+from trainway.agent.transfer.ssh_command import shell_path
 from trainway.backends.slurm.clusters import APPTAINER, PYXIS, SINGULARITY
 from trainway.backends.slurm.layout import shape_of
 from trainway.backends.slurm.script import Within

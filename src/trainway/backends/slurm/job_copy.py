@@ -13,11 +13,11 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from trainway.agent.directory import Directory
-from trainway.agent.journal import Journal
-from trainway.agent.log_limit import REASON
-from trainway.agent.pool.log_copies import LogCopies, pod_of
-from trainway.agent.pool.output_copies import OutputCopies, RefusedPathError
+from trainway.agent.base.directory import Directory
+from trainway.agent.base.journal import Journal
+from trainway.agent.base.log_limit import REASON
+from trainway.agent.transfer.log_copies import LogCopies, pod_of
+from trainway.agent.transfer.output_copies import OutputCopies, RefusedPathError
 from trainway.backends import job_file
 from trainway.backends.base import Update
 from trainway.backends.local import journal

@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import PurePath
 from typing import Any, Final
 
-from trainway.agent.pool.ssh_command import shell_path
 from trainway.agent.slurm.files.job_files import SCRATCH
+from trainway.agent.transfer.ssh_command import shell_path
 from trainway.api.timeout import timeout_of
 from trainway.backends import agent_plan
 from trainway.backends.agent_plan import AgentRequest, launcher_part, plan_of

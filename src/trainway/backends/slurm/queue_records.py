@@ -7,10 +7,10 @@ here: that the job waits and why, that it is held, and how it ended if its drive
 from collections.abc import Mapping
 from typing import Any, Final
 
-from trainway.agent.conditions import condition, is_true, set_condition
-from trainway.agent.pod_status import TERMINAL
-from trainway.agent.recovery import lost
+from trainway.agent.base.pod_status import TERMINAL
+from trainway.agent.controllers.conditions import condition, is_true, set_condition
 from trainway.agent.slurm.relay.end_reasons import CANCELLED, details, reason_of
+from trainway.agent.supervisor.recovery import lost
 from trainway.json_types import Json
 
 Entry = tuple[str, Json]

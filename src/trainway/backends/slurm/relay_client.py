@@ -14,8 +14,8 @@ from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from trainway.agent.pool.delivery import Parcel, blob_frames
-from trainway.agent.pool.ssh_failure import Failure
+from trainway.agent.transfer.delivery import Parcel, blob_frames
+from trainway.agent.transfer.ssh_failure import Failure
 from trainway.backends.agent_socket import AgentError
 from trainway.backends.base import Update
 from trainway.backends.job_threads import job_threads

@@ -14,15 +14,15 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from trainway.agent import launch
-from trainway.agent.pool.ssh_command import (
+from trainway.agent.base import launch
+from trainway.agent.slurm.relay.login import HOME, relay_script
+from trainway.agent.transfer.ssh_command import (
     GREETING,
     NO_AGENT,
     copy_arguments,
     ssh_arguments,
 )
-from trainway.agent.pool.ssh_failure import Failure, explain, not_startable
-from trainway.agent.slurm.relay.login import HOME, relay_script
+from trainway.agent.transfer.ssh_failure import Failure, explain, not_startable
 from trainway.backends.local.jobdir import PRIVATE_DIR
 from trainway.backends.ssh import ssh_process
 from trainway.json_types import Json

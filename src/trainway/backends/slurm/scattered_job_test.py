@@ -5,8 +5,8 @@ import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from trainway.agent.directory import Directory
-from trainway.agent.journal import Journal
+from trainway.agent.base.directory import Directory
+from trainway.agent.base.journal import Journal
 from trainway.backends.slurm.testing_slurm import LARGE, FakeSlurm, RelayServer, is_type
 from trainway.json_types import Json
 

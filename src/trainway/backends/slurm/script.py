@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from trainway.agent.slurm.files.parcel import SENT
+from trainway.agent.transfer.parcel import SENT
 from trainway.backends.slurm import options as passed
 from trainway.backends.slurm.layout import Layout, Part, Shape, Step
 from trainway.backends.slurm.options import Options

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Self
 
-from trainway.agent.directory import Directory
-from trainway.agent.journal import Journal
+from trainway.agent.base.directory import Directory
+from trainway.agent.base.journal import Journal
 from trainway.backends.slurm.relay_client import RelayClient
 from trainway.json_types import Json
 

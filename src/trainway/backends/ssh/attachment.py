@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from trainway.agent.pool.ssh_command import in_sh, shell_path
+from trainway.agent.transfer.ssh_command import in_sh, shell_path
 from trainway.backends.local.attachment import attachment as local_attachment
 from trainway.backends.ssh.host_lookup import PROGRAM
 from trainway.backends.ssh.login_fields import PYTHON

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from trainway.agent.pool.ssh_command import OLDEST_PYTHON, shell_path, ssh_arguments
-from trainway.agent.pool.ssh_failure import explain
+from trainway.agent.transfer.ssh_command import OLDEST_PYTHON, shell_path, ssh_arguments
+from trainway.agent.transfer.ssh_failure import explain
 from trainway.backends.base import Check
 from trainway.backends.ssh import ssh_process
 from trainway.json_types import Json

@@ -1,6 +1,6 @@
 """Where the pods of a job on SSH hosts find each other: by the names that they have in a cluster.
 
-A hosts file of the job's own makes them resolve on each host (`trainway.agent.host_names`).
+A hosts file of the job's own makes them resolve on each host (`trainway.agent.kubelet.host_names`).
 """
 
 from dataclasses import dataclass

@@ -11,11 +11,10 @@ import os
 import time
 from importlib import import_module
 
-from trainway.agent.clock import Clock
-from trainway.agent.directory import Directory
-from trainway.agent.event_loop import EventLoop
-from trainway.agent.plan import Plan, PlanError
-from trainway.agent.recovery import Remembered
+from trainway.agent.base.clock import Clock
+from trainway.agent.base.directory import Directory
+from trainway.agent.base.event_loop import EventLoop
+from trainway.agent.base.plan import Plan, PlanError
 from trainway.agent.slurm import hosts
 from trainway.agent.slurm.allocation import AllocationError, parts, places, step_environment
 from trainway.agent.slurm.commands import Commands, clean_environment
@@ -26,6 +25,7 @@ from trainway.agent.slurm.fencing import GuardedJournal, StaleError, Tenure, Tok
 from trainway.agent.slurm.files.job_files import TAKEN
 from trainway.agent.slurm.files.job_place import opened
 from trainway.agent.slurm.srun import NODE_VARIABLE, ScriptError, agent_program, lines
+from trainway.agent.supervisor.recovery import Remembered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def drive(directory: Directory, words: Sequence[str], environ: Mapping[str, str]
 
 
 def _remove(directory: Directory) -> None:
-    import_module("trainway.agent.slurm.files.parcel").remove(directory.path)
+    import_module("trainway.agent.transfer.parcel").remove(directory.path)
 
 
 def survey(plan: Plan, settings: Json, words: Sequence[str], environ: Mapping[str, str]) -> Ground:

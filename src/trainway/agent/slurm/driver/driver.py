@@ -12,35 +12,35 @@ import os
 import signal
 from importlib import import_module
 
-from trainway.agent import process_tree
-from trainway.agent.pod_status import TERMINAL
-from trainway.agent.pool.inquiry import Inquiry
-from trainway.agent.pool.remote_pod import is_disrupted
-from trainway.agent.recovery import ALLOCATION_LOST, HOST_LOST
+from trainway.agent.base.pod_status import TERMINAL
+from trainway.agent.kubelet import process_tree
 from trainway.agent.slurm.driver.departure import Departure
 from trainway.agent.slurm.driver.step_failure import SILENT, StepFailure
 from trainway.agent.slurm.driver.step_pods import StepPods
 from trainway.agent.slurm.fencing import BEAT_SECONDS, FENCE, RollCall
 from trainway.agent.slurm.files.job_files import DRIVER
 from trainway.agent.slurm.job_facts import look
-from trainway.agent.supervisor import Supervisor
+from trainway.agent.supervisor.inquiry import Inquiry
+from trainway.agent.supervisor.recovery import ALLOCATION_LOST, HOST_LOST
+from trainway.agent.supervisor.remote_pod import is_disrupted
+from trainway.agent.supervisor.supervisor import Supervisor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trainway.agent.clock import Clock
-    from trainway.agent.event_loop import EventLoop
-    from trainway.agent.journal import Journal
-    from trainway.agent.plan import Plan
-    from trainway.agent.pool.remote_pod import RemotePod
-    from trainway.agent.recovery import Remembered
+    from trainway.agent.base.clock import Clock
+    from trainway.agent.base.event_loop import EventLoop
+    from trainway.agent.base.journal import Journal
+    from trainway.agent.base.plan import Plan
     from trainway.agent.slurm.commands import Commands
     from trainway.agent.slurm.driver.outposts import Outposts
     from trainway.agent.slurm.driver.standing import Standing
     from trainway.agent.slurm.driver.step_pods import Ground
     from trainway.agent.slurm.fencing import Tenure, Token
     from trainway.agent.slurm.job_facts import JobFacts
+    from trainway.agent.supervisor.recovery import Remembered
+    from trainway.agent.supervisor.remote_pod import RemotePod
     from trainway.json_types import Json
 
 

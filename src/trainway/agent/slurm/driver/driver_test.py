@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from trainway.agent.recovery import FENCED
+from trainway.agent.local.testing import container, jobset, role
 from trainway.agent.slurm.driver.recorder import path_of
 from trainway.agent.slurm.driver.step_pod import UNHEARD
 from trainway.agent.slurm.srun import ALWAYS
 from trainway.agent.slurm.testing import SlurmJob, slurm_job
-from trainway.agent.testing import container, jobset, role
+from trainway.agent.supervisor.recovery import FENCED
 from trainway.json_types import Json
 
 HANGS_ONCE = 'echo "begun $TRAINWAY_RESTART_ATTEMPT"; [ "$TRAINWAY_RESTART_ATTEMPT" != 0 ] || '

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 
-from trainway.agent.directory import Directory
+from trainway.agent.base.directory import Directory
 from trainway.agent.host.join import EXIT_ERROR, NAME, Session, attach
 from trainway.agent.slurm.driver.peers import read_home
 

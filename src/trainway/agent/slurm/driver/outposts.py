@@ -9,16 +9,16 @@ from __future__ import annotations
 import os
 
 from trainway.agent.slurm.files.job_files import TAKEN
-from trainway.agent.slurm.files.mirror import Mirror
-from trainway.agent.slurm.files.node_link import NodeLink
 from trainway.agent.slurm.srun import join_command
+from trainway.agent.transfer.mirror import Mirror
+from trainway.agent.transfer.node_link import NodeLink
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trainway.agent.directory import Directory
-    from trainway.agent.event_loop import EventLoop
+    from trainway.agent.base.directory import Directory
+    from trainway.agent.base.event_loop import EventLoop
     from trainway.agent.slurm.driver.step_pods import Ground
     from trainway.json_types import Json
 

@@ -7,8 +7,8 @@ import os
 import signal
 from pathlib import Path
 
+from trainway.agent.local.testing import container, jobset, role
 from trainway.agent.slurm.testing import ScatteredJob, scattered_job
-from trainway.agent.testing import container, jobset, role
 
 OUTPUT = "$TRAINWAY_OUTPUT_DIR"
 

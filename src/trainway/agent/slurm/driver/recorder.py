@@ -12,15 +12,15 @@ import json
 import os
 from binascii import a2b_base64, b2a_base64
 
-from trainway.agent.clock import rfc3339
-from trainway.agent.pod_status import TERMINAL
+from trainway.agent.base.clock import rfc3339
+from trainway.agent.base.pod_status import TERMINAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from trainway.agent.directory import Directory
-    from trainway.agent.event_loop import EventLoop
+    from trainway.agent.base.directory import Directory
+    from trainway.agent.base.event_loop import EventLoop
     from trainway.json_types import Json
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from trainway.agent.directory import Directory
+from trainway.agent.base.directory import Directory
 from trainway.agent.slurm.driver.recorder import Parts, last_record, parts_of, path_of
 
 

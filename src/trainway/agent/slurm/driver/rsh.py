@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import shlex
 
-from trainway.agent.directory import Directory
+from trainway.agent.base.directory import Directory
 from trainway.agent.host.rsh import EXECUTABLE, EXIT_ERROR, Call, RshError, find_pod
 from trainway.agent.slurm.driver.join import join
 from trainway.agent.slurm.driver.peers import read_peers

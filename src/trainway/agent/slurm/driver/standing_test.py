@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from trainway.agent.directory import Directory
+from trainway.agent.base.directory import Directory
 from trainway.agent.slurm.commands import Commands, Result
 from trainway.agent.slurm.driver.standing import DOUBT_SECONDS, SHORTEST_SECONDS, Standing, limit_of
 from trainway.agent.slurm.fencing import BEAT_SECONDS, StaleError, Tenure, Token

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import os
 
-from trainway.agent.pool.program import Program
 from trainway.agent.slurm.driver.recorder import Parts
+from trainway.agent.transfer.program import Program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from trainway.agent.event_loop import EventLoop
-    from trainway.agent.pool.remote_pod import RemotePod
+    from trainway.agent.base.event_loop import EventLoop
+    from trainway.agent.supervisor.remote_pod import RemotePod
     from trainway.json_types import Json
 
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 
-from trainway.agent import log_limit
+from trainway.agent.base import log_limit
+from trainway.agent.base.log_limit import LogLimit
 from trainway.agent.host.hosted_node import HostedNode
-from trainway.agent.log_limit import LogLimit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from trainway.agent.directory import Directory
+    from trainway.agent.base.directory import Directory
+    from trainway.agent.base.plan import Plan
+    from trainway.agent.base.pod_identity import PodIdentity
     from trainway.agent.host.machine import Machine
-    from trainway.agent.node import Recorder
-    from trainway.agent.plan import Plan
-    from trainway.agent.pod_identity import PodIdentity
+    from trainway.agent.kubelet.node import Recorder
     from trainway.json_types import Json
 
 

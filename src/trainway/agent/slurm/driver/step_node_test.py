@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from trainway.agent.clock import Clock
-from trainway.agent.directory import Directory
-from trainway.agent.event_loop import EventLoop
+from trainway.agent.base.clock import Clock
+from trainway.agent.base.directory import Directory
+from trainway.agent.base.event_loop import EventLoop
+from trainway.agent.base.journal import Journal
+from trainway.agent.base.plan import Plan
 from trainway.agent.host.machine import Machine
-from trainway.agent.journal import Journal
-from trainway.agent.plan import Plan
-from trainway.agent.processes import ProcessTable
+from trainway.agent.kubelet.processes import ProcessTable
 from trainway.agent.slurm.driver.step_node import StepNode
 from trainway.json_types import Json
 

@@ -13,20 +13,20 @@ import os
 import signal
 from importlib import import_module
 
-from trainway.agent import linux, process_tree
-from trainway.agent.clock import Clock
-from trainway.agent.directory import Directory
-from trainway.agent.event_loop import EventLoop
+from trainway.agent.base import linux
+from trainway.agent.base.clock import Clock
+from trainway.agent.base.directory import Directory
+from trainway.agent.base.event_loop import EventLoop
+from trainway.agent.base.pod_identity import PodIdentity
 from trainway.agent.host.facts import base_environment
 from trainway.agent.host.hosted_node import Assignment, make_work_directory
 from trainway.agent.host.hosted_plan import hosted_plan
 from trainway.agent.host.join_server import JoinServer
 from trainway.agent.host.machine import Machine, remove_trees
 from trainway.agent.host.progress import Progress
-from trainway.agent.pod import Pod
-from trainway.agent.pod_identity import PodIdentity
-from trainway.agent.processes import ProcessTable
-from trainway.agent.recovery import ALLOCATION_LOST, FENCED
+from trainway.agent.kubelet import process_tree
+from trainway.agent.kubelet.pod import Pod
+from trainway.agent.kubelet.processes import ProcessTable
 from trainway.agent.slurm.driver import rsh
 from trainway.agent.slurm.driver.peers import write_home, write_peers
 from trainway.agent.slurm.driver.recorder import Recorder
@@ -35,6 +35,7 @@ from trainway.agent.slurm.fencing import FENCE, INTERRUPT, TICK_SECONDS, Pulse
 from trainway.agent.slurm.files.job_files import PLAN, SCRATCH
 from trainway.agent.slurm.files.job_place import opened
 from trainway.agent.slurm.srun import agent_program
+from trainway.agent.supervisor.recovery import ALLOCATION_LOST, FENCED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def main(arguments: Sequence[str]) -> int:
         return EXIT_FAILED
     if frame["peers"]:  # nobody else could put them here
         write_peers(directory, frame["peers"])
-        import_module("trainway.agent.slurm.files.parcel").hold(directory)
+        import_module("trainway.agent.transfer.parcel").hold(directory)
     os.umask(0o022)
     try:
         linux.become_subreaper()

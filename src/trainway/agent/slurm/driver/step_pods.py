@@ -7,13 +7,13 @@ ended, it is waited for first: then its resources are free.
 
 from __future__ import annotations
 
-from trainway.agent.pool.remote_pod import RemotePod, is_disrupted
-from trainway.agent.pool.remote_pods import RemotePods
-from trainway.agent.recovery import ALLOCATION_LOST
 from trainway.agent.slurm.driver.recorder import last_record
 from trainway.agent.slurm.driver.step import FOLDER, Step
 from trainway.agent.slurm.fencing import INTERRUPT
 from trainway.agent.slurm.srun import HOSTFILE, Call, command
+from trainway.agent.supervisor.recovery import ALLOCATION_LOST
+from trainway.agent.supervisor.remote_pod import RemotePod, is_disrupted
+from trainway.agent.supervisor.remote_pods import RemotePods
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Protocol
 
-    from trainway.agent.clock import Clock
-    from trainway.agent.directory import Directory
-    from trainway.agent.event_loop import EventLoop
-    from trainway.agent.job import Job
-    from trainway.agent.journal import Journal
-    from trainway.agent.pod_registry import PodRegistry
-    from trainway.agent.pool.remote_pods import PodsOwner
+    from trainway.agent.base.clock import Clock
+    from trainway.agent.base.directory import Directory
+    from trainway.agent.base.event_loop import EventLoop
+    from trainway.agent.base.journal import Journal
+    from trainway.agent.controllers.job import Job
     from trainway.agent.slurm.fencing import Token
     from trainway.agent.slurm.srun import Line
+    from trainway.agent.supervisor.pod_registry import PodRegistry
+    from trainway.agent.supervisor.remote_pods import PodsOwner
     from trainway.json_types import Json
 
     class StepOwner(PodsOwner, Protocol):

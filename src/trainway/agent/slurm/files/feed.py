@@ -14,22 +14,22 @@ import signal
 import socket
 from contextlib import suppress
 
-from trainway.agent.clock import Clock
-from trainway.agent.event_loop import EventLoop
+from trainway.agent.base.clock import Clock
+from trainway.agent.base.event_loop import EventLoop
 from trainway.agent.host.connect import Wires
-from trainway.agent.host.connection import Connection
-from trainway.agent.host.feed import Position
 from trainway.agent.slurm.fencing import BEAT_SECONDS, TICK_SECONDS, Pulse
-from trainway.agent.slurm.files import parcel
 from trainway.agent.slurm.files.job_files import DRIVER, HEARD, RUN, STOPPED, TAKEN, WISH, JobFiles
 from trainway.agent.slurm.files.job_place import opened
 from trainway.agent.slurm.relay.followed_job import FollowedJob
+from trainway.agent.transfer import parcel
+from trainway.agent.transfer.connection import Connection
+from trainway.agent.transfer.feed import Position
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from trainway.agent.directory import Directory
+    from trainway.agent.base.directory import Directory
     from trainway.json_types import Json
 
 

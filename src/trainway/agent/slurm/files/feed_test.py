@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from trainway.agent.directory import Directory
-from trainway.agent.event_loop import EventLoop
-from trainway.agent.host.connection import Connection
+from trainway.agent.base.directory import Directory
+from trainway.agent.base.event_loop import EventLoop
 from trainway.agent.slurm.files.feed import NodeFeed
+from trainway.agent.transfer.connection import Connection
 
 
 class Node:

@@ -12,13 +12,13 @@ import os
 import re
 from contextlib import suppress
 
-from trainway.agent.directory import Directory
-from trainway.agent.host.blobs import references
+from trainway.agent.base.directory import Directory
 from trainway.agent.slurm.arrays import ArrayPlace
+from trainway.agent.transfer.blobs import references
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from trainway.agent.host.blobs import Blobs
+    from trainway.agent.transfer.blobs import Blobs
     from trainway.json_types import Json
 
 

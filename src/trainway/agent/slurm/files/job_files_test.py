@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from trainway.agent.directory import Directory
-from trainway.agent.host.blobs import Blobs, resolved
+from trainway.agent.base.directory import Directory
 from trainway.agent.slurm.files.job_files import JobFiles, JobFilesError
+from trainway.agent.transfer.blobs import Blobs, resolved
 from trainway.json_types import Json
 
 VALUE = b"x" * 5000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from trainway.agent.directory import Directory
+from trainway.agent.base.directory import Directory
 from trainway.agent.slurm.srun import agent_program
 
 
@@ -16,5 +16,5 @@ def opened(path: str) -> Directory:
     agent = agent_program()[-1]
     if not agent.startswith(f"{path}."):
         return Directory(path)
-    directory: Directory = import_module("trainway.agent.slurm.files.parcel").unpacked(agent, path)
+    directory: Directory = import_module("trainway.agent.transfer.parcel").unpacked(agent, path)
     return directory

@@ -15,12 +15,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from trainway.agent.event_loop import EventLoop, Timer
-    from trainway.agent.pool.ssh_failure import Failure
+    from trainway.agent.base.event_loop import EventLoop, Timer
     from trainway.agent.slurm.commands import Commands, Result
     from trainway.agent.slurm.relay.followed_job import FollowedJob
     from trainway.agent.slurm.relay.queue_query import QueueQuery
     from trainway.agent.slurm.relay.queue_states import QueueState
+    from trainway.agent.transfer.ssh_failure import Failure
     from trainway.json_types import Json
 
 

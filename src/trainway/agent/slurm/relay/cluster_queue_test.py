@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from trainway.agent.event_loop import Timer
+from trainway.agent.base.event_loop import Timer
 from trainway.agent.slurm.commands import Result
 from trainway.agent.slurm.relay import accounting
 from trainway.agent.slurm.relay.cluster_queue import FIRST, GRACE, LONGEST, SHORTEST, ClusterQueue

@@ -13,22 +13,22 @@ import json
 import os
 import sys
 
-from trainway.agent.directory import Directory
+from trainway.agent.base.directory import Directory
 from trainway.agent.slurm.commands import Commands
 from trainway.agent.slurm.driver.step_failure import StepFailure
 from trainway.agent.slurm.files.job_files import AGENT, RUN, TAKEN
-from trainway.agent.slurm.files.mirror import JournalCopy, Mirror
-from trainway.agent.slurm.files.node_link import NodeLink
-from trainway.agent.slurm.files.parcel import SENT
 from trainway.agent.slurm.job_facts import look
 from trainway.agent.slurm.relay.mandate import Mandate
 from trainway.agent.slurm.srun import join_command
+from trainway.agent.transfer.mirror import JournalCopy, Mirror
+from trainway.agent.transfer.node_link import NodeLink
+from trainway.agent.transfer.parcel import SENT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from trainway.agent.event_loop import EventLoop
+    from trainway.agent.base.event_loop import EventLoop
     from trainway.agent.slurm.commands import Result
     from trainway.agent.slurm.job_facts import JobFacts
     from trainway.agent.slurm.relay.followed_job import FollowedJob

@@ -8,15 +8,15 @@ from typing import Any, cast
 
 import pytest
 
-from trainway.agent.directory import Directory
-from trainway.agent.event_loop import EventLoop
-from trainway.agent.host.blobs import Blobs
-from trainway.agent.host.feed import Position
+from trainway.agent.base.directory import Directory
+from trainway.agent.base.event_loop import EventLoop
 from trainway.agent.slurm.commands import Commands, Result
 from trainway.agent.slurm.files.job_files import JobFiles
 from trainway.agent.slurm.relay.courier import PARCEL, Courier
 from trainway.agent.slurm.relay.followed_job import FollowedJob
 from trainway.agent.slurm.relay.queue_states import QueueState
+from trainway.agent.transfer.blobs import Blobs
+from trainway.agent.transfer.feed import Position
 
 RUNS = "JobId=12 JobState=RUNNING BatchHost=n1 Restarts=0"
 PLAN = {"id": "a", "slurm": {"shared": False, "scratch": "/scratch"}}

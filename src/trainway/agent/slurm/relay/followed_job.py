@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import os
 
-from trainway.agent.host.feed import Feed
-from trainway.agent.host.log_tail import FOLDER as LOGS
-from trainway.agent.journal_tail import JournalTail
 from trainway.agent.slurm.relay.end_reasons import UNDELIVERED
+from trainway.agent.transfer.feed import Feed
+from trainway.agent.transfer.journal_tail import JournalTail
+from trainway.agent.transfer.log_tail import FOLDER as LOGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trainway.agent.host.feed import Position
     from trainway.agent.slurm.files.job_files import JobFiles
     from trainway.agent.slurm.relay.courier import Courier
     from trainway.agent.slurm.relay.queue_states import QueueState
+    from trainway.agent.transfer.feed import Position
     from trainway.json_types import Json
 
 

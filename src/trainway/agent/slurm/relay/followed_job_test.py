@@ -2,13 +2,13 @@ from pathlib import Path
 
 import pytest
 
-from trainway.agent.directory import Directory
-from trainway.agent.host.blobs import Blobs
-from trainway.agent.host.feed import Position
-from trainway.agent.journal import Journal
+from trainway.agent.base.directory import Directory
+from trainway.agent.base.journal import Journal
 from trainway.agent.slurm.files.job_files import JobFiles
 from trainway.agent.slurm.relay.followed_job import ENDED_SECONDS, SETTLE_SECONDS, FollowedJob
 from trainway.agent.slurm.relay.queue_states import QueueState
+from trainway.agent.transfer.blobs import Blobs
+from trainway.agent.transfer.feed import Position
 from trainway.json_types import Json
 
 PAUSE = 1.0

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trainway.agent.event_loop import EventLoop
+    from trainway.agent.base.event_loop import EventLoop
     from trainway.agent.slurm.commands import Commands, Result
     from trainway.agent.slurm.relay.cluster_queue import ClusterQueue
     from trainway.agent.slurm.relay.followed_job import FollowedJob

@@ -9,9 +9,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trainway.agent.event_loop import EventLoop, Timer
-    from trainway.agent.host.connection import Connection
+    from trainway.agent.base.event_loop import EventLoop, Timer
     from trainway.agent.slurm.relay.followed_job import FollowedJob
+    from trainway.agent.transfer.connection import Connection
 
 
 TICK = 0.05

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 
-from trainway.agent.pool.ssh_command import agent_script, shell_path, ssh_arguments
+from trainway.agent.transfer.ssh_command import agent_script, shell_path, ssh_arguments
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from trainway.agent.directory import Directory
+from trainway.agent.base.directory import Directory
 from trainway.agent.slurm.relay.mandate import Mandate
 
 

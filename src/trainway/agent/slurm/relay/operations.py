@@ -13,9 +13,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from trainway.agent import launch
-from trainway.agent.host.blobs import BlobError, references
-from trainway.agent.host.feed import Position
+from trainway.agent.base import launch
 from trainway.agent.slurm.files import job_files
 from trainway.agent.slurm.files.job_files import JobFiles, JobFilesError, MissingJobError
 from trainway.agent.slurm.relay import accounting, cluster_facts
@@ -28,18 +26,20 @@ from trainway.agent.slurm.relay.queue_query import QueueQuery
 from trainway.agent.slurm.relay.slurm_failure import UNKNOWN, explain, fields_of
 from trainway.agent.slurm.relay.submission import TEST, Submission
 from trainway.agent.slurm.relay.wishes import END, words
+from trainway.agent.transfer.blobs import BlobError, references
+from trainway.agent.transfer.feed import Position
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trainway.agent.clock import Clock
-    from trainway.agent.directory import Directory
-    from trainway.agent.event_loop import EventLoop
-    from trainway.agent.host.blobs import Blobs
-    from trainway.agent.host.connection import Connection
-    from trainway.agent.pool.ssh_failure import Failure
+    from trainway.agent.base.clock import Clock
+    from trainway.agent.base.directory import Directory
+    from trainway.agent.base.event_loop import EventLoop
     from trainway.agent.slurm.commands import Commands, Result
+    from trainway.agent.transfer.blobs import Blobs
+    from trainway.agent.transfer.connection import Connection
+    from trainway.agent.transfer.ssh_failure import Failure
     from trainway.json_types import Json
 
     Answer = Callable[[Json], None]

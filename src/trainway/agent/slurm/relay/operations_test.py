@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from trainway.agent.clock import Clock
-from trainway.agent.directory import Directory
-from trainway.agent.event_loop import EventLoop
-from trainway.agent.host.blobs import Blobs
-from trainway.agent.host.connection import Connection
+from trainway.agent.base.clock import Clock
+from trainway.agent.base.directory import Directory
+from trainway.agent.base.event_loop import EventLoop
 from trainway.agent.slurm.commands import Commands
 from trainway.agent.slurm.files.job_files import JobFiles
 from trainway.agent.slurm.relay.operations import RelayOperations
+from trainway.agent.transfer.blobs import Blobs
+from trainway.agent.transfer.connection import Connection
 from trainway.json_types import Json
 
 PATIENCE = 60.0

@@ -12,16 +12,16 @@ import signal
 import socket
 import traceback
 
-from trainway.agent.clock import Clock
-from trainway.agent.command import raise_file_limit
-from trainway.agent.daemon import own_directory
-from trainway.agent.directory import Directory
-from trainway.agent.event_loop import EventLoop
-from trainway.agent.host.blobs import Blobs
+from trainway.agent.base.clock import Clock
+from trainway.agent.base.daemon import own_directory
+from trainway.agent.base.directory import Directory
+from trainway.agent.base.event_loop import EventLoop
 from trainway.agent.host.connect import Wires
-from trainway.agent.host.connection import Connection
+from trainway.agent.kubelet.command import raise_file_limit
 from trainway.agent.slurm.commands import Commands, clean_environment
 from trainway.agent.slurm.relay.operations import RelayOperations
+from trainway.agent.transfer.blobs import Blobs
+from trainway.agent.transfer.connection import Connection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

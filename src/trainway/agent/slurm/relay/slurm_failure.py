@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from trainway.agent.pool.ssh_failure import Failure
 from trainway.agent.slurm.commands import CANNOT_START
+from trainway.agent.transfer.ssh_failure import Failure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import re
 
-from trainway.agent.pool.ssh_failure import Failure
 from trainway.agent.slurm.arrays import Gathering, listed
 from trainway.agent.slurm.files.job_files import SCRIPT, SUBMITTING
 from trainway.agent.slurm.relay import accounting, queue_states
 from trainway.agent.slurm.relay.slurm_failure import UNKNOWN, Silence, explain, is_silent
+from trainway.agent.transfer.ssh_failure import Failure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from trainway.agent.event_loop import EventLoop
+    from trainway.agent.base.event_loop import EventLoop
     from trainway.agent.slurm.arrays import ArrayPlace
     from trainway.agent.slurm.commands import Commands, Result
     from trainway.agent.slurm.files.job_files import JobFiles

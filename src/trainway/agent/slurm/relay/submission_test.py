@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from trainway.agent.directory import Directory
-from trainway.agent.event_loop import Timer
+from trainway.agent.base.directory import Directory
+from trainway.agent.base.event_loop import Timer
 from trainway.agent.slurm.commands import Result
 from trainway.agent.slurm.files.job_files import JobFiles
 from trainway.agent.slurm.relay import accounting

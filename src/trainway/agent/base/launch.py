@@ -1,0 +1,100 @@
+"""How to start an agent from elsewhere: the command line, and a zip file to copy to a host.
+
+The version of an agent is the digest of its sources, so that a host has the right file exactly if
+it has a file of that name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import marshal
+import sys
+import zipfile
+from importlib.util import MAGIC_NUMBER, source_hash
+from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PACKAGE = Path(__file__).parents[1]
+ZIP_MAIN = """import sys
+
+from trainway.agent.__main__ import main
+
+sys.exit(main(sys.argv[1:]))
+"""
+DIGITS = 16
+UNCHECKED = 1
+"""The flag of bytecode that belongs to its source whatever that says."""
+LONG_AGO = (1980, 1, 1, 0, 0, 0)
+"""The time of every file in the zip, so that equal sources give equal bytes."""
+
+
+def command(job_directory: str, *options: str, python: str = "") -> list[str]:
+    """The arguments that start an agent on this machine.
+
+    Isolated and without `site`, since the agent needs neither and starts in a third of the time.
+    """
+    return [python or sys.executable, "-I", "-S", str(PACKAGE), *options, job_directory]
+
+
+def host_command(home: str, *options: str, python: str = "") -> list[str]:
+    """The arguments that connect to the host agent of this machine, which needs no SSH."""
+    words = ["host", "connect", "--home", home, *options]
+    return [python or sys.executable, "-I", "-S", str(PACKAGE), *words]
+
+
+def write_zip(path: Path) -> None:
+    """Write the agent as one file that any Python from 3.8 on can run."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in _contents():
+            archive.writestr(zipfile.ZipInfo(name, LONG_AGO), text, zipfile.ZIP_DEFLATED)
+
+
+def write_compiled_zip(path: Path) -> None:
+    """Write the agent with bytecode for this Python beside its sources.
+
+    Python keeps no bytecode of what it imports from a zip file, and compiling takes longer than all
+    else that a short job does. Another Python takes the sources.
+    """
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in _contents():
+            archive.writestr(zipfile.ZipInfo(name, LONG_AGO), text, zipfile.ZIP_DEFLATED)
+            if name.endswith(".py"):
+                compiled = zipfile.ZipInfo(f"{name}c", LONG_AGO)
+                archive.writestr(compiled, _bytecode(name, text))
+
+
+def _bytecode(name: str, text: bytes) -> bytes:
+    """A module's bytecode in the form that is never compared with its source."""
+    code = compile(text, name, "exec", dont_inherit=True, optimize=0)
+    head = MAGIC_NUMBER + UNCHECKED.to_bytes(4, "little") + source_hash(text)
+    return head + marshal.dumps(code)
+
+
+def digest() -> str:
+    """The version of the agent as it is here."""
+    hashed = hashlib.sha256()
+    for name, text in _contents():
+        hashed.update(f"{name}\0{len(text)}\0".encode())
+        hashed.update(text)
+    return hashed.hexdigest()[:DIGITS]
+
+
+def _contents() -> Iterator[tuple[str, bytes]]:
+    """The files of the zip; an agent that runs from one looks into it."""
+    if not PACKAGE.is_dir():
+        with zipfile.ZipFile(PACKAGE.parents[1]) as archive:
+            for entry in archive.infolist():
+                if not entry.filename.endswith(".pyc"):
+                    yield entry.filename, archive.read(entry)
+        return
+    yield "__main__.py", ZIP_MAIN.encode()
+    yield "trainway/__init__.py", b""
+    for source in sorted(PACKAGE.rglob("*.py")):
+        if not source.name.endswith("_test.py") and source.name not in (
+            "testing.py",
+            "conftest.py",
+        ):
+            yield f"trainway/agent/{source.relative_to(PACKAGE).as_posix()}", source.read_bytes()

@@ -1,0 +1,106 @@
+"""The request that an agent carries out: `plan.json`, read once."""
+
+from __future__ import annotations
+
+import json
+
+from trainway.agent.base.job_spec import JobSpec
+from trainway.agent.base.log_limit import DEFAULT
+from trainway.agent.kubelet.container_tool import ContainerTool
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from trainway.json_types import Json
+
+
+VERSION = 1
+
+
+class PlanError(Exception):
+    """The plan cannot be carried out by this agent."""
+
+
+class Role:
+    """A replicated job of the JobSet."""
+
+    def __init__(self, data: Json) -> None:
+        self.name = str(data["name"])
+        replicas = data.get("replicas")
+        self.replicas = 1 if replicas is None else int(replicas)
+        self.group = str(data.get("groupName") or "default")
+        self.depends_on: list[Json] = list(data.get("dependsOn") or [])
+        template: Json = data.get("template") or {}
+        self.metadata: Json = template.get("metadata") or {}
+        job: Json = template.get("spec") or {}
+        self.job = JobSpec(job)
+        pod: Json = job.get("template") or {}
+        self.pod_metadata: Json = pod.get("metadata") or {}
+        self.pod_spec: Json = pod.get("spec") or {}
+
+
+class Plan:
+    """One JobSet with all it needs to run here."""
+
+    def __init__(self, data: Json) -> None:
+        if data.get("version") != VERSION:
+            raise PlanError(f"version {data.get('version')} of a plan is not known: use {VERSION}")
+        self.id = str(data["id"])
+        jobset: Json = data["jobset"]
+        self.metadata: Json = jobset.get("metadata") or {}
+        self.name = str(self.metadata.get("name") or data["name"])
+        self.job_name = str(data.get("name") or self.name)
+        self.namespace = str(data.get("namespace") or "default")
+        self.spec: Json = jobset.get("spec") or {}
+        self.roles = [Role(item) for item in self.spec.get("replicatedJobs") or []]
+        if (self.spec.get("failurePolicy") or {}).get("restartStrategy") == "InPlaceRestart":
+            # Its Jobs never fail by themselves; here the first failed pod restarts the JobSet.
+            for role in self.roles:
+                role.job.backoff_limit = 0
+        self.objects: list[Json] = list(data.get("objects") or [])
+        self.cluster = str(data.get("cluster") or "")
+        """The cluster whose working directory it has; empty: it has one of its own."""
+        self.workdir = str(data.get("workdir") or "/")
+        self.env: dict[str, str] = dict(data.get("env") or {})
+        self.devices: dict[str, Json] = dict(data.get("devices") or {})
+        self.mounts = str(data.get("mounts") or "namespace")
+        tool: Json = data.get("containers") or {}
+        self.container_tool = ContainerTool(tool) if tool else None
+        """What runs the containers; None: they are processes."""
+        self.honours = [str(name) for name in data.get("honours") or ()]
+        """Of `image` and `limits` what is seen to by those who start the agent."""
+        host: Json = data.get("host") or {}
+        self.host_name = str(host.get("name") or "localhost")
+        self.host_ip = str(host.get("ip") or "127.0.0.1")
+        self.status: Json = dict(data.get("status") or {})
+        """Where reports of progress are taken; empty: nowhere."""
+        logs: Json = data.get("logs") or {}
+        self.log_limit = int(logs.get("limit") or DEFAULT)
+        """Bytes that the logs of the job may take on one machine."""
+        self.mpi: Json = dict(data.get("mpi") or {})
+        """Names the Secret with the key by which a launcher reaches workers; empty: none does."""
+
+    @property
+    def uid(self) -> str:
+        """The uid of the JobSet; that of the job where it was never in a cluster."""
+        return str(self.metadata.get("uid") or self.id)
+
+    @property
+    def subdomain(self) -> str:
+        """What follows the names of pods in their addresses."""
+        return str((self.spec.get("network") or {}).get("subdomain") or self.name)
+
+    def role(self, name: str) -> Role:
+        """The role of that name."""
+        return next(role for role in self.roles if role.name == name)
+
+
+def read_plan(text: bytes) -> Plan:
+    """The plan in a file's text."""
+    try:
+        data = json.loads(text)
+    except ValueError as error:
+        raise PlanError(f"plan.json is not JSON: {error}") from error
+    try:
+        return Plan(data)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise PlanError(f"plan.json is incomplete: {error!r}") from error

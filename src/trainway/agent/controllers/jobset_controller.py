@@ -1,0 +1,181 @@
+"""What to do next with the Jobs of a JobSet: the JobSet controller, without an API server.
+
+`reconcile` makes, deletes, suspends and resumes Jobs by changing the `JobSet` it is given, which is
+plain data; whoever calls it carries out what that means for pods. A Job that is being deleted keeps
+its name until its last pod is gone, so that its successor waits for that, as on a cluster.
+InPlaceRestart needs help from the containers; here Jobs are recreated instead.
+"""
+
+from __future__ import annotations
+
+from trainway.agent.controllers.job import Job
+from trainway.agent.controllers.jobset import COUNTS
+from trainway.agent.controllers.jobset_failure_policy import handle_failure
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from trainway.agent.base.plan import Role
+    from trainway.agent.controllers.jobset import JobSet
+
+
+def reconcile(jobset: JobSet, now: float) -> None:
+    """Bring the Jobs to what the JobSet wants; call it again whenever a Job has changed."""
+    before: tuple[int, str] | None = None
+    while before != _stage(jobset):
+        before = _stage(jobset)
+        _reconcile_once(jobset, now)
+
+
+def _stage(jobset: JobSet) -> tuple[int, str]:
+    """What a pass can change so that the Jobs must be looked at once more."""
+    restarts = sum(sum(counts) for counts in jobset.job_restarts.values())
+    return jobset.restarts + restarts, jobset.terminal_state
+
+
+def _reconcile_once(jobset: JobSet, now: float) -> None:
+    jobs = list(jobset.jobs.values())
+    previous = [job for job in jobs if _is_previous(jobset, job)]
+    current = [job for job in jobs if not _is_previous(jobset, job)]
+    active = [job for job in current if not job.finished]
+    failed = [job for job in current if job.is_failed]
+    jobset.counts = {role.name: _counts(role, current) for role in jobset.roles}
+    if jobset.finished:
+        _delete(active)
+        return
+    _delete(previous)
+    if not jobset.suspend and _all_ready(jobset):
+        jobset.set("RestartingJobSet", False, "JobsReady", "all jobs are ready", now)
+    if failed:
+        handle_failure(jobset, failed, now)
+        return
+    if _succeeded(jobset, current):
+        jobset.end("Completed", "AllJobsCompleted", "jobset completed successfully", now)
+        return
+    _create_jobs(jobset, blocked=bool(previous), now=now)
+    if jobset.suspend:
+        _suspend(jobset, active, now)
+    else:
+        _resume(jobset, active, now)
+
+
+def _is_previous(jobset: JobSet, job: Job) -> bool:
+    if job.attempt < jobset.restarts:
+        return True
+    return job.job_attempt < jobset.restarts_of(job.role, job.index)
+
+
+def _counts(role: Role, jobs: list[Job]) -> dict[str, int]:
+    counts = dict.fromkeys(COUNTS, 0)
+    for job in jobs:
+        if job.role != role.name:
+            continue
+        if job.finished:
+            counts["succeeded" if job.is_complete else "failed"] += 1
+        else:
+            counts["ready"] += job.all_ready and not job.deleting
+            counts["active"] += job.active > 0
+            counts["suspended"] += job.suspend
+    return counts
+
+
+def _all_ready(jobset: JobSet) -> bool:
+    ready = sum(counts["ready"] + counts["succeeded"] for counts in jobset.counts.values())
+    return ready == sum(role.replicas for role in jobset.roles)
+
+
+def _delete(jobs: list[Job]) -> None:
+    for job in jobs:
+        job.deleting = True
+
+
+def _succeeded(jobset: JobSet, jobs: list[Job]) -> bool:
+    """Whether enough Jobs are complete; at least one must be."""
+    targets = jobset.success_policy.get("targetReplicatedJobs") or []
+    roles = [role for role in jobset.roles if not targets or role.name in targets]
+    names = {role.name for role in roles}
+    complete = [job for job in jobs if job.is_complete]
+    if not complete:
+        return False
+    needed = sum(role.replicas for role in roles)
+    if jobset.success_policy.get("operator") == "Any":
+        needed = 1
+    return sum(job.role in names for job in complete) >= needed
+
+
+def _create_jobs(jobset: JobSet, *, blocked: bool, now: float) -> None:
+    """Create the Jobs whose turn it is."""
+    strategy = (jobset.failure_policy or {}).get("restartStrategy")
+    may_create = not (blocked and strategy == "BlockingRecreate")
+    in_order = jobset.starts_in_order and not jobset.suspend
+    for role in jobset.roles:
+        if not _dependencies_met(jobset, role):
+            continue
+        if in_order and _started(jobset, role):
+            continue
+        if may_create:
+            _create_missing(jobset, role)
+        if in_order:
+            _startup_in_progress(jobset, now)
+            return
+    if in_order:
+        message = "in order startup policy has completed"
+        reason = "InOrderStartupPolicyCompleted"
+        jobset.set("StartupPolicyCompleted", True, reason, message, now)
+
+
+def _create_missing(jobset: JobSet, role: Role) -> None:
+    for index in range(role.replicas):
+        name = jobset.job_name(role.name, index)
+        if name in jobset.jobs:
+            continue
+        job = Job(name, role.name, index, role.job)
+        job.namespace = jobset.namespace
+        job.attempt = jobset.restarts
+        job.job_attempt = jobset.restarts_of(role.name, index)
+        job.suspend = jobset.suspend
+        jobset.jobs[name] = job
+
+
+def _dependencies_met(jobset: JobSet, role: Role) -> bool:
+    replicas = {item.name: item.replicas for item in jobset.roles}
+    for dependency in role.depends_on:
+        counts = jobset.counts.get(dependency["name"]) or dict.fromkeys(COUNTS, 0)
+        reached = counts["succeeded"]
+        if dependency.get("status") != "Complete":
+            reached += counts["ready"] + counts["failed"]
+        if reached != replicas.get(dependency["name"]):
+            return False
+    return True
+
+
+def _started(jobset: JobSet, role: Role) -> bool:
+    counts = jobset.counts[role.name]
+    return counts["failed"] + counts["ready"] + counts["succeeded"] == role.replicas
+
+
+def _startup_in_progress(jobset: JobSet, now: float) -> None:
+    message = "in order startup policy is in progress"
+    reason = "InOrderStartupPolicyInProgress"
+    jobset.set("StartupPolicyInProgress", True, reason, message, now)
+
+
+def _suspend(jobset: JobSet, active: list[Job], now: float) -> None:
+    for job in active:
+        job.suspend = True
+    jobset.set("Suspended", True, "SuspendedJobs", "jobset is suspended", now)
+    jobset.set("RestartingJobSet", False, "JobSetSuspended", "jobset is suspended", now)
+
+
+def _resume(jobset: JobSet, active: list[Job], now: float) -> None:
+    for role in jobset.roles:
+        if not _dependencies_met(jobset, role):
+            continue
+        if jobset.starts_in_order and _started(jobset, role):
+            continue
+        for job in active:
+            if job.role == role.name:
+                job.suspend = False
+        if jobset.starts_in_order:
+            _startup_in_progress(jobset, now)
+            return
+    jobset.set("Suspended", False, "ResumeJobs", "jobset is resumed", now)

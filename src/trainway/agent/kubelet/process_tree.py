@@ -1,0 +1,154 @@
+"""Which processes belong to a job, and how to end them all.
+
+A process may start others that outlive it, leave its process group, or both. The agent adopts such
+orphans (it is their subreaper), and every process of a job has marks in its environment unless it
+took pains to lose them; so they are found. Zombies count as dead.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from trainway.agent.kubelet.variables import JOB_ID
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+CONTAINER_MARK = "TRAINWAY_CONTAINER"
+_NAME_FLAGS = (b"-n", b"--name")
+
+
+def _read(path: str) -> bytes:
+    """A file of /proc; empty where the process is gone or not ours to look at."""
+    try:
+        fd = os.open(path, os.O_RDONLY)
+    except OSError:
+        return b""
+    try:
+        parts: list[bytes] = []
+        while True:
+            part = os.read(fd, 65536)
+            if not part:
+                return b"".join(parts)
+            parts.append(part)
+    except OSError:
+        return b""
+    finally:
+        os.close(fd)
+
+
+def _stat(pid: int) -> list[bytes]:
+    """The fields of /proc/PID/stat from the state on; the name before them may hold anything."""
+    return _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+
+
+def start_time(pid: int) -> int:
+    """When a process started, in ticks since boot; tells apart two with the same number."""
+    fields = _stat(pid)
+    return int(fields[19]) if len(fields) > 19 else 0
+
+
+def boot_id() -> str:
+    """What tells this boot of the machine apart from all others."""
+    return _read("/proc/sys/kernel/random/boot_id").decode().strip()
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process runs; a zombie does not."""
+    fields = _stat(pid)
+    return bool(fields) and fields[0] not in (b"Z", b"X")
+
+
+def _all_pids() -> list[int]:
+    try:
+        with os.scandir("/proc") as entries:
+            return [int(entry.name) for entry in entries if entry.name.isdigit()]
+    except OSError:
+        return []
+
+
+def children(pid: int) -> list[int]:
+    """The direct children of a process, zombies left out."""
+    listed = _read(f"/proc/{pid}/task/{pid}/children")
+    if not listed and not os.access(f"/proc/{pid}/task/{pid}/children", os.R_OK):
+        return _descendants([pid], depth=1)
+    return [int(child) for child in listed.split() if is_alive(int(child))]
+
+
+def descendants(pids: Iterable[int]) -> list[int]:
+    """All processes below the given ones, zombies left out."""
+    return _descendants(pids)
+
+
+def _descendants(pids: Iterable[int], depth: int = 1 << 16) -> list[int]:
+    below: dict[int, list[int]] = {}
+    for pid in _all_pids():
+        fields = _stat(pid)
+        if len(fields) > 1 and fields[0] not in (b"Z", b"X"):
+            below.setdefault(int(fields[1]), []).append(pid)
+    found: list[int] = []
+    level = list(pids)
+    while level and depth:
+        level = [child for pid in level for child in below.get(pid, ())]
+        found += level
+        depth -= 1
+    return found
+
+
+def has_mark(pid: int, name: str, value: str) -> bool:
+    """Whether a process was started with that variable in its environment."""
+    return f"{name}={value}".encode() in _read(f"/proc/{pid}/environ").split(b"\0")
+
+
+def marked(job_id: str) -> list[int]:
+    """All processes of a job that run on this machine, by their environment."""
+    others = [pid for pid in _all_pids() if pid != os.getpid()]
+    return [pid for pid in others if has_mark(pid, JOB_ID, job_id) and is_alive(pid)]
+
+
+def of_pod(uid: str) -> list[int]:
+    """All processes of a pod's containers, wherever they were started, by their environment."""
+    start = f"{CONTAINER_MARK}={uid}/".encode()
+    others = [pid for pid in _all_pids() if pid != os.getpid()]
+    found = [pid for pid in others if _has_variable(pid, start)]
+    return [pid for pid in found if is_alive(pid)]
+
+
+def _has_variable(pid: int, start: bytes) -> bool:
+    variables = _read(f"/proc/{pid}/environ").split(b"\0")
+    return any(variable.startswith(start) for variable in variables)
+
+
+def container_monitors(job_id: str) -> list[int]:
+    """All processes that look after a container of a job, by the name that it has in their words.
+
+    A tool that is killed while it makes a container can leave one that the tool itself does not
+    know of any more, and that never carried our marks.
+    """
+    start = f"trainway-{job_id}-".encode()
+    found = []
+    for pid in _all_pids():
+        words = _read(f"/proc/{pid}/cmdline").split(b"\0")
+        names = [words[at + 1] for at, word in enumerate(words[:-1]) if word in _NAME_FLAGS]
+        if any(name.startswith(start) for name in names):
+            found.append(pid)
+    return found
+
+
+def signal_all(pids: Iterable[int], number: int = signal.SIGKILL) -> None:
+    """Send a signal to each process that is still there."""
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except (ProcessLookupError, PermissionError):
+            continue
+
+
+def signal_group(group: int, number: int) -> None:
+    """Send a signal to a process group, if there is one."""
+    try:
+        os.killpg(group, number)
+    except (ProcessLookupError, PermissionError):
+        return

@@ -1,0 +1,296 @@
+"""One job from its first pod to its end: what the controllers decide is done, and written down.
+
+A turn: the JobSet controller looks at the Jobs, the Job controller at each Job and its pods, until
+nothing changes any more; then pods are started and stopped, and what changed goes into the journal.
+A Job is always written before the pods that it wants are started, so that a later agent knows of
+every process that there can be. Where the pods run is the business of a `Workplace`; there may be
+many supervisors in a process.
+"""
+
+from __future__ import annotations
+
+import os
+
+from trainway.agent.controllers.job import Job
+from trainway.agent.controllers.job_controller import sync
+from trainway.agent.controllers.jobset import JobSet
+from trainway.agent.controllers.jobset_controller import reconcile
+from trainway.agent.controllers.jobset_failure_policy import restart_regardless
+from trainway.agent.supervisor.pod_registry import PodRegistry
+from trainway.agent.supervisor.recovery import AGENT_LOST
+from trainway.agent.supervisor.unsupported import not_honoured
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from trainway.agent.base.clock import Clock
+    from trainway.agent.base.event_loop import Timer, Timetable
+    from trainway.agent.base.journal import Journal
+    from trainway.agent.base.plan import Plan
+    from trainway.agent.supervisor.control import Answer
+    from trainway.agent.supervisor.pod_registry import AnyPod, Workplace
+    from trainway.agent.supervisor.recovery import Remembered
+    from trainway.json_types import Json
+
+
+class Look:
+    """When a Job was last looked at, what was wanted of it then, and when to look again."""
+
+    def __init__(self, job: Job, again_at: float | None) -> None:
+        self.wish = (job.suspend, job.deleting)
+        self.again_at = again_at
+
+
+class Supervisor:
+    """Runs a plan."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        loop: Timetable,
+        journal: Journal,
+        clock: Clock,
+        workplace: Workplace,
+        on_over: Callable[[], object],
+    ) -> None:
+        """`on_over` is called once nothing runs any more and the last record is written."""
+        self.plan = plan
+        self._loop = loop
+        self._journal = journal
+        self._clock = clock
+        self._workplace = workplace
+        self._on_over = on_over
+        self._pods = PodRegistry(plan, workplace, self._on_pod)
+        self._jobset = JobSet(plan)
+        self._job_states: dict[str, Json] = {}
+        self._looks: dict[str, Look] = {}
+        self._status: Json = {}
+        self._timer: Timer | None = None
+        self._scheduled = False
+        self._leaving = False
+        self._ending = False
+        self._ended = False
+        self._cancels: list[Answer] = []
+        self.before_end: Callable[[], None] = lambda: None
+        """Called before it is written how the job ended."""
+
+    def start(self, remembered: Remembered | None = None, *, cancelled: bool = False) -> None:
+        """Begin, or go on from what is remembered; a job that was cancelled only ends."""
+        if remembered is not None:
+            self._restore(remembered)
+        if cancelled:
+            self.cancel()
+        self._reconcile()
+        if self._ended:
+            return
+        ignored = not_honoured(self.plan)
+        if ignored:
+            contained = self.plan.container_tool is not None
+            where = "on this machine" if contained else "without containers"
+            message = f"{where} these have no effect: {', '.join(ignored)}"
+            self.tell("Normal", "NotHonoured", message)
+
+    @property
+    def suspended(self) -> bool:
+        """Whether it shall not run for now."""
+        return self._jobset.suspend
+
+    @property
+    def restarts(self) -> int:
+        """How often it was begun anew."""
+        return self._jobset.restarts
+
+    @property
+    def finished(self) -> bool:
+        """Whether it is Completed or Failed, even if some pods still run."""
+        return self._jobset.finished
+
+    @property
+    def ended(self) -> bool:
+        """Whether its last record is written."""
+        return self._ended
+
+    def live_pods(self) -> list[AnyPod]:
+        """All pods that have not ended."""
+        return self._pods.live()
+
+    def tell(self, type_: str, reason: str, message: str, about: str = "") -> None:
+        """Write an event, about the JobSet if nothing else is said."""
+        about = about or f"JobSet/{self._jobset.name}"
+        fields: Json = {"eventType": type_, "reason": reason, "message": message, "object": about}
+        self._journal.append("event", fields)
+
+    def _restore(self, remembered: Remembered) -> None:
+        self._jobset.restore(remembered.status)
+        self._status = self._jobset.status()
+        if remembered.suspend is not None:
+            self._jobset.suspend = remembered.suspend
+        now = self._clock.now()
+        for name, state in remembered.jobs.items():
+            job = Job.restored(name, self.plan.role(state["role"]).job, state)
+            job.namespace = self.plan.namespace
+            self._jobset.jobs[name] = job
+            records = list(remembered.pods.get(name, {}).values())
+            self._workplace.recover(self._pods, job, records, now)
+
+    def _on_pod(self, pod: AnyPod) -> None:
+        """A pod changed."""
+        self._looks.pop(pod.identity.job_name, None)
+        self.wake()
+
+    def wake(self) -> None:
+        """Let the controllers look again, in the next turn of the loop."""
+        if not self._scheduled:
+            self._scheduled = True
+            self._loop.call_soon(self._reconcile)
+
+    def _reconcile(self) -> None:
+        self._scheduled = False
+        if self._leaving:
+            self._check_left()
+            return
+        if self._ending:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        now = self._clock.now()
+        changed = True
+        while changed:
+            reconcile(self._jobset, now)
+            jobs = [job for job in self._jobset.jobs.values() if self._is_due(job, now)]
+            changes = [self._sync(job, now) for job in jobs]
+            changed = any(changes)
+        self._publish()
+        self._pods.start_waiting()
+        moments = [look.again_at for look in self._looks.values() if look.again_at is not None]
+        if moments:
+            self._timer = self._loop.call_later(min(moments) - now, self.wake)
+        if self._jobset.finished and not self._pods.live():
+            self._end()
+
+    def _is_due(self, job: Job, now: float) -> bool:
+        """Whether there is news for a Job since the last look at it."""
+        look = self._looks.get(job.name)
+        if look is None or look.wish != (job.suspend, job.deleting):
+            return True
+        return look.again_at is not None and look.again_at <= now
+
+    def _sync(self, job: Job, now: float) -> bool:
+        """Look at one Job; whether that changed anything about it."""
+        decision = sync(job, self._pods.statuses(job.name), now)
+        self._looks[job.name] = Look(job, decision.wake_at)
+        self._pods.delete(job.name, decision.delete)
+        self._pods.forget_counted(job)
+        for index in decision.create:
+            self._pods.create(job, index)
+        for type_, reason, message in decision.events:
+            self.tell(type_, reason, message, f"Job/{job.name}")
+        if job.deleting and not self._pods.of(job.name):
+            del self._jobset.jobs[job.name]
+            self._job_states.pop(job.name, None)
+            self._looks.pop(job.name, None)
+            self._journal.append("job", {"job": job.name, "gone": True})
+            return True
+        state = job.state()
+        if state == self._job_states.get(job.name):
+            return False
+        self._job_states[job.name] = state
+        self._looks.pop(job.name, None)
+        self._journal.append("job", {"job": job.name, "state": state})
+        return True
+
+    def _publish(self) -> None:
+        """Write the JobSet's status and events, where there is something new."""
+        events, self._jobset.events = self._jobset.events, []
+        for type_, reason, message in events:
+            self.tell(type_, reason, message)
+        status = self._jobset.status()
+        if status != self._status:
+            weighty = any(
+                status[key] != self._status.get(key) for key in ("conditions", "restarts")
+            )
+            durable = weighty and bool(self._status)
+            self._status = status
+            fields: Json = {"jobset": status, "suspend": self._jobset.suspend}
+            self._journal.append("status", fields, durable=durable)
+
+    def handle(self, request: Json, answer: Answer) -> None:
+        """Carry out a request of a client."""
+        operation = request.get("op")
+        if operation == "status":
+            pods = [pod.record() for pod in self._pods.live()]
+            answer({"ok": True, "pid": os.getpid(), "jobset": self._jobset.status(), "pods": pods})
+        elif operation == "cancel" and self._ended:
+            answer({"ok": True, "jobset": self._jobset.status()})
+        elif operation == "cancel":
+            self._cancels.append(answer)
+            self.cancel(hurry=request.get("grace") == 0)
+        elif operation not in ("suspend", "resume"):
+            answer({"ok": False, "error": f"no such operation: {operation}"})
+        elif self._jobset.finished:
+            answer({"ok": False, "error": "the job has ended"})
+        else:
+            self._jobset.suspend = operation == "suspend"
+            self._reconcile()
+            answer({"ok": True, "jobset": self._jobset.status()})
+
+    def cancel(self, *, hurry: bool = False) -> None:
+        """End the job: every pod is stopped."""
+        self.refuse("Cancelled", "the job was cancelled")
+        if hurry:
+            for pod in self._pods.live():
+                pod.kill()
+
+    def refuse(self, reason: str, message: str) -> None:
+        """Let the job come to a bad end."""
+        if not self._jobset.finished:
+            self._jobset.end("Failed", reason, message, self._clock.now())
+        self.wake()
+
+    def restart(self, reason: str, message: str) -> None:
+        """Begin anew after something that is not the job's fault, however often it happens."""
+        if not self._jobset.finished:
+            restart_regardless(self._jobset, reason, message, self._clock.now())
+            self.wake()
+
+    def leave(self) -> None:
+        """Stop all pods and go, without an end: the next agent recovers the job."""
+        if self._leaving or self._ending:
+            return
+        self._leaving = True
+        self._journal.append("agent", {"event": "stopping", "pid": os.getpid()}, durable=True)
+        for pod in self._pods.live():
+            pod.interrupt(AGENT_LOST)
+        self._check_left()
+
+    def _check_left(self) -> None:
+        if not self._pods.live() and not self._ending:
+            self._ending = True
+            self._workplace.clear(self._on_over)
+
+    def _end(self) -> None:
+        """Write how it ended, once nothing runs any more, and go."""
+        self._ending = True
+        self._workplace.clear(self._write_end)
+
+    def _write_end(self) -> None:
+        self.before_end()
+        succeeded, reason, message = self._jobset.outcome()
+        fields: Json = {"succeeded": succeeded, "reason": reason, "message": message}
+        self._journal.append("end", fields, durable=True)
+        self._ended = True
+        for answer in self._cancels:
+            answer({"ok": True, "jobset": self._jobset.status()})
+        self._on_over()
+
+    def fail(self, message: str) -> None:
+        """Give up after an error of our own: nothing may be left running, nor start again."""
+        self._ending = True
+        self._workplace.abandon()
+        now = self._clock.now()
+        self._jobset.end("Failed", "AgentError", message, now)
+        self._publish()
+        fields: Json = {"succeeded": False, "reason": "AgentError", "message": message}
+        self._journal.append("end", fields, durable=True)
+        self._ended = True
