@@ -12,6 +12,7 @@ from trainway.api.rules import matches
 from trainway.api.runtime import ClusterTrainingRuntime, TrainingRuntime
 from trainway.api.runtime_patch import RuntimePatch
 from trainway.api.trainjob import TrainJob
+from trainway.jobset.labels import ANCESTOR_STEP, SUPPORT, WEBHOOK_VALIDATION
 from trainway.schema.field import (
     FieldError,
     Path,
@@ -22,10 +23,6 @@ from trainway.schema.field import (
     required,
 )
 from trainway.schema.validation import unknown_field
-
-ANCESTOR_LABEL = "trainer.kubeflow.org/trainjob-ancestor-step"
-SUPPORT_LABEL = "trainer.kubeflow.org/support"
-VALIDATION_LABEL = "trainer.kubeflow.org/webhook-validation"
 
 TRAINER_STEP = "trainer"
 REQUIRED_CONTAINERS: Mapping[str, str] = {
@@ -70,7 +67,7 @@ def validate_runtime_update(
 def _runtime_problems(
     runtime: TrainingRuntime | ClusterTrainingRuntime,
 ) -> Iterator[tuple[bool, FieldError]]:
-    if runtime.metadata.labels.get(VALIDATION_LABEL) == "disabled":
+    if runtime.metadata.labels.get(WEBHOOK_VALIDATION) == "disabled":
         return
     for index, job in enumerate(runtime.spec.template.spec.get("replicatedJobs") or []):
         yield from _replicated_job(index, job)
@@ -80,7 +77,7 @@ def _replicated_job(index: int, job: dict[str, Any]) -> Iterator[tuple[bool, Fie
     """Its problems, each with whether no job at all could run on such a runtime."""
     path: Path = (*_REPLICATED_JOBS, index)
     template = job.get("template") or {}
-    ancestor = ((template.get("metadata") or {}).get("labels") or {}).get(ANCESTOR_LABEL, "")
+    ancestor = ((template.get("metadata") or {}).get("labels") or {}).get(ANCESTOR_STEP, "")
     if ancestor not in REQUIRED_CONTAINERS:
         return
     replicas = job.get("replicas", 1)
@@ -115,7 +112,7 @@ def trainjob_warnings(
 
 def _is_deprecated(runtime: TrainingRuntime | ClusterTrainingRuntime) -> bool:
     """Only cluster runtimes are deprecated: those are the ones that Trainer ships."""
-    label = runtime.metadata.labels.get(SUPPORT_LABEL)
+    label = runtime.metadata.labels.get(SUPPORT)
     return isinstance(runtime, ClusterTrainingRuntime) and label == "deprecated"
 
 

@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from trainway.jobset.labels import TIMEOUT_SECONDS
 from trainway.schema.field import FieldError, invalid
 
-TIMEOUT: Final = "trainway.dev/timeout-seconds"
-"""On a job: after so many seconds of running, restarts included, it is ended and has failed."""
 LONGEST: Final = 2**31 - 1
 
 _UNITS: Final = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
@@ -23,7 +22,11 @@ def timeout_errors(job: Mapping[str, Any]) -> list[FieldError]:
     value = _annotation(job)
     if value is None or _is_count(value):
         return []
-    return [invalid(("metadata", "annotations", (TIMEOUT,)), value, "must be a number of seconds")]
+    return [
+        invalid(
+            ("metadata", "annotations", (TIMEOUT_SECONDS,)), value, "must be a number of seconds"
+        )
+    ]
 
 
 def past_timeout(seconds: int | None) -> str:
@@ -34,7 +37,7 @@ def past_timeout(seconds: int | None) -> str:
 def _annotation(job: Mapping[str, Any]) -> Any:
     metadata = job.get("metadata")
     annotations = metadata.get("annotations") if isinstance(metadata, Mapping) else None
-    return annotations.get(TIMEOUT) if isinstance(annotations, Mapping) else None
+    return annotations.get(TIMEOUT_SECONDS) if isinstance(annotations, Mapping) else None
 
 
 def _is_count(value: Any) -> bool:

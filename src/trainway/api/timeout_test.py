@@ -2,11 +2,12 @@ from typing import Any
 
 import pytest
 
-from trainway.api.timeout import TIMEOUT, past_timeout, timeout_errors, timeout_of
+from trainway.api.timeout import past_timeout, timeout_errors, timeout_of
+from trainway.jobset.labels import TIMEOUT_SECONDS
 
 
 def job(value: Any) -> dict[str, Any]:
-    return {"metadata": {"annotations": {TIMEOUT: value}}}
+    return {"metadata": {"annotations": {TIMEOUT_SECONDS: value}}}
 
 
 @pytest.mark.parametrize(
@@ -26,7 +27,7 @@ def test_timeouts_are_read(given: dict[str, Any], seconds: int | None) -> None:
 def test_what_is_no_number_of_seconds_is_refused(value: Any) -> None:
     assert timeout_of(job(value)) is None
     (error,) = timeout_errors(job(value))
-    assert str(error).startswith(f"metadata.annotations[{TIMEOUT}]: Invalid value: ")
+    assert str(error).startswith(f"metadata.annotations[{TIMEOUT_SECONDS}]: Invalid value: ")
     assert str(error).endswith(": must be a number of seconds")
 
 

@@ -12,22 +12,19 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from trainway.backends.demand import Demand
 from trainway.backends.pools import Limit, Pool
 from trainway.compiler.network import JobIdentity, Network
 from trainway.errors import UnavailableError
+from trainway.jobset.labels import ISOLATION
 from trainway.jobset.quantity import ZERO, Quantity
 from trainway.json_types import Json
 
 Handle = dict[str, Any]
 Devices = Mapping[str, Mapping[str, Sequence[str]]]
 """For each pod (`<role>-<job>-<pod>`), the devices that are its own, by kind."""
-
-
-ISOLATION: Final = "trainway.dev/isolation"
-"""The annotation of a JobSet that says what its containers are to be on a single machine."""
 
 
 class Isolation(StrEnum):

@@ -11,8 +11,8 @@ from typing import Any, Final
 from trainway.backends.demand import pods_at_once
 from trainway.compiler.mpi import HOSTFILE_NAME
 from trainway.compiler.mpijob import WORKER
-from trainway.compiler.packing import PACK
 from trainway.compiler.workload import LAUNCHER, NODE
+from trainway.jobset.labels import PACK
 from trainway.jobset.model import KIND as JOBSET
 from trainway.jobset.model import replicated_jobs
 from trainway.json_types import Json

@@ -5,7 +5,8 @@ import pytest
 from trainway.backends.node_sharing import apart, most_nodes, one_per_node
 from trainway.backends.pod_demand import pod_demands
 from trainway.backends.slurm.testing import jobset, role
-from trainway.compiler.packing import PACK, with_packing
+from trainway.compiler.packing import with_packing
+from trainway.jobset.labels import PACK
 
 
 @dataclass(frozen=True)

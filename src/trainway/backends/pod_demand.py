@@ -12,7 +12,7 @@ from typing import Any
 from trainway.api.task import accelerators
 from trainway.backends.demand import pod_keys
 from trainway.compiler.devices import is_gpu
-from trainway.compiler.task import CANDIDATES
+from trainway.jobset.labels import CANDIDATES
 from trainway.jobset.model import ReplicatedJob, replicated_jobs
 from trainway.jobset.quantity import ZERO, Quantity
 from trainway.jobset.requests import pod_requests

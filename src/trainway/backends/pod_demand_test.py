@@ -2,7 +2,7 @@ import json
 from typing import Any
 
 from trainway.backends.pod_demand import pod_demands
-from trainway.compiler.task import CANDIDATES
+from trainway.jobset.labels import CANDIDATES
 from trainway.json_types import Json
 
 

@@ -34,10 +34,11 @@ from trainway.compiler.companions import config_map, ssh_secret
 from trainway.compiler.compiled import Compiled
 from trainway.compiler.host_list import host_indexes
 from trainway.compiler.keys import Keys
-from trainway.compiler.mpijob_gang import QUEUE_ANNOTATION, GangScheduling, Members
+from trainway.compiler.mpijob_gang import GangScheduling, Members
 from trainway.compiler.network import Network
 from trainway.compiler.ownership import owned_metadata
 from trainway.jobset import model
+from trainway.jobset.labels import MPI_JOB_NAME, MPI_JOB_ROLE, MPI_OPERATOR_NAME, VOLCANO_QUEUE_NAME
 from trainway.jobset.model import Container, PodTemplate, replicated_jobs
 from trainway.json_types import Json
 
@@ -47,10 +48,7 @@ KIND: Final = "MPIJob"
 LAUNCHER: Final = api.LAUNCHER.lower()
 WORKER: Final = api.WORKER.lower()
 
-OPERATOR_LABEL: Final = "training.kubeflow.org/operator-name"
 OPERATOR: Final = "mpi-operator"
-JOB_LABEL: Final = "training.kubeflow.org/job-name"
-ROLE_LABEL: Final = "training.kubeflow.org/job-role"
 
 SSH_VOLUME: Final = "ssh-auth"
 _CONFIG_VOLUME: Final = "mpi-job-config"
@@ -135,7 +133,7 @@ def _pod_group(job: MPIJob, gang: GangScheduling) -> Json:
         _owned(job, job.metadata.name),
         job.spec.run_policy.scheduling_policy or SchedulingPolicy(),
         list(roles.values()),
-        queue=job.metadata.annotations.get(QUEUE_ANNOTATION, ""),
+        queue=job.metadata.annotations.get(VOLCANO_QUEUE_NAME, ""),
         priority_class=next((name for name in classes if name), ""),
     )
 
@@ -215,7 +213,7 @@ def _replicated_job(job: MPIJob, role: str, limits: Json, pod: PodTemplate) -> J
 
 
 def _labels(job: MPIJob, role: str) -> Mapping[str, str]:
-    return {OPERATOR_LABEL: OPERATOR, JOB_LABEL: job.metadata.name, ROLE_LABEL: role}
+    return {MPI_OPERATOR_NAME: OPERATOR, MPI_JOB_NAME: job.metadata.name, MPI_JOB_ROLE: role}
 
 
 def _pod(job: MPIJob, role: str, gang: GangScheduling | None) -> PodTemplate:

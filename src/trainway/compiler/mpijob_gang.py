@@ -9,16 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from trainway.api.mpijob import SchedulingPolicy
+from trainway.jobset.labels import COSCHEDULING_POD_GROUP, VOLCANO_GROUP_NAME
 from trainway.jobset.model import PodTemplate
 from trainway.jobset.quantity import ZERO, Quantity
 from trainway.jobset.requests import pod_requests
 from trainway.json_types import Json
 
 VOLCANO: Final = "volcano"
-QUEUE_ANNOTATION: Final = "scheduling.volcano.sh/queue-name"
-
-_VOLCANO_MARK: Final = "scheduling.k8s.io/group-name"
-_COSCHEDULING_MARK: Final = "scheduling.x-k8s.io/pod-group"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +49,9 @@ class GangScheduling:
         """Give the pod to the scheduler as a member of the group."""
         pod.spec["schedulerName"] = self.scheduler
         if self.is_volcano:
-            pod.add_annotations({_VOLCANO_MARK: group})
+            pod.add_annotations({VOLCANO_GROUP_NAME: group})
         else:
-            pod.add_labels({_COSCHEDULING_MARK: group})
+            pod.add_labels({COSCHEDULING_POD_GROUP: group})
 
     def pod_group(
         self,

@@ -1,12 +1,10 @@
 """The word by which a job says whether its nodes may share a machine."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
+from trainway.jobset.labels import PACK
 from trainway.json_types import Json
-
-PACK: Final = "trainway.dev/pack"
-"""On a job: `true` lets its nodes share machines, `false` gives each a machine of its own."""
 
 
 def with_packing(obj: Mapping[str, Any], *, pack: bool) -> Json:

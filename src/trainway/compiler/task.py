@@ -22,13 +22,16 @@ from trainway.compiler.network import KUBERNETES, JobIdentity, Network, NetworkF
 from trainway.compiler.task_environment import Node, environment
 from trainway.compiler.task_pods import names_of, with_config
 from trainway.compiler.task_script import Scripts, command
+from trainway.jobset.labels import (
+    CANDIDATES,
+    KUEUE_PRIORITY_CLASS,
+    KUEUE_QUEUE_NAME,
+    TASK_FILES,
+    TASK_OPTIONS,
+)
 from trainway.jobset.model import API_VERSION, KIND
 from trainway.json_types import Json
 
-CANDIDATES: Final = "trainway.dev/candidates"
-"""For each role its candidates, and whether they are in order of preference, as JSON."""
-OPTIONS: Final = "trainway.dev/task-options"
-"""For each role what of its task has no place in a JobSet, as JSON."""
 CONTAINER: Final = "task"
 DEFAULT_IMAGE: Final = "python:3.12-slim"
 """Of a pod whose task names none: it has bash and Python."""
@@ -227,17 +230,15 @@ class _Compiling:
         queue = (settings.get("kueue") or {}).get("local_queue_name")
         queue = queue or (settings.get("quota") or {}).get("queue")
         priority = self.tasks[0].resources.first.fields.get("priority_class")
-        labels = {"kueue.x-k8s.io/queue-name": queue, "kueue.x-k8s.io/priority-class": priority}
+        labels = {KUEUE_QUEUE_NAME: queue, KUEUE_PRIORITY_CLASS: priority}
         return {name: str(value) for name, value in labels.items() if value}
 
     def _annotations(self) -> dict[str, str]:
         tasks = list(zip(self.roles, self.tasks, strict=True))
         parts: dict[str, dict[str, Any]] = {
             CANDIDATES: {role: _candidates(task) for role, task in tasks},
-            task_files.FILES: {
-                role: task_files.described(task, self.job.origin) for role, task in tasks
-            },
-            OPTIONS: {role: _options(task) for role, task in tasks},
+            TASK_FILES: {role: task_files.described(task, self.job.origin) for role, task in tasks},
+            TASK_OPTIONS: {role: _options(task) for role, task in tasks},
         }
         kept = {
             name: {role: value for role, value in part.items() if value}

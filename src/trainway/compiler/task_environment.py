@@ -14,10 +14,11 @@ from trainway.api.task.task_object import TaskJob
 from trainway.compiler.host_list import host_indexes
 from trainway.compiler.network import Network
 from trainway.compiler.task_script import JOB, literal
+from trainway.jobset.labels import COMPLETION_INDEX, JOBSET_UID
 from trainway.json_types import Json
 
-_INDEX: Final = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
-_UID: Final = "metadata.labels['jobset.sigs.k8s.io/jobset-uid']"
+_INDEX: Final = f"metadata.annotations['{COMPLETION_INDEX}']"
+_UID: Final = f"metadata.labels['{JOBSET_UID}']"
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,6 @@ from trainway.api.task.task_object import Origin, TaskJob, mount_place, workdir_
 from trainway.api.task.volume import VolumeMount
 from trainway.json_types import Json
 
-FILES: Final = "trainway.dev/task-files"
-"""For each role the directory of submission, its workdir and its file mounts, as JSON."""
-
 PLACE: Final = "/opt/trainway/files"
 """Where pods find the files that travel with them."""
 VOLUME: Final = "trainway-files"

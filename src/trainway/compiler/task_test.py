@@ -12,9 +12,9 @@ from trainway.api.task import task_object
 from trainway.api.task.task_file import parse
 from trainway.api.task.task_object import Origin, TaskJob
 from trainway.compiler.network import JobIdentity, KubernetesNetwork, Network
-from trainway.compiler.task import CANDIDATES, compile_task, later, unresolved
-from trainway.compiler.task_files import FILES
+from trainway.compiler.task import compile_task, later, unresolved
 from trainway.compiler.testing import compiled
+from trainway.jobset.labels import CANDIDATES, TASK_FILES
 from trainway.json_types import Json
 
 DATA = resources.files("trainway.compiler") / "testdata" / "tasks"
@@ -114,7 +114,7 @@ def test_a_plain_task_has_no_annotations_and_no_requests() -> None:
 def test_what_a_backend_must_bring_along() -> None:
     jobset = jobset_of("workdir: .\nfile_mounts: {/a: b, /c: s3://d}")
 
-    assert json.loads(jobset["metadata"]["annotations"][FILES]) == {
+    assert json.loads(jobset["metadata"]["annotations"][TASK_FILES]) == {
         "node": {
             "directory": "/srv/me",
             "workdir": ".",

@@ -3,18 +3,18 @@
 from typing import Any
 
 from trainway.compiler.compile import Input, Options, Outcome, compile_objects
+from trainway.jobset.labels import ANCESTOR_STEP
 from trainway.jobset.model import Container, ReplicatedJob, replicated_jobs
 from trainway.json_types import Json
 
 TRAINER_GROUP = "trainer.kubeflow.org/v1alpha1"
-ANCESTOR = "trainer.kubeflow.org/trainjob-ancestor-step"
 RUNTIME = "some-runtime"
 
 
 def role(name: str = "node", ancestor: str = "trainer", **container: Any) -> Json:
     """A replicated job with one container, named as its step demands."""
     container_name = "node" if ancestor in ("", "trainer") else ancestor
-    labels = {ANCESTOR: ancestor} if ancestor else {}
+    labels = {ANCESTOR_STEP: ancestor} if ancestor else {}
     pod = {"spec": {"containers": [{"name": container_name, "image": "old:1", **container}]}}
     return {
         "name": name,

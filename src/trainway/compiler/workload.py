@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from trainway.api.admission import ANCESTOR_LABEL, REQUIRED_CONTAINERS
+from trainway.api.admission import REQUIRED_CONTAINERS
 from trainway.api.pod_override import PodTemplateOverride
 from trainway.api.runtime import ClusterTrainingRuntime, MLPolicy, TrainingRuntime
 from trainway.api.runtime_patch import RuntimePatch, RuntimePatchTemplate
@@ -18,6 +18,7 @@ from trainway.api.trainjob import Trainer, TrainJob
 from trainway.compiler.keys import Keys
 from trainway.compiler.network import JobIdentity, Network, NetworkFactory
 from trainway.compiler.ownership import owned_metadata
+from trainway.jobset.labels import ANCESTOR_STEP, COMPLETION_INDEX
 from trainway.jobset.merge_patch import merge
 from trainway.jobset.model import Container, PodTemplate, ReplicatedJob, replicated_jobs
 from trainway.jobset.quantity import Quantity
@@ -34,9 +35,7 @@ LAUNCHER = "launcher"
 DATASET_INITIALIZER = "dataset-initializer"
 MODEL_INITIALIZER = "model-initializer"
 
-RANK: Mapping[str, Any] = {
-    "fieldRef": {"fieldPath": "metadata.annotations['batch.kubernetes.io/job-completion-index']"}
-}
+RANK: Mapping[str, Any] = {"fieldRef": {"fieldPath": f"metadata.annotations['{COMPLETION_INDEX}']"}}
 """The source of a variable that holds the pod's index within its role."""
 
 Runtime = TrainingRuntime | ClusterTrainingRuntime
@@ -57,7 +56,7 @@ class Role:
     @property
     def ancestor(self) -> str:
         """The step of the TrainJob that this role does; for jobs beside it empty or unknown."""
-        return self.job.labels.get(ANCESTOR_LABEL, "")
+        return self.job.labels.get(ANCESTOR_STEP, "")
 
     @property
     def pod(self) -> PodTemplate:
@@ -129,7 +128,7 @@ class Workload:
     def template_container(self) -> Container | None:
         """The container that trains as the runtime has it, before the job changed anything."""
         for job in replicated_jobs(self.template):
-            if job.labels.get(ANCESTOR_LABEL) == TRAINER:
+            if job.labels.get(ANCESTOR_STEP) == TRAINER:
                 return job.pod.container(NODE)
         return None
 

@@ -8,14 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from trainway.backends.base import ArrayPlace
+from trainway.jobset.labels import ARRAY, ARRAY_RANK, ARRAY_SIZE
 from trainway.json_types import Json
 
 MOST: Final = 1_000
 """As many as most clusters of Slurm take in an array."""
-ARRAY_LABEL: Final = "trainway.dev/array"
-RANK_LABEL: Final = "trainway.dev/job-rank"
-COUNT_LABEL: Final = "trainway.dev/num-jobs"
-"""On a job of several: the id of the first of them, which one it is, and of how many."""
 
 _FAMILIES: Final = ("SKYPILOT", "TRAINWAY")
 _COMPANIONS: Final = ("ConfigMap", "Secret", "TrainingRuntime")
@@ -50,7 +47,7 @@ def ranked(objects: Sequence[Json], rank: int, count: int) -> list[Json]:
 
 def placed(labels: Mapping[str, str], place: ArrayPlace | None) -> dict[str, str]:
     """Labels of a job that has that place, whatever they said of another one."""
-    ours = (ARRAY_LABEL, RANK_LABEL, COUNT_LABEL)
+    ours = (ARRAY, ARRAY_RANK, ARRAY_SIZE)
     others = {name: text for name, text in labels.items() if name not in ours}
     if place is None:
         return others
@@ -59,9 +56,9 @@ def placed(labels: Mapping[str, str], place: ArrayPlace | None) -> dict[str, str
 
 def place_of(labels: Mapping[str, str]) -> ArrayPlace | None:
     """The place that a job has, as its labels say."""
-    if ARRAY_LABEL not in labels:
+    if ARRAY not in labels:
         return None
-    return ArrayPlace(labels[ARRAY_LABEL], int(labels[RANK_LABEL]), int(labels[COUNT_LABEL]))
+    return ArrayPlace(labels[ARRAY], int(labels[ARRAY_RANK]), int(labels[ARRAY_SIZE]))
 
 
 def _name(obj: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from trainway.api.timeout import timeout_errors, timeout_of
-from trainway.backends.base import ISOLATION, Backend, Isolation, isolation_of
+from trainway.backends.base import Backend, Isolation, isolation_of
 from trainway.backends.demand import demand_of
 from trainway.backends.local import path_names
 from trainway.compiler.compile import Input, Options, Outcome, Problem, compile_objects
@@ -16,6 +16,7 @@ from trainway.engine.job_size import check_jobset, check_source
 from trainway.engine.submission import JOB_TYPES, Prepared, Submission, suffixed, type_of
 from trainway.errors import InvalidError
 from trainway.jobset.admission import with_webhook_defaults
+from trainway.jobset.labels import ISOLATION
 from trainway.jobset.model import KIND as JOBSET_KIND
 from trainway.jobset.spec import JOBSET
 from trainway.json_types import Json

@@ -2,14 +2,14 @@ from typing import Any
 
 import pytest
 
-from trainway.api.timeout import TIMEOUT
-from trainway.backends.base import ISOLATION, Isolation, isolation_of
+from trainway.backends.base import Isolation, isolation_of
 from trainway.backends.testing import FakeBackend
 from trainway.engine.intake import elements
 from trainway.engine.preparation import prepare
 from trainway.engine.submission import Prepared, Submission
 from trainway.engine.testing import jobset
 from trainway.errors import InvalidError
+from trainway.jobset.labels import ISOLATION, TIMEOUT_SECONDS
 from trainway.json_types import Json
 
 CONFIG: Json = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {}}
@@ -68,9 +68,9 @@ def test_a_trainjob_finds_a_built_in_runtime_and_this_machines_network() -> None
 
 def test_any_kind_of_job_may_have_a_timeout() -> None:
     for job in (jobset("demo"), mpijob()):
-        job["metadata"]["annotations"] = {TIMEOUT: "90"}
+        job["metadata"]["annotations"] = {TIMEOUT_SECONDS: "90"}
         assert prepared(job).deadline_seconds == 90
-        job["metadata"]["annotations"] = {TIMEOUT: "2h"}
+        job["metadata"]["annotations"] = {TIMEOUT_SECONDS: "2h"}
         with pytest.raises(InvalidError, match=r"metadata\.annotations\[.*\]: Invalid value"):
             prepared(job)
 

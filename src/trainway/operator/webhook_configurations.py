@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from trainway.api.admission import VALIDATION_LABEL
+from trainway.jobset.labels import WEBHOOK_VALIDATION
 from trainway.json_types import Json
 from trainway.kube.resources import (
     CLUSTER_TRAINING_RUNTIMES,
@@ -134,6 +134,6 @@ def _webhook(webhook: _Webhook, client: ClientConfig) -> Json:
         name, expression = webhook.condition
         text["matchConditions"] = [{"name": name, "expression": expression}]
     if webhook.verb == _VALIDATOR:
-        unless = {"key": VALIDATION_LABEL, "operator": "NotIn", "values": ["disabled"]}
+        unless = {"key": WEBHOOK_VALIDATION, "operator": "NotIn", "values": ["disabled"]}
         text["objectSelector"] = {"matchExpressions": [unless]}
     return text

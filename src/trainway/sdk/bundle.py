@@ -15,8 +15,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from trainway.errors import UnreadableError, UsageError
+from trainway.jobset.labels import JOB_FILES
 from trainway.json_types import Json
-from trainway.sdk.manifests import FILES_LABEL, INITIALIZERS, JOB_KINDS
+from trainway.sdk.manifests import INITIALIZERS, JOB_KINDS
 
 FILES: Final = "/opt/trainway/files"
 VOLUME: Final = "trainway-files"
@@ -174,7 +175,7 @@ def _config_map(name: str, content: Mapping[str, bytes]) -> Json:
     made: Json = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
-        "metadata": {"name": name, "labels": {FILES_LABEL: "true"}},
+        "metadata": {"name": name, "labels": {JOB_FILES: "true"}},
     }
     return made | ({"data": data} if data else {}) | ({"binaryData": binary} if binary else {})
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from trainway.errors import UsageError
+from trainway.jobset.labels import CLUSTER_JOB
 from trainway.json_types import Json
 from trainway.sdk.cluster_rest import ClusterRest
 from trainway.sdk.cluster_tasks import ClusterTask, TaskWishes, of_command, of_document, of_file
@@ -14,7 +15,6 @@ from trainway.sdk.targets import read_manifest
 
 FILES: Final = (".yaml", ".yml")
 LOCAL: Final = "local"
-NUMBER_LABEL: Final = "trainway.dev/cluster-job"
 
 
 def task_of(target: str | Path | Mapping[str, Any], wishes: TaskWishes) -> ClusterTask:
@@ -57,4 +57,4 @@ def named(rest: ClusterRest, name: str, task: ClusterTask) -> Json:
 
 def number_of(job: Mapping[str, Any]) -> int:
     """The number of a job on its cluster."""
-    return int((job["metadata"].get("labels") or {}).get(NUMBER_LABEL) or 0)
+    return int((job["metadata"].get("labels") or {}).get(CLUSTER_JOB) or 0)

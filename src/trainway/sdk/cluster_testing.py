@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from trainway.jobset.labels import CLUSTER_JOB
 from trainway.json_types import Json
 
 
@@ -40,7 +41,7 @@ class FakeClusters:
             count = len(
                 [item for item in self._jobs.values() if item["spec"]["backend"] == backend]
             )
-            job["metadata"]["labels"] = {"trainway.dev/cluster-job": str(count)}
+            job["metadata"]["labels"] = {CLUSTER_JOB: str(count)}
 
     def answer(self, command: str, parts: list[str], body: Any) -> tuple[int, Json]:
         """Status and body for a request below /clusters."""
@@ -91,7 +92,7 @@ class FakeClusters:
         jobs = [job for job in self._jobs.values() if job["spec"]["backend"] == f"cluster/{name}"]
         return [
             {
-                "number": int(job["metadata"]["labels"]["trainway.dev/cluster-job"]),
+                "number": int(job["metadata"]["labels"][CLUSTER_JOB]),
                 "resources": "1x[CPU:0.5]",
                 "logs": f"/jobs/{job['metadata']['id']}/logs",
                 "job": job,

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from trainway.errors import NotFoundError, TrainwayError
+from trainway.jobset.labels import FUNCTION
 from trainway.json_types import Json
 from trainway.sdk.failures import JobFailedError, WaitTimeoutError
 from trainway.sdk.log_line import LogLine
-from trainway.sdk.manifests import FUNCTION
 from trainway.sdk.phases import SUCCEEDED
 from trainway.sdk.rest import LogQuery, Rest, is_terminal, phase, remains
 from trainway.sdk.transport import StreamControl

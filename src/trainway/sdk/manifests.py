@@ -17,6 +17,7 @@ from typing import Final
 
 from trainway.compiler.packing import with_packing
 from trainway.errors import UsageError
+from trainway.jobset.labels import FRAMEWORK, TIMEOUT_SECONDS
 from trainway.json_types import Json
 from trainway.sdk.job_variables import entries, literal, merged, secret_objects, set_in_pods
 
@@ -29,11 +30,6 @@ HOSTS: Final = ("ssh", "slurm", "cluster")
 """The families of backends that run jobs as processes of other machines."""
 JOB_KINDS: Final = ("TrainJob", "MPIJob", "JobSet")
 INITIALIZERS: Final = ("dataset-initializer", "model-initializer")
-FRAMEWORK: Final = "trainer.kubeflow.org/framework"
-FILES_LABEL: Final = "trainway.dev/files"
-"""On the ConfigMap of the files that travel with a job."""
-FUNCTION: Final = "trainway.dev/function"
-"""On a job that calls a function whose value is to come back from pods: its name."""
 DEFAULT_IMAGE: Final = "python:{}.{}-slim".format(*sys.version_info)
 """Of a pod that needs no framework: it has the Python of whoever submits."""
 
@@ -264,10 +260,9 @@ def set_timeout(job: Json, seconds: int | None) -> None:
         return
     if job["kind"] == "MPIJob":
         spec["runPolicy"] = {**(spec.get("runPolicy") or {}), "activeDeadlineSeconds": seconds}
-    from trainway.api.timeout import TIMEOUT  # noqa: PLC0415 - seldom needed
 
     metadata = job.setdefault("metadata", {})
-    metadata["annotations"] = {**(metadata.get("annotations") or {}), TIMEOUT: str(seconds)}
+    metadata["annotations"] = {**(metadata.get("annotations") or {}), TIMEOUT_SECONDS: str(seconds)}
 
 
 def packed(objects: Sequence[Json]) -> list[Json]:

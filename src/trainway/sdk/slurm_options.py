@@ -9,12 +9,12 @@ from copy import deepcopy
 from typing import Final
 
 from trainway.errors import UsageError
+from trainway.jobset.labels import SLURM_OPTIONS
 from trainway.json_types import Json
 from trainway.sdk.manifests import JOB_KINDS
 
 Value = str | int | float | bool | None
 
-ANNOTATION: Final = "trainway.dev/slurm-options"
 FAMILY: Final = "slurm"
 _TASK: Final = "Task"
 _FLAGS: Final = {"true": True, "false": False}
@@ -52,11 +52,11 @@ def _with(obj: Json, options: Mapping[str, Value]) -> Json:
     metadata = changed.setdefault("metadata", {})
     annotations = metadata.get("annotations") or {}
     try:
-        known = json.loads(annotations.get(ANNOTATION) or "{}")
+        known = json.loads(annotations.get(SLURM_OPTIONS) or "{}")
     except ValueError:
         known = None
     if not isinstance(known, dict):
-        raise UsageError(f"the annotation {ANNOTATION} is not a JSON object")
+        raise UsageError(f"the annotation {SLURM_OPTIONS} is not a JSON object")
     text = json.dumps({**known, **options})
-    metadata["annotations"] = {**annotations, ANNOTATION: text}
+    metadata["annotations"] = {**annotations, SLURM_OPTIONS: text}
     return changed

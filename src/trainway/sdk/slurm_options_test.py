@@ -4,7 +4,8 @@ from typing import Any
 import pytest
 
 from trainway.errors import UsageError
-from trainway.sdk.slurm_options import ANNOTATION, parsed, with_options
+from trainway.jobset.labels import SLURM_OPTIONS
+from trainway.sdk.slurm_options import parsed, with_options
 
 JOB: dict[str, Any] = {"kind": "TrainJob", "metadata": {"name": "a"}}
 
@@ -30,17 +31,17 @@ def test_an_option_has_a_name(text: str) -> None:
 def test_the_job_carries_them(kind: str) -> None:
     job, other = {**JOB, "kind": kind}, {"kind": "ConfigMap"}
     changed, kept = with_options([job, other], {"qos": "high"}, "slurm/hpc")
-    assert json.loads(changed["metadata"]["annotations"][ANNOTATION]) == {"qos": "high"}
+    assert json.loads(changed["metadata"]["annotations"][SLURM_OPTIONS]) == {"qos": "high"}
     assert kept == other
     assert "annotations" not in job["metadata"]
 
 
 def test_they_count_more_than_those_of_the_job() -> None:
-    said = {ANNOTATION: '{"qos": "low", "account": "lab"}', "other": "kept"}
+    said = {SLURM_OPTIONS: '{"qos": "low", "account": "lab"}', "other": "kept"}
     job = {"kind": "JobSet", "metadata": {"annotations": said}}
     (changed,) = with_options([job], {"qos": "high"}, "slurm")
     annotations = changed["metadata"]["annotations"]
-    assert json.loads(annotations[ANNOTATION]) == {"qos": "high", "account": "lab"}
+    assert json.loads(annotations[SLURM_OPTIONS]) == {"qos": "high", "account": "lab"}
     assert annotations["other"] == "kept"
 
 
@@ -56,6 +57,6 @@ def test_they_are_for_slurm(on: str | None) -> None:
 
 @pytest.mark.parametrize("text", ["{", "[]"])
 def test_an_annotation_that_is_none_is_said(text: str) -> None:
-    job = {"kind": "JobSet", "metadata": {"annotations": {ANNOTATION: text}}}
+    job = {"kind": "JobSet", "metadata": {"annotations": {SLURM_OPTIONS: text}}}
     with pytest.raises(UsageError, match="not a JSON object"):
         with_options([job], {"qos": "high"}, "slurm")

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from trainway.errors import ManifestError, NotFoundError, UnreadableError, UsageError
+from trainway.jobset.labels import FUNCTION
 from trainway.json_types import Json
 from trainway.sdk.manifests import (
-    FUNCTION,
     JOB_KINDS,
     TORCH_RUNTIME,
     Wishes,

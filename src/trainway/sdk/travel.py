@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from trainway.jobset.labels import JOB_FILES
 from trainway.json_types import Json
-from trainway.sdk.manifests import FILES_LABEL, JOB_KINDS
+from trainway.sdk.manifests import JOB_KINDS
 
 OURS = "trainway_"
 """What the names of files begin with that are ours, and of no interest."""
@@ -14,7 +15,7 @@ OURS = "trainway_"
 def travelling(objects: Sequence[Json], *, to_hosts: bool = False) -> str:
     """What of this machine the job has with it; empty where it is nothing."""
     maps = [
-        obj for obj in objects if FILES_LABEL in ((obj.get("metadata") or {}).get("labels") or {})
+        obj for obj in objects if JOB_FILES in ((obj.get("metadata") or {}).get("labels") or {})
     ]
     files = [item for obj in maps for item in (*obj.get("data", ()), *obj.get("binaryData", ()))]
     files = [name for name in files if not name.startswith(OURS)]

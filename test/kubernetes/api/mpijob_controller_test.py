@@ -5,6 +5,7 @@ import base64
 import pytest
 from mpijob_world import MULTIKUEUE, Run, conditions, has, is_owned, policy, suspended
 
+from trainway.jobset.labels import TTL_SECONDS
 from trainway.json_types import Json
 from trainway.kube.resources import (
     CONFIG_MAPS,
@@ -17,7 +18,6 @@ from trainway.kube.resources import (
 )
 from trainway.operator.mpijobs.testing import mpijob
 from trainway.operator.mpijobs.testing_cluster import Stage
-from trainway.operator.trainjobs.annotations import TTL
 
 
 def test_a_new_job_gets_its_objects_and_a_status(on_stage: Run) -> None:
@@ -216,7 +216,7 @@ def test_the_jobset_goes_when_its_time_is_over_and_does_not_come_back(on_stage: 
 def test_the_job_itself_goes_if_it_says_so(on_stage: Run) -> None:
     async def play(here: Stage) -> None:
         obj = mpijob()
-        obj["metadata"]["annotations"] = {TTL: "1"}
+        obj["metadata"]["annotations"] = {TTL_SECONDS: "1"}
         await here.submit(obj)
         jobs = await here.play_jobs()
         await here.play_end(jobs, "Complete")

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import pytest
 from trainjob_world import CREATION_FAILED, World, owner_reference, trainjob
 
+from trainway.jobset.labels import BUILD_ERROR
 from trainway.json_types import Json
 from trainway.kube.resources import CONFIG_MAPS, JOBSETS, RESOURCE_QUOTAS, TRAINING_RUNTIMES
-from trainway.operator.trainjobs.annotations import BUILD_ERROR
 from trainway.operator.trainjobs.testing import Operator, eventually
 from trainway.runtimes import builtin_runtime
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import pytest
 from trainjob_world import World, trainjob
 
+from trainway.jobset.labels import HANG_TIMEOUT, TTL_SECONDS
 from trainway.jobset.status import moment, timestamp
 from trainway.json_types import Json
 from trainway.kube.backoff import Backoff
 from trainway.kube.errors import ObjectNotFound
 from trainway.kube.resources import JOBSETS, TRAINJOBS
-from trainway.operator.trainjobs.annotations import HANG_TIMEOUT, TTL
 from trainway.operator.trainjobs.testing import Clock, Operator, eventually
 
 COUNTS = {"ready": 0, "succeeded": 0, "failed": 0, "active": 0, "suspended": 0}
@@ -37,7 +37,8 @@ def running(**counts: int) -> Json:
 
 def annotated(job: Json, **annotations: str) -> Json:
     job["metadata"]["annotations"] = {
-        {"ttl": TTL, "hang": HANG_TIMEOUT}[name]: value for name, value in annotations.items()
+        {"ttl": TTL_SECONDS, "hang": HANG_TIMEOUT}[name]: value
+        for name, value in annotations.items()
     }
     return job
 
@@ -309,7 +310,9 @@ class BadSetting:
 
 
 BAD_SETTINGS = [
-    BadSetting("ttl", {"ttl": "soon"}, f"annotation {TTL} is not used: 'soon' is not a number"),
+    BadSetting(
+        "ttl", {"ttl": "soon"}, f"annotation {TTL_SECONDS} is not used: 'soon' is not a number"
+    ),
     BadSetting("hang", {"hang": "0"}, f"annotation {HANG_TIMEOUT} is not used: '0' is not"),
 ]
 

@@ -8,12 +8,11 @@ import pytest
 from cluster.images import BUSYBOX, HOSTROOT
 from node_operator import NodeOperator
 
-from trainway.compiler.mpijob import ROLE_LABEL
+from trainway.jobset.labels import COMPLETION_INDEX, MPI_JOB_ROLE
 from trainway.json_types import Json
 from trainway.kube.client import Client
 from trainway.kube.connection import load_connection
 from trainway.kube.resources import CONFIG_MAPS, JOBSETS, MPIJOBS, PODS
-from trainway.operator.mpijobs.roles import INDEX_LABEL
 from trainway.operator.mpijobs.testing import mpijob
 from trainway.operator.mpijobs.testing_cluster import Scene
 
@@ -59,7 +58,7 @@ def has(type_: str, status: str = "True") -> Callable[[Json], bool]:
 
 
 async def pods(here: Scene, role: str) -> list[Json]:
-    selector = f"{ROLE_LABEL}={role}"
+    selector = f"{MPI_JOB_ROLE}={role}"
     return (await here.client.list(PODS, here.namespace, label_selector=selector)).items
 
 
@@ -69,7 +68,7 @@ async def until_running(here: Scene, role: str, indexes: set[str]) -> list[Json]
         while True:
             found = await pods(here, role)
             running = {
-                pod["metadata"]["labels"][INDEX_LABEL]
+                pod["metadata"]["labels"][COMPLETION_INDEX]
                 for pod in found
                 if pod["status"]["phase"] == "Running"
             }
@@ -214,7 +213,7 @@ def test_mpirun_starts_processes_on_the_launcher_too(
         await here.until(MPIJOBS, "pi", has("Succeeded"))
 
     on_scene(play)
-    log = node_operator.log(namespace, f"{ROLE_LABEL}=launcher")
+    log = node_operator.log(namespace, f"{MPI_JOB_ROLE}=launcher")
     hosts = ("pi-launcher-0-0", "pi-worker-0-0", "pi-worker-0-1")
     assert sorted(line for line in log.splitlines() if line.startswith("rank ")) == [
         f"rank {2 * number + slot} of 6 on {host}"

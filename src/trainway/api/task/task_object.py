@@ -11,13 +11,12 @@ from typing import Any, Final
 
 from trainway.api.task.task_file import TaskFile, read_documents
 from trainway.api.task.variables import MASK
+from trainway.jobset.labels import TASK_SECRETS
 from trainway.json_types import Json
 from trainway.schema.field import FieldError, invalid, required
 
 API_VERSION: Final = "trainway.dev/v1alpha1"
 KIND: Final = "Task"
-SECRETS_LABEL: Final = "trainway.dev/task-secrets"
-"""On the Secret of a task's secrets."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +137,7 @@ def objects_of(
 
 def secret(name: str, values: Mapping[str, str]) -> Json:
     """The Secret with the values, which carries a label so that it is known again."""
-    metadata = {"name": secret_name(name), "labels": {SECRETS_LABEL: name}}
+    metadata = {"name": secret_name(name), "labels": {TASK_SECRETS: name}}
     return {
         "apiVersion": "v1",
         "kind": "Secret",
@@ -151,7 +150,7 @@ def is_task_secret(obj: Json) -> bool:
     """Whether it is the Secret of a task."""
     metadata = obj.get("metadata")
     labels = metadata.get("labels") if isinstance(metadata, dict) else None
-    return obj.get("kind") == "Secret" and isinstance(labels, dict) and SECRETS_LABEL in labels
+    return obj.get("kind") == "Secret" and isinstance(labels, dict) and TASK_SECRETS in labels
 
 
 def without_values(objects: Sequence[Json]) -> list[Json]:

@@ -5,9 +5,9 @@ from typing import Any, Final
 
 from trainway.backends.kubernetes.pods import Place, newest, place_of
 from trainway.errors import ConflictError
+from trainway.jobset.labels import DEFAULT_CONTAINER
 from trainway.json_types import Json
 
-_DEFAULT_CONTAINER: Final = "kubectl.kubernetes.io/default-container"
 _FIRST_ROLES: Final = ("launcher", "node")
 """Where a person looks first."""
 
@@ -44,7 +44,7 @@ def default_container(pod: Json) -> str:
     """The container that is meant when none is named."""
     annotations = pod["metadata"].get("annotations") or {}
     names = [str(item["name"]) for item in pod["spec"]["containers"]]
-    named = annotations.get(_DEFAULT_CONTAINER)
+    named = annotations.get(DEFAULT_CONTAINER)
     return str(named) if named in names else names[0]
 
 

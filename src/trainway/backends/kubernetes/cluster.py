@@ -22,13 +22,13 @@ from trainway.backends.kubernetes.form import (
 )
 from trainway.backends.kubernetes.gang import SUBMITTED
 from trainway.backends.kubernetes.job_objects import TOPS, JobObjects
-from trainway.backends.kubernetes.plain_jobs import SUSPENDED
-from trainway.backends.kubernetes.planning import JOB_ID, KubernetesRequest, owned, owner_of
+from trainway.backends.kubernetes.planning import KubernetesRequest, owned, owner_of
 from trainway.backends.kubernetes.record_book import RecordBook
 from trainway.backends.kubernetes.session import Session, connect, offer_of, readable
 from trainway.backends.kubernetes.uploads import ARCHIVE
 from trainway.backends.kubernetes.watching import JobWatch
 from trainway.errors import ConflictError, ForbiddenError, TrainwayError, UnavailableError
+from trainway.jobset.labels import JOB_ID, SUSPENDED
 from trainway.json_types import Json
 from trainway.kube import resources
 from trainway.kube.access_reviews import missing_rights

@@ -10,9 +10,9 @@ from enum import StrEnum
 from typing import Final
 
 from trainway.errors import UsageError
+from trainway.jobset.labels import KUBERNETES_FORM
 from trainway.json_types import Json
 
-ANNOTATION: Final = "trainway.dev/kubernetes-form"
 VARIABLE: Final = "TRAINWAY_KUBERNETES_FORM"
 
 JOBSET_API: Final = "jobset.x-k8s.io/v1alpha2"
@@ -55,7 +55,7 @@ def apis_of(groups: Json) -> frozenset[str]:
 def choose(source: Json, submitted: Sequence[Json], offer: Offer, forced: str = "") -> Form:
     """The highest form that the cluster takes and nobody forbids."""
     annotations = (source.get("metadata") or {}).get("annotations") or {}
-    limit = _limit(str(annotations.get(ANNOTATION) or forced))
+    limit = _limit(str(annotations.get(KUBERNETES_FORM) or forced))
     if limit is Form.SOURCE and _takes_source(source, submitted, offer):
         return Form.SOURCE
     if limit is not Form.JOBS and offer.serves(JOBSET_API):
@@ -87,4 +87,4 @@ def _limit(text: str) -> Form:
         return Form(text) if text else Form.SOURCE
     except ValueError:
         hint = f"one of {', '.join(Form)}"
-        raise UsageError(f"there is no form {text!r}", field=ANNOTATION, hint=hint) from None
+        raise UsageError(f"there is no form {text!r}", field=KUBERNETES_FORM, hint=hint) from None

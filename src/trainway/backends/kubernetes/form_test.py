@@ -4,7 +4,6 @@ from typing import Any
 import pytest
 
 from trainway.backends.kubernetes.form import (
-    ANNOTATION,
     JOBSET_API,
     MPIJOB_API,
     TRAINJOB_API,
@@ -14,6 +13,7 @@ from trainway.backends.kubernetes.form import (
     choose,
 )
 from trainway.errors import UsageError
+from trainway.jobset.labels import KUBERNETES_FORM
 from trainway.json_types import Json
 
 EVERYTHING = frozenset({"batch/v1", JOBSET_API, MPIJOB_API, TRAINJOB_API})
@@ -67,7 +67,7 @@ TRAINJOB = job("TrainJob", {"name": "torch"})
         Case("forced Jobs", TRAINJOB, Form.JOBS, forced="jobs"),
         Case(
             "annotated",
-            job("TrainJob", {"name": "torch"}, annotations={ANNOTATION: "jobs"}),
+            job("TrainJob", {"name": "torch"}, annotations={KUBERNETES_FORM: "jobs"}),
             Form.JOBS,
         ),
         Case(

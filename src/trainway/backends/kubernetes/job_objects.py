@@ -5,8 +5,8 @@ from typing import Final
 from trainway.backends.base import Handle
 from trainway.backends.kubernetes import session as sessions
 from trainway.backends.kubernetes.form import Form
-from trainway.backends.kubernetes.planning import JOB_ID
 from trainway.backends.kubernetes.session import Key, Session
+from trainway.jobset.labels import JOB_ID
 from trainway.json_types import Json
 from trainway.kube import resources
 

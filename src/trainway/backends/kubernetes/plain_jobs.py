@@ -10,13 +10,10 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from trainway.jobset.labels import EXCLUSIVE_TOPOLOGY, JOBSET_NAME, JOBSET_PREFIX, SUSPENDED
 from trainway.jobset.model import ReplicatedJob, replicated_jobs
 from trainway.json_types import Json
 
-PREFIX: Final = "jobset.sigs.k8s.io/"
-EXCLUSIVE: Final = "alpha.jobset.sigs.k8s.io/exclusive-topology"
-SUSPENDED: Final = "trainway.dev/suspended"
-"""The annotation of the Service by which its Jobs are held; Jobs may also wait for each other."""
 _GROUP: Final = "default"
 
 
@@ -31,7 +28,7 @@ def service_of(jobset: Json) -> Json:
         "metadata": {"name": subdomain_of(jobset), **_namespace(metadata), **held},
         "spec": {
             "clusterIP": "None",
-            "selector": {f"{PREFIX}jobset-name": metadata["name"]},
+            "selector": {JOBSET_NAME: metadata["name"]},
             "publishNotReadyAddresses": True if published is None else bool(published),
         },
     }
@@ -91,7 +88,7 @@ def _losses(jobset: Json) -> Iterator[str]:
         yield "spec.successPolicy ends the other roles only while a trainway server runs"
     if spec.get("volumeClaimPolicies"):
         yield "spec.volumeClaimPolicies make no claims"
-    if EXCLUSIVE in (jobset["metadata"].get("annotations") or {}):
+    if EXCLUSIVE_TOPOLOGY in (jobset["metadata"].get("annotations") or {}):
         yield "jobs are not kept apart: exclusive-topology does nothing"
 
 
@@ -174,7 +171,7 @@ def _common(
         job, pod = coordinator.get("jobIndex") or 0, coordinator.get("podIndex") or 0
         host = f"{metadata['name']}-{coordinator.get('replicatedJob')}-{job}-{pod}"
         values["coordinator"] = f"{host}.{subdomain_of(jobset)}"
-    return {f"{PREFIX}{part}": str(value) for part, value in values.items()}
+    return {f"{JOBSET_PREFIX}{part}": str(value) for part, value in values.items()}
 
 
 def _group(role: ReplicatedJob) -> str:

@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from trainway.backends.kubernetes.pods import ROLE, is_ready
+from trainway.backends.kubernetes.pods import is_ready
+from trainway.jobset.labels import JOB_NAME, REPLICATED_JOB_NAME
 from trainway.jobset.status import conditions_of, find_true
 from trainway.json_types import Json
 
 _COUNTS: Final = ("ready", "succeeded", "failed", "active", "suspended")
-_JOB_NAME: Final = "batch.kubernetes.io/job-name"
 _TERMINAL: Final = ("Completed", "Failed")
 
 
@@ -212,11 +212,11 @@ def _raised(job: Json, ready: int) -> Json:
 
 
 def _job_name(pod: Json) -> str:
-    return str((pod["metadata"].get("labels") or {}).get(_JOB_NAME) or "")
+    return str((pod["metadata"].get("labels") or {}).get(JOB_NAME) or "")
 
 
 def _role(job: Json) -> str:
-    return str((job["metadata"].get("labels") or {}).get(ROLE) or "")
+    return str((job["metadata"].get("labels") or {}).get(REPLICATED_JOB_NAME) or "")
 
 
 def _is_leaving(job: Json) -> bool:

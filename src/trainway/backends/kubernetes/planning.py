@@ -17,14 +17,10 @@ from trainway.backends.kubernetes.form import KUEUE_API, Form, Offer, choose
 from trainway.backends.kubernetes.infra import POD, Infra
 from trainway.backends.masking import masked_object
 from trainway.compiler.mpi_workers import replaceable
+from trainway.jobset.labels import JOB_ID, KUEUE_PREFIX, KUEUE_QUEUE_NAME
 from trainway.jobset.model import replicated_jobs
 from trainway.json_types import Json
 
-JOB_ID: Final = "trainway.dev/job-id"
-"""The label of everything we send, by which it is found and known again."""
-QUEUE: Final = "kueue.x-k8s.io/queue-name"
-
-_QUEUES: Final = "kueue.x-k8s.io/"
 _COMPANIONS: Final = ("ConfigMap", "Secret", "TrainingRuntime")
 _LEFT_BEHIND: Final = ("jobs", "services", "configmaps", "secrets")
 """What a job may have in a cluster beside its top object, as kubectl names it."""
@@ -96,7 +92,7 @@ def plan(workload: Workload, infra: Infra, offer: Offer, forced: str = "") -> Ku
         "roles": {role.name: role.replicas for role in replicated_jobs(workload.jobset["spec"])},
     }
     if offer.serves(KUEUE_API) and _names_queue([top]):
-        handle["queue"] = top["metadata"]["labels"][QUEUE]
+        handle["queue"] = top["metadata"]["labels"][KUEUE_QUEUE_NAME]
     if form is Form.JOBS:
         handle["policy"] = plain_jobs.policy_of(workload.jobset["spec"])
     if form is Form.SOURCE and top["kind"] == "TrainJob":
@@ -185,16 +181,18 @@ def _limited(jobset: Json, source: Json) -> Json:
 
 
 def _of_queues(entries: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in entries.items() if name.startswith(_QUEUES)}
+    return {name: value for name, value in entries.items() if name.startswith(KUEUE_PREFIX)}
 
 
 def losses(jobset: Json, source: Json) -> list[str]:
     """What plain Jobs do not do, for the owner of a job."""
     lost = plain_jobs.losses(jobset)
     if _names_queue((jobset, source)):
-        lost.append(f"without JobSet in the cluster the label {QUEUE} does nothing")
+        lost.append(f"without JobSet in the cluster the label {KUEUE_QUEUE_NAME} does nothing")
     return lost
 
 
 def _names_queue(objects: Iterable[Json]) -> bool:
-    return any(QUEUE in ((obj.get("metadata") or {}).get("labels") or {}) for obj in objects)
+    return any(
+        KUEUE_QUEUE_NAME in ((obj.get("metadata") or {}).get("labels") or {}) for obj in objects
+    )

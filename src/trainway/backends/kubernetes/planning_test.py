@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from trainway.api.timeout import TIMEOUT
 from trainway.backends.base import Workload
 from trainway.backends.kubernetes.form import (
     JOBSET_API,
@@ -17,6 +16,7 @@ from trainway.backends.kubernetes.form import (
 )
 from trainway.backends.kubernetes.infra import Infra
 from trainway.backends.kubernetes.planning import losses, owned, plan
+from trainway.jobset.labels import TIMEOUT_SECONDS
 from trainway.json_types import Json
 
 TESTDATA = Path(__file__).parent / "testdata"
@@ -142,7 +142,7 @@ def test_a_queue_is_kept_where_the_trainjob_itself_is_not_sent() -> None:
 @pytest.mark.parametrize("form", ["jobset", "jobs"])
 def test_the_jobs_of_one_with_a_timeout_end_with_nobody_there(form: str) -> None:
     made = jobset()
-    source = {**made, "metadata": {**made["metadata"], "annotations": {TIMEOUT: "90"}}}
+    source = {**made, "metadata": {**made["metadata"], "annotations": {TIMEOUT_SECONDS: "90"}}}
     request = plan(workload(source, jobset=made), INFRA, OFFER, form)
     if form == "jobset":
         (job,) = (role["template"] for role in request.top["spec"]["replicatedJobs"])

@@ -7,19 +7,20 @@ newest counts.
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
+from trainway.jobset.labels import (
+    COMPLETION_INDEX,
+    DEFAULT_CONTAINER,
+    JOB_INDEX,
+    JOBSET_NAME,
+    MPI_JOB_NAME,
+    MPI_JOB_ROLE,
+    MPI_REPLICA_INDEX,
+    REPLICATED_JOB_NAME,
+    RESTART_ATTEMPT,
+)
 from trainway.json_types import Json
 
-JOBSET_NAME: Final = "jobset.sigs.k8s.io/jobset-name"
-ROLE: Final = "jobset.sigs.k8s.io/replicatedjob-name"
-JOB_INDEX: Final = "jobset.sigs.k8s.io/job-index"
-ATTEMPT: Final = "jobset.sigs.k8s.io/restart-attempt"
-POD_INDEX: Final = "batch.kubernetes.io/job-completion-index"
-MPI_JOB: Final = "training.kubeflow.org/job-name"
-MPI_ROLE: Final = "training.kubeflow.org/job-role"
-MPI_INDEX: Final = "training.kubeflow.org/replica-index"
-"""What the pods of upstream's MPI operator carry, which makes no JobSet."""
-
-_NOTED: Final = (POD_INDEX, "kubectl.kubernetes.io/default-container")
+_NOTED: Final = (COMPLETION_INDEX, DEFAULT_CONTAINER)
 """Annotations that matter."""
 _OVER: Final = ("Succeeded", "Failed")
 _STARTING: Final = ("ContainerCreating", "PodInitializing")
@@ -50,13 +51,15 @@ def place_of(pod: Mapping[str, Any]) -> Place | None:
     metadata = pod.get("metadata") or {}
     labels = metadata.get("labels") or {}
     annotations = metadata.get("annotations") or {}
-    rank = labels.get(POD_INDEX) or annotations.get(POD_INDEX) or "0"
+    rank = labels.get(COMPLETION_INDEX) or annotations.get(COMPLETION_INDEX) or "0"
     try:
-        if ROLE in labels:
-            attempt = int(labels.get(ATTEMPT) or 0)
-            return Place(labels[ROLE], int(labels.get(JOB_INDEX) or 0), int(rank), attempt)
-        if MPI_ROLE in labels:
-            return Place(labels[MPI_ROLE], 0, int(labels.get(MPI_INDEX) or rank))
+        if REPLICATED_JOB_NAME in labels:
+            attempt = int(labels.get(RESTART_ATTEMPT) or 0)
+            return Place(
+                labels[REPLICATED_JOB_NAME], int(labels.get(JOB_INDEX) or 0), int(rank), attempt
+            )
+        if MPI_JOB_ROLE in labels:
+            return Place(labels[MPI_JOB_ROLE], 0, int(labels.get(MPI_REPLICA_INDEX) or rank))
     except ValueError:
         pass
     return None
@@ -65,7 +68,7 @@ def place_of(pod: Mapping[str, Any]) -> Place | None:
 def gang_of(pod: Mapping[str, Any]) -> tuple[str, ...]:
     """The names of the JobSet or MPIJob that a pod belongs to, for an index."""
     labels = (pod.get("metadata") or {}).get("labels") or {}
-    name = labels.get(JOBSET_NAME) or labels.get(MPI_JOB)
+    name = labels.get(JOBSET_NAME) or labels.get(MPI_JOB_NAME)
     return (str(name),) if name else ()
 
 

@@ -3,9 +3,6 @@ from dataclasses import dataclass
 import pytest
 
 from trainway.backends.kubernetes.pods import (
-    MPI_INDEX,
-    MPI_JOB,
-    MPI_ROLE,
     Place,
     gang_of,
     lost_record,
@@ -14,6 +11,7 @@ from trainway.backends.kubernetes.pods import (
     record_of,
 )
 from trainway.backends.kubernetes.testing import TIME, pod
+from trainway.jobset.labels import MPI_JOB_NAME, MPI_JOB_ROLE, MPI_REPLICA_INDEX
 from trainway.json_types import Json
 
 
@@ -25,10 +23,10 @@ def test_a_pod_of_a_jobset_has_a_place() -> None:
 
 
 def test_a_pod_of_upstreams_mpi_operator_has_one_too() -> None:
-    labels = {MPI_JOB: "pi", MPI_ROLE: "worker", MPI_INDEX: "2"}
+    labels = {MPI_JOB_NAME: "pi", MPI_JOB_ROLE: "worker", MPI_REPLICA_INDEX: "2"}
     worker = {"metadata": {"name": "pi-worker-2", "labels": labels}}
     assert (place_of(worker), gang_of(worker)) == (Place("worker", 0, 2), ("pi",))
-    launcher = {"metadata": {"labels": {MPI_JOB: "pi", MPI_ROLE: "launcher"}}}
+    launcher = {"metadata": {"labels": {MPI_JOB_NAME: "pi", MPI_JOB_ROLE: "launcher"}}}
     assert place_of(launcher) == Place("launcher", 0, 0)
 
 

@@ -15,9 +15,9 @@ from typing import Final
 from trainway.backends.kubernetes.container_log import Slots
 from trainway.backends.kubernetes.form import TRAINJOB_API, Offer, apis_of
 from trainway.backends.kubernetes.infra import POD
-from trainway.backends.kubernetes.planning import JOB_ID
-from trainway.backends.kubernetes.pods import JOBSET_NAME, MPI_JOB, gang_of, kept
+from trainway.backends.kubernetes.pods import gang_of, kept
 from trainway.backends.kubernetes.queue_position import QueuePositions
+from trainway.jobset.labels import JOB_ID, JOBSET_NAME, MPI_JOB_NAME
 from trainway.json_types import Json
 from trainway.kube import resources
 from trainway.kube.client import Client
@@ -36,7 +36,7 @@ _TOLD: Final = frozenset({"Pod", "Job", "JobSet", "TrainJob", "MPIJob", "Workloa
 """Kinds whose events may be about a job."""
 
 PODS: Final[Key] = (resources.PODS, JOBSET_NAME)
-MPI_PODS: Final[Key] = (resources.PODS, MPI_JOB)
+MPI_PODS: Final[Key] = (resources.PODS, MPI_JOB_NAME)
 JOBSETS: Final[Key] = (resources.JOBSETS, "")
 JOBS: Final[Key] = (resources.JOBS, JOB_ID)
 SERVICES: Final[Key] = (resources.SERVICES, JOB_ID)

@@ -2,10 +2,16 @@
 
 from typing import Any, Final
 
+from trainway.jobset.labels import (
+    COMPLETION_INDEX,
+    JOB_INDEX,
+    JOBSET_NAME,
+    REPLICATED_JOB_NAME,
+    RESTART_ATTEMPT,
+)
 from trainway.json_types import Json
 
 TIME: Final = "2026-11-15T05:00:00Z"
-_PREFIX: Final = "jobset.sigs.k8s.io/"
 
 
 def pod(
@@ -20,11 +26,11 @@ def pod(
 ) -> Json:
     """A pod of a JobSet `demo`, whose uid is its name."""
     labels = {
-        f"{_PREFIX}jobset-name": "demo",
-        f"{_PREFIX}replicatedjob-name": role,
-        f"{_PREFIX}job-index": str(job),
-        f"{_PREFIX}restart-attempt": str(attempt),
-        "batch.kubernetes.io/job-completion-index": str(rank),
+        JOBSET_NAME: "demo",
+        REPLICATED_JOB_NAME: role,
+        JOB_INDEX: str(job),
+        RESTART_ATTEMPT: str(attempt),
+        COMPLETION_INDEX: str(rank),
     }
     return {
         "apiVersion": "v1",
@@ -51,7 +57,7 @@ def plain_job(role: str = "node", index: int = 0, *, end: str = "", **more: Any)
         "kind": "Job",
         "metadata": {
             "name": name,
-            "labels": {f"{_PREFIX}replicatedjob-name": role},
+            "labels": {REPLICATED_JOB_NAME: role},
             **more.get("metadata", {}),
         },
         "spec": {"parallelism": 1, "completions": 1, **more.get("spec", {})},

@@ -19,7 +19,7 @@ from trainway.agent.kubelet.variables import (
     ROLE,
     VARIABLES,
 )
-from trainway.backends.kubernetes.pods import MPI_INDEX
+from trainway.jobset.labels import MPI_REPLICA_INDEX
 from trainway.jobset.model import replicated_jobs
 from trainway.json_types import Json
 
@@ -79,7 +79,7 @@ def _of_mpi(kind: str) -> list[Json]:
     values = {ROLE: kind.lower(), RANK: "0", RESTART_ATTEMPT: "0"}
     if kind == "Launcher":
         return _texts(values)
-    indexes = {_INDEX: _FIELDS[RANK], _REPLICA: f"metadata.labels['{MPI_INDEX}']"}
+    indexes = {_INDEX: _FIELDS[RANK], _REPLICA: f"metadata.labels['{MPI_REPLICA_INDEX}']"}
     # A pod has one of the two, and a variable of what it does not have is empty.
     return _read(indexes) + _texts(values | {RANK: f"$({_INDEX})$({_REPLICA})"})
 

@@ -11,11 +11,10 @@ from typing import Any, Final
 
 from trainway.backends.kubernetes.events import object_of, time_of
 from trainway.backends.kubernetes.unschedulable import condensed
+from trainway.jobset.labels import KUEUE_QUEUE_NAME
 from trainway.jobset.status import find_true
 from trainway.json_types import Json
 from trainway.kube.webhook_failure import webhook_failure
-
-QUEUE_NAME: Final = "kueue.x-k8s.io/queue-name"
 
 INADMISSIBLE: Final = "Inadmissible"
 """Kueue's word, and ours."""
@@ -115,7 +114,7 @@ def why(pod: Json, events: Iterable[Json]) -> Waiting | None:
 def _queued(top: Json, workload: Json | None, position: int | None) -> Waiting | None:
     labels = (top.get("metadata") or {}).get("labels") or {}
     if workload is None:
-        queue = str(labels.get(QUEUE_NAME) or "")
+        queue = str(labels.get(KUEUE_QUEUE_NAME) or "")
         if not queue or not _is_suspended(top):
             return None
         return Waiting("Queued", f"waits for queue {queue}", queue)
@@ -123,7 +122,7 @@ def _queued(top: Json, workload: Json | None, position: int | None) -> Waiting |
     conditions = status.get("conditions") or []
     if find_true(conditions, "Admitted") or find_true(conditions, "Finished"):
         return None
-    queue = str(spec.get("queueName") or labels.get(QUEUE_NAME) or "")
+    queue = str(spec.get("queueName") or labels.get(KUEUE_QUEUE_NAME) or "")
     where = f"queue {queue}" if queue else "its queue"
     if position is not None:
         where = f"{where}, position {position}"

@@ -26,13 +26,13 @@ from trainway.backends.kubernetes.gang import (
 )
 from trainway.backends.kubernetes.job_objects import JobObjects
 from trainway.backends.kubernetes.log_keeper import LogKeeper
-from trainway.backends.kubernetes.plain_jobs import SUSPENDED
 from trainway.backends.kubernetes.plain_status import Step, status_of, steps, with_ready
 from trainway.backends.kubernetes.record_book import RecordBook
 from trainway.backends.kubernetes.session import Session
 from trainway.backends.kubernetes.uploads import Uploads
 from trainway.backends.kubernetes.waiting import Waiting, why_job
 from trainway.errors import TrainwayError
+from trainway.jobset.labels import SUSPENDED
 from trainway.jobset.status import conditions_of, find_true
 from trainway.json_types import Json
 from trainway.kube import resources

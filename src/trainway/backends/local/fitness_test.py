@@ -1,7 +1,7 @@
 from typing import Any
 
-from trainway.backends.base import ISOLATION
 from trainway.backends.local.fitness import errors, warnings
+from trainway.jobset.labels import ISOLATION
 from trainway.json_types import Json
 
 

@@ -2,9 +2,10 @@ import json
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from trainway.backends.base import ISOLATION, Workload
+from trainway.backends.base import Workload
 from trainway.backends.local.containers import FLAGS, RUN_FLAGS, Tool
 from trainway.backends.local.planning import Host, plan, workload_of
+from trainway.jobset.labels import ISOLATION
 
 HOST = Host(PurePosixPath("/home/jobs"), "laptop")
 SECRET = {"kind": "Secret", "metadata": {"name": "s"}, "stringData": {"token": "hidden"}}

@@ -15,8 +15,8 @@ from typing import Any, Final
 from trainway.api.task import accelerators
 from trainway.backends.demand import pods_at_once, roles_together
 from trainway.compiler.devices import is_gpu
-from trainway.compiler.task import CANDIDATES
 from trainway.compiler.workload import LAUNCHER
+from trainway.jobset.labels import CANDIDATES
 from trainway.jobset.model import ReplicatedJob, replicated_jobs
 from trainway.jobset.quantity import ZERO
 from trainway.jobset.requests import pod_requests

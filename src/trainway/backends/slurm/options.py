@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from trainway.compiler.devices import is_gpu
-from trainway.compiler.task import OPTIONS as TASK_OPTIONS
+from trainway.jobset.labels import SLURM_OPTIONS, TASK_OPTIONS
 from trainway.jobset.model import replicated_jobs
 from trainway.jobset.requests import pod_requests
 
@@ -18,8 +18,6 @@ Value = str | bool
 """What follows the option; True: nothing does. False: it is left out."""
 Options = Mapping[str, Value]
 
-ANNOTATION: Final = "trainway.dev/slurm-options"
-"""On a job: options of sbatch by name, as a JSON object."""
 
 CPUS: Final = ("cpus-per-task",)
 MEMORY: Final = ("mem", "mem-per-cpu", "mem-per-gpu")
@@ -124,9 +122,9 @@ def of_job(source: Mapping[str, Any], jobset: Mapping[str, Any]) -> tuple[Option
 
 def _of_annotation(*objects: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for obj in objects:
-        text = _annotations(obj).get(ANNOTATION)
+        text = _annotations(obj).get(SLURM_OPTIONS)
         if text is not None:
-            place = f"metadata.annotations[{ANNOTATION}]"
+            place = f"metadata.annotations[{SLURM_OPTIONS}]"
             try:
                 yield place, json.loads(text)
             except (ValueError, TypeError):

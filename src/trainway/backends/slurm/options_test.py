@@ -6,6 +6,7 @@ import pytest
 
 from trainway.backends.slurm import options
 from trainway.backends.slurm.testing import jobset, role
+from trainway.jobset.labels import SLURM_OPTIONS, TASK_OPTIONS
 from trainway.json_types import Json
 
 
@@ -87,15 +88,15 @@ TASK = {"node": {"config": {"slurm": {"sbatch_options": {"qos": "low", "exclusiv
 
 
 def test_the_annotation_counts_before_the_config_of_a_task() -> None:
-    compiled = annotated("trainway.dev/task-options", TASK)
+    compiled = annotated(TASK_OPTIONS, TASK)
     assert options.of_job({}, compiled) == ({"qos": "low", "exclusive": True}, [])
-    source = annotated(options.ANNOTATION, {"qos": "high"})
+    source = annotated(SLURM_OPTIONS, {"qos": "high"})
     assert options.of_job(source, compiled)[0] == {"qos": "high", "exclusive": True}
 
 
 def test_the_partition_for_cpus_is_for_jobs_without_gpus() -> None:
     task = {"node": {"config": {"slurm": {"cpu_partition": "thin"}}}}
-    compiled = annotated("trainway.dev/task-options", task)
+    compiled = annotated(TASK_OPTIONS, task)
     assert options.of_job({}, compiled)[0] == {"partition": "thin"}
     compiled["spec"] = jobset(role("node", **{"nvidia.com/gpu": 1}))["spec"]
     assert options.of_job({}, compiled)[0] == {}
@@ -112,7 +113,7 @@ def test_the_partition_for_cpus_is_for_jobs_without_gpus() -> None:
     ],
 )
 def test_what_is_wrong_has_its_place(text: str, said: str) -> None:
-    source = annotated(options.ANNOTATION, text)
+    source = annotated(SLURM_OPTIONS, text)
     assert options.of_job(source, source) == (
         {},
         [f"metadata.annotations[trainway.dev/slurm-options]: {said}"],
@@ -120,4 +121,4 @@ def test_what_is_wrong_has_its_place(text: str, said: str) -> None:
 
 
 def test_an_annotation_of_others_says_nothing() -> None:
-    assert options.of_job({}, annotated("trainway.dev/task-options", "[1]")) == ({}, [])
+    assert options.of_job({}, annotated(TASK_OPTIONS, "[1]")) == ({}, [])

@@ -5,7 +5,6 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from trainway.api.timeout import TIMEOUT
 from trainway.backends.base import ArrayPlace, Workload
 from trainway.backends.slurm.clusters import ConfiguredCluster
 from trainway.backends.slurm.planning import (
@@ -17,6 +16,7 @@ from trainway.backends.slurm.planning import (
     workload_of,
 )
 from trainway.backends.slurm.testing import JOB_ID, example, jobset, role, workload
+from trainway.jobset.labels import TIMEOUT_SECONDS
 from trainway.json_types import Json
 
 TESTDATA = Path(__file__).parent / "testdata"
@@ -227,7 +227,7 @@ def timed(*seconds: int | None, restarts: int = 0) -> Json:
         (timed(60, 30, restarts=2), None, 270),
         (timed(60), {"kind": "TrainJob", "spec": {"activeDeadlineSeconds": 90}}, 90),
         (timed(60), {"kind": "TrainJob", "spec": {}}, None),
-        (timed(60), {"kind": "Task", "metadata": {"annotations": {TIMEOUT: "90"}}}, 90),
+        (timed(60), {"kind": "Task", "metadata": {"annotations": {TIMEOUT_SECONDS: "90"}}}, 90),
         (timed(60), {"kind": "MPIJob", "spec": {"runPolicy": {"activeDeadlineSeconds": 7}}}, 7),
     ],
 )

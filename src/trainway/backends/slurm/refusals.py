@@ -14,13 +14,12 @@ from trainway.backends.slurm.layout import layout_of
 from trainway.backends.slurm.options import Options
 from trainway.compiler.devices import is_gpu
 from trainway.compiler.workload import LAUNCHER
+from trainway.jobset.labels import SLURM_MPI
 from trainway.jobset.model import replicated_jobs
 from trainway.jobset.requests import pod_requests
 from trainway.json_types import Json
 
 WHERE: Final = "the nodes"
-MPI: Final = "trainway.dev/slurm-mpi"
-"""On a job: how srun itself would start the ranks of MPI."""
 _LAUNCHED: Final = (
     f"role {LAUNCHER}: mpirun reaches other pods through srun, which its image has to have"
 )
@@ -41,10 +40,10 @@ def errors(
             "images need a directory that all nodes see, but the cluster has none (shared)"
         )
     annotations = (source.get("metadata") or {}).get("annotations") or {}
-    if MPI in annotations:
+    if SLURM_MPI in annotations:
         found.append(
-            f"metadata.annotations[{MPI}]: srun cannot start the ranks yet; mpirun starts them "
-            "through the steps of the allocation"
+            f"metadata.annotations[{SLURM_MPI}]: srun cannot start the ranks yet; mpirun starts "
+            "them through the steps of the allocation"
         )
     return found
 

@@ -1,7 +1,8 @@
 import pytest
 
-from trainway.backends.slurm.refusals import MPI, errors, needs_images, warnings
+from trainway.backends.slurm.refusals import errors, needs_images, warnings
 from trainway.backends.slurm.testing import jobset, role
+from trainway.jobset.labels import SLURM_MPI
 from trainway.json_types import Json
 
 
@@ -64,7 +65,7 @@ def test_a_device_may_be_named_as_slurm_does() -> None:
 
 def test_ranks_of_srun_come_later() -> None:
     made = jobset(role("a"))
-    source = {"metadata": {"annotations": {MPI: "pmix"}}}
+    source = {"metadata": {"annotations": {SLURM_MPI: "pmix"}}}
     (found,) = errors(made, source, {}, "")
     assert "cannot start the ranks yet" in found
 

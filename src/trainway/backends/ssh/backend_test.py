@@ -5,19 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from trainway.backends.base import (
-    ISOLATION,
-    AgentStartError,
-    BackendSettings,
-    Feature,
-    Workload,
-)
+from trainway.backends.base import AgentStartError, BackendSettings, Feature, Workload
 from trainway.backends.ssh.backend import PoolBackend, SshBackend
 from trainway.backends.ssh.pool_agent import PoolAgent
 from trainway.backends.ssh.sites import Site
 from trainway.backends.ssh.testing import FakePoolAgent
 from trainway.compiler.network import JobIdentity
 from trainway.errors import NotFoundError, TrainwayError, UnavailableError, UsageError
+from trainway.jobset.labels import ISOLATION
 from trainway.json_types import Json
 
 HOSTS = [{"name": "a1", "destination": "a1", "port": 22, "python": "python3"}]

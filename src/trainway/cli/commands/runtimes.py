@@ -9,6 +9,7 @@ from trainway import runtimes
 from trainway.cli.completions import complete_runtimes
 from trainway.cli.output import echo, to_json, to_json_list, to_yaml
 from trainway.errors import NotFoundError
+from trainway.jobset.labels import FRAMEWORK
 from trainway.schema.validation import closest
 
 _PIPED_WIDTH = 1000
@@ -78,5 +79,5 @@ def _row(runtime: dict[str, Any]) -> tuple[str, str, str, str]:
     policy = ", ".join(key for key in spec["mlPolicy"] if key != "numNodes")
     trainer = spec["template"]["spec"]["replicatedJobs"][-1]
     (container,) = trainer["template"]["spec"]["template"]["spec"]["containers"]
-    framework = runtime["metadata"]["labels"]["trainer.kubeflow.org/framework"]
+    framework = runtime["metadata"]["labels"][FRAMEWORK]
     return runtime["metadata"]["name"], framework, policy, container["image"]

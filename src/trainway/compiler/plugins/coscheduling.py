@@ -5,9 +5,8 @@ from typing import Any
 
 from trainway.compiler.plugins.gang import gang, min_member, min_resources
 from trainway.compiler.workload import Workload
+from trainway.jobset.labels import COSCHEDULING_POD_GROUP
 from trainway.json_types import Json
-
-POD_GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
 
 
 class CoScheduling:
@@ -20,7 +19,7 @@ class CoScheduling:
         """Label the gang's pods."""
         if _policy(workload) is not None:
             for role in gang(workload):
-                role.pod.add_labels({POD_GROUP_LABEL: workload.name})
+                role.pod.add_labels({COSCHEDULING_POD_GROUP: workload.name})
 
     def build(self, workload: Workload) -> Iterator[Json]:
         """The PodGroup."""

@@ -5,11 +5,10 @@ from typing import Any
 
 from trainway.compiler.plugins.gang import gang, min_member, min_resources
 from trainway.compiler.workload import Workload
+from trainway.jobset.labels import VOLCANO_GROUP_NAME, VOLCANO_QUEUE_NAME
 from trainway.json_types import Json
 from trainway.schema.field import FieldError, invalid
 
-GROUP_ANNOTATION = "scheduling.k8s.io/group-name"
-QUEUE_ANNOTATION = "scheduling.volcano.sh/queue-name"
 BUILT_IN_CLASSES = ("system-cluster-critical", "system-node-critical")
 
 
@@ -23,8 +22,8 @@ class Volcano:
         """The queue has a name, and every priority class exists (defect D9: each is looked at)."""
         if _policy(workload) is None:
             return
-        if workload.annotations.get(QUEUE_ANNOTATION) == "":
-            path = ("spec", "annotations", (QUEUE_ANNOTATION,))
+        if workload.annotations.get(VOLCANO_QUEUE_NAME) == "":
+            path = ("spec", "annotations", (VOLCANO_QUEUE_NAME,))
             yield invalid(path, "", "Volcano queue name must not be empty")
         for name in dict.fromkeys(_priority_classes(workload)):
             if name not in BUILT_IN_CLASSES and not workload.lookup.has_priority_class(name):
@@ -38,7 +37,7 @@ class Volcano:
         """Annotate the gang's pods."""
         if _policy(workload) is not None:
             for role in gang(workload):
-                role.pod.add_annotations({GROUP_ANNOTATION: workload.name})
+                role.pod.add_annotations({VOLCANO_GROUP_NAME: workload.name})
 
     def build(self, workload: Workload) -> Iterator[Json]:
         """The PodGroup."""
@@ -49,8 +48,8 @@ class Volcano:
             "minMember": min_member(workload),
             "minResources": min_resources(workload),
         }
-        if QUEUE_ANNOTATION in workload.annotations:
-            spec["queue"] = workload.annotations[QUEUE_ANNOTATION]
+        if VOLCANO_QUEUE_NAME in workload.annotations:
+            spec["queue"] = workload.annotations[VOLCANO_QUEUE_NAME]
         classes = _priority_classes(workload)
         if classes:
             spec["priorityClassName"] = classes[-1]

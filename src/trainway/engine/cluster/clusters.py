@@ -23,14 +23,7 @@ from trainway.engine.cluster.book import ClusterBook
 from trainway.engine.cluster.name import check_name, generated_name
 from trainway.engine.cluster.news import ClusterNews
 from trainway.engine.cluster.queue import cluster_jobs
-from trainway.engine.cluster.record import (
-    CLUSTER_LABEL,
-    LOCAL,
-    NUMBER_LABEL,
-    ClusterRecord,
-    State,
-    cluster_view,
-)
+from trainway.engine.cluster.record import LOCAL, ClusterRecord, State, cluster_view
 from trainway.engine.cluster.request import (
     Launch,
     autostop_of,
@@ -56,6 +49,7 @@ from trainway.errors import (
     TrainwayError,
     UnavailableError,
 )
+from trainway.jobset.labels import CLUSTER, CLUSTER_JOB
 from trainway.json_types import Json
 
 log = logging.getLogger(__name__)
@@ -331,7 +325,7 @@ class Clusters:
         await self._news.hear()
         self.record(name)
         number = await self._book.next_number(name)
-        labels = {CLUSTER_LABEL: name, NUMBER_LABEL: str(number)}
+        labels = {CLUSTER: name, CLUSTER_JOB: str(number)}
         return replace(prepared, labels={**prepared.labels, **labels})
 
     async def _refuse_unfitting(self, name: str, infra: str, shape: Shape) -> None:

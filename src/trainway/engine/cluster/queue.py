@@ -3,11 +3,12 @@
 from typing import Final
 
 from trainway.backends.cluster.host_amounts import TASK_CPUS
-from trainway.engine.cluster.record import NUMBER_LABEL, ClusterRecord
+from trainway.engine.cluster.record import ClusterRecord
 from trainway.engine.ledger import Ledger
 from trainway.engine.record import JobRecord
 from trainway.engine.store import Filter
 from trainway.engine.view import job_view
+from trainway.jobset.labels import CLUSTER_JOB
 from trainway.jobset.quantity import Quantity
 from trainway.json_types import Json
 
@@ -22,7 +23,7 @@ async def cluster_jobs(ledger: Ledger, cluster: ClusterRecord) -> list[Json]:
     objects = await ledger.call(ledger.store.objects, [record.id for record in found])
     return [
         {
-            "number": int(record.label_map.get(NUMBER_LABEL) or 0),
+            "number": int(record.label_map.get(CLUSTER_JOB) or 0),
             "resources": described(record, objects.get(record.id, [])),
             "logs": _logs(record),
             "job": job_view(record, None, None),

@@ -16,9 +16,6 @@ KIND: Final = "Cluster"
 LOCAL: Final = "local"
 SLURM: Final = "slurm"
 SSH: Final = "ssh"
-CLUSTER_LABEL: Final = "trainway.dev/cluster"
-NUMBER_LABEL: Final = "trainway.dev/cluster-job"
-"""On a job of a cluster: its number there."""
 
 
 class State(StrEnum):

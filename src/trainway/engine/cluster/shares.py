@@ -7,11 +7,12 @@ of its cluster is free; the jobs behind it go with it, and the cluster's own que
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from trainway.engine.cluster.record import NUMBER_LABEL, ClusterRecord
+from trainway.engine.cluster.record import ClusterRecord
 from trainway.engine.live import LiveJob
 from trainway.engine.phases import WAITING, Phase
 from trainway.engine.queue import Decision, Gang, Holding, names_of
 from trainway.engine.wishes import BEGIN_SUSPENDED, RESUME
+from trainway.jobset.labels import CLUSTER_JOB
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def _holds(live: LiveJob) -> bool:
 
 
 def _number(live: LiveJob) -> int:
-    return int(live.record.label_map.get(NUMBER_LABEL) or 0)
+    return int(live.record.label_map.get(CLUSTER_JOB) or 0)
 
 
 def _title(cluster: str, numbers: Sequence[int]) -> str:

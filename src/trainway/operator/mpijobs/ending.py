@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from trainway.api.mpijob import MPIJob
+from trainway.jobset.labels import TTL_SECONDS
 from trainway.jobset.status import moment
 from trainway.json_types import Json
 from trainway.operator.mpijobs.jobset_step import is_over, is_suspended
 from trainway.operator.mpijobs.roles import Roles, finished_workers
-from trainway.operator.trainjobs.annotations import TTL, seconds
+from trainway.operator.trainjobs.annotations import seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ def cleanup(obj: Json, job: MPIJob, jobset: Json | None, roles: Roles, now: date
     ended = moment(obj["status"]["completionTime"])
     ttl = policy.ttl_seconds_after_finished
     left = _seconds_left(None if ttl is None else timedelta(seconds=ttl), ended, now)
-    own_left = _seconds_left(seconds(obj, TTL).duration, ended, now)
+    own_left = _seconds_left(seconds(obj, TTL_SECONDS).duration, ended, now)
     if own_left is not None and own_left <= 0:
         return Cleanup(delete_job=True)
     there = jobset is not None and "deletionTimestamp" not in jobset["metadata"]

@@ -3,12 +3,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from trainway.jobset.labels import TTL_SECONDS
 from trainway.json_types import Json
 from trainway.operator.mpijobs.ending import Cleanup, cleanup
 from trainway.operator.mpijobs.roles import Roles
 from trainway.operator.mpijobs.testing import TIME, jobset, mpijob, pod
 from trainway.operator.mpijobs.wanted import parse
-from trainway.operator.trainjobs.annotations import TTL
 
 ENDED = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
 COMPLETED = jobset("Completed")
@@ -66,7 +66,7 @@ def test_cleanup(case: Case) -> None:
         policy["ttlSecondsAfterFinished"] = case.ttl
     obj = mpijob(run_policy=policy) | {"status": {"completionTime": TIME}}
     if case.own_ttl:
-        obj["metadata"]["annotations"] = {TTL: case.own_ttl}
+        obj["metadata"]["annotations"] = {TTL_SECONDS: case.own_ttl}
     job, errors = parse(obj)
     assert job is not None, errors
     now = ENDED + timedelta(seconds=case.after)

@@ -8,16 +8,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from trainway.compiler.mpijob import JOB_LABEL, LAUNCHER, ROLE_LABEL, WORKER
+from trainway.compiler.mpijob import LAUNCHER, WORKER
+from trainway.jobset.labels import COMPLETION_INDEX, JOBSET_UID, MPI_JOB_NAME, MPI_JOB_ROLE
 from trainway.jobset.mpijob_status import Failure, PodFacts
 from trainway.jobset.status import conditions_of, find_true
 from trainway.json_types import Json
 from trainway.operator.mpijobs.span import Span, share_a_moment, span_of
 
-JOBSET_UID_LABEL: Final = "jobset.sigs.k8s.io/jobset-uid"
-INDEX_LABEL: Final = "batch.kubernetes.io/job-completion-index"
-
-_LABELS: Final = (JOB_LABEL, ROLE_LABEL, JOBSET_UID_LABEL, INDEX_LABEL)
+_LABELS: Final = (MPI_JOB_NAME, MPI_JOB_ROLE, JOBSET_UID, COMPLETION_INDEX)
 _METADATA: Final = ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp")
 _LONGEST_MESSAGE: Final = 1024
 
@@ -62,7 +60,7 @@ def kept_job(job: Json) -> Json:
 def owner_key(obj: Json) -> list[str]:
     """The key of the MPIJob that a Job or pod belongs to, as an index has it."""
     metadata = obj["metadata"]
-    name = (metadata.get("labels") or {}).get(JOB_LABEL)
+    name = (metadata.get("labels") or {}).get(MPI_JOB_NAME)
     return [f"{metadata['namespace']}/{name}"] if name else []
 
 
@@ -71,13 +69,13 @@ def roles_of(jobset: Json | None, jobs: Iterable[Json], pods: Iterable[Json]) ->
     if jobset is None:
         return Roles()
     uid = jobset["metadata"]["uid"]
-    job_of = {_label(job, ROLE_LABEL): job for job in jobs if _label(job, JOBSET_UID_LABEL) == uid}
-    current = [pod for pod in pods if _label(pod, JOBSET_UID_LABEL) == uid]
+    job_of = {_label(job, MPI_JOB_ROLE): job for job in jobs if _label(job, JOBSET_UID) == uid}
+    current = [pod for pod in pods if _label(pod, JOBSET_UID) == uid]
     return Roles(
         launcher=job_of.get(LAUNCHER),
         worker=job_of.get(WORKER),
-        launcher_pods=tuple(pod for pod in current if _label(pod, ROLE_LABEL) == LAUNCHER),
-        worker_pods=tuple(pod for pod in current if _label(pod, ROLE_LABEL) == WORKER),
+        launcher_pods=tuple(pod for pod in current if _label(pod, MPI_JOB_ROLE) == LAUNCHER),
+        worker_pods=tuple(pod for pod in current if _label(pod, MPI_JOB_ROLE) == WORKER),
     )
 
 
@@ -107,7 +105,7 @@ def ran_together(roles: Roles, workers: int) -> bool:
     """Whether the launcher and all workers ran at the same time, be it for a moment."""
     spans: dict[str, list[Span]] = {}
     for pod in (*roles.launcher_pods, *roles.worker_pods):
-        member = f"{_label(pod, ROLE_LABEL)} {_label(pod, INDEX_LABEL)}"
+        member = f"{_label(pod, MPI_JOB_ROLE)} {_label(pod, COMPLETION_INDEX)}"
         if "span" in pod:
             spans.setdefault(member, []).append(pod["span"])
     if len(roles.worker_pods) < workers:
@@ -119,7 +117,7 @@ def ran_together(roles: Roles, workers: int) -> bool:
 def running_workers(roles: Roles) -> frozenset[int]:
     """The indexes of workers that run and are not about to stop."""
     return frozenset(
-        int(_label(pod, INDEX_LABEL) or 0)
+        int(_label(pod, COMPLETION_INDEX) or 0)
         for pod in roles.worker_pods
         if _phase(pod) == "Running" and "deletionTimestamp" not in pod["metadata"]
     )

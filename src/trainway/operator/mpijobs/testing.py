@@ -3,9 +3,15 @@
 import copy
 from typing import Any
 
-from trainway.compiler.mpijob import JOB_LABEL, OPERATOR, OPERATOR_LABEL, ROLE_LABEL
+from trainway.compiler.mpijob import OPERATOR
+from trainway.jobset.labels import (
+    COMPLETION_INDEX,
+    JOBSET_UID,
+    MPI_JOB_NAME,
+    MPI_JOB_ROLE,
+    MPI_OPERATOR_NAME,
+)
 from trainway.json_types import Json
-from trainway.operator.mpijobs.roles import INDEX_LABEL, JOBSET_UID_LABEL
 
 TIME = "2026-01-31T12:00:00Z"
 
@@ -48,10 +54,10 @@ def jobset(*conditions: str, suspend: bool = False, uid: str = "js", **metadata:
 def labels(role: str, jobset_uid: str = "js", name: str = "pi") -> dict[str, str]:
     """What Jobs and pods of a role carry."""
     return {
-        OPERATOR_LABEL: OPERATOR,
-        JOB_LABEL: name,
-        ROLE_LABEL: role,
-        JOBSET_UID_LABEL: jobset_uid,
+        MPI_OPERATOR_NAME: OPERATOR,
+        MPI_JOB_NAME: name,
+        MPI_JOB_ROLE: role,
+        JOBSET_UID: jobset_uid,
     }
 
 
@@ -60,7 +66,7 @@ def pod(role: str, phase: str, index: int = 0, *, uid: str = "js", **more: Any) 
     metadata: Json = {
         "name": f"pi-{role}-0-{index}-x{more.get('startTime', '')[-3:-1]}",
         "namespace": "ns",
-        "labels": {**labels(role, uid), INDEX_LABEL: str(index)},
+        "labels": {**labels(role, uid), COMPLETION_INDEX: str(index)},
     }
     if "deletionTimestamp" in more:
         metadata["deletionTimestamp"] = more.pop("deletionTimestamp")

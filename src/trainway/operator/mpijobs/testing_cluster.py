@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from trainway.compiler.keys import GeneratedKeys
+from trainway.jobset.labels import COMPLETION_INDEX, JOBSET_UID
 from trainway.json_types import Json
 from trainway.kube.client import Client
 from trainway.kube.connection import load_connection
@@ -26,7 +27,6 @@ from trainway.operator.config import OperatorConfig
 from trainway.operator.context import Context
 from trainway.operator.metrics import Metrics
 from trainway.operator.mpijobs import controller
-from trainway.operator.mpijobs.roles import INDEX_LABEL, JOBSET_UID_LABEL
 from trainway.operator.mpijobs.testing import mpijob
 
 Test = Callable[[Json], object]
@@ -152,7 +152,7 @@ class Stage(Scene):
         for role in jobset["spec"]["replicatedJobs"]:
             labels = {
                 **role["template"]["metadata"]["labels"],
-                JOBSET_UID_LABEL: jobset["metadata"]["uid"],
+                JOBSET_UID: jobset["metadata"]["uid"],
             }
             spec = role["template"]["spec"]
             template = spec["template"]
@@ -180,7 +180,7 @@ class Stage(Scene):
         name = f"{job['metadata']['name']}-{index}-abcde"
         if await self.get(PODS, name) is None:
             template = job["spec"]["template"]
-            labels = {**template["metadata"]["labels"], INDEX_LABEL: str(index)}
+            labels = {**template["metadata"]["labels"], COMPLETION_INDEX: str(index)}
             pod = {
                 "apiVersion": "v1",
                 "kind": "Pod",

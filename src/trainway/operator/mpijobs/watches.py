@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from trainway.compiler.mpijob import KIND, OPERATOR, OPERATOR_LABEL
+from trainway.compiler.mpijob import KIND, OPERATOR
 from trainway.compiler.mpijob_gang import VOLCANO
+from trainway.jobset.labels import MPI_OPERATOR_NAME
 from trainway.json_types import Json
 from trainway.kube.informer import Change, Informer
 from trainway.kube.owners import controller_of
@@ -25,7 +26,7 @@ from trainway.operator.mpijobs.roles import kept_job, kept_pod, owner_key
 
 Add = Callable[[str], None]
 
-SELECTOR: Final = f"{OPERATOR_LABEL}={OPERATOR}"
+SELECTOR: Final = f"{MPI_OPERATOR_NAME}={OPERATOR}"
 BY_MPIJOB: Final = "mpijob"
 
 

@@ -7,15 +7,6 @@ from typing import Final
 
 from trainway.json_types import Json
 
-TTL: Final = "trainway.dev/ttl-seconds-after-finished"
-"""How long a finished TrainJob is kept."""
-HANG_TIMEOUT: Final = "trainway.dev/hang-timeout-seconds"
-"""How long a TrainJob that reported progress may report none."""
-HANG_REPORTED: Final = "trainway.dev/hang-reported"
-"""The time of the progress after which a hang was reported; ours."""
-BUILD_ERROR: Final = "trainway.dev/build-error"
-"""Why the objects of the TrainJob are not there; ours."""
-
 _LONGEST: Final = 10 * 365 * 24 * 3600
 _NUMBER: Final = re.compile(r"[0-9]{1,12}", re.ASCII)
 

@@ -3,8 +3,9 @@ from datetime import timedelta
 
 import pytest
 
+from trainway.jobset.labels import TTL_SECONDS
 from trainway.json_types import Json
-from trainway.operator.trainjobs.annotations import TTL, annotation, seconds
+from trainway.operator.trainjobs.annotations import annotation, seconds
 
 
 @dataclass(frozen=True)
@@ -32,17 +33,17 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: repr(case.text[:20]))
 def test_a_duration_is_a_whole_number_of_seconds(case: Case) -> None:
-    job = {"metadata": {"annotations": {TTL: case.text}}}
-    setting = seconds(job, TTL, case.at_least)
+    job = {"metadata": {"annotations": {TTL_SECONDS: case.text}}}
+    setting = seconds(job, TTL_SECONDS, case.at_least)
     if case.seconds is None:
         assert setting.duration is None
-        assert setting.problem.startswith(f"annotation {TTL} is not used: ")
+        assert setting.problem.startswith(f"annotation {TTL_SECONDS} is not used: ")
     else:
         assert (setting.duration, setting.problem) == (timedelta(seconds=case.seconds), "")
 
 
 @pytest.mark.parametrize("metadata", [{}, {"annotations": None}, {"annotations": {"a": "b"}}])
 def test_no_annotation_is_no_problem(metadata: Json) -> None:
-    setting = seconds({"metadata": metadata}, TTL)
+    setting = seconds({"metadata": metadata}, TTL_SECONDS)
     assert (setting.duration, setting.problem) == (None, "")
-    assert annotation({"metadata": metadata}, TTL) is None
+    assert annotation({"metadata": metadata}, TTL_SECONDS) is None

@@ -7,15 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from trainway.jobset.labels import HANG_REPORTED, HANG_TIMEOUT
 from trainway.jobset.status import conditions_of, find_condition, moment
 from trainway.jobset.trainjob_status import is_finished
 from trainway.json_types import Json
-from trainway.operator.trainjobs.annotations import (
-    HANG_REPORTED,
-    HANG_TIMEOUT,
-    annotation,
-    seconds,
-)
+from trainway.operator.trainjobs.annotations import annotation, seconds
 
 _METRICS_SHOWN: Final = 4
 

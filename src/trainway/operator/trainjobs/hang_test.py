@@ -3,8 +3,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from trainway.jobset.labels import HANG_REPORTED, HANG_TIMEOUT
 from trainway.json_types import Json
-from trainway.operator.trainjobs.annotations import HANG_REPORTED, HANG_TIMEOUT
 from trainway.operator.trainjobs.hang import Watch, hang
 
 NOW = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from trainway.api.trainjob import CONTROLLER
+from trainway.jobset.labels import BUILD_ERROR, HANG_REPORTED, HANG_TIMEOUT, TTL_SECONDS
 from trainway.jobset.status import conditions_of
 from trainway.jobset.trainjob_status import TrainJobOutcome, is_finished
 from trainway.json_types import Json
@@ -22,14 +23,7 @@ from trainway.kube.store import Store
 from trainway.kube.webhook_failure import webhook_failure
 from trainway.operator.caches import BY_TRAINJOB, runtime_key
 from trainway.operator.context import Context
-from trainway.operator.trainjobs.annotations import (
-    BUILD_ERROR,
-    HANG_REPORTED,
-    HANG_TIMEOUT,
-    TTL,
-    annotation,
-    seconds,
-)
+from trainway.operator.trainjobs.annotations import annotation, seconds
 from trainway.operator.trainjobs.build_error import REASON, BuildError, event_message, shortened
 from trainway.operator.trainjobs.hang import hang
 from trainway.operator.trainjobs.measures import Quantity, measure, next_measure
@@ -230,7 +224,7 @@ class Reconciler:
 
     def _warn(self, look: _Look) -> None:
         """Tell once of settings that cannot be used."""
-        for name, least in ((TTL, 0), (HANG_TIMEOUT, 1)):
+        for name, least in ((TTL_SECONDS, 0), (HANG_TIMEOUT, 1)):
             problem = seconds(look.job, name, least).problem
             if problem and problem not in look.note.warned:
                 look.note.warned.add(problem)

@@ -2,14 +2,15 @@
 
 from datetime import datetime, timedelta
 
+from trainway.jobset.labels import TTL_SECONDS
 from trainway.jobset.status import conditions_of, find_true, moment
 from trainway.json_types import Json
-from trainway.operator.trainjobs.annotations import TTL, seconds
+from trainway.operator.trainjobs.annotations import seconds
 
 
 def time_to_live(job: Json, now: datetime) -> timedelta | None:
     """How long the TrainJob still has, zero if it is to go now; None: it stays."""
-    kept = seconds(job, TTL).duration
+    kept = seconds(job, TTL_SECONDS).duration
     finished = finish_time(job)
     if kept is None or finished is None:
         return None

@@ -3,8 +3,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from trainway.jobset.labels import TTL_SECONDS
 from trainway.json_types import Json
-from trainway.operator.trainjobs.annotations import TTL
 from trainway.operator.trainjobs.ttl import time_to_live
 
 NOW = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
@@ -36,7 +36,7 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_how_long_a_finished_job_is_kept(case: Case) -> None:
-    metadata = {"annotations": {TTL: case.ttl}}
+    metadata = {"annotations": {TTL_SECONDS: case.ttl}}
     job = {"metadata": metadata, "status": {"conditions": case.conditions}}
     expected = None if case.expected is None else timedelta(seconds=case.expected)
     assert time_to_live(job, NOW) == expected

@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 
 from trainway.api.kinds import KINDS
+from trainway.jobset.labels import ANCESTOR_STEP
 from trainway.json_types import Json
 from trainway.operator.webhooks.review import Question
 from trainway.schema.defaulting import with_defaults
@@ -53,7 +54,7 @@ def runtime(kind: str = "ClusterTrainingRuntime", **more: Any) -> Json:
     job = {
         "name": "node",
         "template": {
-            "metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}},
+            "metadata": {"labels": {ANCESTOR_STEP: "trainer"}},
             "spec": {"template": pod},
         },
     }

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from trainway.errors import NotFoundError, TrainwayError
+from trainway.jobset.labels import FRAMEWORK
 from trainway.json_types import Json
 from trainway.sdk.kubeflow import views
 from trainway.sdk.kubeflow.adoption import adopted
@@ -141,7 +142,7 @@ class TrainerClient:
         labelled = [
             manifest
             for manifest in manifests
-            if views.FRAMEWORK_LABEL in (manifest["metadata"].get("labels") or {})
+            if FRAMEWORK in (manifest["metadata"].get("labels") or {})
         ]
         return [views.runtime_of(manifest) for manifest in labelled]
 

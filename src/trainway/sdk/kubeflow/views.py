@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Final
 
+from trainway.jobset.labels import ANCESTOR_STEP, FRAMEWORK
 from trainway.json_types import Json
 from trainway.sdk.kubeflow.types.types import (
     UNKNOWN,
@@ -37,8 +38,6 @@ STATUS_OF_PHASE: Final[Mapping[str, str]] = {
     "Cancelled": FAILED,
 }
 
-FRAMEWORK_LABEL: Final = "trainer.kubeflow.org/framework"
-_ANCESTOR_LABEL: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
 _TORCHTUNE: Final = "torchtune"
 _LAUNCHER: Final = "launcher"
 _NODE: Final = "node"
@@ -54,10 +53,10 @@ _DEVICES: Final = {
 def runtime_of(manifest: Json) -> Runtime:
     """A training runtime."""
     name = manifest["metadata"]["name"]
-    framework = (manifest["metadata"].get("labels") or {}).get(FRAMEWORK_LABEL)
+    framework = (manifest["metadata"].get("labels") or {}).get(FRAMEWORK)
     container = _trainer_container(manifest)
     if framework is None or container is None:
-        missing = f"label {FRAMEWORK_LABEL}" if framework is None else "trainer container"
+        missing = f"label {FRAMEWORK}" if framework is None else "trainer container"
         raise RuntimeError(f"the runtime {name} has no {missing}")
     policy = manifest["spec"].get("mlPolicy") or {}
     is_builtin = framework == _TORCHTUNE
@@ -202,7 +201,7 @@ def _trainer_container(manifest: Json) -> Json | None:
     for role in manifest["spec"]["template"]["spec"]["replicatedJobs"]:
         template = role["template"]
         labels = (template.get("metadata") or {}).get("labels") or {}
-        if _ANCESTOR_LABEL in labels:
+        if ANCESTOR_STEP in labels:
             containers = template["spec"]["template"]["spec"]["containers"]
             found = [container for container in containers if container["name"] == _NODE]
             if found:

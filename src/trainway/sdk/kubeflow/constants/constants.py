@@ -6,6 +6,8 @@ The commands that upstream's client puts into a TrainJob are not here: ours make
 import os
 from typing import Final
 
+from trainway.jobset import labels
+
 GROUP: Final = "trainer.kubeflow.org"
 VERSION: Final = "v1alpha1"
 API_VERSION: Final = f"{GROUP}/{VERSION}"
@@ -21,11 +23,11 @@ TRAINJOB_FAILED: Final = "Failed"
 POD_PENDING: Final = "Pending"
 POD_SUCCEEDED: Final = "Succeeded"
 
-TRAINJOB_ANCESTOR_LABEL: Final = f"{GROUP}/trainjob-ancestor-step"
-RUNTIME_FRAMEWORK_LABEL: Final = f"{GROUP}/framework"
-JOBSET_NAME_LABEL: Final = "jobset.sigs.k8s.io/jobset-name"
-JOBSET_RJOB_NAME_LABEL: Final = "jobset.sigs.k8s.io/replicatedjob-name"
-JOB_INDEX_LABEL: Final = "batch.kubernetes.io/job-completion-index"
+TRAINJOB_ANCESTOR_LABEL: Final = labels.ANCESTOR_STEP
+RUNTIME_FRAMEWORK_LABEL: Final = labels.FRAMEWORK
+JOBSET_NAME_LABEL: Final = labels.JOBSET_NAME
+JOBSET_RJOB_NAME_LABEL: Final = labels.REPLICATED_JOB_NAME
+JOB_INDEX_LABEL: Final = labels.COMPLETION_INDEX
 
 DATASET_INITIALIZER: Final = "dataset-initializer"
 MODEL_INITIALIZER: Final = "model-initializer"
