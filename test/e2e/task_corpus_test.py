@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from trainway.api.task import config, resources, service, storage, task, volume
 from trainway.api.task.scalar import resolve
-from trainway.api.task.shape import Either, Items, Record, Shape, Table
 from trainway.api.task.task_file import parse, serialise
 from trainway.api.yaml_composer import compose
 from trainway.cli.app import app
+from trainway.schema.shape import Either, Items, Record, Shape, Table
 
 CORPUS = Path(__file__).parent / "task_corpus"
 STATUS = {"valid": 0, "invalid": 1, "unreadable": 2}

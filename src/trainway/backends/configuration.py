@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Final
 
 from trainway.api.manifest import parse_manifests
-from trainway.api.task.shape import Record, check
 from trainway.backends import pod_limit
 from trainway.backends.logs import limit
 from trainway.backends.slurm import clusters, login_retention
@@ -17,6 +16,7 @@ from trainway.backends.ssh import pools
 from trainway.errors import InvalidError, ManifestError, TrainwayError, UnreadableError
 from trainway.json_types import Json
 from trainway.schema.field import FieldError
+from trainway.schema.shape import Record, check
 
 FILE: Final = "config.yaml"
 _LIMITS: Final = Record({"pods_per_job": pod_limit.SHAPE, "logs_per_job": limit.SHAPE})

@@ -10,10 +10,10 @@ room for more says so in `config.yaml`:
 from pathlib import Path
 from typing import Final
 
-from trainway.api.task.shape import Number
 from trainway.compiler.host_list import MOST_HOSTS
 from trainway.jobset.model import ReplicatedJob, replicated_jobs
 from trainway.json_types import Json
+from trainway.schema.shape import Number
 
 DEFAULT: Final = 1_000
 FIELD: Final = "limits.pods_per_job"

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from trainway.api.task.shape import Either, Items, Number, Table, Text, step
 from trainway.schema.field import FieldError, Path, invalid
+from trainway.schema.shape import Either, Items, Number, Table, Text, step
 
 _COUNT: Final = r"[0-9]{1,6}(?:\.[0-9]{1,6})?"
 _ONE: Final = re.compile(

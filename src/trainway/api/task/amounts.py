@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
-from trainway.api.task.shape import Either, Items, Number, Text
+from trainway.schema.shape import Either, Items, Number, Text
 
 _UNITS: Final = {"k": 1 / 2**20, "m": 1 / 2**10, "g": 1, "t": 2**10, "p": 2**20}
 """In GB, which are powers of 2^10 here."""

@@ -7,7 +7,7 @@ import pytest
 
 from trainway.api.task import amounts
 from trainway.api.task.amounts import Amount
-from trainway.api.task.shape import Shape, check
+from trainway.schema.shape import Shape, check
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from trainway.api.task.amounts import MINUTES, minutes
-from trainway.api.task.shape import COUNT, FLAG, TEXT, Either, Record, Word
+from trainway.schema.shape import COUNT, FLAG, TEXT, Either, Record, Word
 
 DEFAULT_MINUTES: Final = 5
 """Of `autostop: true`, as documented; SkyPilot's code gives 0."""

@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 from typing import Final
 
-from trainway.api.task.shape import (
+from trainway.json_types import Json
+from trainway.schema.field import FieldError, Path, invalid
+from trainway.schema.shape import (
     FLAG,
     POSITIVE,
     TEXT,
@@ -17,8 +19,6 @@ from trainway.api.task.shape import (
     Word,
     check,
 )
-from trainway.json_types import Json
-from trainway.schema.field import FieldError, Path, invalid
 
 _ANY: Final = Anything()
 _OBJECT: Final = Table(_ANY, nullable=True, says="an object")

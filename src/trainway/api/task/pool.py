@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Final
 
-from trainway.api.task.shape import COUNT, POSITIVE, Number, Record
 from trainway.json_types import Json
 from trainway.schema.field import FieldError, Path, invalid, required
+from trainway.schema.shape import COUNT, POSITIVE, Number, Record
 
 SHAPE: Final = Record(
     {

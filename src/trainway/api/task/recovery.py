@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from trainway.api.task.shape import COUNT, Either, Items, Number, Record, Word
+from trainway.schema.shape import COUNT, Either, Items, Number, Record, Word
 
 _EXIT_CODE: Final = Number(whole=True, least=0, most=255)
 _STRATEGIES: Final = ("FAILOVER", "EAGER_NEXT_REGION")

@@ -10,7 +10,9 @@ from trainway.api.task.amounts import Amount
 from trainway.api.task.autostop import SHAPE as AUTOSTOP
 from trainway.api.task.infra import Infra
 from trainway.api.task.recovery import SHAPE as RECOVERY
-from trainway.api.task.shape import (
+from trainway.json_types import Json
+from trainway.schema.field import FieldError, Path, forbidden, invalid
+from trainway.schema.shape import (
     FLAG,
     TEXT,
     Either,
@@ -24,8 +26,6 @@ from trainway.api.task.shape import (
     check,
     exclusive,
 )
-from trainway.json_types import Json
-from trainway.schema.field import FieldError, Path, forbidden, invalid
 
 DISK_TIERS: Final = ("low", "medium", "high", "ultra", "best")
 DEFAULT_DISK: Final = 256

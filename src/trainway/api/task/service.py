@@ -5,7 +5,9 @@ from typing import Final
 
 from trainway.api.task.accelerators import parse as parse_accelerator
 from trainway.api.task.amounts import PORTS, port_ranges
-from trainway.api.task.shape import (
+from trainway.json_types import Json
+from trainway.schema.field import FieldError, Path, invalid, required
+from trainway.schema.shape import (
     COUNT,
     FLAG,
     TEXT,
@@ -18,8 +20,6 @@ from trainway.api.task.shape import (
     Word,
     exclusive,
 )
-from trainway.json_types import Json
-from trainway.schema.field import FieldError, Path, invalid, required
 
 _PATH: Final = Text(r"/.*", "a path must start with /")
 _TIME: Final = Number()

@@ -7,7 +7,9 @@ from typing import Any, Final
 
 from trainway.api.task.amounts import SIZE
 from trainway.api.task.resources import DISK_TIERS
-from trainway.api.task.shape import (
+from trainway.json_types import Json
+from trainway.schema.field import FieldError, Path, forbidden, invalid, required
+from trainway.schema.shape import (
     COUNT,
     FLAG,
     TEXT,
@@ -18,8 +20,6 @@ from trainway.api.task.shape import (
     Word,
     step,
 )
-from trainway.json_types import Json
-from trainway.schema.field import FieldError, Path, forbidden, invalid, required
 
 WORKDIR: Final = "~/sky_workdir"
 STORES: Final = (

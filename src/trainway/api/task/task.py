@@ -8,7 +8,12 @@ from typing import Final
 from trainway.api.task import config, pool, recovery, resources, service, storage, variables, volume
 from trainway.api.task.recovery import Recovery
 from trainway.api.task.resources import Resources
-from trainway.api.task.shape import (
+from trainway.api.task.storage import FileMount
+from trainway.api.task.variables import Overrides
+from trainway.api.task.volume import VolumeMount
+from trainway.json_types import Json
+from trainway.schema.field import ErrorType, FieldError, Path, invalid
+from trainway.schema.shape import (
     FLAG,
     TEXT,
     Anything,
@@ -22,11 +27,6 @@ from trainway.api.task.shape import (
     check,
     exclusive,
 )
-from trainway.api.task.storage import FileMount
-from trainway.api.task.variables import Overrides
-from trainway.api.task.volume import VolumeMount
-from trainway.json_types import Json
-from trainway.schema.field import ErrorType, FieldError, Path, invalid
 
 NAME: Final = Text(
     r"[a-zA-Z0-9]+(?:[._-]{1,2}[a-zA-Z0-9]+)*",

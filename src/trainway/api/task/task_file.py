@@ -9,12 +9,12 @@ import yaml
 
 from trainway.api.document import Place, Places, place_text
 from trainway.api.task import amounts, scalar, task, volume
-from trainway.api.task.shape import FLAG, TEXT, Either, Items, Record, Table, Word, check
 from trainway.api.task.task import Task
 from trainway.api.task.variables import Overrides
 from trainway.api.yaml_composer import compose
 from trainway.json_types import Json
 from trainway.schema.field import FieldError, duplicate, invalid, required
+from trainway.schema.shape import FLAG, TEXT, Either, Items, Record, Table, Word, check
 from trainway.schema.validation import closest
 
 SERIAL: Final = "serial"

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from trainway.api.task.shape import step
 from trainway.errors import UsageError
 from trainway.json_types import Json
 from trainway.schema.field import ErrorType, FieldError, Path, forbidden, required
+from trainway.schema.shape import step
 
 NAME: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*", re.ASCII)
 SUBSTITUTED: Final = ("file_mounts", "service", "workdir", "volumes")

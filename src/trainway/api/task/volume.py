@@ -6,7 +6,9 @@ from typing import Any, Final
 
 from trainway.api.task import infra
 from trainway.api.task.amounts import SIZE, gigabytes
-from trainway.api.task.shape import (
+from trainway.json_types import Json
+from trainway.schema.field import FieldError, Path, forbidden, invalid, required
+from trainway.schema.shape import (
     FLAG,
     TEXT,
     Either,
@@ -18,8 +20,6 @@ from trainway.api.task.shape import (
     check,
     step,
 )
-from trainway.json_types import Json
-from trainway.schema.field import FieldError, Path, forbidden, invalid, required
 
 TYPES: Final = ("k8s-pvc", "k8s-hostpath", "runpod-network-volume")
 ACCESS_MODES: Final = ("ReadWriteOnce", "ReadWriteOncePod", "ReadWriteMany", "ReadOnlyMany")

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from trainway.agent.base.log_limit import DEFAULT
-from trainway.api.task.shape import TEXT, Either, Number
 from trainway.jobset.quantity import InvalidQuantityError, Quantity
 from trainway.schema.field import FieldError, Path, invalid
+from trainway.schema.shape import TEXT, Either, Number
 
 SHAPE: Final = Either((TEXT, Number(above=0)))
 _NAME: Final = "logs_per_job"

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from trainway.agent.slurm.relay.login import HOME
 from trainway.agent.transfer.ssh_command import shell_path
-from trainway.api.task.shape import TEXT, Anything, Flag, Record, Table, Text, Word, check, step
 from trainway.backends.masking import is_confidential
 from trainway.backends.slurm import options
 from trainway.backends.slurm.options import Value
@@ -19,6 +18,7 @@ from trainway.backends.ssh import login_fields
 from trainway.backends.ssh.client_config import words_of
 from trainway.json_types import Json
 from trainway.schema.field import FieldError, Path, invalid
+from trainway.schema.shape import TEXT, Anything, Flag, Record, Table, Text, Word, check, step
 
 PYXIS: Final = "pyxis"
 APPTAINER: Final = "apptainer"

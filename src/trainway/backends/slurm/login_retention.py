@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from trainway.api.task.shape import TEXT, Either, Number, Record
 from trainway.backends.job_threads import job_threads
 from trainway.backends.local.jobdir import JobDir, write_private
 from trainway.backends.ssh.login_fields import COPY
@@ -25,6 +24,7 @@ from trainway.jobset.quantity import InvalidQuantityError, Quantity
 from trainway.json_types import Json
 from trainway.schema.field import FieldError, invalid
 from trainway.schema.field import Path as FieldPath
+from trainway.schema.shape import TEXT, Either, Number, Record
 
 MARK: Final = "fetched"
 """In a job's directory here: the cluster whose login node has a folder that is not needed."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from trainway.api.task.shape import TEXT, Either, Items, Number, Shape, Table, Text, Word
+from trainway.schema.shape import TEXT, Either, Items, Number, Shape, Table, Text, Word
 
 COPY: Final = "copy"
 KEEP: Final = "keep"

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from trainway.api.task.shape import TEXT, Either, Items, Number, Record, Table, Text, check, step
 from trainway.backends.ssh import login_fields
 from trainway.jobset.quantity import InvalidQuantityError, Quantity
 from trainway.schema.field import FieldError, Path, duplicate, invalid
+from trainway.schema.shape import TEXT, Either, Items, Number, Record, Table, Text, check, step
 
 _AMOUNT: Final = Either((TEXT, Number(above=0)))
 _HOST: Final = Record(
