@@ -5,6 +5,8 @@ report. `FieldError` prints as `spec.trainer.numNodes: Invalid value: -1: must b
 """
 
 import json
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
@@ -27,6 +29,7 @@ ABSENT: Final[Any] = _Absent()
 """Stands for a value that is not there, where None would be a value."""
 
 _LONGEST_VALUE = 120
+_IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class ErrorType(StrEnum):
@@ -53,6 +56,11 @@ _WITHOUT_VALUE = frozenset(
         ErrorType.INTERNAL,
     }
 )
+
+
+def key_step(name: str) -> Step:
+    """The key of a map as a step of a path; one that looks like a field is shown like a field."""
+    return name if _IDENTIFIER.fullmatch(name) else (name,)
 
 
 def path_text(path: Path) -> str:
@@ -110,6 +118,21 @@ def not_supported(path: Path, value: Any, supported: tuple[Any, ...]) -> FieldEr
     """The value is none of those that are allowed."""
     choices = ", ".join(json.dumps(choice) for choice in supported)
     return FieldError(path, ErrorType.NOT_SUPPORTED, f"supported values: {choices}", value)
+
+
+def out_of_limits(
+    path: Path, value: float, least: float | None, most: float | None
+) -> Iterator[FieldError]:
+    """The number is too small, or too large."""
+    if least is not None and value < least:
+        yield invalid(path, value, f"must be greater than or equal to {least}")
+    if most is not None and value > most:
+        yield invalid(path, value, f"must be less than or equal to {most}")
+
+
+def too_many(path: Path, most: int) -> FieldError:
+    """The list is too long."""
+    return FieldError(path, ErrorType.TOO_MANY, f"must have at most {most} items")
 
 
 def duplicate(path: Path, value: Any) -> FieldError:

@@ -1,8 +1,11 @@
-"""The vocabulary in which the structure of a task is written down.
+"""The vocabulary in which the structure of tasks and of our settings is written down.
 
-A shape says what one value may be and gives the errors of one that is not so. Unlike the schema of
-a custom resource it knows values of several types (`COUNT`, `"COUNT+"` or an object) and words in
-any case. No error shows a value that may be a secret.
+A shape says what one value may be and gives the errors of one that is not so. It stands beside
+structural schemas (`structural`, `validation`), which are those of custom resources: they are
+published as CRDs and can be no more than Kubernetes lets them be, while a shape knows values of
+several types (`COUNT`, `"COUNT+"` or an object), words in any case, and fields that there were
+once. To express one by the other would take a second language inside either. What both say of a
+value they say with the same functions (`field`). No error shows a value that may be a secret.
 """
 
 import re
@@ -16,12 +19,13 @@ from trainway.schema.field import (
     Path,
     forbidden,
     invalid,
+    key_step,
     not_supported,
+    out_of_limits,
     required,
+    too_many,
 )
 from trainway.schema.validation import unknown_field
-
-_IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class Shape(Protocol):
@@ -47,11 +51,6 @@ def check(shape: Shape, value: Any, path: Path) -> Iterator[FieldError]:
         yield from shape.errors(value, path)
     else:
         yield invalid(path, value, f"must be {shape.says}")
-
-
-def step(name: str) -> str | tuple[str]:
-    """A key as a step of a path."""
-    return name if _IDENTIFIER.fullmatch(name) else (name,)
 
 
 @dataclass(frozen=True)
@@ -146,10 +145,7 @@ class Number:
         """It is out of its limits."""
         if self.above is not None and value <= self.above:
             yield invalid(path, value, f"must be greater than {self.above}")
-        if self.least is not None and value < self.least:
-            yield invalid(path, value, f"must be greater than or equal to {self.least}")
-        if self.most is not None and value > self.most:
-            yield invalid(path, value, f"must be less than or equal to {self.most}")
+        yield from out_of_limits(path, value, self.least, self.most)
 
 
 @dataclass(frozen=True)
@@ -191,8 +187,7 @@ class Items:
         if len(value) < self.least:
             yield invalid(path, list(value), f"should have at least {self.least} items")
         if self.most is not None and len(value) > self.most:
-            detail = f"must have at most {self.most} items"
-            yield FieldError(path, ErrorType.TOO_MANY, detail)
+            yield too_many(path, self.most)
         for index, item in enumerate(value):
             yield from check(self.item, item, (*path, index))
 
@@ -220,9 +215,9 @@ class Table:
         for name, item in value.items():
             if self.key and not re.fullmatch(self.key, name, re.ASCII):
                 detail = f"each name must match '{self.key}'"
-                yield FieldError((*path, step(name)), ErrorType.FORBIDDEN, detail)
+                yield FieldError((*path, key_step(name)), ErrorType.FORBIDDEN, detail)
             if not (item is None and self.nullable):
-                yield from check(self.value, item, (*path, step(name)))
+                yield from check(self.value, item, (*path, key_step(name)))
 
 
 @dataclass(frozen=True)
@@ -249,7 +244,7 @@ class Record:
                 if item is not None:
                     yield from check(inner, item, (*path, name))
             elif name in self.removed:
-                yield FieldError((*path, step(name)), ErrorType.UNKNOWN, self.removed[name])
+                yield FieldError((*path, key_step(name)), ErrorType.UNKNOWN, self.removed[name])
             elif name not in self.keeps:
                 yield unknown_field((*path, name), self.fields)
         for name in self.needs:

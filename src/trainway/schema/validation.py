@@ -20,8 +20,11 @@ from trainway.schema.field import (
     Path,
     duplicate,
     invalid,
+    key_step,
     not_supported,
+    out_of_limits,
     required,
+    too_many,
 )
 from trainway.schema.structural import Schema
 
@@ -150,9 +153,8 @@ class _Walk:
         others = [name for name in value if name not in schema.properties]
         if schema.additional is not None:
             for name in others:
-                step = name if name.isidentifier() else (name,)
                 old = former.get(name, ABSENT)
-                self.value(schema.additional, value[name], old, (*path, step))
+                self.value(schema.additional, value[name], old, (*path, key_step(name)))
         elif schema.type == "object" and not schema.preserve_unknown:
             for name in others:
                 self._unknown(schema, (*path, name))
@@ -166,8 +168,7 @@ class _Walk:
 
     def _list(self, schema: Schema, value: list[Any], old: Any, path: Path) -> None:
         if schema.max_items is not None and len(value) > schema.max_items:
-            detail = f"must have at most {schema.max_items} items"
-            self.errors.append(FieldError(path, ErrorType.TOO_MANY, detail))
+            self.errors.append(too_many(path, schema.max_items))
         if schema.min_items is not None and len(value) < schema.min_items:
             detail = f"should have at least {schema.min_items} items"
             self.errors.append(invalid(path, len(value), detail))
@@ -245,7 +246,4 @@ def _number_errors(schema: Schema, value: float, path: Path) -> Iterator[FieldEr
     low, high = _INT_RANGE.get(schema.format, (None, None))
     if low is not None and high is not None and not low <= value <= high:
         yield invalid(path, value, f"must be a number that fits {schema.format}")
-    if schema.minimum is not None and value < schema.minimum:
-        yield invalid(path, value, f"must be greater than or equal to {schema.minimum}")
-    if schema.maximum is not None and value > schema.maximum:
-        yield invalid(path, value, f"must be less than or equal to {schema.maximum}")
+    yield from out_of_limits(path, value, schema.minimum, schema.maximum)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from trainway.schema.field import FieldError, Path, invalid
-from trainway.schema.shape import Either, Items, Number, Table, Text, step
+from trainway.schema.field import FieldError, Path, invalid, key_step
+from trainway.schema.shape import Either, Items, Number, Table, Text
 
 _COUNT: Final = r"[0-9]{1,6}(?:\.[0-9]{1,6})?"
 _ONE: Final = re.compile(
@@ -94,7 +94,7 @@ def errors(value: Any, path: Path) -> Iterator[FieldError]:
     elif isinstance(value, list):
         named = [((*path, index), item) for index, item in enumerate(value)]
     else:
-        named = [((*path, step(name)), name) for name in value]
+        named = [((*path, key_step(name)), name) for name in value]
     for place, text in named:
         try:
             parse(text)
@@ -103,4 +103,4 @@ def errors(value: Any, path: Path) -> Iterator[FieldError]:
     if isinstance(value, dict):
         for name, count in value.items():
             if count is not None and ":" in name.split("GB")[-1]:
-                yield invalid((*path, step(name)), name, "the name already has a count")
+                yield invalid((*path, key_step(name)), name, "the name already has a count")

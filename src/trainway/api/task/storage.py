@@ -8,7 +8,7 @@ from typing import Any, Final
 from trainway.api.task.amounts import SIZE
 from trainway.api.task.resources import DISK_TIERS
 from trainway.json_types import Json
-from trainway.schema.field import FieldError, Path, forbidden, invalid, required
+from trainway.schema.field import FieldError, Path, forbidden, invalid, key_step, required
 from trainway.schema.shape import (
     COUNT,
     FLAG,
@@ -18,7 +18,6 @@ from trainway.schema.shape import (
     Record,
     Table,
     Word,
-    step,
 )
 
 WORKDIR: Final = "~/sky_workdir"
@@ -94,7 +93,7 @@ def is_uri(text: str) -> bool:
 def errors(data: Json, path: Path, *, has_workdir: bool) -> Iterator[FieldError]:
     """Everything that is wrong with file_mounts whose structure is right."""
     for target, source in data.items():
-        place = (*path, step(target))
+        place = (*path, key_step(target))
         if not target:
             yield forbidden(place, "the path is empty")
         elif target.endswith("/"):

@@ -10,8 +10,7 @@ from typing import Any, Final
 
 from trainway.errors import UsageError
 from trainway.json_types import Json
-from trainway.schema.field import ErrorType, FieldError, Path, forbidden, required
-from trainway.schema.shape import step
+from trainway.schema.field import ErrorType, FieldError, Path, forbidden, key_step, required
 
 NAME: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*", re.ASCII)
 SUBSTITUTED: Final = ("file_mounts", "service", "workdir", "volumes")
@@ -92,7 +91,7 @@ def _list_errors(value: list[Any]) -> Iterator[FieldError]:
 def _map_errors(value: Json, path: Path) -> Iterator[FieldError]:
     section = path[0]
     for name, item in value.items():
-        place = (*path, step(name))
+        place = (*path, key_step(name))
         if not NAME.fullmatch(name):
             yield forbidden(place, "the name of a variable may contain only letters, digits and _")
         if item is None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from trainway.api.task import infra
 from trainway.api.task.amounts import SIZE, gigabytes
 from trainway.json_types import Json
-from trainway.schema.field import FieldError, Path, forbidden, invalid, required
+from trainway.schema.field import FieldError, Path, forbidden, invalid, key_step, required
 from trainway.schema.shape import (
     FLAG,
     TEXT,
@@ -18,7 +18,6 @@ from trainway.schema.shape import (
     Text,
     Word,
     check,
-    step,
 )
 
 TYPES: Final = ("k8s-pvc", "k8s-hostpath", "runpod-network-volume")
@@ -81,7 +80,7 @@ class VolumeMount:
 def errors(data: Json, path: Path, num_nodes: int) -> Iterator[FieldError]:
     """Everything that is wrong with volumes whose structure is right."""
     for target, value in data.items():
-        place = (*path, step(target))
+        place = (*path, key_step(target))
         if not target.startswith(("/", "~")):
             yield forbidden(place, "a volume must be mounted at an absolute path")
         if isinstance(value, str):

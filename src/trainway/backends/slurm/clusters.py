@@ -17,8 +17,8 @@ from trainway.backends.slurm.options import Value
 from trainway.backends.ssh import login_fields
 from trainway.backends.ssh.client_config import words_of
 from trainway.json_types import Json
-from trainway.schema.field import FieldError, Path, invalid
-from trainway.schema.shape import TEXT, Anything, Flag, Record, Table, Text, Word, check, step
+from trainway.schema.field import FieldError, Path, invalid, key_step
+from trainway.schema.shape import TEXT, Anything, Flag, Record, Table, Text, Word, check
 
 PYXIS: Final = "pyxis"
 APPTAINER: Final = "apptainer"
@@ -137,11 +137,11 @@ def errors(data: Mapping[str, Any], path: Path) -> Iterator[FieldError]:
     if found:
         return
     for name, cluster in data.items():
-        place = (*path, step(name), "sbatch_options")
+        place = (*path, key_step(name), "sbatch_options")
         given = (cluster or {}).get("sbatch_options") or {}
         for text in options.errors(given):
             key, _, said = text.partition(": ")
-            yield invalid((*place, step(key)), given.get(key), said)
+            yield invalid((*place, key_step(key)), given.get(key), said)
 
 
 def clusters_of(data: Mapping[str, Any], home: str) -> dict[str, ConfiguredCluster]:

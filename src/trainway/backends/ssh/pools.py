@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from trainway.backends.ssh import login_fields
 from trainway.jobset.quantity import InvalidQuantityError, Quantity
-from trainway.schema.field import FieldError, Path, duplicate, invalid
-from trainway.schema.shape import TEXT, Either, Items, Number, Record, Table, Text, check, step
+from trainway.schema.field import FieldError, Path, duplicate, invalid, key_step
+from trainway.schema.shape import TEXT, Either, Items, Number, Record, Table, Text, check
 
 _AMOUNT: Final = Either((TEXT, Number(above=0)))
 _HOST: Final = Record(
@@ -84,7 +84,7 @@ def errors(data: Mapping[str, Any], path: Path) -> Iterator[FieldError]:
     if found:
         return
     for name, pool in data.items():
-        yield from _host_errors(pool["hosts"], (*path, step(name), "hosts"))
+        yield from _host_errors(pool["hosts"], (*path, key_step(name), "hosts"))
 
 
 def pools_of(data: Mapping[str, Any], home: str) -> dict[str, HostPool]:
