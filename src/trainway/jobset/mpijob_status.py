@@ -11,7 +11,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from trainway.jobset.status import conditions_of, find_condition, find_true, timestamp
+from trainway.jobset.status import (
+    conditions_of,
+    find_condition,
+    find_true,
+    timestamp,
+    with_transition,
+)
 from trainway.json_types import Json
 
 _MAX_MESSAGE = 1024
@@ -103,15 +109,9 @@ def set_condition(conditions: list[Json], condition: Json, now: datetime) -> lis
     runs, and Running says so with the reason and times it had.
     """
     former = find_condition(conditions, condition["type"])
-    same_status = former is not None and former.get("status") == condition["status"]
-    if former is not None and same_status and former.get("reason") == condition["reason"]:
+    if former is not None and all(former.get(k) == condition[k] for k in ("status", "reason")):
         return conditions
-    since = former.get("lastTransitionTime") if former is not None and same_status else None
-    changed = {
-        **condition,
-        "lastUpdateTime": timestamp(now),
-        "lastTransitionTime": since or timestamp(now),
-    }
+    changed = with_transition({**condition, "lastUpdateTime": timestamp(now)}, former, now)
     over = ("Running", "Failed") if condition["type"] in ("Succeeded", "Failed") else ()
     kept = [
         {**item, "status": "False"} if item["type"] in over else item

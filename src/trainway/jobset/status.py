@@ -1,7 +1,9 @@
 """What the status of a TrainJob and that of an MPIJob have in common: conditions and times.
 
-Each kind has its own rules for setting a condition; they are in `trainjob_status` and
-`mpijob_status`.
+`set_condition` has the rule of Kubernetes. Two others stand apart on purpose, since clusters differ
+in just that, and recorded cases prove it: MPI Operator moves what has changed to the end and keeps
+a message while the reason stays (`mpijob_status`), and JobSet never adds a condition that does not
+hold (`agent/conditions.py`, which agents can import).
 """
 
 from collections.abc import Iterable, Mapping
@@ -35,3 +37,25 @@ def find_true(conditions: Iterable[Json], type_: str) -> Json | None:
     """The condition of that type, if it holds."""
     found = find_condition(conditions, type_)
     return found if found is not None and found.get("status") == "True" else None
+
+
+def with_transition(condition: Json, former: Json | None, now: datetime) -> Json:
+    """The condition with the time of its last transition.
+
+    That time is kept while the status stays the same. Otherwise it is the one that the condition
+    brings, or now.
+    """
+    if former is not None and former.get("status") == condition["status"]:
+        since = former.get("lastTransitionTime")
+    else:
+        since = condition.get("lastTransitionTime")
+    return {**condition, "lastTransitionTime": since or timestamp(now)}
+
+
+def set_condition(conditions: list[Json], condition: Json, now: datetime) -> list[Json]:
+    """The conditions with this one in the place of the one of the same type, or at the end."""
+    former = find_condition(conditions, condition["type"])
+    changed = with_transition(condition, former, now)
+    if former is None:
+        return [*conditions, changed]
+    return [changed if item is former else item for item in conditions]

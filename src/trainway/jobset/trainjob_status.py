@@ -12,7 +12,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from trainway.jobset.status import conditions_of, find_condition, find_true, moment, timestamp
+from trainway.jobset.status import (
+    conditions_of,
+    find_condition,
+    find_true,
+    moment,
+    set_condition,
+)
 from trainway.json_types import Json
 
 _COUNTS = ("ready", "succeeded", "failed", "active", "suspended")
@@ -72,23 +78,6 @@ def unsupported_runtime_status(previous: Mapping[str, Any], runtime: str, now: d
     failed = _condition("Failed", "TrainingRuntimeNotSupported", message)
     status["conditions"] = set_condition(status.get("conditions") or [], failed, now)
     return status
-
-
-def set_condition(conditions: list[Json], condition: Json, now: datetime) -> list[Json]:
-    """The conditions with this one in the place of the one of the same type, or at the end.
-
-    The time of the last transition is kept while the condition's status stays the same. Otherwise
-    it is that of the given condition, or now.
-    """
-    former = find_condition(conditions, condition["type"])
-    if former is not None and former.get("status") == condition["status"]:
-        since = former.get("lastTransitionTime")
-    else:
-        since = condition.get("lastTransitionTime")
-    changed = {**condition, "lastTransitionTime": since or timestamp(now)}
-    if former is None:
-        return [*conditions, changed]
-    return [changed if item is former else item for item in conditions]
 
 
 def is_finished(conditions: list[Json]) -> bool:

@@ -4,11 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from trainway.jobset.status import timestamp
+from trainway.jobset.status import set_condition, timestamp
 from trainway.jobset.trainjob_status import (
     TrainJobFacts,
     TrainJobOutcome,
-    set_condition,
     trainjob_status,
     unsupported_runtime_status,
 )

@@ -18,6 +18,7 @@ from trainway.jobset.labels import (
     REPLICATED_JOB_NAME,
     RESTART_ATTEMPT,
 )
+from trainway.jobset.status import find_condition
 from trainway.json_types import Json
 
 _NOTED: Final = (COMPLETION_INDEX, DEFAULT_CONTAINER)
@@ -194,6 +195,5 @@ def _reason(status: Json, disruption: Json) -> tuple[str, str]:
 
 def _condition(status: Json, kind: str, value: str) -> Json:
     """The condition that has that value; empty: there is none."""
-    conditions: list[Json] = status.get("conditions") or []
-    found = (item for item in conditions if (item["type"], item["status"]) == (kind, value))
-    return next(found, {})
+    found = find_condition(status.get("conditions") or (), kind) or {}
+    return found if found.get("status") == value else {}

@@ -12,7 +12,7 @@ from typing import Any, Final
 from trainway.backends.kubernetes.events import object_of, time_of
 from trainway.backends.kubernetes.unschedulable import condensed
 from trainway.jobset.labels import KUEUE_QUEUE_NAME
-from trainway.jobset.status import find_true
+from trainway.jobset.status import find_condition, find_true
 from trainway.json_types import Json
 from trainway.kube.webhook_failure import webhook_failure
 
@@ -278,8 +278,7 @@ def _of_pod(pod: Mapping[str, Any], events: Iterable[Json]) -> list[Json]:
 
 
 def _condition(status: Json, type_: str) -> Json:
-    found = (item for item in status.get("conditions") or () if item["type"] == type_)
-    return next(found, {})
+    return find_condition(status.get("conditions") or (), type_) or {}
 
 
 def _first_line(text: object) -> str:
