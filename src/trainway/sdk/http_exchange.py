@@ -1,7 +1,7 @@
 """HTTP/1.1 for one request and its answer, over a connection of its own.
 
-http.client does the same, but importing it takes longer than most commands take to run: it reads
-headers with the modules for e-mail, and loads TLS for connections without.
+http.client does the same, but importing it costs a sixth of the time that a command has: it reads
+headers with the modules for e-mail, and loads TLS for connections without. Decision 3 has figures.
 """
 
 import errno
