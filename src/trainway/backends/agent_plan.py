@@ -13,6 +13,7 @@ from typing import Final
 from trainway.agent.base.plan import VERSION
 from trainway.backends.base import Handle, Workload, as_json
 from trainway.backends.demand import demand_of
+from trainway.backends.handles import JobHandle
 from trainway.backends.masking import MASK, masked_object
 from trainway.compiler.workload import LAUNCHER
 from trainway.jobset.model import replicated_jobs
@@ -31,6 +32,11 @@ class AgentRequest:
     @property
     def handle(self) -> Handle:
         """How the job is found again, whatever becomes of the configuration."""
+        return dict(self.job_handle)
+
+    @property
+    def job_handle(self) -> JobHandle:
+        """The part of the handle that jobs of all agents have."""
         port = self.plan["network"]["port"]
         return {"id": self.plan["id"], "directory": str(self.directory), "port": port}
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from trainway.api.timeout import timeout_of
 from trainway.backends.base import Handle, Workload
+from trainway.backends.handles import KubernetesHandle
 from trainway.backends.kubernetes import files, plain_jobs, variables
 from trainway.backends.kubernetes.form import KUEUE_API, Form, Offer, choose
 from trainway.backends.kubernetes.infra import POD, Infra
@@ -78,7 +79,7 @@ def plan(workload: Workload, infra: Infra, offer: Offer, forced: str = "") -> Ku
             children = plain_jobs.jobs_of(jobset, workload.id)
     sealed = _Seal(workload.id, known.get("namespace") or workload.namespace)
     top = sealed(top)
-    handle = {
+    handle: KubernetesHandle = {
         "id": workload.id,
         "port": workload.port,
         "directory": "",
@@ -98,7 +99,7 @@ def plan(workload: Workload, infra: Infra, offer: Offer, forced: str = "") -> Ku
     if form is Form.SOURCE and top["kind"] == "TrainJob":
         handle["deadline"] = "operator"
     return KubernetesRequest(
-        handle=dict(known) or handle,
+        handle=dict(known) or dict(handle),
         companions=tuple(sealed(obj) for obj in companions if obj.get("kind") in _COMPANIONS),
         top=top,
         children=tuple(sealed(obj) for obj in children),

@@ -12,6 +12,7 @@ from trainway.backends import agent_plan
 from trainway.backends.agent_plan import AgentRequest, launcher_part, plan_of
 from trainway.backends.base import ArrayPlace, Handle, Isolation, Workload, isolation_of
 from trainway.backends.demand import demand_of
+from trainway.backends.handles import SlurmHandle
 from trainway.backends.masking import is_confidential
 from trainway.backends.node_sharing import launcher_works, one_per_node
 from trainway.backends.pod_demand import pod_demands
@@ -40,14 +41,15 @@ class SlurmRequest(AgentRequest):
     @property
     def handle(self) -> Handle:
         """Also where it went, and how Slurm knows it."""
-        return {
-            **super().handle,
+        made: SlurmHandle = {
+            **self.job_handle,
             "site": _site(self.cluster),
             "cluster": self.cluster.to_dict(),
             "outputs": self.cluster.outputs,
             "containers": self.tool,
             "mark": _mark(self.plan),
         }
+        return dict(made)
 
     def text(self) -> str:
         """The script, which holds nothing of Secrets: they stand in the plan."""

@@ -10,6 +10,7 @@ from pathlib import PurePath
 from trainway.backends import agent_plan
 from trainway.backends.agent_plan import AgentRequest, launcher_part, plan_of
 from trainway.backends.base import Handle, Workload
+from trainway.backends.handles import PoolHandle
 from trainway.backends.node_sharing import apart
 from trainway.backends.pod_demand import pod_demands
 from trainway.backends.ssh.sites import Site
@@ -25,13 +26,14 @@ class PoolRequest(AgentRequest):
     @property
     def handle(self) -> Handle:
         """Also where it went."""
-        return {
-            **super().handle,
+        made: PoolHandle = {
+            **self.job_handle,
             "site": self.site.name,
             "pool": self.site.pool,
             "queue": self.site.queue,
             "outputs": self.site.outputs,
         }
+        return dict(made)
 
 
 def site_of(handle: Handle) -> Site:
