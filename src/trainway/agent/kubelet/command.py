@@ -51,7 +51,7 @@ class Command:
         """The control group that limits it; empty: it has none of its own."""
 
 
-class Surroundings:
+class ExecContext:
     """What a child gets from the agent whatever it runs."""
 
     def __init__(self, stdio: tuple[int, int, int], status: int, files: tuple[int, int]) -> None:
@@ -73,29 +73,29 @@ def raise_file_limit() -> tuple[int, int]:
     return soft, hard
 
 
-def run_in_child(command: Command, surroundings: Surroundings) -> None:
+def run_in_child(command: Command, context: ExecContext) -> None:
     """Become the program; only ever returns by ending the process. All signals are blocked."""
     try:
         _reset_signals()
         os.setsid()
-        _die_with(surroundings.parent)
+        _die_with(context.parent)
         if command.group:
             control_group.enter(command.group)
-        for number, fd in enumerate(surroundings.stdio):
+        for number, fd in enumerate(context.stdio):
             os.dup2(fd, number)
-        resource.setrlimit(resource.RLIMIT_NOFILE, surroundings.files)
+        resource.setrlimit(resource.RLIMIT_NOFILE, context.files)
         os.umask(UMASK)
         if command.view is not None:
             mounts.enter(command.view)
             # Leaving a user namespace may have made the kernel forget it.
-            _die_with(surroundings.parent)
+            _die_with(context.parent)
         _change_directory(command.cwd)
         if command.function is not None:
-            os.close(surroundings.status)
+            os.close(context.status)
             os._exit(command.function())
         _execute(command)
     except (OSError, ValueError) as error:
-        os.write(surroundings.status, _reason(error).encode("utf-8", "surrogateescape"))
+        os.write(context.status, _reason(error).encode("utf-8", "surrogateescape"))
     finally:
         os._exit(CANNOT_START)
 

@@ -15,7 +15,7 @@ import signal
 from trainway.agent.kubelet import process_tree
 from trainway.agent.kubelet.command import (
     CANNOT_START,
-    Surroundings,
+    ExecContext,
     raise_file_limit,
     run_in_child,
 )
@@ -138,12 +138,12 @@ class ProcessTable:
         """The child's number; in the child this never returns."""
         outputs = ends[1:] or [self._devnull, self._devnull]
         files = stdio or (self._devnull, outputs[0], outputs[1])
-        surroundings = Surroundings(files, ends[0], self._files)
+        context = ExecContext(files, ends[0], self._files)
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         try:
             pid = os.fork()
             if not pid:
-                run_in_child(command, surroundings)
+                run_in_child(command, context)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         return pid

@@ -4,5 +4,5 @@ relay           the process, over standard input and output; `operations` is wha
 cluster_queue   one query for all jobs, of squeue or slurmrestd; `accounting` has those that left
 submission      hands each job to sbatch once; `job_ends` has it end, or wait, as is wished
 followed_job    what a server has not been told of a job yet
-courier         has files go to nodes that share none, and come back; `mandate`: one relay at a time
+staging         stages files for nodes that share none; `staging_lease`: one relay at a time
 """

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from trainway.agent.slurm.files.job_files import JobFiles
-    from trainway.agent.slurm.relay.courier import Courier
     from trainway.agent.slurm.relay.queue_states import QueueState
+    from trainway.agent.slurm.relay.staging import JobStaging
     from trainway.agent.transfer.feed import Position
     from trainway.json_types import Json
 
@@ -58,7 +58,7 @@ class FollowedJob:
         self._is_silent = is_silent
         self.files = files
         self.number = number
-        self.courier: Courier | None = None
+        self.staging: JobStaging | None = None
         """What carries its files, where its nodes do not see them."""
         self.state: QueueState | None = None
         """What squeue said last; None: nothing yet."""
@@ -155,8 +155,8 @@ class FollowedJob:
         if self.is_over:
             return
         self._has_run = final.get("state") != "CANCELLED" or not self.is_waiting
-        if self.courier is not None and (self.courier.failure or final.get("exit") == NO_FILES):
-            reason = self.courier.failure or "nobody sent them"
+        if self.staging is not None and (self.staging.failure or final.get("exit") == NO_FILES):
+            reason = self.staging.failure or "nobody sent them"
             final = {**final, "state": UNDELIVERED, "reason": reason}
         self.final, self._final_at = final, self._now()
         self.journal.look()
@@ -211,8 +211,8 @@ class FollowedJob:
 
     def close(self) -> None:
         """Let go of its files."""
-        if self.courier is not None:
-            self.courier.close()
+        if self.staging is not None:
+            self.staging.close()
         self._feed.close()
         self.files.close()
 

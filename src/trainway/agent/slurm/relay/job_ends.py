@@ -107,8 +107,8 @@ class JobEnds:
             self._finish(job, wish)
         elif step != WAIT:
             wish.took(step, now)
-            if step == ASK and job.courier is not None:
-                job.courier.ask_to_stop(wish.kind)
+            if step == ASK and job.staging is not None:
+                job.staging.ask_to_stop(wish.kind)
                 return
             self._commands.run(
                 words(step, job.number), lambda result: self._on_step(job, step, result)

@@ -18,12 +18,12 @@ from trainway.agent.slurm.files import job_files
 from trainway.agent.slurm.files.job_files import JobFiles, JobFilesError, MissingJobError
 from trainway.agent.slurm.relay import accounting, cluster_facts
 from trainway.agent.slurm.relay.cluster_queue import ClusterQueue
-from trainway.agent.slurm.relay.courier import Couriers
 from trainway.agent.slurm.relay.followed_job import FollowedJob
 from trainway.agent.slurm.relay.job_ends import JobEnds
 from trainway.agent.slurm.relay.job_feeds import JobFeeds
 from trainway.agent.slurm.relay.queue_query import QueueQuery
 from trainway.agent.slurm.relay.slurm_failure import UNKNOWN, explain, fields_of
+from trainway.agent.slurm.relay.staging import JobStagings
 from trainway.agent.slurm.relay.submission import TEST, Submission
 from trainway.agent.slurm.relay.wishes import END, words
 from trainway.agent.transfer.blobs import BlobError, references
@@ -75,7 +75,7 @@ class RelayOperations:
             lambda: list(self._feeds.jobs.values()),
         )
         self._submission = Submission(self._loop, self._commands, self._queue, self._user)
-        self._couriers = Couriers(self._loop, self._now, self._commands.env, self._feeds.wake)
+        self._stagings = JobStagings(self._loop, self._now, self._commands.env, self._feeds.wake)
         self._ends = JobEnds(self._loop, self._now, self._commands, self._queue)
         self._queue.on_news = self._on_news
         self._queue.on_end = self._on_end
@@ -117,8 +117,8 @@ class RelayOperations:
 
     def _on_round(self) -> None:
         for job in list(self._feeds.jobs.values()):
-            if job.courier is not None:
-                job.courier.look()
+            if job.staging is not None:
+                job.staging.look()
         self._ends.step()
 
     def _on_grown(self, job: FollowedJob) -> None:
@@ -291,7 +291,7 @@ class RelayOperations:
             job.state, job.seen_at = known.state, known.seen_at
             if known.is_over:
                 job.end(known.final)
-        self._couriers.serve(job, known)
+        self._stagings.serve(job, known)
         self._feeds.add(job)
         self._ends.replaced(job)
         self._queue.poke()

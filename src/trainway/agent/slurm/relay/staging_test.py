@@ -12,9 +12,9 @@ from trainway.agent.base.directory import Directory
 from trainway.agent.base.event_loop import EventLoop
 from trainway.agent.slurm.commands import Commands, Result
 from trainway.agent.slurm.files.job_files import JobFiles
-from trainway.agent.slurm.relay.courier import PARCEL, Courier
 from trainway.agent.slurm.relay.followed_job import FollowedJob
 from trainway.agent.slurm.relay.queue_states import QueueState
+from trainway.agent.slurm.relay.staging import PARCEL, JobStaging
 from trainway.agent.transfer.blobs import Blobs
 from trainway.agent.transfer.feed import Position
 
@@ -50,14 +50,14 @@ class Site:
         self.path = Path(files.directory.path)
         self._home = directory
 
-    def relay(self) -> tuple[Courier, Slurm]:
+    def relay(self) -> tuple[JobStaging, Slurm]:
         """What a relay has of the job."""
         job = FollowedJob(JobFiles(self._home, "a"), "12", Position({}), lambda: 0.0)
         job.state = QueueState("12", "RUNNING")
         slurm = Slurm()
         commands = cast("Commands", slurm)
-        courier = Courier(job, EventLoop(), commands, lambda: 0.0, lambda _job: None)
-        return courier, slurm
+        staging = JobStaging(job, EventLoop(), commands, lambda: 0.0, lambda _job: None)
+        return staging, slurm
 
 
 @pytest.fixture
@@ -66,8 +66,8 @@ def site(tmp_path: Path) -> Site:
 
 
 def test_a_parcel_that_cannot_be_sent_ends_the_job_and_is_not_kept(site: Site) -> None:
-    courier, slurm = site.relay()
-    courier.look()
+    staging, slurm = site.relay()
+    staging.look()
     slurm.answer(RUNS)
     (site.path / PARCEL).write_bytes(b"large")
     assert "pack" in slurm.answer()
@@ -75,7 +75,7 @@ def test_a_parcel_that_cannot_be_sent_ends_the_job_and_is_not_kept(site: Site) -
     assert not (site.path / PARCEL).exists()
     slurm.answer(RUNS)
     assert slurm.answer() == ["scancel", "12"]
-    assert courier.failure == "sbcast: No space left on device"
+    assert staging.failure == "sbcast: No space left on device"
 
 
 def test_of_two_relays_the_later_one_serves_a_job(site: Site) -> None:

@@ -1,4 +1,4 @@
-"""Brings the files of a job to its nodes, and what it writes there back to the login node.
+"""Stages the files of a job in to its nodes, and what it writes there out to the login node.
 
 For clusters whose nodes share no file system with it. Each time that Slurm has begun the job, its
 parcel goes to all of its nodes with sbcast, and the batch script goes on; then a feed on the node
@@ -18,7 +18,7 @@ from trainway.agent.slurm.commands import Commands
 from trainway.agent.slurm.driver.step_failure import StepFailure
 from trainway.agent.slurm.files.job_files import AGENT, RUN, TAKEN
 from trainway.agent.slurm.job_facts import look
-from trainway.agent.slurm.relay.mandate import Mandate
+from trainway.agent.slurm.relay.staging_lease import StagingLease
 from trainway.agent.slurm.srun import join_command
 from trainway.agent.transfer.mirror import JournalCopy, Mirror
 from trainway.agent.transfer.node_link import NodeLink
@@ -55,8 +55,8 @@ class Copy:
         self.mirror = Mirror(directory, self.journal.take)
 
 
-class Courier:
-    """Serves one job."""
+class JobStaging:
+    """Stages the files of one job."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class Courier:
         self._wake = wake
         self._now = now
         self._directory = Directory(job.files.directory.path)
-        self._mandate = Mandate(self._directory)
+        self._lease = StagingLease(self._directory)
         self._copy: Copy | None = None
         """What is written here; None where that is another relay's."""
         self._link: NodeLink | None = None
@@ -95,7 +95,7 @@ class Courier:
     def look(self) -> None:
         """See whether there is something to do; to be called whenever the queue was asked."""
         state = self.job.state
-        if self._is_closed or not self._has_mandate() or state is None:
+        if self._is_closed or not self._has_lease() or state is None:
             return
         has_moved = self._link is not None and state.nodes != self._nodes
         if self.job.is_over or state.is_waiting or state.is_final or has_moved:
@@ -104,19 +104,19 @@ class Courier:
             self._is_busy = True
             look(self._commands, self.job.number, self._on_facts)
 
-    def _has_mandate(self) -> bool:
+    def _has_lease(self) -> bool:
         """Whether this relay writes; it goes on from what is here then."""
         try:
-            has_mandate = self._mandate.check()
-            if has_mandate and self._copy is None:
+            has_lease = self._lease.check()
+            if has_lease and self._copy is None:
                 self._copy = Copy(self._directory, self._now)
                 self._attempt = self._read()
         except OSError as error:
             os.write(2, f"files of job {self.job.id} cannot be kept: {error}\n".encode())
             return False
-        if not has_mandate:
+        if not has_lease:
             self._let_go()
-        return has_mandate
+        return has_lease
 
     def _let_go(self) -> None:
         self._hang_up()
@@ -133,7 +133,7 @@ class Courier:
         """Let go of the job; it goes on."""
         self._is_closed = True
         self._let_go()
-        self._mandate.close()
+        self._lease.close()
         self._directory.close()
 
     # What goes there
@@ -263,8 +263,8 @@ class Courier:
             link.kill()
 
 
-class Couriers:
-    """Makes them, where they are needed."""
+class JobStagings:
+    """Makes a staging for each job that needs one."""
 
     def __init__(
         self,
@@ -282,8 +282,8 @@ class Couriers:
 
     def serve(self, job: FollowedJob, known: FollowedJob | None) -> None:
         """Have a job served, where its nodes do not see its files; as `known`, if it was."""
-        if known is not None and known.courier is not None:
-            job.courier, known.courier = known.courier, None
-            job.courier.job = job
+        if known is not None and known.staging is not None:
+            job.staging, known.staging = known.staging, None
+            job.staging.job = job
         elif not job.files.is_shared:
-            job.courier = Courier(job, self._loop, self._commands, self._now, self._wake)
+            job.staging = JobStaging(job, self._loop, self._commands, self._now, self._wake)

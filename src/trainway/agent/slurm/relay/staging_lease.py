@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from trainway.agent.base.directory import Directory
 
 NAME, LOCK = "courier", "courier.lock"
+"""The files have these names since before: relays of two versions have to see each other."""
 
 
-class Mandate:
-    """That of one relay for one job."""
+class StagingLease:
+    """The right of one relay to write down one job, which it loses to a newer one."""
 
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
