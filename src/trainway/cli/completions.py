@@ -4,7 +4,7 @@ Whoever presses the tabulator waits for it. So only files are read, and a server
 is asked; none is started, and one that does not answer at once is left alone.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import click
@@ -12,8 +12,9 @@ from click.shell_completion import CompletionItem
 
 from trainway.json_types import Json
 
-_MOST_JOBS: Final = 100
-_PATIENCE_S: Final = 1.0
+_JOBS: Final = "/jobs?limit=100&fields=summary"
+_CLUSTERS: Final = "/clusters"
+_PATIENCE_S: Final = 0.3
 
 
 def complete_files(
@@ -61,28 +62,31 @@ def complete_refs(
     _context: click.Context, _parameter: click.Parameter, typed: str
 ) -> list[CompletionItem]:
     """Names and ids of jobs, newest first; ids once somebody begins to type one."""
-    return list(_refs(_asked("/jobs", {"limit": _MOST_JOBS, "fields": "summary"}), typed))
+    return list(_refs(_listed(_JOBS) or [], typed))
 
 
 def complete_clusters(
     _context: click.Context, _parameter: click.Parameter, typed: str
 ) -> list[CompletionItem]:
     """Names of clusters."""
-    return [
-        CompletionItem(item["metadata"]["name"], help=item["status"]["phase"])
-        for item in _asked("/clusters")
-        if item["metadata"]["name"].startswith(typed)
-    ]
+    return list(_clusters(_listed(_CLUSTERS) or [], typed))
 
 
 def complete_clusters_and_refs(
-    context: click.Context, parameter: click.Parameter, typed: str
+    _context: click.Context, _parameter: click.Parameter, typed: str
 ) -> list[CompletionItem]:
     """Names of clusters and jobs, for commands that take either."""
-    return [
-        *complete_clusters(context, parameter, typed),
-        *complete_refs(context, parameter, typed),
-    ]
+    clusters = _listed(_CLUSTERS)
+    if clusters is None:
+        return []
+    return [*_clusters(clusters, typed), *_refs(_listed(_JOBS) or [], typed)]
+
+
+def _clusters(clusters: Iterable[Json], typed: str) -> Iterator[CompletionItem]:
+    for cluster in clusters:
+        name = cluster["metadata"]["name"]
+        if name.startswith(typed):
+            yield CompletionItem(name, help=cluster["status"]["phase"])
 
 
 def _refs(jobs: Iterable[Json], typed: str) -> Iterator[CompletionItem]:
@@ -100,8 +104,8 @@ def _items(names: Iterable[str], typed: str) -> list[CompletionItem]:
     return [CompletionItem(name) for name in dict.fromkeys(names) if name.startswith(typed)]
 
 
-def _asked(path: str, query: Mapping[str, str | int] | None = None) -> list[Json]:
-    """What a server that runs lists there; nothing where none does."""
+def _listed(path: str) -> list[Json] | None:
+    """What a server that runs lists there; None where none does, or does not answer in time."""
     from trainway.errors import TrainwayError  # noqa: PLC0415 - as above
     from trainway.sdk.address import Home, configured_address  # noqa: PLC0415 - as above
     from trainway.sdk.transport import Transport  # noqa: PLC0415 - as above
@@ -109,8 +113,8 @@ def _asked(path: str, query: Mapping[str, str | int] | None = None) -> list[Json
     home = Home.of_environment()
     try:
         address = configured_address() or home.address(home.server_info())
-        answer = Transport(address).request("GET", path, query=query, timeout=_PATIENCE_S)
+        answer = Transport(address).request("GET", path, timeout=_PATIENCE_S, attempts=1)
     except TrainwayError:
-        return []
-    items: list[Json] = answer["items"]
-    return items
+        return None
+    items = answer.get("items") if isinstance(answer, dict) else None
+    return items if isinstance(items, list) else None

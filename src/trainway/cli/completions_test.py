@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from click.shell_completion import BashComplete, CompletionItem, FishComplete, ZshComplete
+from click.shell_completion import CompletionItem, ShellComplete
 
+from trainway.cli import completions
 from trainway.cli.app import app
+from trainway.cli.completion_scripts import Bash, Fish, Zsh
 from trainway.cli.infra_names import infra_names
 from trainway.sdk.testing import FakeServer
+from trainway.sdk.transport import Transport
 
 CONFIG = """
 pools: {lab: {hosts: [a]}, loft: {hosts: [b]}}
@@ -37,13 +40,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def fake(home: Path) -> Iterator[FakeServer]:
+def fake(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
+    monkeypatch.setattr(completions, "_PATIENCE_S", 60)  # this machine may be busy
     with FakeServer(home) as server:
         yield server
 
 
 def items(*words: str) -> list[CompletionItem]:
-    completion = BashComplete(app, {}, "trainway", "_TRAINWAY_COMPLETE")
+    completion = Bash(app, {}, "trainway", "_TRAINWAY_COMPLETE")
     return completion.get_completions(list(words[:-1]), words[-1])
 
 
@@ -128,29 +132,72 @@ def test_files_that_are_wrong_say_nothing(home: Path, tmp_path: Path) -> None:
     assert infra_names() == ["local"]
 
 
+@dataclass(frozen=True)
+class Typed:
+    """What a shell tells of a line, and gets."""
+
+    shell: type[ShellComplete]
+    line: str
+    word: str
+    answer: str
+
+
+LABS = "plain,ssh/lab\nplain,ssh/loft"
+
+
 @pytest.mark.parametrize(
-    ("shell", "environ", "answer"),
+    "typed",
     [
-        (BashComplete, {"COMP_WORDS": "trainway run --on ssh/l", "COMP_CWORD": "3"},
-         "plain,ssh/lab\nplain,ssh/loft"),
-        (ZshComplete, {"COMP_WORDS": "trainway run --on ssh/l", "COMP_CWORD": "3"},
-         "plain\nssh/lab\n_\nplain\nssh/loft\n_"),
-        (FishComplete, {"COMP_WORDS": "trainway run --on ssh/l", "COMP_CWORD": "ssh/l"},
-         "plain,ssh/lab\nplain,ssh/loft"),
+        Typed(Bash, "trainway run --on ssh/l", "ssh/l", LABS),
+        Typed(Bash, "trainway run --on=ssh/l", "ssh/l", LABS),
+        Typed(Bash, "trainway run --on=", "", "plain,local"),
+        Typed(Bash, "trainway run --on=", "=", "plain,local"),
+        Typed(Bash, "trainway run --on ", "", "plain,local"),
+        Typed(Bash, "trainway run --on k8s/arn:aw", "aw", "plain,aws:eks:eu/cluster"),
+        Typed(Bash, "trainway run --on=k8s/arn:", ":", "plain,aws:eks:eu/cluster"),
+        Typed(Bash, 'trainway run --on "k8s/arn:', '"k8s/arn:',
+              "plain,k8s/arn:aws:eks:eu/cluster"),
+        Typed(Bash, "trainway run my\\ ", "my\\ ", "file,my "),
+        Typed(Zsh, "trainway run --on ssh/l", "3", "plain\nssh/lab\n_\nplain\nssh/loft\n_"),
+        Typed(Fish, "trainway run --on ssh/l", "ssh/l", LABS),
+        Typed(Fish, "trainway run --on=ssh/l", "--on=ssh/l", LABS),
     ],
+    ids=lambda typed: f"{typed.shell.name} {typed.line} {typed.word}",
 )  # fmt: skip
 def test_every_shell_gets_them_in_its_own_form(
-    home: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    shell: type[BashComplete],
-    environ: dict[str, str],
-    answer: str,
+    home: Path, monkeypatch: pytest.MonkeyPatch, typed: Typed
 ) -> None:
     assert home.is_dir()
-    for name, value in environ.items():
-        monkeypatch.setenv(name, value)
-    completion = shell(app, {}, "trainway", "_TRAINWAY_COMPLETE")
-    assert completion.complete().startswith(answer)
+    monkeypatch.setenv("COMP_WORDS", typed.line)
+    monkeypatch.setenv("COMP_CWORD", typed.word)
+    completion = typed.shell(app, {}, "trainway", "_TRAINWAY_COMPLETE")
+    assert completion.complete().startswith(typed.answer)
+
+
+@pytest.mark.parametrize("answer", [b"[]", b"{}", b'{"items": 7}', b"<html>"])
+def test_another_server_than_ours_completes_nothing(
+    home: Path, monkeypatch: pytest.MonkeyPatch, answer: bytes
+) -> None:
+    assert home.is_dir()
+    monkeypatch.setenv("TRAINWAY_SERVER", "http://localhost:1")
+    monkeypatch.setattr(Transport, "_exchange", lambda *_: (answer, 200))
+    assert values("logs", "") == []
+
+
+def test_a_server_that_does_not_answer_is_asked_once(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert home.is_dir()
+    asked: list[float | None] = []
+
+    def exchange(*arguments: float | None) -> None:
+        asked.append(arguments[-1])
+        raise TimeoutError
+
+    monkeypatch.setenv("TRAINWAY_SERVER", "http://localhost:1")
+    monkeypatch.setattr(Transport, "_exchange", exchange)
+    assert values("logs", "") == []
+    assert asked == [pytest.approx(0.3)]
 
 
 def test_completing_imports_nothing_of_the_compiler(home: Path) -> None:

@@ -26,6 +26,10 @@ def main() -> int:
         gc.set_threshold(_MANY_OBJECTS)
         from trainway.cli.app import app  # noqa: PLC0415 - this is the import to put off
 
+        if _is_completing():
+            from trainway.cli.completion_scripts import register  # noqa: PLC0415 - as above
+
+            register()
         app.main(prog_name="trainway")
     except KeyboardInterrupt:
         return 130

@@ -97,10 +97,11 @@ class Transport:
         body: object = None,
         key: str = "",
         timeout: float | None = TIMEOUT_S,
+        attempts: int = _ATTEMPTS,
     ) -> Any:
         """Send a request and give the JSON of the answer; an error of the server is raised."""
         headers = {"Idempotency-Key": key} if key else {}
-        for attempt in range(_ATTEMPTS if key or method == "GET" else 1):
+        for attempt in range(attempts if key or method == "GET" else 1):
             if attempt:
                 self._sleep(_FIRST_PAUSE_S)
             try:

@@ -6,6 +6,7 @@ import yaml
 from click.shell_completion import ShellComplete
 from click.testing import CliRunner, Result
 
+from trainway.cli import completions
 from trainway.cli.app import app
 from trainway.cli.commands.jobs import listing
 from trainway.sdk.testing import FakeServer
@@ -211,7 +212,10 @@ def complete(*args: str) -> list[Any]:
     return [item.value for item in completion.get_completions(list(args[:-1]), args[-1])]
 
 
-def test_names_are_completed_while_a_server_runs(fake: FakeServer) -> None:
+def test_names_are_completed_while_a_server_runs(
+    fake: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(completions, "_PATIENCE_S", 60)  # this machine may be busy
     for name in ("train", "train", "other"):
         fake.add_job(name)
     assert complete("jobs", "show", "tr") == ["train"]
