@@ -19,6 +19,7 @@ from typing import Final
 
 import trainway
 from trainway.agent.base.daemon import EXIT_REFUSED, EXIT_USAGE
+from trainway.agent.base.journal_reader import END, record_in
 from trainway.backends.base import AgentStartError, Update
 from trainway.backends.job_threads import job_threads
 from trainway.backends.local import journal
@@ -158,13 +159,13 @@ async def watch(socket: Path, request: Json, file: Path, after: int) -> AsyncIte
     """
     seen = after
     async for lines in stream(socket, {"op": "watch", "from": after + 1, **request}):
-        records = tuple(filter(None, map(journal.parse, lines)))
+        records = tuple(filter(None, map(record_in, lines)))
         if not records:
             continue
         update = Update(records)
         seen = update.seq
         yield update
-        if records[-1].get("type") == journal.END:
+        if records[-1].get("type") == END:
             return
     rest = await job_threads.run(lambda: tuple(journal.read(file, seen)))
     if rest:

@@ -17,6 +17,7 @@ import os
 from array import array
 
 from trainway.agent.base.clock import rfc3339
+from trainway.agent.base.journal_reader import NAME, records_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,23 +27,6 @@ if TYPE_CHECKING:
     from trainway.json_types import Json
 
 
-NAME = "journal.jsonl"
-
-
-def replay(data: bytes) -> tuple[list[Json], int]:
-    """The records in a journal's text, and the length of the part that is whole."""
-    end = data.rfind(b"\n") + 1
-    records = []
-    for line in data[:end].splitlines():
-        try:
-            record = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(record, dict) and isinstance(record.get("seq"), int):
-            records.append(record)
-    return records, end
-
-
 class Journal:
     """Appends records, and hands out what was appended."""
 
@@ -50,7 +34,7 @@ class Journal:
         self._now = now
         self._fd = directory.open_regular(NAME, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         size = os.fstat(self._fd).st_size
-        self.records, self._written = replay(os.pread(self._fd, size, 0)) if size else ([], 0)
+        self.records, self._written = records_in(os.pread(self._fd, size, 0)) if size else ([], 0)
         if self._written < size:
             os.ftruncate(self._fd, self._written)
         self._waiting = b""

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from trainway.agent.base.directory import Directory
-from trainway.agent.base.journal import NAME, Journal, replay
+from trainway.agent.base.journal import Journal
+from trainway.agent.base.journal_reader import NAME, records_in
 
 
 def open_journal(path: Path) -> Journal:
@@ -36,7 +37,7 @@ def test_a_new_agent_goes_on_where_the_old_one_stopped(tmp_path: Path) -> None:
     second = open_journal(tmp_path)
     assert [record["seq"] for record in second.records] == [0, 1, 2]
     assert second.append("event", {}) == 3
-    records, _ = replay((tmp_path / NAME).read_bytes())
+    records, _ = records_in((tmp_path / NAME).read_bytes())
     assert [record["seq"] for record in records] == [0, 1, 2, 3]
     assert json.loads(second.read(second.offset(3), 1000))["seq"] == 3
 
@@ -52,7 +53,7 @@ def test_a_new_agent_goes_on_where_the_old_one_stopped(tmp_path: Path) -> None:
     ],
 )
 def test_replay(data: bytes, seqs: list[int], length: int) -> None:
-    records, whole = replay(data)
+    records, whole = records_in(data)
     assert ([record["seq"] for record in records], whole) == (seqs, length)
 
 
@@ -97,4 +98,4 @@ def test_a_full_disk_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert [json.loads(line)["seq"] for line in kept.splitlines()] == [1, 2]
     monkeypatch.undo()
     assert journal.flush()
-    assert [r["seq"] for r in replay((tmp_path / NAME).read_bytes())[0]] == [0, 1, 2]
+    assert [r["seq"] for r in records_in((tmp_path / NAME).read_bytes())[0]] == [0, 1, 2]

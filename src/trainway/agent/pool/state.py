@@ -10,6 +10,8 @@ import errno
 import json
 import os
 
+from trainway.agent.base.journal_reader import object_in
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from trainway.agent.base.directory import Directory
@@ -119,15 +121,8 @@ def _records(directory: Directory) -> list[Json]:
         data = directory.read(NAME)
     except FileNotFoundError:
         return []
-    records = []
-    for line in data.splitlines():
-        try:
-            record = json.loads(line)
-        except ValueError:
-            continue  # cut off when its writer died
-        if isinstance(record, dict):
-            records.append(record)
-    return records
+    found = map(object_in, data.splitlines())
+    return [record for record in found if record is not None]
 
 
 def _line(record: Json) -> bytes:

@@ -5,15 +5,13 @@ The file is opened at each look, since that is when a network file system asks f
 
 from __future__ import annotations
 
-import json
 import os
 
-from trainway.agent.base.journal import NAME
+from trainway.agent.base.journal_reader import END, NAME, record_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from trainway.agent.base.directory import Directory
-    from trainway.json_types import Json
 
 
 CHUNK = 4 * 1024 * 1024
@@ -52,9 +50,9 @@ class JournalTail:
         return self._whole > before
 
     def _note(self, line: bytes) -> None:
-        record = _parsed(line)
+        record = record_in(line) or {}
         self.last = int(record.get("seq", self.last))
-        self.ended = record.get("type") == "end"
+        self.ended = record.get("type") == END
 
     def offset(self, seq: int) -> int:
         """Where the record of that number begins; the end where there is none yet."""
@@ -67,7 +65,7 @@ class JournalTail:
             if not end:
                 return offset
             for line in data[:end].splitlines(keepends=True):
-                if int(_parsed(line).get("seq", -1)) >= seq:
+                if int((record_in(line) or {}).get("seq", -1)) >= seq:
                     return offset
                 offset += len(line)
 
@@ -84,11 +82,3 @@ class JournalTail:
             return os.pread(fd, count, offset)
         finally:
             os.close(fd)
-
-
-def _parsed(line: bytes) -> Json:
-    try:
-        record = json.loads(line)
-    except ValueError:
-        return {}
-    return record if isinstance(record, dict) else {}

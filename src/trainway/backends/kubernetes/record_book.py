@@ -6,15 +6,13 @@ next server knows which events it has told already, and a job's end outlives its
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
 
+from trainway.agent.base.journal_reader import NAME, records_in
 from trainway.backends import job_file
 from trainway.json_types import Json
-
-NAME: Final = "journal.jsonl"
 
 
 class RecordBook:
@@ -35,10 +33,10 @@ class RecordBook:
             return []
         with file:
             data = file.read()
-            whole = data[: data.rfind(b"\n") + 1]
-            if len(whole) < len(data):
-                file.truncate(len(whole))
-        return list(_records(whole))
+            records, whole = records_in(data)
+            if whole < len(data):
+                file.truncate(whole)
+        return records
 
     def exists(self) -> bool:
         """Whether anything was ever written."""
@@ -54,13 +52,3 @@ class RecordBook:
         text = "".join(f"{json.dumps(record)}\n" for record in numbered)
         job_file.append(self.directory, self._path, text.encode())
         return numbered
-
-
-def _records(data: bytes) -> Iterator[Json]:
-    for line in data.splitlines():
-        try:
-            record = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(record, dict) and isinstance(record.get("seq"), int):
-            yield record

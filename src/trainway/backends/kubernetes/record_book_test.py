@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from trainway.backends.kubernetes.record_book import NAME, RecordBook
+from trainway.agent.base.journal_reader import NAME
+from trainway.backends.kubernetes.record_book import RecordBook
 
 NOW = datetime(2026, 11, 15, 5, tzinfo=UTC)
 

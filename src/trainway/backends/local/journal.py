@@ -4,27 +4,17 @@ The agent alone writes it, and appends only. A line that ends in the middle is o
 killed over; it counts as not written.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from trainway.agent.base.journal_reader import END, record_in
 from trainway.backends import job_file
 
 Record = Mapping[str, Any]
 
-END = "end"
 _LONGEST = 1 << 24
 """Bytes of a line that may be a record."""
-
-
-def parse(line: bytes) -> Record | None:
-    """The record in a line; None if the line is no record."""
-    try:
-        record = json.loads(line)
-    except ValueError:
-        return None
-    return record if isinstance(record, dict) and isinstance(record.get("seq"), int) else None
 
 
 def read(path: Path, after: int) -> Iterator[Record]:
@@ -38,7 +28,7 @@ def read(path: Path, after: int) -> Iterator[Record]:
         return
     with file:
         while line := file.readline(_LONGEST):
-            record = parse(line) if line.endswith(b"\n") else None
+            record = record_in(line) if line.endswith(b"\n") else None
             if record is not None and record["seq"] > after:
                 yield record
 

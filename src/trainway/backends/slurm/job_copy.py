@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from trainway.agent.base.directory import Directory
 from trainway.agent.base.journal import Journal
+from trainway.agent.base.journal_reader import END, records_in
 from trainway.agent.base.log_limit import REASON
 from trainway.agent.transfer.log_copies import LogCopies, pod_of
 from trainway.agent.transfer.output_copies import OutputCopies, RefusedPathError
@@ -182,7 +183,7 @@ class JobCopy:
                 records, offset = _read(self._journal, offset, after)
                 if records:
                     yield Update(tuple(records))
-                    if records[-1].get("type") == journal.END:
+                    if records[-1].get("type") == END:
                         return
                     continue
                 if self.is_over:
@@ -241,7 +242,5 @@ def _read(path: Path, offset: int, after: int) -> tuple[list[Mapping[str, Any]],
                 pieces.append(file.read(_CHUNK))
     except FileNotFoundError:
         return [], offset
-    data = b"".join(pieces)
-    end = data.rfind(b"\n") + 1
-    found = filter(None, map(journal.parse, data[:end].splitlines()))
+    found, end = records_in(b"".join(pieces))
     return [record for record in found if record["seq"] > after], offset + end

@@ -13,6 +13,7 @@ import os
 from binascii import a2b_base64, b2a_base64
 
 from trainway.agent.base.clock import rfc3339
+from trainway.agent.base.journal_reader import object_in
 from trainway.agent.base.pod_status import TERMINAL
 
 TYPE_CHECKING = False
@@ -41,11 +42,8 @@ def last_record(directory: Directory, uid: str) -> Json | None:
     except OSError:
         return None
     for line in reversed(text.splitlines()):
-        try:
-            record = json.loads(line)
-        except ValueError:
-            continue  # its writer was killed
-        if isinstance(record, dict) and record.get("type") == "pod":
+        record = object_in(line)
+        if record is not None and record.get("type") == "pod":
             return record if record.get("phase") in TERMINAL else None
     return None
 
