@@ -1,14 +1,16 @@
-"""Who may start now. Pure: jobs, what they hold and what there is go in, a decision comes out.
+"""The queue of a machine: jobs, what they hold and what there is go in, a decision comes out. Pure.
 
-A gang starts only when all of it fits. Gangs wait in the order of their priority, then of their
-arrival, and the first that does not fit holds back all behind it, so that a large one is never
-starved by small ones. One that requested nothing takes nothing from anybody, and never waits.
-Whoever waits is told what is short, who holds it, and how it can be freed.
+The rule by which gangs start is in `agent/controllers/gang_queue.py`, for this queue as for those
+of pools and clusters. A gang starts only when all of it fits. One that requested nothing takes
+nothing from anybody, and never waits. Whoever waits is told what is short, who holds it, and how it
+can be freed.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from trainway.agent.controllers import gang_queue
+from trainway.agent.controllers.gang_queue import Verdict
 from trainway.backends.base import Capacity, Devices
 from trainway.backends.demand import Demand
 from trainway.jobset.quantity import ZERO, Quantity
@@ -36,6 +38,11 @@ class Gang:
     """The command that frees what it holds once it has started."""
     is_promise: bool = False
     """Starts at once and holds nothing, but wants devices of its own for later, as a cluster."""
+
+    @property
+    def order(self) -> str:
+        """Ids are given out in the order of arrival."""
+        return self.id
 
 
 @dataclass(frozen=True)
@@ -79,37 +86,65 @@ class Waiting:
         return self._positions.get(job_id)
 
 
-class _Free:
-    """What is left while a decision is made."""
+class MachineRoom:
+    """What is left of a machine while a decision is made."""
 
     def __init__(
         self, capacity: Capacity, holdings: Iterable[Holding], promised: Collection[str] = ()
     ) -> None:
+        self._capacity = capacity
         self.cpus, self.memory = capacity.cpus, capacity.memory
         self.promised = set(promised)
         self.gpus = sorted(capacity.gpus, key=self.promised.__contains__)
         self.holdings: list[Holding] = []
         for holding in holdings:
-            self.take(holding)
+            self._hold(holding)
 
-    def take(self, holding: Holding) -> None:
+    def hopeless(self, gang: Gang) -> Verdict | None:
+        """Whether it asks for more than the machine has, and means it."""
+        never = "" if gang.oversubscribe else never_fits(gang.demand, self._capacity)
+        return gang_queue.refuse(never) if never else None
+
+    def is_exempt(self, gang: Gang) -> bool:
+        """Whether it takes nothing from anybody now, or does not care."""
+        return gang.is_promise or gang.oversubscribe or gang.demand.is_empty
+
+    def judge(self, gang: Gang) -> Verdict:
+        """Which devices it gets, or what is short."""
+        if gang.is_promise:
+            return gang_queue.start(assigned(gang.demand, self._for_later()))
+        short = "" if self.is_exempt(gang) else self._shortage(gang)
+        if short:
+            return gang_queue.wait(gang_queue.QUEUED, _need(short, self._holders(gang)))
+        return gang_queue.start(
+            gang.pinned or assigned(gang.demand, self.gpus or self._capacity.gpus)
+        )
+
+    def take(self, gang: Gang, devices: Devices) -> None:
+        """So much less is free for those behind it; what is only promised goes last."""
+        if gang.is_promise:
+            self.promised |= names_of(devices)
+            self.gpus.sort(key=self.promised.__contains__)
+        else:
+            self._hold(Holding(gang.demand, devices, gang.name, gang.release))
+
+    def name(self, gang: Gang) -> str:
+        """What it is called where others are told of it."""
+        return gang.name
+
+    def _hold(self, holding: Holding) -> None:
         self.holdings.append(holding)
         self.cpus -= holding.demand.cpus
         self.memory -= holding.demand.memory
         held = names_of(holding.devices)
         self.gpus = [name for name in self.gpus if name not in held]
 
-    def promise(self, names: Collection[str]) -> None:
-        """Give these out last."""
-        self.promised |= set(names)
-        self.gpus.sort(key=self.promised.__contains__)
-
-    def for_later(self, capacity: Capacity) -> list[str]:
+    def _for_later(self) -> list[str]:
         """All GPUs, those first that nobody wants, and of these those that nobody has."""
-        names = [*self.gpus, *(name for name in capacity.gpus if name not in self.gpus)]
+        names = [*self.gpus, *(name for name in self._capacity.gpus if name not in self.gpus)]
         return sorted(names, key=self.promised.__contains__)
 
-    def shortage(self, gang: Gang) -> str:
+    def _shortage(self, gang: Gang) -> str:
         """Why the gang cannot start; empty: it can."""
         demand = gang.demand
         missing = [
@@ -122,7 +157,7 @@ class _Free:
             missing.append(f"GPU {', '.join(sorted(pinned))}, in use")
         return "; ".join(text for text in missing if text)
 
-    def holders(self, gang: Gang) -> str:
+    def _holders(self, gang: Gang) -> str:
         """Who holds what the gang lacks, and how it is freed; empty where nobody is known."""
         found = [
             (_weight(holding), holding, amounts)
@@ -160,35 +195,17 @@ def decide(
     promised: Collection[str] = (),
 ) -> Decision:
     """Start as many as fit, in order; GPUs that are promised to others go last."""
-    free = _Free(capacity, holdings, promised)
-    start, waits, inadmissible = dict[str, Devices](), dict[str, str](), dict[str, str]()
-    is_blocked = False
-    last = ""
-    for gang in sorted(waiting, key=lambda gang: (-gang.priority, gang.id)):
-        never = "" if gang.oversubscribe else never_fits(gang.demand, capacity)
-        if never:
-            inadmissible[gang.id] = never
-            continue
-        if gang.is_promise:
-            start[gang.id] = assigned(gang.demand, free.for_later(capacity))
-            free.promise(names_of(start[gang.id]))
-            continue
-        is_free_of_charge = gang.demand.is_empty or gang.oversubscribe
-        short = "" if is_free_of_charge else free.shortage(gang)
-        if not is_free_of_charge and (short or is_blocked):
-            is_first = short and not is_blocked
-            waits[gang.id] = _need(short, free.holders(gang)) if is_first else _turn(last)
-            is_blocked, last = True, gang.name
-            continue
-        devices = gang.pinned or assigned(gang.demand, free.gpus or capacity.gpus)
-        free.take(Holding(gang.demand, devices, gang.name, gang.release))
-        start[gang.id] = devices
-    return Decision(start, waits, inadmissible)
+    decided = gang_queue.decide(waiting, MachineRoom(capacity, holdings, promised))
+    return Decision(
+        start={gang.id: devices for gang, devices in decided.start},
+        waiting={gang.id: message for gang, _, message in decided.waiting},
+        inadmissible={gang.id: message for gang, _, message in decided.refused},
+    )
 
 
 def unheld(capacity: Capacity, holdings: Iterable[Holding]) -> Capacity:
     """What is left of the capacity."""
-    free = _Free(capacity, holdings)
+    free = MachineRoom(capacity, holdings)
     return Capacity(max(free.cpus, ZERO), max(free.memory, ZERO), tuple(free.gpus))
 
 
@@ -228,10 +245,6 @@ def _short(what: str, wanted: Quantity, free: Quantity) -> str:
 
 def _need(short: str, holders: str) -> str:
     return f"needs {short}" + (f"; {holders}" if holders else "")
-
-
-def _turn(before: str) -> str:
-    return "waits for its turn" + (f", after {before}" if before else "")
 
 
 def _amount(what: str, amount: Quantity) -> str:

@@ -17,7 +17,8 @@ behind it. A job that would not fit on the empty cluster holds back nobody.
 
 from __future__ import annotations
 
-from trainway.agent.pool import autostop
+from trainway.agent.controllers.gang_queue import QUEUED, in_order
+from trainway.agent.pool import autostop, cluster_queue
 from trainway.agent.pool.allocation import (
     AUTOSTOPPING,
     INIT,
@@ -25,12 +26,10 @@ from trainway.agent.pool.allocation import (
     UP,
     Allocation,
     fill,
-    never_fits,
     on_hosts,
     on_nodes,
-    requested,
 )
-from trainway.agent.pool.placement import Placement, place, shortage
+from trainway.agent.pool.placement import Placement
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,8 +43,6 @@ if TYPE_CHECKING:
     Answer = Callable[[Json], object]
 
 OPERATIONS = ("allocate", "release", "start", "autostop", "clusters")
-QUEUED = "Queued"
-WAITS = "waits for its turn"
 STOP, DOWN = "stop", "down"
 AGAIN_SECONDS = 60.0
 """When an idle cluster that could not be given back is tried again."""
@@ -225,14 +222,13 @@ class Clusters:
         for gang in gangs:
             queues.setdefault(gang.queue, []).append(gang)
         for name, waiting in queues.items():
-            waiting.sort(key=lambda gang: (-gang.priority, gang.order))
             allocation = self._clusters.get(name)
             if allocation is None or allocation.state == STOPPED:
                 for gang in waiting:
                     gang.handle({"op": "cancel"}, lambda _answer: None)
             elif allocation.placement is None or allocation.releasing:
                 why = f": {allocation.message}" if allocation.message else ""
-                for position, gang in enumerate(waiting, start=1):
+                for position, gang in enumerate(in_order(waiting), start=1):
                     gang.waiting(QUEUED, f"cluster {name} is not up yet{why}", position)
             else:
                 self._fill(allocation, allocation.placement, waiting)
@@ -244,27 +240,12 @@ class Clusters:
                 if gang.id not in self._seats:
                     self._seats[gang.id] = on_nodes(gang.demand, gang.placement, held)
                 fill(rooms, gang.demand, self._seats[gang.id])
-        position, is_blocked = 0, False
-        for gang in waiting:
-            position += 1
-            if not gang.oversubscribe and never_fits(gang.demand, allocation):
-                each = requested(allocation.amounts)
-                why = shortage(gang.demand, allocation.rooms(), empty=True)
-                message = f"{why}; the cluster has {allocation.nodes} nodes of {each}"
-                gang.waiting("DoesNotFit", message, position)
-                continue
-            if is_blocked:
-                gang.waiting(QUEUED, WAITS, position)
-                continue
-            found = place(gang.demand, rooms)
-            if found is None:
-                is_blocked = True
-                gang.waiting(QUEUED, shortage(gang.demand, rooms), position)
-                continue
-            fill(rooms, gang.demand, found)
+        decisions = cluster_queue.decide(waiting, allocation, rooms)
+        for gang, found in decisions.start:
             self._seats[gang.id] = found
-            position -= 1
             gang.place(on_hosts(found, held))
+        for position, (gang, reason, message) in enumerate(decisions.waiting, start=1):
+            gang.waiting(reason, message, position)
 
     def on_job(self, gang: Any) -> None:
         """A job of a cluster came, began or ended."""

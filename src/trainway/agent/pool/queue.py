@@ -1,12 +1,14 @@
-"""Who may start now, and why the others wait. Pure, but for the books that it is given.
+"""The queue of a pool: what of its hosts is free, and why a gang does not get it. Pure.
 
-Gangs wait in the order of their priority, then of their arrival, and the first that does not fit
-holds back all behind it, so that a large one is never starved by small ones. One that requested
-nothing takes nothing from anybody, and never waits for room.
+The rule by which gangs start is in `controllers/gang_queue.py`. One that requested nothing takes
+nothing from anybody, and never waits for room.
 """
 
 from __future__ import annotations
 
+from trainway.agent.controllers import gang_queue
+from trainway.agent.controllers.gang_queue import QUEUED, refuse, start, wait
+from trainway.agent.pool.allocation import fill
 from trainway.agent.pool.placement import place, place_anyway, shortage
 
 TYPE_CHECKING = False
@@ -14,32 +16,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
+    from trainway.agent.controllers.gang_queue import Decisions, Verdict
     from trainway.agent.pool.ledger import Ledger
     from trainway.agent.pool.placement import Placement, Room
     from trainway.json_types import Json
 
 
-QUEUED, NO_ROOM, NO_HOSTS = "Queued", "NoRoom", "NoHosts"
-TURN = "waits for its turn"
+NO_ROOM, NO_HOSTS, UNUSABLE = "NoRoom", "NoHosts", "HostUnusable"
 UNSETTLED = "waits for hosts to answer"
 NAMED = 3
 """So many hosts are named in a message."""
 FIRST = 50
 """Only so many are told again when their position changes."""
-
-
-class Decision:
-    """What to do with those who wait."""
-
-    def __init__(self) -> None:
-        self.start: list[tuple[Any, Placement]] = []
-        """Whom to start where; their places are in the books already."""
-        self.waiting: list[tuple[Any, str, str]] = []
-        """The others in their order, with reason and message."""
-        self.refused: list[tuple[Any, str]] = []
-        """Those that do not fit even on empty hosts, with the numbers."""
-        self.unusable: list[tuple[Any, str]] = []
-        """Those for which hosts would have to be mended first, with what is wrong with them."""
 
 
 class Hindrances:
@@ -54,6 +42,77 @@ class Hindrances:
         """Hosts that somebody has to mend, and what is wrong: who has not begun fails for it."""
 
 
+class HostRoom:
+    """What is free on the hosts of a pool while a decision is made.
+
+    Whether a gang would fit on empty hosts is asked only when its turn has come: a pool has many
+    gangs and many hosts, and to try them all in every round would cost too much.
+    """
+
+    def __init__(
+        self,
+        rooms: Sequence[Room],
+        empty: Sequence[Room],
+        *,
+        complete: bool,
+        settled: bool = True,
+        absent: Mapping[str, str] | None = None,
+        hindrances: Hindrances | None = None,
+    ) -> None:
+        self._rooms = [room.copy() for room in rooms]
+        self._known = hindrances or Hindrances()
+        self._empty = [room for room in empty if room.name not in self._known.defects]
+        self._complete = complete
+        self._settled = settled
+        self._absent = absent or {}
+
+    def hopeless(self, _entry: Any) -> Verdict | None:
+        """Nobody knows before its turn."""
+        return None
+
+    def is_exempt(self, entry: Any) -> bool:
+        """Whether it takes nothing from anybody, or does not care."""
+        return entry.oversubscribe or not any(
+            item.get(name) for item in entry.demand for name in ("cpus", "memory", "gpus")
+        )
+
+    def judge(self, entry: Any) -> Verdict:
+        """Where it goes, or why it cannot."""
+        if not self._settled and len(entry.demand) > 1:
+            return wait(QUEUED, UNSETTLED)
+        placement = place(entry.demand, self._rooms)
+        if placement is None and entry.oversubscribe:
+            placement = place_anyway(entry.demand, self._rooms)
+        if placement is not None:
+            return start(placement)
+        defects = self._known.defects
+        if defects and entry.is_new and not self._may_fit(entry):
+            return refuse(_defective(entry.demand, self._empty, defects), UNUSABLE)
+        if not self._rooms:
+            return wait(NO_HOSTS, _no_hosts(self._absent), holds_back=False)
+        if not self._may_fit(entry):
+            return refuse(shortage(entry.demand, self._empty, empty=True))
+        return wait(NO_ROOM, shortage(entry.demand, self._rooms) + self._elsewhere())
+
+    def _may_fit(self, entry: Any) -> bool:
+        """Whether it could start if nobody else were there, as far as the hosts are known."""
+        return not self._complete or place(entry.demand, self._empty) is not None
+
+    def _elsewhere(self) -> str:
+        """Which hosts others use, and which are not there."""
+        used, absent = self._known.used, self._absent
+        busy = f"; in use: {_listed(used, '{} by {}')}" if used else ""
+        return busy + (f"; not available: {_listed(absent, '{} ({})')}" if absent else "")
+
+    def take(self, entry: Any, placement: Placement) -> None:
+        """So much less is free for those behind it."""
+        fill(self._rooms, entry.demand, placement)
+
+    def name(self, _entry: Any) -> str:
+        """Nobody is named: a pool has long queues, and all would be told anew at each start."""
+        return ""
+
+
 def decide(
     entries: Iterable[Any],
     ledger: Ledger,
@@ -63,48 +122,22 @@ def decide(
     settled: bool = True,
     absent: Mapping[str, str] | None = None,
     hindrances: Hindrances | None = None,
-) -> Decision:
-    """Give places to as many as fit, in order.
+) -> Decisions:
+    """Find places for as many as fit, in order; the books stay as they are.
 
     Nobody is refused unless it is known of all hosts what they have (`complete`). Until all hosts
     had time to answer (`settled`), gangs wait, that they be spread over all of them. `absent` has
     the hosts that are not there, with the reason.
     """
-    known = hindrances or Hindrances()
-    decision = Decision()
-    rooms = ledger.rooms(usable)
-    is_blocked = False
-    for entry in sorted(entries, key=lambda entry: (-entry.priority, entry.order)):
-        if is_blocked and not _is_free(entry):
-            decision.waiting.append((entry, QUEUED, TURN))
-            continue
-        if not settled and len(entry.demand) > 1:
-            is_blocked = True
-            decision.waiting.append((entry, QUEUED, UNSETTLED))
-            continue
-        placement = place(entry.demand, rooms)
-        if placement is None and entry.oversubscribe:
-            placement = place_anyway(entry.demand, rooms)
-        if placement is not None:
-            ledger.hold(entry.id, entry.demand, placement)
-            decision.start.append((entry, placement))
-            continue
-        empty = [room for room in ledger.empty_rooms() if room.name not in known.defects]
-        if known.defects and complete and entry.is_new and place(entry.demand, empty) is None:
-            decision.unusable.append((entry, _defective(entry.demand, empty, known.defects)))
-            continue
-        if not rooms:
-            decision.waiting.append((entry, NO_HOSTS, _no_hosts(absent or {})))
-            continue
-        if complete and place(entry.demand, empty) is None:
-            decision.refused.append((entry, shortage(entry.demand, empty, empty=True)))
-            continue
-        is_blocked = True
-        missing = f"; not available: {_listed(absent, '{} ({})')}" if absent else ""
-        busy = f"; in use: {_listed(known.used, '{} by {}')}" if known.used else ""
-        why = shortage(entry.demand, rooms) + busy + missing
-        decision.waiting.append((entry, NO_ROOM, why))
-    return decision
+    room = HostRoom(
+        ledger.rooms(usable),
+        ledger.empty_rooms(),
+        complete=complete,
+        settled=settled,
+        absent=absent,
+        hindrances=hindrances,
+    )
+    return gang_queue.decide(entries, room)
 
 
 def _no_hosts(absent: Mapping[str, str]) -> str:
@@ -126,13 +159,6 @@ def _listed(absent: Mapping[str, str], form: str) -> str:
     named = [form.format(name, reason) for name, reason in list(absent.items())[:NAMED]]
     more = [f"and {len(absent) - NAMED} more"] if len(absent) > NAMED else []
     return "; ".join([*named, *more])
-
-
-def _is_free(entry: Any) -> bool:
-    """Whether it takes nothing from anybody, or does not care."""
-    return entry.oversubscribe or not any(
-        item.get(name) for item in entry.demand for name in ("cpus", "memory", "gpus")
-    )
 
 
 class Notices:

@@ -2,12 +2,13 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from trainway.agent.controllers.gang_queue import QUEUED
 from trainway.agent.pool.ledger import Capacity, Ledger
 from trainway.agent.pool.queue import (
     FIRST,
     NO_HOSTS,
     NO_ROOM,
-    QUEUED,
+    UNUSABLE,
     Hindrances,
     Notices,
     decide,
@@ -82,15 +83,15 @@ def test_decide(case: Case) -> None:
     )
     assert [entry.id for entry, _ in decision.start] == case.start
     assert {entry.id: reason for entry, reason, _ in decision.waiting} == case.waiting
-    assert [entry.id for entry, _ in decision.refused] == case.refused
-    assert set(ledger.holders()) == set(case.start)
+    assert [entry.id for entry, _, _ in decision.refused] == case.refused
+    assert not ledger.holders()
 
 
 def test_the_numbers_are_told() -> None:
     ledger = Ledger()
     ledger.set_capacity("a", Capacity(2000, None))
     decision = decide(entries(3), ledger, {"a"}, complete=True)
-    assert decision.refused[0][1] == "it needs 3 CPUs, and there are 2"
+    assert decision.refused[0][2] == "it needs 3 CPUs, and there are 2"
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,9 @@ def test_what_cannot_get_better_fails(case: Defect) -> None:
         [case.entry], ledger, usable, complete=case.complete,
         hindrances=Hindrances(defects=case.defects),
     )  # fmt: skip
-    assert [message for _, message in found.unusable] == case.unusable
+    assert [(reason, message) for _, reason, message in found.refused] == [
+        (UNUSABLE, message) for message in case.unusable
+    ]
     assert [reason for _, reason, _ in found.waiting] == case.waiting
 
 

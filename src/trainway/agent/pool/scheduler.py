@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from trainway.json_types import Json
 
 
-UNUSABLE = "HostUnusable"
 POSITIONS_SECONDS = 1.0
 """How often those that wait may be told of a new position."""
 
@@ -80,11 +79,11 @@ class Scheduler:
             ),
         )
         for entry, placement in decision.start:
+            self._ledger.hold(entry.id, entry.demand, placement)
+        for entry, placement in decision.start:
             self.reservations.ask(entry, placement)
-        for entry, message in decision.refused:
-            self._pool.guarded(entry, entry.refuse, message)
-        for entry, message in decision.unusable:
-            self._pool.guarded(entry, entry.refuse, message, UNUSABLE)
+        for entry, reason, message in decision.refused:
+            self._pool.guarded(entry, entry.refuse, message, reason)
         self._tell(decision.waiting)
         if not settled:
             self._look_again()

@@ -7,6 +7,7 @@ of its cluster is free; the jobs behind it go with it, and the cluster's own que
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from trainway.agent.controllers.gang_queue import turn
 from trainway.engine.cluster.record import ClusterRecord
 from trainway.engine.live import LiveJob
 from trainway.engine.phases import WAITING, Phase
@@ -46,7 +47,7 @@ class Group:
         why = decision.waiting.get(self.first.id)
         if why is None:
             return {}
-        behind = f"waits for its turn, after {self.gang.name}"
+        behind = turn(self.gang.name)
         return {live.id: why if live is self.first else behind for live in self.jobs}
 
 
