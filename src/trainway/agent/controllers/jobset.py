@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from trainway.agent.controllers.conditions import condition, find, is_true, set_condition
+from trainway.agent.controllers.jobset_rules import COUNTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from trainway.agent.base.plan import Plan, Role
     from trainway.agent.controllers.job import Job
     from trainway.json_types import Json
-
-
-COUNTS = ("ready", "succeeded", "failed", "active", "suspended")
 
 
 class JobSet:

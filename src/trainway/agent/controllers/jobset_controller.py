@@ -9,8 +9,13 @@ InPlaceRestart needs help from the containers; here Jobs are recreated instead.
 from __future__ import annotations
 
 from trainway.agent.controllers.job import Job
-from trainway.agent.controllers.jobset import COUNTS
 from trainway.agent.controllers.jobset_failure_policy import handle_failure
+from trainway.agent.controllers.jobset_rules import (
+    COUNTS,
+    dependencies_met,
+    has_started,
+    has_succeeded,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,17 +94,12 @@ def _delete(jobs: list[Job]) -> None:
 
 
 def _succeeded(jobset: JobSet, jobs: list[Job]) -> bool:
-    """Whether enough Jobs are complete; at least one must be."""
-    targets = jobset.success_policy.get("targetReplicatedJobs") or []
-    roles = [role for role in jobset.roles if not targets or role.name in targets]
-    names = {role.name for role in roles}
-    complete = [job for job in jobs if job.is_complete]
-    if not complete:
-        return False
-    needed = sum(role.replicas for role in roles)
-    if jobset.success_policy.get("operator") == "Any":
-        needed = 1
-    return sum(job.role in names for job in complete) >= needed
+    complete = [job.role for job in jobs if job.is_complete]
+    return has_succeeded(jobset.success_policy, _replicas(jobset), complete)
+
+
+def _replicas(jobset: JobSet) -> dict[str, int]:
+    return {role.name: role.replicas for role in jobset.roles}
 
 
 def _create_jobs(jobset: JobSet, *, blocked: bool, now: float) -> None:
@@ -137,20 +137,11 @@ def _create_missing(jobset: JobSet, role: Role) -> None:
 
 
 def _dependencies_met(jobset: JobSet, role: Role) -> bool:
-    replicas = {item.name: item.replicas for item in jobset.roles}
-    for dependency in role.depends_on:
-        counts = jobset.counts.get(dependency["name"]) or dict.fromkeys(COUNTS, 0)
-        reached = counts["succeeded"]
-        if dependency.get("status") != "Complete":
-            reached += counts["ready"] + counts["failed"]
-        if reached != replicas.get(dependency["name"]):
-            return False
-    return True
+    return dependencies_met(role.depends_on, jobset.counts, _replicas(jobset))
 
 
 def _started(jobset: JobSet, role: Role) -> bool:
-    counts = jobset.counts[role.name]
-    return counts["failed"] + counts["ready"] + counts["succeeded"] == role.replicas
+    return has_started(jobset.counts[role.name], role.replicas)
 
 
 def _startup_in_progress(jobset: JobSet, now: float) -> None:

@@ -1,40 +1,38 @@
 """What a JobSet does when a Job has failed: its failurePolicy.
 
-The first rule that matches a failed Job decides; without one the JobSet restarts, as often as
-maxRestarts allows. Message patterns are regular expressions of Go's dialect; what Python's reads
-alike works, and a pattern that Python cannot read never matches, as a broken one does in a cluster.
+The first rule that matches a failed Job decides (`jobset_rules`); without one the JobSet restarts,
+as often as maxRestarts allows.
 """
 
 from __future__ import annotations
 
-import re
+from trainway.agent.controllers.jobset_rules import first_failed, matching, with_job
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from trainway.agent.controllers.job import Job
     from trainway.agent.controllers.jobset import JobSet
-    from trainway.json_types import Json
 
 
 def handle_failure(jobset: JobSet, failed: list[Job], now: float) -> None:
     """Fail or restart, by the policy. `failed` has at least one Job."""
     policy = jobset.failure_policy
     if policy is None:
-        message = _with_job("jobset failed due to one or more job failures", _first(failed))
+        message = with_job("jobset failed due to one or more job failures", first_failed(failed))
         jobset.end("Failed", "FailedJobs", message, now)
         return
-    rule, job = _matching(policy.get("rules") or [], failed)
+    rule, job = matching(policy.get("rules") or [], failed)
     action = str(rule.get("action") or "RestartJobSet") if rule else "RestartJobSet"
     if action == "FailJobSet":
-        message = _with_job("applying FailJobSet failure policy action", job)
+        message = with_job("applying FailJobSet failure policy action", job)
         jobset.end("Failed", "FailJobSetFailurePolicyAction", message, now)
         return
     counts = not action.endswith("AndIgnoreMaxRestarts")
     if counts and _total_restarts(jobset) >= (policy.get("maxRestarts") or 0):
-        message = _with_job("jobset failed due to reaching max number of restarts", job)
+        message = with_job("jobset failed due to reaching max number of restarts", job)
         jobset.end("Failed", "ReachedMaxRestarts", message, now)
         return
-    message = _with_job(f"applying {action} failure policy action", job)
+    message = with_job(f"applying {action} failure policy action", job)
     if action.startswith("RestartJobSet"):
         jobset.restarts += 1
         jobset.restarts_count_towards_max += counts
@@ -62,39 +60,3 @@ def _restart_job(jobset: JobSet, job: Job, *, counts: bool) -> None:
 def _total_restarts(jobset: JobSet) -> int:
     single = sum(sum(counts) for counts in jobset.job_restarts_count_towards_max.values())
     return jobset.restarts_count_towards_max + single
-
-
-def _matching(rules: list[Json], failed: list[Job]) -> tuple[Json, Job]:
-    """The first rule that matches a Job, with the earliest such Job; or no rule."""
-    for rule in rules:
-        jobs = [job for job in failed if _applies(rule, job)]
-        if jobs:
-            return rule, _first(jobs)
-    return {}, _first(failed)
-
-
-def _applies(rule: Json, job: Job) -> bool:
-    reasons = rule.get("onJobFailureReasons") or []
-    patterns = rule.get("onJobFailureMessagePatterns") or []
-    targets = rule.get("targetReplicatedJobs") or []
-    failure = job.failure
-    return (
-        (not reasons or failure.get("reason") in reasons)
-        and (not patterns or any(_found(p, str(failure.get("message", ""))) for p in patterns))
-        and (not targets or job.role in targets)
-    )
-
-
-def _found(pattern: str, text: str) -> bool:
-    try:
-        return re.search(pattern, text) is not None
-    except re.error:
-        return False
-
-
-def _first(failed: list[Job]) -> Job:
-    return min(failed, key=lambda job: str(job.failure.get("lastTransitionTime", "")))
-
-
-def _with_job(message: str, job: Job) -> str:
-    return f"{message} (first failed job: {job.name})"

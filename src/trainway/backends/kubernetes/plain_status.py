@@ -4,18 +4,27 @@ A cluster without JobSet has nobody who ends the other Jobs when one has failed,
 when another is ready. This backend does so while it watches: `steps` says what is due.
 """
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from trainway.agent.base.job_spec import JobSpec
+from trainway.agent.controllers import jobset_rules as rules
+from trainway.agent.controllers.conditions import set_condition
 from trainway.backends.kubernetes.pods import is_ready
 from trainway.jobset.labels import JOB_NAME, REPLICATED_JOB_NAME
-from trainway.jobset.status import conditions_of, find_true
+from trainway.jobset.status import conditions_of, find_condition, find_true
 from trainway.json_types import Json
 
-_COUNTS: Final = ("ready", "succeeded", "failed", "active", "suspended")
 _TERMINAL: Final = ("Completed", "Failed")
+
+
+class FailedJob(NamedTuple):
+    """A Job that failed, as the rules of JobSet look at it."""
+
+    name: str
+    role: str
+    failure: Json
 
 
 class Step(NamedTuple):
@@ -33,7 +42,7 @@ def with_ready(jobs: Sequence[Json], pods: Iterable[Json]) -> list[Json]:
 
 def status_of(policy: Json, jobs: Sequence[Json], before: Json, *, is_suspended: bool) -> Json:
     """The status that a JobSet with these Jobs would have; `before` is the last one given."""
-    counts = {role["name"]: dict.fromkeys(_COUNTS, 0) for role in policy["roles"]}
+    counts = {role["name"]: dict(rules.NO_COUNTS) for role in policy["roles"]}
     for job in jobs:
         role = _role(job)
         if role in counts:
@@ -58,26 +67,19 @@ def steps(policy: Json, jobs: Sequence[Json], status: Json, *, is_suspended: boo
 
 def _startable(policy: Json, jobs: Sequence[Json], status: Json) -> Iterator[str]:
     counts = {item["name"]: item for item in status["replicatedJobsStatus"]}
-    roles = policy["roles"]
+    roles, replicas = policy["roles"], _replicas(policy)
     for number, role in enumerate(roles):
-        waits = [_is_met(each, roles, counts) for each in role["dependsOn"]]
-        if policy["inOrder"]:
-            waits += [_is_ready(counts[each["name"]], each["replicas"]) for each in roles[:number]]
-        if all(waits):
+        is_due = rules.dependencies_met(role["dependsOn"], counts, replicas)
+        before = roles[:number] if policy["inOrder"] else ()
+        if is_due and all(
+            rules.has_started(counts[each["name"]], each["replicas"]) for each in before
+        ):
             held = (job for job in jobs if job["spec"].get("suspend"))
             yield from (job["metadata"]["name"] for job in held if _role(job) == role["name"])
 
 
-def _is_met(dependency: Json, roles: Sequence[Json], counts: Mapping[str, Json]) -> bool:
-    name = dependency["name"]
-    replicas = next((role["replicas"] for role in roles if role["name"] == name), 0)
-    if dependency.get("status") == "Complete":
-        return bool(counts[name]["succeeded"] >= replicas)
-    return _is_ready(counts[name], replicas)
-
-
-def _is_ready(counts: Json, replicas: int) -> bool:
-    return bool(counts["ready"] + counts["succeeded"] >= replicas)
+def _replicas(policy: Json) -> dict[str, int]:
+    return {role["name"]: role["replicas"] for role in policy["roles"]}
 
 
 def _counted(job: Json) -> Iterator[str]:
@@ -87,11 +89,8 @@ def _counted(job: Json) -> Iterator[str]:
         yield "succeeded" if end["type"] == "Complete" else "failed"
         return
     spec, status = job["spec"], job.get("status") or {}
-    pods = spec.get("parallelism")
-    pods = 1 if pods is None else int(pods)
-    if spec.get("completions") is not None:
-        pods = min(pods, int(spec["completions"]))
-    if int(status.get("succeeded") or 0) + int(status.get("ready") or 0) >= pods:
+    done = int(status.get("succeeded") or 0) + int(status.get("ready") or 0)
+    if done >= JobSpec(spec).pods:
         yield "ready"
     if status.get("active"):
         yield "active"
@@ -102,83 +101,47 @@ def _counted(job: Json) -> Iterator[str]:
 def _ended(policy: Json, jobs: Sequence[Json]) -> list[Json]:
     """The condition that ends the set, if its Jobs say so."""
     ends = [(job, end) for job in jobs if (end := _end(job)) is not None]
-    failed = [(job, end) for job, end in ends if end["type"] == "Failed"]
+    failed = [
+        FailedJob(job["metadata"]["name"], _role(job), end)
+        for job, end in ends
+        if end["type"] == "Failed"
+    ]
     if failed:
         return [_failure(policy, failed)]
-    wanted = policy["successPolicy"].get("targetReplicatedJobs") or []
-    done = [end for job, end in ends if not wanted or _role(job) in wanted]
-    expected = sum(
-        role["replicas"] for role in policy["roles"] if not wanted or role["name"] in wanted
-    )
-    if policy["successPolicy"].get("operator") == "Any":
-        expected = 1
-    if not done or len(done) < expected:
+    if not rules.has_succeeded(
+        policy["successPolicy"], _replicas(policy), [_role(job) for job, _ in ends]
+    ):
         return []
-    time = max(str(end.get("lastTransitionTime") or "") for end in done)
+    wanted = policy["successPolicy"].get("targetReplicatedJobs") or _replicas(policy)
+    times = [str(end.get("lastTransitionTime") or "") for job, end in ends if _role(job) in wanted]
+    time = max(times, default="")
     return [_condition("Completed", "AllJobsCompleted", "jobset completed successfully", time)]
 
 
-def _failure(policy: Json, failed: Sequence[tuple[Json, Json]]) -> Json:
-    for rule in policy["failing"]:
-        matching = [(job, end) for job, end in failed if _applies(rule, job, end)]
-        if matching:
-            job, end = _first(matching)
-            reason, text = (
-                "FailJobSetFailurePolicyAction",
-                "applying FailJobSet failure policy action",
-            )
-            return _failed(reason, text, job, end)
-    job, end = _first(failed)
-    return _failed("FailedJobs", "jobset failed due to one or more job failures", job, end)
-
-
-def _failed(reason: str, text: str, job: Json, end: Json) -> Json:
-    message = f"{text} (first failed job: {job['metadata']['name']})"
-    return _condition("Failed", reason, message, str(end.get("lastTransitionTime") or ""))
-
-
-def _applies(rule: Json, job: Json, end: Json) -> bool:
-    reasons = rule.get("onJobFailureReasons") or []
-    patterns = rule.get("onJobFailureMessagePatterns") or []
-    targets = rule.get("targetReplicatedJobs") or []
-    text = str(end.get("message") or "")
-    return (
-        (not reasons or end.get("reason") in reasons)
-        and (not patterns or any(_matches(pattern, text) for pattern in patterns))
-        and (not targets or _role(job) in targets)
-    )
-
-
-def _matches(pattern: str, text: str) -> bool:
-    try:
-        return re.search(pattern, text) is not None
-    except re.error:
-        return False
-
-
-def _first(failed: Sequence[tuple[Json, Json]]) -> tuple[Json, Json]:
-    return min(failed, key=lambda pair: str(pair[1].get("lastTransitionTime") or ""))
+def _failure(policy: Json, failed: Sequence[FailedJob]) -> Json:
+    rule, job = rules.matching(policy["failing"], failed)
+    reason, text = "FailedJobs", "jobset failed due to one or more job failures"
+    if rule:
+        reason = "FailJobSetFailurePolicyAction"
+        text = "applying FailJobSet failure policy action"
+    time = str(job.failure.get("lastTransitionTime") or "")
+    return _condition("Failed", reason, rules.with_job(text, job), time)
 
 
 def _suspended(jobs: Sequence[Json], before: Json, is_suspended: bool) -> list[Json]:
     """The condition Suspended, once the set ever was."""
-    status = "True" if is_suspended else "False"
-    known = next(
-        (item for item in before.get("conditions") or () if item["type"] == "Suspended"), None
-    )
-    if known is not None and known["status"] == status:
-        return [known]
-    if known is None and status == "False":
-        return []
-    words = ("SuspendedJobs", "jobset is suspended")
-    if status == "False":
-        words = ("ResumeJobs", "jobset is resumed")
+    words = ("ResumeJobs", "jobset is resumed")
+    if is_suspended:
+        words = ("SuspendedJobs", "jobset is suspended")
     times = [
         str(item.get("lastTransitionTime") or "") for job in jobs for item in conditions_of(job)
     ]
     made = [str(job["metadata"].get("creationTimestamp") or "") for job in jobs]
-    time = max([*times, *made], default="")
-    return [_condition("Suspended", *words, time) | {"status": status}]
+    new = _condition("Suspended", *words, max([*times, *made], default=""))
+    known = find_condition(before.get("conditions") or (), "Suspended")
+    conditions = [dict(known)] if known is not None else []
+    set_condition(conditions, new | {"status": "True" if is_suspended else "False"})
+    return conditions
 
 
 def _condition(kind: str, reason: str, message: str, time: str) -> Json:
