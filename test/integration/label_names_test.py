@@ -6,16 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import trainway
+from trainway.agent.base import labels as agent_labels
 from trainway.jobset import labels
 
 PACKAGE = Path(trainway.__file__).parent
 NAMES = {name: value for name, value in vars(labels).items() if name.isupper()}
-MODULES = [
-    path
-    for path in sorted(PACKAGE.rglob("*.py"))
-    if not path.name.endswith("_test.py") and path != Path(labels.__file__)
-]
-AGENT = PACKAGE / "agent"
+MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if not path.name.endswith("_test.py")]
+AGENT_NAMES = {name: value for name, value in vars(agent_labels).items() if name.isupper()}
+OWN = {Path(labels.__file__), Path(agent_labels.__file__)}
 
 
 def texts(path: Path) -> Iterator[str]:
@@ -33,12 +31,21 @@ def test_no_two_labels_are_the_same() -> None:
 
 
 def test_no_other_module_spells_a_label() -> None:
-    spelled = re.compile("|".join(rf"{re.escape(value)}(?![\w.-])" for value in NAMES.values()))
+    names = {*NAMES.values(), *AGENT_NAMES.values()}
+    spelled = re.compile("|".join(rf"{re.escape(name)}(?![\w.-])" for name in names))
     found = [
         f"{path.relative_to(PACKAGE)}: {text}"
         for path in MODULES
-        if AGENT not in path.parents
+        if path not in OWN
         for text in texts(path)
         if spelled.fullmatch(text) or spelled.search(text.partition("[")[2])
     ]
     assert found == ["sdk/bundle.py: trainway.dev/files"]  # who applies an object, not a label
+
+
+def test_agents_have_the_same_names() -> None:
+    shared = NAMES.keys() & AGENT_NAMES.keys()
+    assert {name: AGENT_NAMES[name] for name in shared} == {name: NAMES[name] for name in shared}
+    common = set(NAMES.values()) & set(AGENT_NAMES.values())
+    assert common == {NAMES[name] for name in shared}
+    assert {"COMPLETION_INDEX", "REPLICATED_JOB_NAME", "RESTART_ATTEMPT"} <= shared

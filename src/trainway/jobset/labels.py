@@ -1,7 +1,8 @@
 """The names of all labels and annotations that Trainway reads or writes, each written once.
 
 Objects travel through compiler, backends and operator, and what one of them writes another reads. A
-name that two of them spell would be two names one day.
+name that two of them spell would be two names one day. Agents may import nothing of ours; they have
+theirs in `agent/base/labels.py`, and a test compares the two.
 """
 
 from typing import Final

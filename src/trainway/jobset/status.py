@@ -3,7 +3,7 @@
 `set_condition` has the rule of Kubernetes. Two others stand apart on purpose, since clusters differ
 in just that, and recorded cases prove it: MPI Operator moves what has changed to the end and keeps
 a message while the reason stays (`mpijob_status`), and JobSet never adds a condition that does not
-hold (`agent/conditions.py`, which agents can import).
+hold (`agent/controllers/conditions.py`, which agents can import).
 """
 
 from collections.abc import Iterable, Mapping

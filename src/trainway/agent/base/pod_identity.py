@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from trainway.agent.base.labels import (
+    COMPLETION_INDEX,
+    CONTROLLER_UID,
+    EXCLUSIVE_TOPOLOGY,
+    INDEX_FAILURE_COUNT,
+    JOB_KEY,
+    JOB_NAME,
+    JOBSET_PREFIX,
+    NODE_SELECTOR,
+)
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from trainway.agent.base.plan import Plan, Role
     from trainway.json_types import Json
-
-
-JOBSET = "jobset.sigs.k8s.io/"
-BATCH = "batch.kubernetes.io/"
-EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
-NODE_SELECTOR = "alpha.jobset.sigs.k8s.io/node-selector"
 
 
 class PodIdentity:
@@ -92,44 +97,44 @@ class PodIdentity:
 
     def label(self, name: str) -> str:
         """The value of one label; empty where there is none."""
-        if name == f"{JOBSET}job-key":
+        if name == JOB_KEY:
             return self._job_key()
         return self._labels().get(name, "")
 
     def annotation(self, name: str) -> str:
         """The value of one annotation; empty where there is none."""
-        if name == f"{JOBSET}job-key":
+        if name == JOB_KEY:
             return self._job_key()
         return self._annotations().get(name, "")
 
     def labels(self) -> dict[str, str]:
         """All labels."""
-        return {**self._labels(), f"{JOBSET}job-key": self._job_key()}
+        return {**self._labels(), JOB_KEY: self._job_key()}
 
     def annotations(self) -> dict[str, str]:
         """All annotations."""
-        return {**self._annotations(), f"{JOBSET}job-key": self._job_key()}
+        return {**self._annotations(), JOB_KEY: self._job_key()}
 
     def _labels(self) -> dict[str, str]:
         labels = {**_texts(self.role.pod_metadata.get("labels")), **self._common()}
-        labels["job-name"] = labels[f"{BATCH}job-name"] = self.job_name
+        labels["job-name"] = labels[JOB_NAME] = self.job_name
         controller = f"{self.plan.uid}-{self.role.name}-{self.job_index}-{self.attempt}"
-        labels["controller-uid"] = labels[f"{BATCH}controller-uid"] = controller
+        labels["controller-uid"] = labels[CONTROLLER_UID] = controller
         if self.role.job.indexed:
-            labels[f"{BATCH}job-completion-index"] = str(self.slot)
+            labels[COMPLETION_INDEX] = str(self.slot)
         return labels
 
     def _annotations(self) -> dict[str, str]:
         annotations = {**_texts(self.role.pod_metadata.get("annotations")), **self._common()}
         for owner in (self.plan.metadata, self.role.metadata):
             given = _texts(owner.get("annotations"))
-            if EXCLUSIVE in given:
-                wanted = (EXCLUSIVE, NODE_SELECTOR)
+            if EXCLUSIVE_TOPOLOGY in given:
+                wanted = (EXCLUSIVE_TOPOLOGY, NODE_SELECTOR)
                 annotations.update({key: given[key] for key in wanted if key in given})
         if self.role.job.indexed:
-            annotations[f"{BATCH}job-completion-index"] = str(self.slot)
+            annotations[COMPLETION_INDEX] = str(self.slot)
         if self.role.job.backoff_limit_per_index is not None:
-            annotations[f"{BATCH}job-index-failure-count"] = str(self.failures)
+            annotations[INDEX_FAILURE_COUNT] = str(self.failures)
         return annotations
 
     def _common(self) -> dict[str, str]:
@@ -154,7 +159,7 @@ class PodIdentity:
         coordinator = plan.spec.get("coordinator")
         if coordinator:
             values["coordinator"] = _coordinator(plan, coordinator)
-        return {f"{JOBSET}{key}": str(value) for key, value in values.items()}
+        return {f"{JOBSET_PREFIX}{key}": str(value) for key, value in values.items()}
 
     def _job_key(self) -> str:
         """A hash that tells the Job apart from all others; few ask for it, so hashlib can wait."""

@@ -8,6 +8,7 @@ entries of the container; what is not known there stays as it is written, and `$
 
 from __future__ import annotations
 
+from trainway.agent.base.labels import COMPLETION_INDEX
 from trainway.agent.kubelet.objects import MissingError
 
 TYPE_CHECKING = False
@@ -82,7 +83,7 @@ def with_completion_index(container: Json) -> Json:
     env = list(container.get("env") or [])
     if any(entry.get("name") == "JOB_COMPLETION_INDEX" for entry in env):
         return container
-    path = "metadata.labels['batch.kubernetes.io/job-completion-index']"
+    path = f"metadata.labels['{COMPLETION_INDEX}']"
     added = {"name": "JOB_COMPLETION_INDEX", "valueFrom": {"fieldRef": {"fieldPath": path}}}
     return dict(container, env=[*env, added])
 

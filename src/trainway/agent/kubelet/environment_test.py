@@ -3,8 +3,9 @@ from dataclasses import dataclass
 
 import pytest
 
+from trainway.agent.base.labels import EXCLUSIVE_TOPOLOGY
 from trainway.agent.base.plan import Plan
-from trainway.agent.base.pod_identity import EXCLUSIVE, PodIdentity
+from trainway.agent.base.pod_identity import PodIdentity
 from trainway.agent.kubelet.downward import Downward
 from trainway.agent.kubelet.environment import (
     command_line,
@@ -56,7 +57,7 @@ SPEC: Json = {
             "name": "node",
             "replicas": 3,
             "template": {
-                "metadata": {"annotations": {EXCLUSIVE: "rack"}},
+                "metadata": {"annotations": {EXCLUSIVE_TOPOLOGY: "rack"}},
                 "spec": {
                     "completionMode": "Indexed",
                     "completions": 4,
@@ -120,7 +121,7 @@ FIELDS = {
     "metadata.labels['jobset.sigs.k8s.io/coordinator']": "js-node-0-1.net",
     "metadata.labels['jobset.sigs.k8s.io/job-key']": JOB_KEY,
     "metadata.annotations['note']": 'a"b',
-    f"metadata.annotations['{EXCLUSIVE}']": "rack",
+    f"metadata.annotations['{EXCLUSIVE_TOPOLOGY}']": "rack",
     "metadata.annotations['batch.kubernetes.io/job-index-failure-count']": "1",
     "spec.nodeName": "box",
     "spec.serviceAccountName": "trainer",

@@ -6,6 +6,8 @@ read from the pod's own labels and annotations, which JobSet and the Job control
 
 from __future__ import annotations
 
+from trainway.agent.base import labels
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,19 +47,19 @@ VARIABLES = (
         ROLE,
         "the replicated job that this node belongs to: `node`, `launcher`, `worker`",
         lambda pod, _: pod.role.name,
-        "metadata.labels['jobset.sigs.k8s.io/replicatedjob-name']",
+        f"metadata.labels['{labels.REPLICATED_JOB_NAME}']",
     ),
     Variable(
         RANK,
         "the number of this node in its Job, from 0",
         lambda pod, _: str(pod.slot),
-        "metadata.annotations['batch.kubernetes.io/job-completion-index']",
+        f"metadata.annotations['{labels.COMPLETION_INDEX}']",
     ),
     Variable(
         RESTART_ATTEMPT,
         "0, and one more after each restart of the gang",
         lambda pod, _: str(pod.attempt),
-        "metadata.labels['jobset.sigs.k8s.io/restart-attempt']",
+        f"metadata.labels['{labels.RESTART_ATTEMPT}']",
     ),
     Variable(OUTPUT_DIR, "a directory for what the job produces", lambda _, output: output),
 )
