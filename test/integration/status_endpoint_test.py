@@ -17,7 +17,8 @@ from patience import PATIENCE_S
 
 from trainway.agent.base.directory import Directory
 from trainway.agent.base.event_loop import EventLoop
-from trainway.agent.kubelet.status_endpoint import BODY_LIMIT, StatusEndpoint, trainer_status
+from trainway.agent.base.progress_report import trainer_status
+from trainway.agent.kubelet.status_endpoint import BODY_LIMIT, StatusEndpoint
 from trainway.agent.kubelet.status_port import reserved
 from trainway.backends.local.certificate import new_status_keys
 from trainway.json_types import Json

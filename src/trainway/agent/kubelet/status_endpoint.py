@@ -10,6 +10,7 @@ import json
 import socket
 from importlib import import_module
 
+from trainway.agent.base.progress_report import trainer_status
 from trainway.agent.kubelet.status_port import reserved
 
 TYPE_CHECKING = False
@@ -31,9 +32,6 @@ PATIENCE_SECONDS = 10.0
 CHUNK = 64 * 1024
 LENGTH_DIGITS = 15
 
-METRICS_LIMIT = 256
-TEXT_LIMIT = 64
-
 _REASONS = {
     200: "OK",
     403: "Forbidden",
@@ -51,60 +49,6 @@ class RefusedError(Exception):
         super().__init__(message)
         self.status = status
         self.message = message
-
-
-def trainer_status(body: object) -> Json | None:
-    """The status in the body of a report; None where it holds none. ValueError: it is not one."""
-    if not isinstance(body, dict):
-        raise ValueError("the body must be an object")
-    status = body.get("trainerStatus")
-    if status is None:
-        return None
-    if not isinstance(status, dict):
-        raise ValueError("trainerStatus must be an object")
-    checked: Json = {}
-    for name, most in (("progressPercentage", 100), ("estimatedRemainingSeconds", 2**31 - 1)):
-        if status.get(name) is not None:
-            checked[name] = _integer(name, status[name], most)
-    if status.get("metrics") is not None:
-        checked["metrics"] = _metrics(status["metrics"])
-    if not isinstance(status.get("lastUpdatedTime"), str):
-        raise ValueError("lastUpdatedTime is required when trainerStatus is present")
-    checked["lastUpdatedTime"] = _text("lastUpdatedTime", status["lastUpdatedTime"])
-    return checked
-
-
-def _text(name: str, text: str) -> str:
-    """A text that everybody can write down again; half a surrogate pair is none."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise ValueError(f"{name} must be text") from None
-    return text
-
-
-def _integer(name: str, value: object, most: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
-        raise ValueError(f"{name} must be a whole number from 0 to {most}")
-    return value
-
-
-def _metrics(metrics: object) -> list[Json]:
-    if not isinstance(metrics, list) or len(metrics) > METRICS_LIMIT:
-        raise ValueError(f"metrics must be a list of at most {METRICS_LIMIT}")
-    checked = []
-    for metric in metrics:
-        if not isinstance(metric, dict):
-            raise ValueError("a metric must be an object with name and value")
-        pair = {name: metric.get(name) for name in ("name", "value")}
-        for name, text in pair.items():
-            if not isinstance(text, str) or not 1 <= len(text) <= TEXT_LIMIT:
-                raise ValueError(
-                    f"{name} of a metric must be a text of 1 to {TEXT_LIMIT} characters"
-                )
-            _text(f"{name} of a metric", text)
-        checked.append(pair)
-    return checked
 
 
 class StatusEndpoint:
