@@ -276,7 +276,8 @@ def test_output_that_stays_survives_its_job(host: TestHost, client: Client) -> N
 
 def test_a_process_without_any_mark_goes_with_the_last_pod(client: Client) -> None:
     seconds = str(10**6 + int.from_bytes(os.urandom(3), "big"))
-    stray = f"echo up > $1; exec sleep {seconds}"
+    # It goes on as the same program: the command line of one that is just replaced is empty.
+    stray = f"echo up > $1; sleep {seconds}; :"
     job = one(
         f"cd $TRAINWAY_WORK_DIR; mkfifo f; env -i setsid sh -c '{stray}' - $PWD/f & cat f;"
         f" tr '\\0' ' ' < /proc/$!/cmdline"
