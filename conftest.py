@@ -10,9 +10,11 @@ Property tests have few examples here and many in `make fuzz`, and no deadline o
 machine that is busy is not a defect.
 
 `make test` runs what needs only Python and this machine, and `make test-engines` the rest. A test
-is marked as one of these by the fixtures it uses, or by its folder.
+is marked as one of these by the fixtures it uses, or by its folder. Cases marked `stress` do what
+another case of the same test does a few times (kills, jobs) many times: they are of the rest too.
 """
 
+import os
 import signal
 from collections.abc import Generator
 from pathlib import Path
@@ -27,6 +29,7 @@ settings.register_profile("few", UNTIMED, max_examples=40)
 settings.register_profile("many", UNTIMED, max_examples=3_000)
 settings.load_profile("few")
 
+UNIT_TESTS: Final = Path(__file__).parent / "src"
 ENGINE_FIXTURES: Final = frozenset({"podman", "ssh_hosts", "slurm_cluster", "idle_slurm_cluster"})
 ENGINE_GROUPS: Final = frozenset({"ssh", "slurm"})
 ENGINE_FOLDERS: Final = tuple(
@@ -42,10 +45,15 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
-    """Mark the tests that need an engine; give every test the id that xdist wants it to have."""
+    """Mark the tests that need an engine; give every test the id that xdist wants it to have.
+
+    With several workers, the long tests come first: at the end short ones keep all cores busy.
+    """
     for item in items:
         if needs_engine(item):
             item.add_marker("engine")
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        items.sort(key=lambda item: UNIT_TESTS in item.path.parents)
     yield
     for item in items:
         wanted = vars(item).get("_nodeid")
@@ -54,11 +62,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
 
 
 def needs_engine(item: pytest.Item) -> bool:
-    """Whether a test needs a cluster, hosts, a database server or a container runtime."""
+    """Whether a test needs a cluster, hosts, a database server, a container runtime or time."""
     groups = {mark.args[0] for mark in item.iter_markers("xdist_group") if mark.args}
     callspec = vars(item).get("callspec")
     return (
-        not ENGINE_FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
+        item.get_closest_marker("stress") is not None
+        or not ENGINE_FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
         or not ENGINE_GROUPS.isdisjoint(groups)
         or (callspec is not None and "postgresql" in callspec.params.values())
         or any(folder in item.path.parents for folder in ENGINE_FOLDERS)

@@ -3,6 +3,11 @@
 It starts a command three times a second for each job that it asks about, which takes all of a
 machine. So it runs as it is meant to be run for a few cases only; about the others it asks the
 server itself.
+
+All cases run on the agent (`test/integration/agent_conformance_test.py`) and on Kubernetes. Pools
+of hosts and the driver on Slurm have the agent's controllers of JobSets and Jobs, so a dozen cases
+show what is theirs alone: placing pods, starting and stopping them elsewhere, and hearing how they
+ended. `make conformance` runs all of them there too.
 """
 
 import importlib.util
@@ -29,6 +34,21 @@ FOLDER: Final = REPOSITORY.parent / "shared" / "conformance"
 CASES: Final = FOLDER / "jobset"
 NAMES: Final = tuple(sorted(path.stem for path in CASES.glob("*.json")))
 """Of all cases."""
+DOZEN: Final = (
+    "gang-of-four",  # all pods of a gang at once, on all hosts
+    "what-a-container-is-told",  # the environment and the files of a pod far away
+    "one-rank-fails",  # who failed is told, and the others are stopped
+    "killed-by-signal",  # a signal is an exit code, also over a connection
+    "grace-exceeded",  # whoever ignores SIGTERM is killed after the grace period, over there
+    "restart-then-succeed",  # a whole gang goes, and comes again
+    "blocking-recreate",  # and the new one waits until the old one is gone everywhere
+    "backoff-once",  # one pod is replaced while the others run on
+    "restart-on-failure-in-place",  # a container starts again without its pod
+    "sidecar-ends-with-main",  # several containers of one pod, and their order
+    "startup-in-order",  # a role starts when those before it are ready
+    "success-any-launcher",  # the job succeeds, and pods that still run are stopped
+)
+"""The cases that matter on hosts and on Slurm, each with what it exercises there."""
 PROGRAM: Final = FOLDER / "compare_jobset.py"
 SETTLE_S: Final = 5.0
 """As the comparison has it: what is being stopped still counts, and leaves its last marks."""

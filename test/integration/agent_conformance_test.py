@@ -3,18 +3,24 @@
 import importlib.util
 import json
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from trainway.agent.local.testing import AgentJob
+from trainway.agent.local.testing import PATIENCE, AgentJob
 from trainway.compiler.compile import Input, Options, compile_objects
 
 CONFORMANCE = Path(__file__).parents[3] / "shared" / "conformance"
 CASES = sorted((CONFORMANCE / "jobset").glob("*.json"))
+HERE = Path(__file__)
+AT_ONCE = 4
 
-pytestmark = pytest.mark.skipif(not CASES, reason=f"there are no recordings in {CONFORMANCE}")
+pytestmark = [
+    pytest.mark.xdist_group("recorded"),
+    pytest.mark.skipif(not CASES, reason=f"there are no recordings in {CONFORMANCE}"),
+]
 
 
 def load_comparison() -> Callable[[Any, Any, Path], list[str]]:
@@ -27,26 +33,11 @@ def load_comparison() -> Callable[[Any, Any, Path], list[str]]:
     return differences
 
 
-@pytest.fixture
-def out(tmp_path: Path) -> Path:
-    out = tmp_path / "out"
+def outcome_of(path: Path, folder: Path) -> list[str]:
+    """What is not as recorded when the agent runs a case."""
+    out = folder / "out"
     out.mkdir()
     (out / "marks").touch()
-    return out
-
-
-@pytest.fixture
-def started(tmp_path: Path) -> Iterator[list[AgentJob]]:
-    jobs: list[AgentJob] = []
-    yield jobs
-    for job in jobs:
-        job.stop()
-
-
-@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
-def test_same_as_on_kubernetes(
-    path: Path, tmp_path: Path, out: Path, started: list[AgentJob]
-) -> None:
     case = json.loads(path.read_text())
     text = json.dumps(case["inputs"]).replace("@OUT@", str(out)).replace("@IMAGE@", "none")
     inputs = json.loads(text)
@@ -54,12 +45,34 @@ def test_same_as_on_kubernetes(
     assert not outcome.errors
     objects = [item for item in inputs if item["kind"] in ("ConfigMap", "Secret")]
     jobset = next(item for item in outcome.objects if item["kind"] == "JobSet")
-    job = AgentJob(tmp_path / "job", jobset, objects=objects)
-    started.append(job)
-    job.start()
-    sample = case.get("sampleAfterSeconds")
-    records = list(job.watch(patience=sample or 90))
-    assert sample or records[-1]["type"] == "end"
-    status = [record["jobset"] for record in records if record["type"] == "status"][-1]
-    assert load_comparison()(case["expect"], status, out) == []
-    assert sample or job.processes() == []
+    job = AgentJob(folder / "job", jobset, objects=objects)
+    try:
+        job.start()
+        sample = case.get("sampleAfterSeconds")
+        records = list(job.watch(patience=sample or PATIENCE))
+        assert sample or records[-1]["type"] == "end"
+        status = [record["jobset"] for record in records if record["type"] == "status"][-1]
+        differences = load_comparison()(case["expect"], status, out)
+        assert sample or job.processes() == []
+        return differences
+    finally:
+        job.stop()
+
+
+@pytest.fixture(scope="module")
+def outcomes(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[Path, Future[list[str]]]]:
+    """Those of all cases that were chosen; they mostly wait, so several run at once."""
+    calls = [vars(item).get("callspec") for item in request.session.items if item.path == HERE]
+    chosen = {call.params["case"] for call in calls if call is not None}
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        yield {
+            path: threads.submit(outcome_of, path, tmp_path_factory.mktemp(path.stem))
+            for path in sorted(chosen)
+        }
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
+def test_same_as_on_kubernetes(case: Path, outcomes: dict[Path, Future[list[str]]]) -> None:
+    assert outcomes[case].result() == []

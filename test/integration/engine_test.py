@@ -8,6 +8,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from trainway.engine.testing import WAIT_FOR_FILE, jobset
 from trainway.json_types import Json
 from trainway.server.testing import LIMIT_S, RunningServer, Starts
@@ -21,15 +23,16 @@ def is_running(pid: int) -> bool:
     return state != "Z"
 
 
-def test_200_jobs_at_once_on_a_machine_for_two(tmp_path: Path) -> None:
+@pytest.mark.parametrize("count", [40, pytest.param(200, marks=pytest.mark.stress)])
+def test_many_jobs_at_once_on_a_machine_for_two(tmp_path: Path, count: int) -> None:
     capacity = json.dumps({"cpu": "2", "memory": "1Gi", "gpus": 0})
     marks = tmp_path / "marks"
     with RunningServer(tmp_path / "home", env={"TRAINWAY_LOCAL_CAPACITY": capacity}) as server:
         command = f"echo start >> {marks}; echo end >> {marks}"
-        for number in range(200):
+        for number in range(count):
             server.submit(jobset(f"j{number}", command, requests={"cpu": "1"}))
-        phases = Counter(server.wait(f"j{n}")["status"]["phase"] for n in range(200))
-        assert phases == {"Succeeded": 200}
+        phases = Counter(server.wait(f"j{n}")["status"]["phase"] for n in range(count))
+        assert phases == {"Succeeded": count}
     running = highest = 0
     for mark in marks.read_text().split():
         running += 1 if mark == "start" else -1
@@ -37,16 +40,19 @@ def test_200_jobs_at_once_on_a_machine_for_two(tmp_path: Path) -> None:
     assert highest <= 2
 
 
-def test_20_kills_of_the_server_during_20_jobs_lose_nothing(tmp_path: Path, starts: Starts) -> None:
+@pytest.mark.parametrize("kills", [4, pytest.param(20, marks=pytest.mark.stress)])
+def test_kills_of_the_server_during_many_jobs_lose_nothing(
+    tmp_path: Path, starts: Starts, kills: int
+) -> None:
     marks, go = tmp_path / "marks", tmp_path / "go"
     server = starts(RunningServer(tmp_path / "home"))
-    for number in range(20):
+    for number in range(kills):
         command = f"echo {number} >> {marks}; echo begin; {WAIT_FOR_FILE.format(go)}; echo end"
         server.submit(jobset(f"j{number}", command))
         server.kill()
         server.start()
     go.touch()
-    for number in range(20):
+    for number in range(kills):
         job = server.wait(f"j{number}")
         assert job["status"]["phase"] == "Succeeded", job["status"]
         assert server.lines(f"j{number}") == ["begin", "end"]
@@ -56,7 +62,7 @@ def test_20_kills_of_the_server_during_20_jobs_lose_nothing(tmp_path: Path, star
         )
         assert (reasons["Created"], reasons["Succeeded"]) == (1, 1)
         assert reasons["Running"] <= 1
-    assert sorted(map(int, marks.read_text().split())) == list(range(20))
+    assert sorted(map(int, marks.read_text().split())) == list(range(kills))
 
 
 def test_a_kill_while_jobs_wait_keeps_their_order(tmp_path: Path, starts: Starts) -> None:
@@ -258,16 +264,16 @@ def test_cancel_leaves_no_process(server: RunningServer) -> None:
 
 
 def test_files_go_when_the_time_is_over_and_history_stays(server: RunningServer) -> None:
-    server.submit(jobset("brief", "echo hi", spec={"ttlSecondsAfterFinished": 0}))
+    job = server.submit(jobset("brief", "echo hi", spec={"ttlSecondsAfterFinished": 0}))
     reasons = []
-    job = server.wait("brief")
+    server.wait("brief")
     deadline = time.monotonic() + LIMIT_S
     while "Expired" not in reasons and time.monotonic() < deadline:
         time.sleep(0.05)
         events = server.request("GET", "/jobs/brief/events").body["items"]
         reasons = [event["reason"] for event in events]
     assert "Expired" in reasons
-    assert not Path(job["status"]["jobDir"]).exists()
+    assert not (server.home / "jobs" / job["metadata"]["id"]).exists()
     status = server.get("brief")["status"]
     assert (status["phase"], status["jobDir"]) == ("Succeeded", None)
     assert "were removed" in server.error("GET", "/jobs/brief/logs")[1]["message"]
