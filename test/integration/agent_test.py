@@ -151,7 +151,8 @@ def test_completed_indexes_survive_the_agent(out: Path) -> None:
 
 def test_recovering_a_job_that_ended_changes_nothing() -> None:
     with agent_job(jobset(role("node", container("main", "exit 0")))) as job:
-        assert job.end()["succeeded"]
+        with job.agent_going():
+            assert job.end()["succeeded"]
         before = job.records()
         job.start("--recover")
         assert job.records() == before
@@ -175,7 +176,8 @@ def test_terminated_agent_leaves_a_job_that_can_be_recovered() -> None:
         job.until_pod("Running")
         watcher = job.watch()
         next(watcher)  # so it is connected
-        os.kill(job.pid, signal.SIGTERM)
+        with job.agent_going():
+            os.kill(job.pid, signal.SIGTERM)
         assert [r for r in watcher if r.get("event") == "stopping"]
         assert job.processes() == []
         assert job.records()[-1]["type"] != "end"

@@ -6,6 +6,7 @@ import socket
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +99,7 @@ def test_where_a_process_of_a_job_is(server: RunningServer, tmp_path: Path) -> N
     server.wait("placed", lambda job: all(_runs(node) for node in job["status"]["nodes"]))
     place = server.request("GET", "/jobs/placed/pod?rank=1").body
     assert (place["pod"], place["containers"]) == ("node-0-1", ["main"])
-    environ = Path(f"/proc/{place['processes']['main']}/environ").read_bytes().split(b"\0")
+    environ = environ_of(place["processes"]["main"])
     assert b"TRAINWAY_RANK=1" in environ
     assert f"TRAINWAY_JOB_ID={place['job']}".encode() in environ
     assert server.error("GET", "/jobs/placed/pod?role=x")[0] == 409
@@ -106,6 +107,15 @@ def test_where_a_process_of_a_job_is(server: RunningServer, tmp_path: Path) -> N
     server.wait("placed")
     assert server.error("GET", "/jobs/placed/pod")[1]["message"] == "placed has ended"
     assert server.error("GET", "/jobs/none/pod")[0] == 404
+
+
+def environ_of(pid: int) -> list[bytes]:
+    """The variables of a process; the kernel shows none while it replaces the program."""
+    deadline = time.monotonic() + LIMIT_S
+    while not (environ := Path(f"/proc/{pid}/environ").read_bytes()):
+        assert time.monotonic() < deadline, "it has no variables"
+        time.sleep(0.01)
+    return environ.split(b"\0")
 
 
 def test_values_of_secrets_are_not_shown(server: RunningServer) -> None:

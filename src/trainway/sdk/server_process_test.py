@@ -1,5 +1,6 @@
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -64,12 +65,12 @@ def test_a_server_that_never_answers_is_given_up(
 def test_a_second_server_that_ends_leaves_the_first(
     home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program(tmp_path, 'echo "$@" > "$4/started"; exit 0', monkeypatch)
+    program(tmp_path, 'echo "$@" > "$4/new"; mv "$4/new" "$4/started"; exit 0', monkeypatch)
     servers: list[FakeServer] = []
 
     def start_the_first() -> None:
         while not (home.path / "started").exists():
-            pass
+            time.sleep(0.01)
         servers.append(FakeServer(home.path))
 
     thread = threading.Thread(target=start_the_first)

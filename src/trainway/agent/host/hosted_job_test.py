@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from trainway.agent.host.testing import HERE, Client, HostJob, TestHost, host_agent
+from trainway.agent.host.testing import HERE, PATIENCE, Client, HostJob, TestHost, host_agent
 from trainway.agent.local.testing import container, jobset, role
 
 FOREVER = "echo up; exec sleep 1000"
@@ -140,7 +140,7 @@ def test_what_is_asked_about_a_job_waits_its_turn(client: Client) -> None:
     client.send("job", id=job.id, token=2, plan=job.plan)
     uid = job.start(client, token=2)
     client.pod("Running", uid=uid)
-    assert job.processes()
+    assert old
     assert set(old) & set(job.processes()) == set()
 
 
@@ -353,7 +353,7 @@ def test_a_host_that_is_cut_off_stops_by_itself(host: TestHost) -> None:
         job.submit(client)
         job.start(client)
         up(client, job)
-        client.process.wait(30)
+        client.process.wait(PATIENCE)
         assert job.processes() == []
         again = host.connected()
         again.send("resume", id=job.id, after=-1, logs={})

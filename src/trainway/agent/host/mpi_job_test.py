@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from trainway.agent.host.testing import HERE, Client, HostJob, TestHost, host_agent
+from trainway.agent.host.testing import HERE, PATIENCE, Client, HostJob, TestHost, host_agent
 from trainway.agent.local.testing import container, jobset, role
 
 USER = b"ssh-ed25519 AAAAC3Nz me@laptop"
@@ -152,12 +152,12 @@ def test_a_command_ends_with_its_worker(client: Client, how: str) -> None:
 
 def test_a_command_ends_with_its_launcher(client: Client) -> None:
     """The worker goes on; what ran in its place for the launcher does not."""
-    job = mpi_job(f"trainway-rsh trial-worker-0-0 'echo $$$$ > $TRAINWAY_OUTPUT_DIR/pid; {GUEST}'")
+    job = mpi_job(f"trainway-rsh trial-worker-0-0 'echo $$$$; {GUEST}'")
     job.submit(client)
     start(client, job, "worker-0-0")
     launcher = start(client, job, "launcher-0-0")
-    client.event("output", path="output/pid", last=True)
-    guest = int(client.output("output/pid") or b"0")
+    client.until(lambda _frame: len(said(client)) == 2)
+    guest = int(said(client)[0].split()[1])
     handle = os.pidfd_open(guest)
     client.send("stop", id=job.id, uid=launcher, how="kill")
     client.pod("Failed", uid=launcher)
@@ -170,4 +170,4 @@ def test_a_command_ends_with_its_launcher(client: Client) -> None:
 
 
 def _ends(handle: int) -> bool:
-    return bool(select.select([handle], [], [], 30)[0])
+    return bool(select.select([handle], [], [], PATIENCE)[0])

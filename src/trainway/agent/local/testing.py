@@ -160,8 +160,12 @@ class AgentJob:
 
     @contextlib.contextmanager
     def agent_going(self) -> Iterator[None]:
-        """Wait, at the end, until the agent is gone that ran at the beginning."""
-        descriptor = os.pidfd_open(self.pid)
+        """Wait, at the end, until the agent is gone that ran at the beginning, if one did."""
+        try:
+            descriptor = os.pidfd_open(self.pid)
+        except ProcessLookupError:
+            yield
+            return
         try:
             yield
             gone, _, _ = select.select([descriptor], [], [], PATIENCE)

@@ -2,12 +2,10 @@
 
 import os
 import signal
-import time
-from collections.abc import Callable
 from pathlib import Path
 
-from trainway.agent.local.testing import PATIENCE, container, jobset, role
-from trainway.agent.pool.testing import PoolAgent, PoolJob, pool_agent
+from trainway.agent.local.testing import container, jobset, role
+from trainway.agent.pool.testing import PoolAgent, PoolJob, pool_agent, until
 
 PAIR = {"parallelism": 2, "completions": 2}
 
@@ -82,14 +80,6 @@ def test_a_host_agent_that_dies_costs_an_attempt_and_no_output() -> None:
 
 def has_job(pool: PoolAgent, host: str, job: PoolJob) -> bool:
     return (pool.home(host) / "jobs" / job.id).exists()
-
-
-def until(holds: Callable[[], bool]) -> None:
-    """Wait for something that nothing announces."""
-    give_up = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < give_up
-        time.sleep(0.02)
 
 
 def test_a_suspended_job_goes_on_elsewhere_with_the_same_log(tmp_path: Path) -> None:

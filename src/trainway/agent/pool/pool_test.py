@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from trainway.agent.local.testing import container, jobset, role
-from trainway.agent.pool.testing import PoolAgent, pool_agent
+from trainway.agent.pool.testing import PoolAgent, pool_agent, until
 from trainway.json_types import Json
 
 TRUE = jobset(role("node", container("main", "true")))
@@ -55,7 +55,7 @@ def test_jobs_start_in_order_as_soon_as_there_is_room(tmp_path: Path) -> None:
             assert job.end()["succeeded"]
         first = jobs[1].until(lambda record: record.get("reason") == "NoRoom")
         assert first["message"] == "it needs 1 CPUs, with only 0 free"
-        assert pool.status("a")["free"]["cpus"] == 1
+        pool.until_host("a", lambda status: status["free"]["cpus"] == 1)
 
 
 def test_priority_goes_first(tmp_path: Path) -> None:
@@ -117,11 +117,17 @@ def test_asked_to_leave_it_leaves_and_jobs_run_on(tmp_path: Path) -> None:
         assert job.end()["succeeded"]
 
 
-def test_it_goes_when_nobody_needs_it() -> None:
-    with pool_agent("--idle=0.1", hosts=1) as pool:
+def test_it_goes_when_nobody_needs_it(tmp_path: Path) -> None:
+    with pool_agent(hosts=1) as pool:
+        gate = gate_at(tmp_path / "gate")
+        job = pool.job(gated(gate))
+        job.until_pod("Running")
+        pool.end(signal.SIGTERM)
+        assert pool.start("--idle=0.1").returncode == 0
         descriptor = os.pidfd_open(pool.pid)
         try:
-            assert pool.job(TRUE).end()["succeeded"]
+            gate.write_text("")
+            assert job.end()["succeeded"]
             pool.wait_gone(descriptor)
         finally:
             os.close(descriptor)
@@ -166,8 +172,7 @@ def test_hosts_come_and_go(tmp_path: Path) -> None:
         assert set(other.placement().values()) == {"b"}
         gate.write_text("")
         assert job.end()["succeeded"]
-        pool.job(TRUE).end()
-        assert [host["name"] for host in pool.ask("status")["hosts"]] == ["b"]
+        until(lambda: [host["name"] for host in pool.ask("status")["hosts"]] == ["b"])
 
 
 def test_requests() -> None:

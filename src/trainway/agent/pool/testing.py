@@ -32,6 +32,14 @@ def demand(spec: Json, **amounts: float) -> list[Json]:
     return pods
 
 
+def until(holds: Callable[[], object]) -> None:
+    """Wait for something that nothing announces."""
+    give_up = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < give_up, "it did not happen"
+        time.sleep(0.02)
+
+
 class PoolJob(AgentJob):
     """One job of a pool."""
 

@@ -93,4 +93,4 @@ def test_what_looks_after_a_container_is_found_by_its_name() -> None:
         assert process_tree.container_monitors("job") == []
         tool = ContainerTool({"program": "/nowhere/podman"})
         assert "/nowhere/podman" in purge(tool, "job1", {})
-        assert monitor.wait(10) == -signal.SIGKILL
+        assert monitor.wait(60) == -signal.SIGKILL

@@ -37,7 +37,7 @@ def with_agent(job: JobDir, speak: Speaker, client: Callable[[], Awaitable[Any]]
 
         job.path.mkdir(parents=True, exist_ok=True)
         async with await asyncio.start_unix_server(handle, job.socket):
-            return await asyncio.wait_for(client(), 10)
+            return await asyncio.wait_for(client(), 60)
 
     return asyncio.run(run())
 

@@ -117,7 +117,7 @@ def test_watchers_get_what_was_and_what_comes(copy: JobCopy) -> None:
         await asyncio.sleep(0)
         copy.take(record(2, "event", reason="new"))
         copy.take(record(3, "end", succeeded=True))
-        await asyncio.wait_for(task, 5)
+        await asyncio.wait_for(task, 60)
         return seen
 
     assert asyncio.run(watched()) == [1, 2, 3]
@@ -133,7 +133,7 @@ def test_watchers_are_told_that_nothing_comes(copy: JobCopy) -> None:
         await asyncio.sleep(0)
         copy.interrupt(UnavailableError("away"))
         with pytest.raises(UnavailableError, match="away"):
-            await asyncio.wait_for(task, 5)
+            await asyncio.wait_for(task, 60)
 
     asyncio.run(watched())
 
