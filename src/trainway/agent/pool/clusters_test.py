@@ -219,12 +219,12 @@ def test_a_job_that_can_never_fit_holds_back_nobody() -> None:
 def test_a_job_that_oversubscribes_waits_for_nobody_and_holds_back_nobody() -> None:
     pool = FakePool()
     pool.launch()
-    first, second = pool.submit("a", cpus=2), pool.submit("b", cpus=1)
+    first, second = pool.submit("a", cpus=2), pool.submit("b", cpus=0.5)
     large = FakeGang("c", "dev", [{"pod": "node-0-0", "cpus": 64}], 9, oversubscribe=True)
     pool.jobs.append(large)
     pool.schedule()
     assert [gang.is_placed for gang in (first, second, large)] == [True, False, True]
-    assert second.said[-1] == ("Queued: it needs 1 CPUs, with only 0 free", 1)
+    assert second.said[-1] == ("Queued: it needs 0.5 CPUs, with only 0 free", 1)
 
 
 def test_fractions_of_a_gpu_share_the_device() -> None:
