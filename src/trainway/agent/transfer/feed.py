@@ -6,9 +6,9 @@ whoever sees the end has everything.
 
 from __future__ import annotations
 
-import json
 from collections import deque
 
+from trainway.agent.base.journal_reader import record_in
 from trainway.agent.base.pod_status import TERMINAL
 from trainway.agent.transfer.log_tail import LogTail
 from trainway.agent.transfer.outputs import Outputs
@@ -108,11 +108,8 @@ class Feed:
         data = self._journal.read(self._offset, CHUNK)
         self._offset += len(data)
         *lines, self._rest = (self._rest + data).split(b"\n")
-        for line in lines:
-            try:
-                self._records.append(json.loads(line))
-            except ValueError:
-                continue
+        found = map(record_in, lines)
+        self._records.extend(record for record in found if record is not None)
 
     def _may_send(self, record: Json) -> bool:
         if record.get("type") != "pod" or record.get("phase") not in TERMINAL:

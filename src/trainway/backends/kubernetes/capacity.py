@@ -12,6 +12,7 @@ from trainway.backends.base import Capacity
 from trainway.backends.pools import Limit, Pool
 from trainway.jobset.quantity import ZERO, Quantity
 from trainway.jobset.requests import Resources, pod_requests
+from trainway.jobset.status import conditions_of, find_true
 from trainway.json_types import Json
 
 _PRODUCTS: Final = (
@@ -104,8 +105,7 @@ def _pool(name: str, nodes: list[Json], held: Mapping[str, Resources]) -> Pool:
 
 def _takes_pods(node: Json) -> bool:
     """Whether new pods may come: ready, not cordoned."""
-    conditions = (node.get("status") or {}).get("conditions") or ()
-    is_ready = any(item["type"] == "Ready" and item["status"] == "True" for item in conditions)
+    is_ready = find_true(conditions_of(node), "Ready") is not None
     return is_ready and not (node.get("spec") or {}).get("unschedulable")
 
 

@@ -18,7 +18,7 @@ from trainway.jobset.labels import (
     REPLICATED_JOB_NAME,
     RESTART_ATTEMPT,
 )
-from trainway.jobset.status import find_condition
+from trainway.jobset.status import conditions_of, find_condition, find_true
 from trainway.json_types import Json
 
 _NOTED: Final = (COMPLETION_INDEX, DEFAULT_CONTAINER)
@@ -146,8 +146,7 @@ def age_of(pod: Json) -> Age:
 
 def is_ready(pod: Mapping[str, Any]) -> bool:
     """Whether it says that it can do its work."""
-    conditions = (pod.get("status") or {}).get("conditions") or ()
-    return any(item["type"] == "Ready" and item["status"] == "True" for item in conditions)
+    return find_true(conditions_of(pod), "Ready") is not None
 
 
 def _container(status: Json) -> Json:
