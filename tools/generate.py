@@ -1,4 +1,4 @@
-"""Writes the files made from the code: CRDs, manifests, parts of the chart, and the CLI's help.
+"""Writes the files made from the code: CRDs, manifests, the chart's parts, help, and a page.
 
 `make generate` runs it; with `--check` it writes nothing and fails if a file is out of date.
 """
@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import protocols
 from trainway import __version__
 from trainway.api.crd import crd
 from trainway.api.kinds import KINDS
@@ -42,6 +43,7 @@ def generated() -> Iterator[tuple[str, str]]:
         yield from _folder(f"manifests/overlays/{name}", "operator", files)
     yield from _folder(f"{_CHART}/files/crds", "api", crds)
     yield from _folder(_CHART, "operator", _chart_files())
+    yield "docs/protocols.md", protocols.render()
     if importlib.util.find_spec("trainway.cli") and importlib.util.find_spec(_HELP):
         yield "src/trainway/cli/help.txt", importlib.import_module(_HELP).render()
 

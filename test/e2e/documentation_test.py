@@ -269,3 +269,11 @@ def test_the_variables_of_a_job_are_those_of_the_code() -> None:
     told = DocumentedTable("docs/running.md", "variables").column("Value")
     ours = {f"`{variable.name}`": variable.meaning for variable in VARIABLES}
     assert {name: told.get(name) for name in ours} == ours
+
+
+def test_every_module_that_the_glossary_names_exists() -> None:
+    rows = re.findall(r"^\| .* \| (`.*`) \|$", text("docs/glossary.md"), re.MULTILINE)
+    named = [path for row in rows for path in re.findall(r"`([^`]+)`", row)]
+
+    assert named
+    assert [path for path in named if not (REPOSITORY / "src/trainway" / path).is_file()] == []

@@ -1,0 +1,57 @@
+"""What a pool agent writes into `state.jsonl` for the next one. For type checkers only.
+
+One JSON object a line. `docs/protocols.md` is made from this module.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal, NotRequired, TypedDict
+
+    from trainway.json_types import Json
+
+    class OwnerState(TypedDict):
+        """Who the pool agent is, for the hosts."""
+
+        type: Literal["owner"]
+        owner: str
+        """The id by which hosts know the pool agent."""
+        order: int
+        """The highest number that was given to a job or a cluster."""
+
+    class HostsState(TypedDict):
+        """The hosts of the pool."""
+
+        type: Literal["hosts"]
+        hosts: list[Json]
+        """The hosts, with the fields of `config.yaml`."""
+
+    class JobState(TypedDict):
+        """A job came."""
+
+        type: Literal["job"]
+        id: str
+        """The id of the job."""
+        directory: str
+        """The directory of the job, with its plan and its journal."""
+        order: int
+        """The place of the job in the order in which jobs came."""
+
+    class JobOver(TypedDict):
+        """A job is over, or cannot be taken up again."""
+
+        type: Literal["over"]
+        id: str
+        """The id of the job."""
+
+    class ClusterState(TypedDict):
+        """A cluster changed, or is gone."""
+
+        type: Literal["cluster"]
+        cluster: Json
+        """All that the next pool agent must know of the cluster."""
+        gone: NotRequired[bool]
+        """The cluster is no more."""
+
+    StateRecord = OwnerState | HostsState | JobState | JobOver | ClusterState

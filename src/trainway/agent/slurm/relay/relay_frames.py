@@ -1,0 +1,207 @@
+"""The frames between the relay on a login node and its client, a server or a pool agent.
+
+One JSON object a line, over the standard input and output of `slurm relay`. Each question has a
+number and gets one `answer`; what becomes of a job comes by itself. For type checkers only;
+`docs/protocols.md` is made from this module.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal, NotRequired, TypedDict
+
+    from trainway.agent.transfer.frames import Position
+    from trainway.json_types import Json
+
+    class RelayQuestion(TypedDict):
+        """What every question has."""
+
+        request: int
+        """The number of the question."""
+
+    class HelloRelay(RelayQuestion):
+        """Begins. The answer says where jobs are kept, and who and where the relay is."""
+
+        op: Literal["hello"]
+        rest: Json
+        """The URL and the token file of slurmrestd, where that is to be asked."""
+
+    class PingRelay(RelayQuestion):
+        """Says that the client is there; without it the relay ends."""
+
+        op: Literal["ping"]
+
+    class ClusterFacts(RelayQuestion):
+        """Asks what the cluster is like: partitions, versions, container tools."""
+
+        op: Literal["facts"]
+
+    class RunCommand(RelayQuestion):
+        """Runs a program on the login node. The answer has its status and what it wrote."""
+
+        op: Literal["command"]
+        argv: list[str]
+        """The program and its arguments."""
+        text: NotRequired[str]
+        """What the program reads from its standard input."""
+
+    class TestScript(RelayQuestion):
+        """Asks whether sbatch would take a script."""
+
+        op: Literal["test"]
+        script: str
+        """The text of the batch script."""
+
+    class RelayHaveBlobs(RelayQuestion):
+        """Asks which large values the cluster lacks; the answer has them in `missing`."""
+
+        op: Literal["have"]
+        blobs: list[str]
+        """The SHA-256 sums of the values."""
+
+    class RelayPutBlob(TypedDict):
+        """A piece of a large value. Only the last piece is answered."""
+
+        op: Literal["blob"]
+        request: NotRequired[int]
+        """The number of the question, with the last piece."""
+        sha256: str
+        """The SHA-256 sum of the whole value."""
+        offset: int
+        """Where the piece begins."""
+        data: str
+        """The piece, in Base64."""
+        last: bool
+        """Whether the piece is the last one."""
+
+    class SubmitToSlurm(RelayQuestion, Position):
+        """Has a job in Slurm's queue, once, and follows it. The answer has its number in `job`."""
+
+        op: Literal["submit"]
+        id: str
+        """The id of the job."""
+        plan: Json
+        """The plan that the driver of the job reads."""
+        script: str
+        """The text of the batch script."""
+
+    class TrackJob(RelayQuestion, Position):
+        """Follows a job from some position on."""
+
+        op: Literal["track"]
+        id: str
+        """The id of the job."""
+
+    class UntrackJob(RelayQuestion):
+        """Follows a job no longer."""
+
+        op: Literal["untrack"]
+        id: str
+        """The id of the job."""
+
+    class CancelOnSlurm(RelayQuestion):
+        """Ends a job. Answered when it is out of the queue."""
+
+        op: Literal["cancel"]
+        id: str
+        """The id of the job."""
+        grace: NotRequired[int]
+        """0: the pods are killed at once."""
+
+    class SuspendOnSlurm(RelayQuestion):
+        """Stops the pods of a job, puts it back into the queue and holds it there."""
+
+        op: Literal["suspend"]
+        id: str
+        """The id of the job."""
+
+    class ResumeOnSlurm(RelayQuestion):
+        """Holds a job no longer."""
+
+        op: Literal["resume"]
+        id: str
+        """The id of the job."""
+
+    class ForgetOnSlurm(RelayQuestion):
+        """Ends a job if need be, and removes its directory."""
+
+        op: Literal["forget"]
+        id: str
+        """The id of the job."""
+
+    class RelayAnswer(TypedDict, total=False):
+        """The answer to a question, with what the question asked for."""
+
+        event: Literal["answer"]
+        request: int
+        """The number of the question."""
+        ok: bool
+        """Whether it was done."""
+        error: str
+        """Why it was not done."""
+        hint: str
+        """What the user can do about that."""
+        retry: bool
+        """Nobody knows what became of it: ask again."""
+        job: str
+        """The number of the Slurm job."""
+        missing: list[str]
+        """The SHA-256 sums of the values that the cluster lacks."""
+
+    class Trouble(TypedDict, total=False):
+        """Slurm does not answer the relay; without an error it does again."""
+
+        event: Literal["trouble"]
+        error: str
+        """What Slurm said."""
+        hint: str
+        """What the user can do about it."""
+        retry: bool
+        """Slurm did not answer at all."""
+
+    class SlurmNews(TypedDict, total=False):
+        """What the queue of Slurm says of a job."""
+
+        event: Literal["slurm"]
+        id: str
+        """The id of the job."""
+        job: str
+        """The number of the Slurm job."""
+        state: str
+        """The state that squeue or sacct shows; `LOST` where nobody knows the job."""
+        reason: str
+        """Why the job waits, as squeue shows it."""
+        partition: str
+        """The partition of the job."""
+        nodes: str
+        """The nodes of the job, as squeue lists them."""
+        waiting: bool
+        """Whether the job has no nodes."""
+        held: bool
+        """Whether its user wants it to wait."""
+        position: int
+        """The position of the job among those that wait, from 1 on."""
+        final: bool
+        """The job has left the queue, and all that it wrote was sent."""
+        exit: str
+        """The exit code of the batch script, as sacct shows it."""
+        by: str
+        """The user who cancelled the job."""
+
+    RelayRequest = (
+        HelloRelay
+        | PingRelay
+        | ClusterFacts
+        | RunCommand
+        | TestScript
+        | RelayHaveBlobs
+        | RelayPutBlob
+        | SubmitToSlurm
+        | TrackJob
+        | UntrackJob
+        | CancelOnSlurm
+        | SuspendOnSlurm
+        | ResumeOnSlurm
+        | ForgetOnSlurm
+    )

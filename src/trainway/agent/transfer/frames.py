@@ -1,0 +1,466 @@
+"""The frames between a pool agent and the agents of its hosts. For type checkers only.
+
+Each frame is one JSON object a line, over the standard input and output of `host connect`, which
+ssh starts. A pool agent asks (`op`), a host answers and reports (`event`). `docs/protocols.md` is
+made from this module.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal, NotRequired, TypedDict
+
+    from trainway.json_types import Json
+
+    class PodName(TypedDict):
+        """Tells a pod apart from all others of its plan."""
+
+        role: str
+        """The replicated job of the JobSet."""
+        job_index: int
+        """The index of the Job within its role."""
+        slot: int
+        """The index of the pod within its Job."""
+        uid: str
+        """The uid of the pod."""
+        attempt: int
+        """How often the JobSet had been restarted."""
+        job_attempt: int
+        """How often the Job had been restarted."""
+        failures: int
+        """How often pods of this index had failed before."""
+
+    class Peer(TypedDict):
+        """How an MPI launcher reaches the pod of a worker."""
+
+        host: str
+        """The name of the host in the pool."""
+        address: NotRequired[str]
+        """The address of the host."""
+        join: NotRequired[Json]
+        """The step of Slurm that leads there, where SSH does not."""
+        port: NotRequired[int]
+        """The port of the host's SSH server."""
+        user: NotRequired[str]
+        """The user who runs the host agent."""
+        host_keys: NotRequired[list[str]]
+        """The public keys that the SSH server shows."""
+
+    class Position(TypedDict, total=False):
+        """What a receiver has of a job, so that only the rest is sent."""
+
+        after: int
+        """The number of the last record that the receiver has."""
+        logs: dict[str, int]
+        """The bytes that the receiver has of each log."""
+        outputs: dict[str, list[int]]
+        """The size and the time, in nanoseconds, of each output file that the receiver has."""
+
+    class Hello(TypedDict):
+        """Begins a connection; until then the host refuses all else. Answered with `facts`."""
+
+        op: Literal["hello"]
+        owner: str
+        """The id of the pool agent, whose jobs nobody else may touch."""
+        client: str
+        """Who that is, for people: `user@machine`."""
+        peers: list[list[str | int]]
+        """The address and SSH port of each other host, which the host probes when it is cut off."""
+        votes: int
+        """How many votes there are when the hosts decide which part of the pool goes on."""
+
+    class Arrived(TypedDict):
+        """Said by `host connect` itself, before the pool agent: how the host was reached."""
+
+        op: Literal["arrived"]
+        sshd: NotRequired[list[str | int]]
+        """The address and the port of the SSH server."""
+        host_keys: NotRequired[list[str]]
+        """The public keys that the SSH server shows."""
+
+    class Retire(TypedDict):
+        """Said by a newer `host connect`: end unless you are needed. Answered with `retired`."""
+
+        op: Literal["retire"]
+
+    class Ping(TypedDict):
+        """Asks whether the host is there. Answered with `pong`."""
+
+        op: Literal["ping"]
+
+    class HoldLimits(TypedDict, total=False):
+        """What a client takes a host to have for jobs."""
+
+        cpus: int | None
+        """Thousandths of CPUs."""
+        memory: int | None
+        """Bytes of memory."""
+
+    class Hold(TypedDict):
+        """Reserves a part of the host for a job or a cluster. Answered with `held`."""
+
+        op: Literal["hold"]
+        id: str
+        """The id of the job, or `cluster/NAME`."""
+        name: str
+        """What other clients are told that it is."""
+        cpus: int
+        """Thousandths of CPUs."""
+        memory: int
+        """Bytes of memory."""
+        gpus: dict[str, int]
+        """Thousandths of each GPU, by its name."""
+        insist: NotRequired[bool]
+        """Take it though somebody else has it."""
+        limits: NotRequired[HoldLimits]
+
+    class Release(TypedDict):
+        """Gives a reservation back."""
+
+        op: Literal["release"]
+        id: str
+        """The id of the job, or `cluster/NAME`."""
+
+    class ForgetCluster(TypedDict):
+        """Removes the working directory of a cluster that is gone."""
+
+        op: Literal["forget_cluster"]
+        cluster: str
+        """The id of the cluster."""
+
+    class Echo(TypedDict):
+        """Asks, on behalf of a job, whether the host is there. Answered with `echo`."""
+
+        op: Literal["echo"]
+        id: str
+        """The id of the job."""
+
+    class HaveBlobs(TypedDict):
+        """Asks which large values the host lacks. Answered with `missing`."""
+
+        op: Literal["have"]
+        id: str
+        """The id of the job."""
+        blobs: list[str]
+        """The SHA-256 sums of the values."""
+
+    class PutBlob(TypedDict):
+        """A piece of a large value."""
+
+        op: Literal["blob"]
+        sha256: str
+        """The SHA-256 sum of the whole value."""
+        offset: int
+        """Where the piece begins."""
+        data: str
+        """The piece, in Base64."""
+        last: bool
+        """Whether the piece is the last one."""
+
+    class TakeJob(TypedDict):
+        """Hands a job over. Answered with `job`."""
+
+        op: Literal["job"]
+        id: str
+        """The id of the job."""
+        token: int
+        """The fencing token of the placement."""
+        plan: Json
+        """The plan of the job, without what only the pool needs."""
+
+    class StartPod(TypedDict):
+        """Starts a pod, unless it was started before."""
+
+        op: Literal["start"]
+        id: str
+        """The id of the job."""
+        token: int
+        """The fencing token of the placement."""
+        pod: PodName
+        devices: dict[str, list[str]]
+        """The names of the pod's devices, by their kind."""
+        addresses: dict[str, str]
+        """The address of each pod of the job, by its key."""
+        machines: dict[str, str]
+        """The address of each host of the job, by the name that it has for itself."""
+        env: dict[str, str]
+        """The variables that only this pod gets."""
+        peers: NotRequired[dict[str, Peer]]
+        """How the other pods are reached, in a job of MPI."""
+
+    class StopPod(TypedDict):
+        """Stops a pod."""
+
+        op: Literal["stop"]
+        id: str
+        """The id of the job."""
+        uid: str
+        """The uid of the pod."""
+        how: str
+        """`delete`: with the pod's grace period; `kill`: at once."""
+
+    class Fence(TypedDict):
+        """Refuses lower tokens from now on, and stops what has one. Answered with `fenced`."""
+
+        op: Literal["fence"]
+        id: str
+        """The id of the job."""
+        token: int
+        """The lowest token that counts."""
+
+    class Resume(Position):
+        """Asks for all records, logs and output of a job that are missing here."""
+
+        op: Literal["resume"]
+        id: str
+        """The id of the job."""
+
+    class OutputFields(TypedDict):
+        """Where a piece of an output file belongs."""
+
+        path: str
+        """The path of the file, below `output/`."""
+        offset: int
+        """Where the piece begins."""
+        last: bool
+        """Whether the piece is the last one."""
+        link: NotRequired[str]
+        """Where a symbolic link points."""
+        mode: NotRequired[int]
+        """The permissions of the file."""
+        mtime_ns: NotRequired[int]
+        """When the file was last changed, in nanoseconds."""
+
+    class PutOutput(OutputFields):
+        """A piece of an output file that the job left on another host."""
+
+        op: Literal["put"]
+        id: str
+        """The id of the job."""
+        data: str
+        """The piece, in Base64."""
+
+    class Remove(TypedDict):
+        """Ends a job and removes what the host has of it. Answered with `removed`."""
+
+        op: Literal["remove"]
+        id: str
+        """The id of the job."""
+        keep: NotRequired[bool]
+        """Whether the output stays on the host."""
+
+    HostRequest = (
+        Hello
+        | Ping
+        | Hold
+        | Release
+        | ForgetCluster
+        | Echo
+        | HaveBlobs
+        | PutBlob
+        | TakeJob
+        | StartPod
+        | StopPod
+        | Fence
+        | Resume
+        | PutOutput
+        | Remove
+    )
+
+    class Pong(TypedDict):
+        """The host is there."""
+
+        event: Literal["pong"]
+
+    class HeldByOther(TypedDict):
+        """What another client holds of the host."""
+
+        key: str
+        """The id of the job, or `cluster/NAME`."""
+        owner: str
+        """The id of the client's pool agent."""
+        client: str
+        """Who that is, for people: `user@machine`."""
+        name: str
+        """What it is, for people."""
+        cpus: int
+        """Thousandths of CPUs."""
+        memory: int
+        """Bytes of memory."""
+        gpus: dict[str, int]
+        """Thousandths of each GPU, by its name."""
+
+    class KnownJob(TypedDict):
+        """A job that a host has, for the pool agent that it belongs to."""
+
+        token: int
+        """The token with which the job came."""
+        seq: int
+        """The number of the last record about it."""
+
+    class Facts(TypedDict):
+        """What the host has, and which jobs of the pool agent it knows."""
+
+        event: NotRequired[Literal["facts"]]
+        name: str
+        """The name that the host has for itself."""
+        cpus: int
+        """The CPUs of the host."""
+        memory: int
+        """The bytes of memory of the host."""
+        gpus: list[str]
+        """The names of the GPUs of the host."""
+        python: str
+        """The version of Python that the host agent runs on."""
+        protocol: int
+        """The version of these frames."""
+        user: str
+        """The user who runs the host agent."""
+        boot: str
+        """The id of the host's last boot."""
+        home: NotRequired[str]
+        """The directory of the host agent."""
+        version: NotRequired[str]
+        """The version of the host agent."""
+        mounts: NotRequired[bool]
+        """Whether processes may have mounts of their own."""
+        arbitrates: NotRequired[bool]
+        """Whether clients have to reserve what they use."""
+        address: NotRequired[str]
+        """The address of a node of Slurm."""
+        sshd: NotRequired[list[str | int]]
+        """The address and the port of the SSH server, as in `arrived`."""
+        host_keys: NotRequired[list[str]]
+        """The public keys that the SSH server shows, as in `arrived`."""
+        addresses: NotRequired[list[str]]
+        """The addresses under which others may reach the host."""
+        jobs: NotRequired[dict[str, KnownJob]]
+        """The jobs of this pool agent, by their ids."""
+        holdings: NotRequired[list[HeldByOther]]
+        """What other clients hold."""
+
+    class Held(TypedDict):
+        """Whether a reservation was made."""
+
+        event: Literal["held"]
+        id: str
+        """The id of the job, or `cluster/NAME`."""
+        ok: bool
+        """Whether the reservation was made."""
+        error: NotRequired[str]
+        """Who has what was asked for."""
+
+    class OthersHoldings(TypedDict):
+        """What other clients hold has changed."""
+
+        event: Literal["holdings"]
+        others: list[HeldByOther]
+
+    class Echoed(TypedDict):
+        """The host is there, on behalf of a job."""
+
+        event: Literal["echo"]
+        id: str
+        """The id of the job."""
+
+    class MissingBlobs(TypedDict):
+        """The large values that the host lacks."""
+
+        event: Literal["missing"]
+        blobs: list[str]
+        """The SHA-256 sums of the values."""
+        id: NotRequired[str]
+        """The id of the job."""
+
+    class JobTaken(TypedDict):
+        """Whether the host has a job now."""
+
+        event: Literal["job"]
+        id: str
+        """The id of the job."""
+        ok: bool
+        """Whether the host has the job."""
+        error: NotRequired[str]
+        """Why the host refuses the job."""
+
+    class Refusal(TypedDict):
+        """What was asked for cannot be done."""
+
+        event: Literal["error"]
+        op: str
+        """The operation that was asked for."""
+        id: str
+        """The id of the job; empty where the request had none."""
+        message: str
+        """Why it cannot be done."""
+        uid: NotRequired[str]
+        """The uid of the pod that the request was about."""
+
+    class Fenced(TypedDict):
+        """Nothing with a lower token runs any more."""
+
+        event: Literal["fenced"]
+        id: str
+        """The id of the job."""
+        token: int
+        """The lowest token that counts."""
+
+    class Removed(TypedDict):
+        """The host has nothing of a job any more."""
+
+        event: Literal["removed"]
+        id: str
+        """The id of the job."""
+
+    class Retired(TypedDict):
+        """Whether the host agent makes way for another version."""
+
+        event: Literal["retired"]
+        ok: bool
+        """Whether the host agent ends."""
+
+    class LogPiece(TypedDict):
+        """A piece of a log."""
+
+        event: Literal["log"]
+        file: str
+        """The name of the log file: `<pod>.<container>.<attempt>.log`."""
+        offset: int
+        """Where the piece begins."""
+        data: str
+        """The piece, in Base64."""
+        id: NotRequired[str]
+        """The id of the job."""
+
+    class OutputPiece(TypedDict):
+        """A piece of an output file."""
+
+        event: Literal["output"]
+        path: str
+        """The path of the file, below `output/`."""
+        size: int
+        """The size of the whole file."""
+        mtime: float
+        """When the file was last changed, in seconds."""
+        mtime_ns: int
+        """When the file was last changed, in nanoseconds."""
+        mode: int
+        """The permissions of the file."""
+        offset: int
+        """Where the piece begins."""
+        data: str
+        """The piece, in Base64."""
+        last: bool
+        """Whether the piece is the last one."""
+        link: NotRequired[str]
+        """Where a symbolic link points."""
+        id: NotRequired[str]
+        """The id of the job."""
+
+    class JournalFrame(TypedDict):
+        """A record of the job's journal on the host. Its fields follow those of the frame."""
+
+        event: Literal["record"]
+        id: str
+        """The id of the job."""
