@@ -5,29 +5,23 @@ since what is silently left out is looked for in the wrong place.
 """
 
 import logging
+from importlib import import_module
 from pathlib import Path
 from typing import Final
 
 from trainway.api.manifest import parse_manifests
 from trainway.backends import pod_limit
 from trainway.backends.logs import limit
-from trainway.backends.slurm import clusters, login_retention
-from trainway.backends.ssh import pools
 from trainway.errors import InvalidError, ManifestError, TrainwayError, UnreadableError
+from trainway.families.table import with_section
 from trainway.json_types import Json
 from trainway.schema.field import FieldError
 from trainway.schema.shape import Record, check
 
 FILE: Final = "config.yaml"
 _LIMITS: Final = Record({"pods_per_job": pod_limit.SHAPE, "logs_per_job": limit.SHAPE})
-_SHAPE: Final = Record(
-    {
-        "pools": pools.SHAPE,
-        "clusters": clusters.SHAPE,
-        "limits": _LIMITS,
-        "retention": login_retention.SHAPE,
-    }
-)
+_OWN: Final = "limits"
+"""The section that belongs to no family."""
 
 log = logging.getLogger(__name__)
 
@@ -58,12 +52,20 @@ def read(home: Path) -> Json:
 
 def errors(data: Json) -> list[FieldError]:
     """Everything that is wrong with the settings."""
-    found = list(check(_SHAPE, data, ()))
+    sections = {
+        name: import_module(module)
+        for family in with_section(set(data) - {_OWN})
+        for name, module in family.sections.items()
+    }
+    shapes = {name: section.SHAPE for name, section in sections.items()}
+    found = list(check(Record({**shapes, _OWN: _LIMITS}), data, ()))
     return found or [
-        *pools.errors(data.get("pools") or {}, ("pools",)),
-        *clusters.errors(data.get("clusters") or {}, ("clusters",)),
-        *limit.errors(data.get("limits") or {}, ("limits",)),
-        *login_retention.errors(data.get("retention") or {}, ("retention",)),
+        *(
+            error
+            for name, section in sections.items()
+            for error in section.errors(data.get(name) or {}, (name,))
+        ),
+        *limit.errors(data.get(_OWN) or {}, (_OWN,)),
     ]
 
 
@@ -78,12 +80,3 @@ def log_limit(home: Path) -> int:
         log.warning("the default limit of logs applies: %s", error)
         section = {}
     return limit.limit_of(section)
-
-
-def retention(home: Path) -> login_retention.Rules:
-    """How long login nodes keep the folders of jobs; where the file is wrong, as is usual."""
-    try:
-        return login_retention.Rules.read(read(home).get("retention") or {})
-    except TrainwayError as error:
-        log.warning("the default retention applies: %s", error)
-        return login_retention.Rules()

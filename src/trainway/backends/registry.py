@@ -1,43 +1,25 @@
 """Finds backends by name, and imports one only when it is used.
 
-Ours are in a table. Some of them are families: `k8s/CONTEXT/NAMESPACE`, `ssh/POOL` and
-`slurm/CLUSTER/PARTITION` are a backend for each place, and the same place of another kubeconfig is
-another backend. Another package adds one through the entry-point group `trainway.backends`, whose
-entries are classes that take `BackendSettings`. One that cannot be loaded is reported by `trainway
-doctor` and hurts nobody else.
+The table of families (`trainway.families`) says which there are and which class a family has. There
+is a backend for each place of a family, and the same place of another kubeconfig is another backend
+where the family reads one. Another package adds a row through the entry-point group
+`trainway.families`. One that cannot be loaded is reported by `trainway doctor` and hurts nobody
+else.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from trainway.backends.base import Backend, BackendSettings, Handle
-from trainway.errors import NotFoundError, TrainwayError
+from trainway.errors import NotFoundError
+from trainway.families.builtin import BUILTIN
+from trainway.families.family import Carried, Family
+from trainway.families.table import BackendError, family_of, installed_names, name_of
 
 if TYPE_CHECKING:
     from trainway.backends.cluster.agents import ClusterAgents
-
-ENTRY_POINT_GROUP: Final = "trainway.backends"
-
-BUILTIN: Final[Mapping[str, str]] = {
-    "local": "trainway.backends.local.backend:LocalBackend",
-    "k8s": "trainway.backends.kubernetes.backend:KubernetesBackend",
-    "ssh": "trainway.backends.ssh.backend:SshBackend",
-    "slurm": "trainway.backends.slurm.backend:SlurmBackend",
-    "cluster": "trainway.backends.cluster.backend:ClusterBackend",
-}
-FAMILIES: Final = frozenset({"k8s", "ssh", "slurm", "cluster"})
-"""Backends whose name goes on with a place."""
-_CLUSTERS: Final = "k8s"
-"""The family whose places depend on the kubeconfig."""
-
-
-class BackendError(TrainwayError):
-    """A backend cannot be used."""
-
-    code = "backend"
-    http_status = 503
 
 
 class BackendClass(Protocol):
@@ -54,20 +36,21 @@ class Registry:
     def __init__(self, settings: BackendSettings) -> None:
         self._settings = settings
         self._made: dict[tuple[str, tuple[str, ...]], Backend] = {}
+        self._families: dict[str, Family] = {}
 
     def names(self) -> list[str]:
-        """All that can be asked for, ours first."""
-        return [*BUILTIN, *sorted(set(_entry_points()) - set(BUILTIN))]
+        """All families that can be asked for, ours first."""
+        return [*BUILTIN, *installed_names()]
 
     def get(self, name: str, kubeconfig: Iterable[str] = ()) -> Backend:
         """The backend of that name, as whoever has these kubeconfig files sees it."""
         name = "/".join(part for part in name.split("/") if part)
-        family, _, target = name.partition("/")
-        files = tuple(kubeconfig) if family == _CLUSTERS else ()
+        _, _, target = name.partition("/")
+        family = self._family(name)
+        files = tuple(kubeconfig) if Carried.KUBECONFIG in family.carries else ()
         if (name, files) not in self._made:
             settings = replace(self._settings, target=target, kubeconfig=files)
-            made = self._load(family if family in FAMILIES else name)(settings)
-            self._made[name, files] = made
+            self._made[name, files] = self._load(family, name)(settings)
         return self._made[name, files]
 
     def of(self, name: str, handle: Handle) -> Backend:
@@ -86,31 +69,39 @@ class Registry:
 
     def keepers(self) -> list[str]:
         """The backends that may have jobs in the home directory which the store has lost."""
-        folders = {"ssh": "pools", "slurm": "slurm"}
-        used = [name for name, folder in folders.items() if (self._settings.home / folder).is_dir()]
-        return ["local", *used]
+        home = self._settings.home
+        rows = BUILTIN.values()
+        return [row.name for row in rows if row.jobs_folder and (home / row.jobs_folder).is_dir()]
 
     def infras(self, kubeconfig: Iterable[str] = ()) -> list[str]:
         """Every place where a job can run, each under its own name; a family once for each."""
-        names = [
-            self.get(name, kubeconfig).places() if name in FAMILIES else [name]
-            for name in self.names()
-        ]
-        return [name for places in names for name in places]
+        return [place for name in self.names() for place in self._places(name, kubeconfig)]
+
+    def _places(self, name: str, kubeconfig: Iterable[str]) -> list[str]:
+        try:
+            has_places = self._family(name).places is not None
+            return self.get(name, kubeconfig).places() if has_places else [name]
+        except BackendError:  # whoever asks for it is told
+            return [name]
 
     async def close(self) -> None:
         """Let go of all connections."""
         for backend in self._made.values():
             await backend.close()
 
-    def _load(self, name: str) -> BackendClass:
-        target = BUILTIN.get(name) or _entry_points().get(name)
-        if target is None:
+    def _family(self, place: str) -> Family:
+        name = name_of(place)
+        if name not in self._families:
+            self._families[name] = family_of(name)
+        return self._families[name]
+
+    def _load(self, family: Family, name: str) -> BackendClass:
+        if not family.backend or (family.places is None and name != family.name):
             known = ", ".join(self.names())
             raise NotFoundError(
                 f"there is no backend {name!r}", field="options.backend", hint=f"there are: {known}"
             )
-        module, _, attribute = target.partition(":")
+        module, _, attribute = family.backend.partition(":")
         try:
             loaded: BackendClass = getattr(import_module(module), attribute)
         except (ImportError, AttributeError) as error:
@@ -119,9 +110,3 @@ class Registry:
                 hint="reinstall the package that brings it",
             ) from error
         return loaded
-
-
-def _entry_points() -> dict[str, str]:
-    from importlib.metadata import entry_points  # noqa: PLC0415 - slow, and seldom needed
-
-    return {entry.name: entry.value for entry in entry_points(group=ENTRY_POINT_GROUP)}

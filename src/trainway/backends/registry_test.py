@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from trainway.backends import registry as module
 from trainway.backends.base import BackendSettings
-from trainway.backends.registry import BackendError, Registry
+from trainway.backends.registry import Registry
 from trainway.errors import NotFoundError
+from trainway.families.table import ROWS, BackendError
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_jobs_may_be_left_where_there_are_pools(registry: Registry, tmp_path: Pa
 def test_one_that_cannot_be_loaded_hurts_nobody_else(
     registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    broken = EntryPoint("moon", "no.such.module:Moon", module.ENTRY_POINT_GROUP)
+    broken = EntryPoint("moon", "no.such.module:Moon", ROWS)
     monkeypatch.setattr("importlib.metadata.entry_points", lambda **_group: [broken])
     assert registry.names() == ["local", "k8s", "ssh", "slurm", "cluster", "moon"]
     with pytest.raises(BackendError, match="'moon' cannot be loaded"):

@@ -52,10 +52,13 @@ def complete_infras(
 def complete_cluster_infras(
     _context: click.Context, _parameter: click.Parameter, typed: str
 ) -> list[CompletionItem]:
-    """Where clusters can be: on Kubernetes they cannot."""
+    """Where clusters can be."""
     from trainway.cli.infra_names import infra_names  # noqa: PLC0415 - as above
+    from trainway.families.family import Clusters  # noqa: PLC0415 - as above
+    from trainway.families.table import family_of  # noqa: PLC0415 - as above
 
-    return _items((name for name in infra_names() if not name.startswith("k8s")), typed)
+    names = (name for name in infra_names() if family_of(name).clusters is not Clusters.NONE)
+    return _items(names, typed)
 
 
 def complete_refs(

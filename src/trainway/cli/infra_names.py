@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from trainway.errors import TrainwayError
+from trainway.families.builtin import BUILTIN, HERE
+from trainway.families.family import Places
 from trainway.sdk.address import Home
 from trainway.sdk.submitter import kubeconfig_files
 
 _CONFIG: Final = "config.yaml"
-_SECTIONS: Final = {"pools": "ssh", "clusters": "slurm"}
-"""The sections of the configuration, and the families of names that they make."""
 _PATTERN: Final = "*?!"
 
 
@@ -25,25 +25,37 @@ def infra_names(
     user_home: Path | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> list[str]:
-    """`local`, pools of hosts, hosts, Slurm clusters and the contexts of the kubeconfig."""
+    """All of them: this machine first, and then the places of the built-in families."""
     home = home or Home.of_environment().path
     user_home = user_home or Path.home()
-    found = [
-        "local",
-        *_configured(home / _CONFIG),
-        *(f"ssh/{host}" for host in _hosts(user_home / ".ssh" / "config")),
-        *(f"slurm/{host}" for host in _hosts(user_home / ".slurm" / "config")),
-        *(["slurm/here"] if shutil.which("sbatch", path=environ.get("PATH")) else []),
-        *(f"k8s/{name}" for name in _contexts(kubeconfig_files(environ, user_home))),
-    ]
+    configured = _documents(home / _CONFIG)
+    rows = [(row.name, row.places) for row in BUILTIN.values() if row.places is not None]
+    found = [HERE]
+    for family, places in rows:
+        found += [f"{family}/{name}" for name in _configured(configured, places.section)]
+    for family, places in rows:
+        names = [
+            *(_hosts(user_home / places.ssh_config) if places.ssh_config else ()),
+            *_programs(places, environ),
+        ]
+        found += [f"{family}/{name}" for name in names]
+    for family, places in rows:
+        files = kubeconfig_files(environ, user_home) if places.in_kubeconfig else []
+        found += [f"{family}/{name}" for name in _contexts(files)]
     return list(dict.fromkeys(found))
 
 
-def _configured(path: Path) -> Iterator[str]:
-    for document in _documents(path):
-        for section, family in _SECTIONS.items():
-            names = document.get(section)
-            yield from (f"{family}/{name}" for name in (names if isinstance(names, dict) else ()))
+def _configured(documents: list[dict[str, Any]], section: str) -> Iterator[str]:
+    for document in documents if section else ():
+        names = document.get(section)
+        yield from (str(name) for name in (names if isinstance(names, dict) else ()))
+
+
+def _programs(places: Places, environ: Mapping[str, str]) -> Iterator[str]:
+    path = environ.get("PATH")
+    yield from (
+        name for program, name in places.programs.items() if shutil.which(program, path=path)
+    )
 
 
 def _contexts(files: list[str]) -> Iterator[str]:

@@ -5,6 +5,7 @@ from typing import Final
 from trainway.cli.cluster_connection import closest_name
 from trainway.cli.output import echo_line
 from trainway.errors import NotFoundError, UsageError
+from trainway.families.builtin import HELD
 from trainway.json_types import Json
 from trainway.sdk.cluster_rest import ClusterRest
 
@@ -19,7 +20,7 @@ def find_job(rest: ClusterRest, name: str, verb: str) -> Json | None:
     """
     clusters = [str(item["metadata"]["name"]) for item in rest.clusters()]
     found, _ = rest.page(name=name, limit=_MOST, summary=True)
-    jobs = [job for job in found if job["spec"].get("backend") != f"cluster/{name}"]
+    jobs = [job for job in found if job["spec"].get("backend") != f"{HELD}/{name}"]
     if name in clusters:
         if jobs:
             raise UsageError(

@@ -37,11 +37,10 @@ from trainway.engine.submission import Submission, suffixed
 from trainway.engine.times import time_text
 from trainway.engine.wishes import CANCEL, RESUME
 from trainway.errors import ConflictError, UnavailableError
+from trainway.families.builtin import HERE
 from trainway.json_types import Json
 
 log = logging.getLogger(__name__)
-
-LOCAL: Final = "local"
 
 ABANDONED: Final = "Abandoned"
 """The reason of a job that was forgotten while it could not be reached."""
@@ -83,7 +82,7 @@ class Engine:
             self._ids,
             self._clock,
             schedule=self._rounds.request,
-            capacity=lambda: self.registry.get("local").capacity(),
+            capacity=lambda: self.registry.get(HERE).capacity(),
             jobs=lambda name: [live for live in self._live.values() if live.record.backend == name],
             end=self._cancel_all,
             starts=self._around.starts,
@@ -114,7 +113,7 @@ class Engine:
         """Load what the first job needs. Takes its time: call it in a thread."""
         import trainway.engine.preparation  # noqa: F401, PLC0415 - see `intake`
 
-        self.registry.get("local").warm_up()
+        self.registry.get(HERE).warm_up()
 
     async def close(self) -> None:
         """Let go of all jobs; they run on."""
@@ -315,10 +314,10 @@ class Engine:
             live.backend.name: live.backend for live in waiting if not live.backend.schedules
         }
         if groups:
-            backends[LOCAL] = self.registry.get(LOCAL)
+            backends[HERE] = self.registry.get(HERE)
         for backend in backends.values():
             gangs = [live.gang for live in ours.values() if live.backend is backend]
-            shared = groups if backend.name == LOCAL else []
+            shared = groups if backend.name == HERE else []
             gangs += [group.gang for group in shared]
             decision = decide(gangs, self._holdings(backend), backend.capacity(), shares.promised())
             self._waiting.add(decision)
@@ -349,13 +348,13 @@ class Engine:
         """Give clusters of this machine their nodes, which hold nothing until a job runs."""
         gangs = self.clusters.gangs()
         if gangs:
-            backend, shares = self.registry.get(LOCAL), self.clusters.shares
+            backend, shares = self.registry.get(HERE), self.clusters.shares
             held, promised = self._holdings(backend), shares.promised()
             await self.clusters.decided(decide(gangs, held, backend.capacity(), promised))
 
     def _holdings(self, backend: Backend) -> list[Holding]:
         held = (live.holding for live in self._live.values() if live.backend is backend)
-        clusters = self.clusters.shares.holdings() if backend.name == LOCAL else []
+        clusters = self.clusters.shares.holdings() if backend.name == HERE else []
         return [*(holding for holding in held if holding is not None), *clusters]
 
     def _on_phase(self, live: LiveJob) -> None:

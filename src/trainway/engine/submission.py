@@ -15,6 +15,7 @@ from trainway.backends.demand import Demand
 from trainway.engine.array import place_of
 from trainway.engine.phases import Phase
 from trainway.engine.record import JobRecord, JobSpec, stored
+from trainway.families.builtin import HERE
 from trainway.jobset.model import API_VERSION as JOBSET_VERSION
 from trainway.jobset.model import KIND as JOBSET_KIND
 from trainway.json_types import Json
@@ -35,7 +36,7 @@ class Submission:
     objects: Sequence[Json]
     name: str = ""
     """In place of the one in the object; empty: leave it."""
-    backend: str = "local"
+    backend: str = HERE
     priority: int = 0
     workdir: str = ""
     environ: Mapping[str, str] = field(default_factory=dict)

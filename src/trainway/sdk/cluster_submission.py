@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from trainway.errors import UsageError
+from trainway.families.builtin import HELD, HERE
 from trainway.jobset.labels import CLUSTER_JOB
 from trainway.json_types import Json
 from trainway.sdk.cluster_rest import ClusterRest
@@ -14,7 +15,6 @@ from trainway.sdk.submitter import job_options
 from trainway.sdk.targets import read_manifest
 
 FILES: Final = (".yaml", ".yml")
-LOCAL: Final = "local"
 
 
 def task_of(target: str | Path | Mapping[str, Any], wishes: TaskWishes) -> ClusterTask:
@@ -34,14 +34,14 @@ def submit(
 ) -> tuple[Json, list[str]]:
     """Put a task into the queue of a cluster: the job, and what its owner should know."""
     name = str(cluster["metadata"]["name"])
-    is_local = cluster["spec"]["infra"] == LOCAL
+    is_local = cluster["spec"]["infra"] == HERE
     objects = task.objects(name, travels=not is_local, with_setup=with_setup)
     options = job_options(
         rest.address,
         prefer_our_python=False,
         backend=None if is_local else cluster["spec"]["infra"],
     )
-    return rest.submit(Submission(objects, {**options, "backend": f"cluster/{name}"}))
+    return rest.submit(Submission(objects, {**options, "backend": f"{HELD}/{name}"}))
 
 
 def named(rest: ClusterRest, name: str, task: ClusterTask) -> Json:
@@ -52,7 +52,7 @@ def named(rest: ClusterRest, name: str, task: ClusterTask) -> Json:
     """
     if task.has_files:
         return rest.cluster(name)
-    return {"metadata": {"name": name}, "spec": {"infra": LOCAL}}
+    return {"metadata": {"name": name}, "spec": {"infra": HERE}}
 
 
 def number_of(job: Mapping[str, Any]) -> int:

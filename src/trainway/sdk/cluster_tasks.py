@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from trainway.errors import InvalidError, UsageError
+from trainway.families.builtin import HELD
+from trainway.families.table import family_of
 from trainway.json_types import Json
 from trainway.sdk.local_files import refuse_missing
 from trainway.sdk.manifests import job_name
@@ -86,13 +88,14 @@ class ClusterTask:
         `infra` is where it is to be, if not where the task says.
         """
         place = infra or str(self.resources.get("infra") or self.resources.get("cloud") or "")
-        section = (self._document.get("config") or {}).get("slurm") or {}
-        if place.partition("/")[0].lower() != "slurm":
+        options = family_of(place.lower()).options
+        if not options:
             return {}
+        section = (self._document.get("config") or {}).get(options) or {}
         has_gpus = self.resources.get("accelerators") or self.resources.get("gpus")
         partition = {} if has_gpus else {"partition": section.get("cpu_partition")}
-        options = {**(section.get("sbatch_options") or {}), **partition}
-        return {name: value for name, value in options.items() if value is not None}
+        given = {**(section.get("sbatch_options") or {}), **partition}
+        return {name: value for name, value in given.items() if value is not None}
 
     @property
     def has_files(self) -> bool:
@@ -129,7 +132,7 @@ class ClusterTask:
         parsed = read_documents([{**document, "secrets": secrets} if secrets else document])
         if parsed.file is None:
             raise InvalidError([str(error) for error in parsed.errors])
-        way = way_to(f"cluster/{cluster}")
+        way = way_to(f"{HELD}/{cluster}")
         files = brought(parsed.file, Path.cwd(), way) if travels else []
         origin = replace(origin_here(), cluster=cluster)
         objects = task_object.objects_of(

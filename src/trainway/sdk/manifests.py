@@ -17,6 +17,8 @@ from typing import Final
 
 from trainway.compiler.packing import with_packing
 from trainway.errors import UsageError
+from trainway.families.family import Runs
+from trainway.families.table import family_of
 from trainway.jobset.labels import FRAMEWORK, TIMEOUT_SECONDS
 from trainway.json_types import Json
 from trainway.sdk.job_variables import entries, literal, merged, secret_objects, set_in_pods
@@ -25,9 +27,6 @@ TRAINER_API: Final = "trainer.kubeflow.org/v1alpha1"
 JOBSET_API: Final = "jobset.x-k8s.io/v1alpha2"
 TORCH_RUNTIME: Final = "torch-distributed"
 GPU: Final = "nvidia.com/gpu"
-LOCAL: Final = "local"
-HOSTS: Final = ("ssh", "slurm", "cluster")
-"""The families of backends that run jobs as processes of other machines."""
 JOB_KINDS: Final = ("TrainJob", "MPIJob", "JobSet")
 INITIALIZERS: Final = ("dataset-initializer", "model-initializer")
 DEFAULT_IMAGE: Final = "python:{}.{}-slim".format(*sys.version_info)
@@ -110,12 +109,12 @@ class Wishes:
     @property
     def travels(self) -> bool:
         """Whether the job runs where this machine's files are not."""
-        return self.on not in (None, LOCAL)
+        return family_of(self.on).travels
 
     @property
     def is_in_pods(self) -> bool:
         """Whether it runs in pods of a cluster, each from an image, and not as processes."""
-        return self.travels and (self.on or "").partition("/")[0] not in HOSTS
+        return family_of(self.on).runs is Runs.PODS
 
     @property
     def python(self) -> str:

@@ -9,13 +9,13 @@ from copy import deepcopy
 from typing import Final
 
 from trainway.errors import UsageError
+from trainway.families.table import family_of
 from trainway.jobset.labels import SLURM_OPTIONS
 from trainway.json_types import Json
 from trainway.sdk.manifests import JOB_KINDS
 
 Value = str | int | float | bool | None
 
-FAMILY: Final = "slurm"
 _TASK: Final = "Task"
 _FLAGS: Final = {"true": True, "false": False}
 
@@ -37,7 +37,7 @@ def with_options(
     """The objects, with the options over those that the job has already."""
     if not options:
         return list(objects)
-    if (on or "").partition("/")[0] != FAMILY:
+    if not family_of(on).options:
         raise UsageError(
             "options of Slurm can only be used for jobs on Slurm",
             hint="use --slurm together with --on slurm/CLUSTER",

@@ -1,7 +1,8 @@
 """What a job inherits from whoever submits it: the directory, the environment, the programs.
 
-A job that runs on this machine behaves as if it were started by hand here. A server on another
-machine gets none of it.
+A job that runs on this machine behaves as if it were started by hand here. Elsewhere it gets what
+the row of its family says, and nothing where the row says nothing. A server on another machine gets
+none of it.
 """
 
 import os
@@ -10,6 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from trainway.families.family import Carried
+from trainway.families.table import family_of
 from trainway.json_types import Json
 from trainway.sdk.address import Address, Home
 from trainway.sdk.ssh_agent import lend
@@ -19,9 +22,6 @@ _KEPT: Final = (
     "TRAINWAY_CONTAINER_FLAGS",
     "TRAINWAY_CONTAINER_RUN_FLAGS",
 )
-_CLUSTER: Final = "k8s"
-_HOSTS: Final = ("ssh", "slurm")
-"""Hosts and nodes have programs and an environment of their own."""
 _DROPPED: Final = ("_", "SHLVL", "PWD", "OLDPWD", "PS1", "COLUMNS", "LINES", "_TRAINWAY_COMPLETE")
 _GANG_NAMES: Final = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "JOB_COMPLETION_INDEX")
 _GANG_PREFIXES: Final = ("PET_", "LOCAL_", "GROUP_", "ROLE_", "TORCHELASTIC_", "OMPI_", "PMIX_")
@@ -35,20 +35,17 @@ def job_options(address: Address, *, prefer_our_python: bool, backend: str | Non
     """The part of a submission that says where it comes from."""
     if not address.is_here:
         return {}
-    if is_cluster(backend):
-        return {"workdir": str(Path.cwd()), "kubeconfig": kubeconfig_files(os.environ)}
-    if (backend or "").split("/")[0] in _HOSTS:
+    carries, options = family_of(backend).carries, Json()
+    if Carried.DIRECTORY in carries:
+        options["workdir"] = str(Path.cwd())
+    if Carried.KUBECONFIG in carries:
+        options["kubeconfig"] = kubeconfig_files(os.environ)
+    if Carried.SSH_AGENT in carries:
         lend(Home.of_environment().path, os.environ)
-        return {"workdir": str(Path.cwd())}
-    environ = job_environment(os.environ, _bin(), prefer_our_python=prefer_our_python)
-    if os.geteuid() == 0:
-        environ = {**_MPI_AS_ROOT, **environ}
-    return {"workdir": str(Path.cwd()), "environ": environ}
-
-
-def is_cluster(backend: str | None) -> bool:
-    """Whether a backend's name is that of a Kubernetes cluster."""
-    return (backend or "").split("/")[0] == _CLUSTER
+    if Carried.ENVIRONMENT in carries:
+        environ = job_environment(os.environ, _bin(), prefer_our_python=prefer_our_python)
+        options["environ"] = {**_MPI_AS_ROOT, **environ} if os.geteuid() == 0 else environ
+    return options
 
 
 def kubeconfig_files(environ: Mapping[str, str], home: Path | None = None) -> list[str]:

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from trainway.sdk.address import Address
-from trainway.sdk.submitter import is_cluster, job_environment, job_options, kubeconfig_files
+from trainway.sdk.submitter import job_environment, job_options, kubeconfig_files
 
 
 @pytest.mark.parametrize(
@@ -86,9 +86,23 @@ def test_the_usual_kubeconfig_counts_where_none_is_named(tmp_path: Path) -> None
     assert kubeconfig_files({}, tmp_path) == [str(usual)]
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [("k8s", True), ("k8s/a/b", True), ("local", False), ("k8s-like", False), (None, False)],
-)
-def test_what_is_a_cluster(name: str | None, expected: bool) -> None:
-    assert is_cluster(name) is expected
+SENT = {
+    None: {"workdir", "environ"},
+    "local": {"workdir", "environ"},
+    "cluster/dev": {"workdir", "environ"},
+    "ssh/lab": {"workdir"},
+    "slurm/hpc/gpu": {"workdir"},
+    "k8s": {"workdir", "kubeconfig"},
+    "k8s/a/b": {"workdir", "kubeconfig"},
+    "k8s-like": set(),
+    "aws/us-east-1": set(),
+}
+
+
+@pytest.mark.parametrize("place", SENT)
+def test_a_family_is_sent_what_its_row_says_and_an_unknown_one_nothing(
+    place: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRAINWAY_HOME", str(tmp_path))
+    address = Address("unix", str(tmp_path / "socket"))
+    assert set(job_options(address, prefer_our_python=False, backend=place)) == SENT[place]

@@ -18,6 +18,8 @@ from trainway.api.task.task import Task
 from trainway.api.task.task_file import TaskFile
 from trainway.api.task.task_object import Brought, mount_place, workdir_place
 from trainway.errors import UnreadableError, UsageError
+from trainway.families.family import Files
+from trainway.families.table import family_of
 from trainway.json_types import Json
 from trainway.sdk import bundle
 from trainway.sdk.file_upload import local_file
@@ -26,8 +28,6 @@ LARGEST: Final = 4_000_000_000
 """Bytes in all that may go to hosts."""
 _INLINE: Final = 1_000_000
 """Bytes in all up to which the ConfigMap has the content itself."""
-_STREAMING: Final = ("ssh", "cluster")
-"""The families of backends whose jobs get files from the server's disk, piece by piece."""
 _SHOWN: Final = 3
 _MEGABYTE: Final = 1_000_000
 
@@ -45,7 +45,7 @@ class Way:
 
 def way_to(backend: str) -> Way:
     """The way to the jobs of a backend."""
-    if backend.partition("/")[0] in _STREAMING:
+    if family_of(backend).files is Files.STREAMED:
         return Way(backend, LARGEST, is_streamed=True)
     return Way(backend, bundle.LARGEST, is_streamed=False)
 

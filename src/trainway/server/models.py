@@ -4,6 +4,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from trainway.backends.base import Isolation
+from trainway.families.builtin import HERE
 from trainway.json_types import Json
 
 INT32 = 2**31
@@ -32,7 +33,7 @@ class SubmitOptions(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     name: str = Field("", max_length=253, description="in place of the one in the object")
-    backend: str = Field("local", max_length=253, description="where to run it")
+    backend: str = Field(HERE, max_length=253, description="where to run it")
     priority: int = Field(0, ge=-INT32, lt=INT32, description="higher ones start first")
     workdir: str = Field("", max_length=4096, description="absolute path in which containers start")
     environ: dict[str, str] = Field({}, description="environment below the containers' own")

@@ -14,6 +14,7 @@ from trainway.backends.base import Isolation, Workload, isolation_of
 from trainway.backends.local.containers import TOOLS, Tool
 from trainway.backends.local.network import LOOPBACK
 from trainway.backends.masking import is_confidential
+from trainway.families.builtin import BUILTIN
 from trainway.json_types import Json
 
 CERTIFICATE: Final = "status/tls.crt"
@@ -78,7 +79,7 @@ def _containers(workload: Workload, host: Host) -> Json:
 
 def workload_of(plan: Json) -> Workload | None:
     """The workload that a plan was made from; None: it is not for this machine."""
-    if "pool" in plan or "slurm" in plan:
+    if any(row.plan_part in plan for row in BUILTIN.values() if row.plan_part):
         return None
     environ = {name: text for name, text in plan["env"].items() if name not in STATUS_VARIABLES}
     return replace(agent_plan.workload_of(plan), environ=environ, devices=plan["devices"])

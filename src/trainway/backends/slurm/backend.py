@@ -25,7 +25,6 @@ from trainway.backends.base import (
     Update,
     Workload,
 )
-from trainway.backends.configuration import retention
 from trainway.backends.job_threads import job_threads
 from trainway.backends.local.certificate import StatusKeys
 from trainway.backends.local.jobdir import JobDir, write_private
@@ -44,7 +43,7 @@ from trainway.backends.slurm.attachment import attachment
 from trainway.backends.slurm.capacity import capacity_of
 from trainway.backends.slurm.clusters import NONE, PYXIS, ConfiguredCluster
 from trainway.backends.slurm.layout import layout_of
-from trainway.backends.slurm.login_retention import LoginRetention
+from trainway.backends.slurm.login_retention import LoginRetention, rules
 from trainway.backends.slurm.network import FIRST_PORT, LAST_PORT, SlurmNetwork
 from trainway.backends.slurm.planning import SlurmRequest
 from trainway.backends.slurm.relay_client import RelayClient
@@ -319,7 +318,7 @@ def relays_of(home: Path) -> Relays:
                 home / FAMILY / str(cluster["name"]),
                 login_environment(home),
                 LoginRetention(
-                    home / "jobs", str(cluster["name"]), partial(retention, home), time.time
+                    home / "jobs", str(cluster["name"]), partial(rules, home), time.time
                 ),
             )
         )

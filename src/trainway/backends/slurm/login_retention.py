@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+from trainway.backends import configuration
 from trainway.backends.job_threads import job_threads
 from trainway.backends.local.jobdir import JobDir, write_private
 from trainway.backends.ssh.login_fields import COPY
@@ -51,6 +52,15 @@ class Rules:
         """What a section says in which nothing is wrong."""
         days = float(section.get("days", cls.days))
         return cls(days, _bytes(section["size"]) if "size" in section else cls.size)
+
+
+def rules(home: Path) -> Rules:
+    """What `config.yaml` says; where the file is wrong, as is usual."""
+    try:
+        return Rules.read(configuration.read(home).get("retention") or {})
+    except TrainwayError as error:
+        log.warning("the default retention applies: %s", error)
+        return Rules()
 
 
 def errors(section: Mapping[str, Any], path: FieldPath) -> Iterator[FieldError]:

@@ -15,6 +15,7 @@ from trainway.backends.slurm.login_retention import (
     LoginRetention,
     Rules,
     due,
+    rules,
 )
 from trainway.errors import InvalidError, UnavailableError
 from trainway.json_types import Json
@@ -118,13 +119,13 @@ def test_a_login_node_that_is_away_is_tried_again(tmp_path: Path) -> None:
 
 
 def test_the_rules_are_those_of_the_settings(tmp_path: Path) -> None:
-    assert configuration.retention(tmp_path) == Rules(30, 50 * GIB)
+    assert rules(tmp_path) == Rules(30, 50 * GIB)
     file = tmp_path / "config.yaml"
     file.write_text("retention: {days: 7, size: 5Gi}")
-    assert configuration.retention(tmp_path) == Rules(7, 5 * GIB)
+    assert rules(tmp_path) == Rules(7, 5 * GIB)
     file.write_text("retention: {days: 0.5}")
-    assert configuration.retention(tmp_path) == Rules(0.5, 50 * GIB)
+    assert rules(tmp_path) == Rules(0.5, 50 * GIB)
     file.write_text("retention: {size: many}")
     with pytest.raises(InvalidError, match="must be a size, such as 50Gi"):
         configuration.read(tmp_path)
-    assert configuration.retention(tmp_path) == Rules()
+    assert rules(tmp_path) == Rules()

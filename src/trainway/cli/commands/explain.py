@@ -16,13 +16,12 @@ from trainway.cli.slurm_option import slurm_option
 from trainway.cli.wishes import infra_option, wishes_group, wishes_of
 from trainway.compiler.inputs import Input
 from trainway.errors import UsageError
+from trainway.families.builtin import PODS
 from trainway.json_types import Json
 from trainway.sdk.manifests import Wishes, job_name, with_wishes
 from trainway.sdk.slurm_options import Value, parsed, with_options
 from trainway.sdk.targets import SCRIPT, command_objects, script_objects
 
-_PODS: Final = "k8s"
-"""Where a job is explained for, unless somebody says where it is to run."""
 _OWN: Final = "made here"
 """The group of what stands in no file."""
 _READ_BY_PODS: Final = ("ConfigMap", "Secret")
@@ -140,7 +139,7 @@ def _inputs(
 
 def _somewhere(wishes: Wishes, name: str) -> Wishes:
     """For a cluster unless another place is named, and under the name that the job begins with."""
-    return replace(wishes, on=wishes.on or _PODS, name=wishes.name or job_name(name))
+    return replace(wishes, on=wishes.on or PODS, name=wishes.name or job_name(name))
 
 
 def _made(objects: Sequence[Json], source: str) -> list[Input]:

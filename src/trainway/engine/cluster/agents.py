@@ -70,11 +70,9 @@ def told(record: ClusterRecord) -> Json:
         "autostop": record.autostop_data,
         "given": record.is_local,
     }
-    if record.is_slurm:
-        data["slurm"] = {
-            "options": record.slurm_options,
-            "accelerator": record.shape.accelerator,
-        }
+    if record.options is not None:
+        name, options = record.options
+        data[name] = {"options": options, "accelerator": record.shape.accelerator}
     return data
 
 

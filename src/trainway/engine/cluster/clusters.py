@@ -23,14 +23,14 @@ from trainway.engine.cluster.book import ClusterBook
 from trainway.engine.cluster.name import check_name, generated_name
 from trainway.engine.cluster.news import ClusterNews
 from trainway.engine.cluster.queue import cluster_jobs
-from trainway.engine.cluster.record import LOCAL, ClusterRecord, State, cluster_view
+from trainway.engine.cluster.record import ClusterRecord, State, cluster_view
 from trainway.engine.cluster.request import (
     Launch,
     autostop_of,
     canonical,
     check_autostop,
     infra_of,
-    is_ssh,
+    is_stoppable,
     stored,
 )
 from trainway.engine.cluster.shape import Shape
@@ -49,13 +49,12 @@ from trainway.errors import (
     TrainwayError,
     UnavailableError,
 )
+from trainway.families.builtin import HELD, HERE
 from trainway.jobset.labels import CLUSTER, CLUSTER_JOB
 from trainway.json_types import Json
 
 log = logging.getLogger(__name__)
 
-FAMILY: Final = "cluster"
-"""Of the backends of their jobs."""
 _PATIENCE_S: Final = 5.0
 """How long to wait for what was written of jobs that have ended."""
 
@@ -246,7 +245,7 @@ class Clusters:
     async def stop(self, name: str) -> Json:
         """Let go of its nodes and keep the cluster; its jobs end."""
         record = self.record(name)
-        if is_ssh(record.infra):
+        if not is_stoppable(record.infra):
             raise ConflictError(
                 f"cluster {name} cannot be stopped: its hosts cannot be switched off, and a "
                 "stopped cluster would not keep them",
@@ -320,7 +319,7 @@ class Clusters:
     async def labelled(self, prepared: Prepared, backend: str) -> Prepared:
         """A new job of a cluster with its labels: the cluster, and its number there."""
         family, _, name = backend.partition("/")
-        if family != FAMILY:
+        if family != HELD:
             return prepared
         await self._news.hear()
         self.record(name)
@@ -329,7 +328,7 @@ class Clusters:
         return replace(prepared, labels={**prepared.labels, **labels})
 
     async def _refuse_unfitting(self, name: str, infra: str, shape: Shape) -> None:
-        if infra == LOCAL:
+        if infra == HERE:
             why = never_fits(shape.demand(), self._around.capacity())
             why = f"it needs {why}" if why else ""
         else:

@@ -9,13 +9,12 @@ from typing import Final
 from trainway.engine.cluster.shape import Shape
 from trainway.engine.queue import GPUS, Gang
 from trainway.engine.record import storable
+from trainway.families.builtin import HELD, HERE
+from trainway.families.table import family_of
 from trainway.json_types import Json
 
 API_VERSION: Final = "trainway.dev/v1alpha1"
 KIND: Final = "Cluster"
-LOCAL: Final = "local"
-SLURM: Final = "slurm"
-SSH: Final = "ssh"
 
 
 class State(StrEnum):
@@ -56,23 +55,21 @@ class ClusterRecord:
     @property
     def backend(self) -> str:
         """The backend of its jobs."""
-        return f"cluster/{self.name}"
+        return f"{HELD}/{self.name}"
 
     @property
     def is_local(self) -> bool:
         """Whether it is a share of this machine, which the engine gives out."""
-        return self.infra == LOCAL
+        return self.infra == HERE
 
     @property
-    def is_slurm(self) -> bool:
-        """Whether it holds an allocation of Slurm."""
-        return self.infra.partition("/")[0] == SLURM
+    def options(self) -> tuple[str, Json] | None:
+        """The options for a submit command with which it was asked for, and their name.
 
-    @property
-    def slurm_options(self) -> Json:
-        """The options of sbatch with which it was asked for."""
-        data: Json = json.loads(self.resources).get(SLURM) or {}
-        return data
+        None: whoever gives it nodes takes none.
+        """
+        name = family_of(self.infra).options
+        return (name, json.loads(self.resources).get(name) or {}) if name else None
 
     @property
     def shape(self) -> Shape:

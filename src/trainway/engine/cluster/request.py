@@ -6,9 +6,10 @@ from typing import Any
 
 from trainway.api.task.infra import parse
 from trainway.engine.cluster.agents import Agents
-from trainway.engine.cluster.record import SLURM, SSH
 from trainway.engine.cluster.shape import Wanted
 from trainway.errors import ConflictError, UsageError
+from trainway.families.family import Clusters
+from trainway.families.table import family_of
 from trainway.json_types import Json
 
 
@@ -54,16 +55,17 @@ def autostop_of(request: Launch, wanted: Wanted) -> Json | None:
     return {"minutes": wanted.autostop.idle_minutes, "down": wanted.autostop.down}
 
 
-def is_ssh(infra: str) -> bool:
-    """Whether its hosts belong to others, who do not switch them off for us."""
-    return infra.partition("/")[0] == SSH
+def is_stoppable(infra: str) -> bool:
+    """Whether a cluster there can let go of its nodes and get nodes again."""
+    return family_of(infra).clusters is Clusters.STOPPABLE
 
 
 def stored(wanted: Wanted, infra: str, options: Mapping[str, Any] | None) -> Json:
-    """What is to be remembered of a cluster: its shape, and options where Slurm is to get them."""
+    """What is to be remembered of a cluster: its shape, and options for a submit command."""
     data = wanted.shape.to_dict()
-    if infra.partition("/")[0] == SLURM:
-        return data | {SLURM: dict(options or {})}
+    name = family_of(infra).options
+    if name:
+        return data | {name: dict(options or {})}
     if options:
         raise UsageError(
             "options of Slurm can only be used for clusters on Slurm",
@@ -74,7 +76,7 @@ def stored(wanted: Wanted, infra: str, options: Mapping[str, Any] | None) -> Jso
 
 def check_autostop(infra: str, autostop: Json | None) -> None:
     """Refuse what hosts of others cannot do."""
-    if is_ssh(infra) and autostop is not None and not autostop["down"]:
+    if not is_stoppable(infra) and autostop is not None and not autostop["down"]:
         raise ConflictError(
             f"a cluster on {infra} cannot stop when it is idle: its hosts cannot be switched off",
             hint="use --down to take it down instead, which releases the hosts",

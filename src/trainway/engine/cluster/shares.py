@@ -13,6 +13,7 @@ from trainway.engine.live import LiveJob
 from trainway.engine.phases import WAITING, Phase
 from trainway.engine.queue import Decision, Gang, Holding, names_of
 from trainway.engine.wishes import BEGIN_SUSPENDED, RESUME
+from trainway.families.builtin import HELD
 from trainway.jobset.labels import CLUSTER_JOB
 
 
@@ -101,7 +102,7 @@ class Shares:
     def _cluster(self, live: LiveJob) -> ClusterRecord | None:
         """The cluster of this machine that a job is for."""
         family, _, name = live.backend.name.partition("/")
-        record = self._records.get(name) if family == "cluster" else None
+        record = self._records.get(name) if family == HELD else None
         return record if record is not None and record.is_local else None
 
     def _running(self, record: ClusterRecord) -> list[LiveJob]:
