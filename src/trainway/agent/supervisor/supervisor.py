@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 
+from trainway.agent.base.transitions import following
 from trainway.agent.controllers.job import Job
 from trainway.agent.controllers.job_controller import sync
 from trainway.agent.controllers.jobset import JobSet
@@ -18,6 +19,7 @@ from trainway.agent.controllers.jobset_controller import reconcile
 from trainway.agent.controllers.jobset_failure_policy import restart_regardless
 from trainway.agent.supervisor.pod_registry import PodRegistry
 from trainway.agent.supervisor.recovery import AGENT_LOST
+from trainway.agent.supervisor.supervisor_state import TRANSITIONS, SupervisorState
 from trainway.agent.supervisor.unsupported import not_honoured
 
 TYPE_CHECKING = False
@@ -68,9 +70,7 @@ class Supervisor:
         self._status: Json = {}
         self._timer: Timer | None = None
         self._scheduled = False
-        self._leaving = False
-        self._ending = False
-        self._ended = False
+        self._state = SupervisorState.RUNNING
         self._cancels: list[Answer] = []
         self.before_end: Callable[[], None] = lambda: None
         """Called before it is written how the job ended."""
@@ -82,7 +82,7 @@ class Supervisor:
         if cancelled:
             self.cancel()
         self._reconcile()
-        if self._ended:
+        if self.ended:
             return
         ignored = not_honoured(self.plan)
         if ignored:
@@ -109,7 +109,10 @@ class Supervisor:
     @property
     def ended(self) -> bool:
         """Whether its last record is written."""
-        return self._ended
+        return self._state is SupervisorState.ENDED
+
+    def _become(self, state: SupervisorState) -> None:
+        self._state = following(TRANSITIONS, self._state, state)
 
     def live_pods(self) -> list[AnyPod]:
         """All pods that have not ended."""
@@ -147,10 +150,9 @@ class Supervisor:
 
     def _reconcile(self) -> None:
         self._scheduled = False
-        if self._leaving:
+        if self._state is SupervisorState.LEAVING:
             self._check_left()
-            return
-        if self._ending:
+        if self._state is not SupervisorState.RUNNING:
             return
         if self._timer is not None:
             self._timer.cancel()
@@ -221,7 +223,7 @@ class Supervisor:
         if operation == "status":
             pods = [pod.record() for pod in self._pods.live()]
             answer({"ok": True, "pid": os.getpid(), "jobset": self._jobset.status(), "pods": pods})
-        elif operation == "cancel" and self._ended:
+        elif operation == "cancel" and self.ended:
             answer({"ok": True, "jobset": self._jobset.status()})
         elif operation == "cancel":
             self._cancels.append(answer)
@@ -256,22 +258,22 @@ class Supervisor:
 
     def leave(self) -> None:
         """Stop all pods and go, without an end: the next agent recovers the job."""
-        if self._leaving or self._ending:
+        if self._state is not SupervisorState.RUNNING:
             return
-        self._leaving = True
+        self._become(SupervisorState.LEAVING)
         self._journal.append("agent", {"event": "stopping", "pid": os.getpid()}, durable=True)
         for pod in self._pods.live():
             pod.interrupt(AGENT_LOST)
         self._check_left()
 
     def _check_left(self) -> None:
-        if not self._pods.live() and not self._ending:
-            self._ending = True
+        if not self._pods.live():
+            self._become(SupervisorState.LEFT)
             self._workplace.clear(self._on_over)
 
     def _end(self) -> None:
         """Write how it ended, once nothing runs any more, and go."""
-        self._ending = True
+        self._become(SupervisorState.ENDING)
         self._workplace.clear(self._write_end)
 
     def _write_end(self) -> None:
@@ -279,18 +281,19 @@ class Supervisor:
         succeeded, reason, message = self._jobset.outcome()
         fields: Json = {"succeeded": succeeded, "reason": reason, "message": message}
         self._journal.append("end", fields, durable=True)
-        self._ended = True
+        self._become(SupervisorState.ENDED)
         for answer in self._cancels:
             answer({"ok": True, "jobset": self._jobset.status()})
         self._on_over()
 
     def fail(self, message: str) -> None:
         """Give up after an error of our own: nothing may be left running, nor start again."""
-        self._ending = True
+        if not self.ended:
+            self._become(SupervisorState.ENDING)
         self._workplace.abandon()
         now = self._clock.now()
         self._jobset.end("Failed", "AgentError", message, now)
         self._publish()
         fields: Json = {"succeeded": False, "reason": "AgentError", "message": message}
         self._journal.append("end", fields, durable=True)
-        self._ended = True
+        self._become(SupervisorState.ENDED)
