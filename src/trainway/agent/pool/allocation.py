@@ -7,7 +7,9 @@ not counted on its nodes.
 
 from __future__ import annotations
 
+from trainway.agent.base.transitions import following
 from trainway.agent.pool import autostop
+from trainway.agent.pool.allocation_state import TRANSITIONS, AllocationState
 from trainway.agent.pool.placement import GPUS, WHOLE, Amount, Placement, Room, place, thousandths
 
 TYPE_CHECKING = False
@@ -45,9 +47,6 @@ if TYPE_CHECKING:
             """Leave; what is held is held."""
 
 
-INIT, UP, STOPPED, AUTOSTOPPING = "INIT", "UP", "STOPPED", "AUTOSTOPPING"
-
-
 class Allocation:
     """What a cluster holds, or waits for. To the pool's queue it looks like a job."""
 
@@ -64,7 +63,6 @@ class Allocation:
         self.amounts: Json = {name: data.get(name) or 0 for name in ("cpus", "memory", GPUS)}
         """Of each node."""
         self.autostop: Autostop | None = autostop.read(data.get("autostop"))
-        self.state = str(data.get("state") or INIT)
         self.message = str(data.get("message") or "")
         self.had_job = bool(data.get("hadJob"))
         self.slurm: Json = data.get("slurm") or {}
@@ -72,9 +70,12 @@ class Allocation:
         self.is_given = bool(data.get("given") or self.slurm)
         """Whether others decide on its nodes: those who share the host with its jobs, or Slurm."""
         self.releasing = False
+        """Whether its nodes are being given back, in whatever state it is."""
         self.idle_since: float | None = data.get("idleSince")
         given = data.get("placement")
         self.placement: Placement | None = Placement.from_json(given) if given else None
+        first = AllocationState.INIT if self.placement is None else AllocationState.UP
+        self._state = AllocationState(data.get("state") or first)
         self.on_place: Callable[[Allocation, Placement], None] = _ignored
         self.on_wait: Callable[[Allocation, str], None] = _ignored
 
@@ -100,14 +101,23 @@ class Allocation:
         return [{"pod": key, **self.amounts, **apart} for key in self.keys]
 
     @property
+    def state(self) -> AllocationState:
+        """What it has of its nodes."""
+        return self._state
+
+    def _become(self, state: AllocationState, placement: Placement | None = None) -> None:
+        self._state = following(TRANSITIONS, self._state, state)
+        self.placement = placement
+
+    @property
     def is_held(self) -> bool:
         """Whether it has its nodes, or wants them."""
-        return self.state != STOPPED
+        return self._state is not AllocationState.STOPPED
 
     @property
     def wants_place(self) -> bool:
         """Whether it waits for its nodes."""
-        waits = self.state == INIT and self.placement is None
+        waits = self._state is AllocationState.INIT
         return waits and not self.is_given and not self.releasing
 
     @property
@@ -125,8 +135,9 @@ class Allocation:
 
     def displaced(self, message: str) -> None:
         """A host gave its place to somebody else: it waits for its nodes anew."""
-        self.placement, self.state = None, INIT
-        self.on_wait(self, message)
+        if self.is_held:
+            self._become(AllocationState.INIT)
+            self.on_wait(self, message)
 
     def refuse(self, message: str, _reason: str = "") -> None:
         """The hosts do not have so much; they may have more one day."""
@@ -135,6 +146,38 @@ class Allocation:
     def fail(self, message: str) -> None:
         """Something went wrong here: it waits, and says so."""
         self.on_wait(self, message)
+
+    def start(self, placement: Placement | None) -> None:
+        """Begin anew: with these nodes, or waiting for some."""
+        state = AllocationState.INIT if placement is None else AllocationState.UP
+        self._become(state, placement)
+        self.message = ""
+        self.idle_since = None
+        self.had_job = False
+
+    def hold(self, placement: Placement) -> None:
+        """These are its nodes."""
+        self._become(AllocationState.UP, placement)
+        self.message = ""
+
+    def begin_autostop(self) -> None:
+        """Nobody has used it for long: it is to be released."""
+        self._become(AllocationState.AUTOSTOPPING, self.placement)
+
+    def keep(self) -> bool:
+        """Its nodes are not given back after all; whether that was for an autostop."""
+        self.releasing = False
+        was_autostop = self._state is AllocationState.AUTOSTOPPING
+        if was_autostop:
+            self._become(AllocationState.UP, self.placement)
+        return was_autostop
+
+    def stop(self, message: str = "") -> None:
+        """It has no nodes any more, and wants none; that is why."""
+        self._become(AllocationState.STOPPED)
+        self.message = message
+        self.releasing = False
+        self.idle_since = None
 
     def rooms(self) -> list[Room]:
         """Its nodes, with nothing on them."""
@@ -163,7 +206,7 @@ class Allocation:
             "autostop": None if self.autostop is None else self.autostop.to_json(),
             "given": self.is_given,
             "slurm": self.slurm,
-            "state": self.state,
+            "state": self._state.value,
             "message": self.message,
             "hadJob": self.had_job,
             "idleSince": self.idle_since,

@@ -19,16 +19,8 @@ from __future__ import annotations
 
 from trainway.agent.controllers.gang_queue import QUEUED, in_order
 from trainway.agent.pool import autostop, cluster_queue
-from trainway.agent.pool.allocation import (
-    AUTOSTOPPING,
-    INIT,
-    STOPPED,
-    UP,
-    Allocation,
-    fill,
-    on_hosts,
-    on_nodes,
-)
+from trainway.agent.pool.allocation import Allocation, fill, on_hosts, on_nodes
+from trainway.agent.pool.allocation_state import AllocationState
 from trainway.agent.pool.placement import Placement
 
 TYPE_CHECKING = False
@@ -75,8 +67,7 @@ class Clusters:
             self._clusters.pop(str(data["name"]), None)
             return
         found = Allocation(data, int(data.get("order") or 0))
-        if found.state == AUTOSTOPPING:
-            found.state = UP
+        found.keep()
         self._add(found)
 
     def _add(self, allocation: Allocation) -> None:
@@ -147,7 +138,6 @@ class Clusters:
         if known is None:
             known = Allocation(data, self._pool.next_order())
             self._add(known)
-            known.state = UP if known.placement is not None else INIT
             self._changed(known)
             self._look(known)
             self._pool.schedule()
@@ -165,13 +155,10 @@ class Clusters:
             answer(told)
 
     def _start(self, allocation: Allocation, request: Json, answer: Answer) -> None:
-        if allocation.state == STOPPED or (allocation.state == INIT and not allocation.slurm):
+        waits = allocation.state is AllocationState.INIT and not allocation.slurm
+        if waits or not allocation.is_held:
             given = request.get("placement")
-            allocation.placement = Placement.from_json(given) if given else None
-            allocation.state = UP if given else INIT
-            allocation.message = ""
-            allocation.idle_since = None
-            allocation.had_job = False
+            allocation.start(Placement.from_json(given) if given else None)
             self._changed(allocation)
             self._look(allocation)
             self._pool.schedule()
@@ -185,7 +172,7 @@ class Clusters:
 
     def placed(self, allocation: Allocation, placement: Placement) -> None:
         """The nodes of a cluster are found."""
-        allocation.placement, allocation.state, allocation.message = placement, UP, ""
+        allocation.hold(placement)
         self._changed(allocation)
         self._look(allocation)
         self._pool.schedule()
@@ -206,8 +193,7 @@ class Clusters:
         for gang in self._jobs(allocation):
             if gang.placement is not None:
                 self._pool.guarded(gang, gang.lose, message)
-        self._stop(allocation)
-        allocation.message = message
+        self._stop(allocation, message)
         self._changed(allocation)
         self._pool.schedule()
 
@@ -223,7 +209,7 @@ class Clusters:
             queues.setdefault(gang.queue, []).append(gang)
         for name, waiting in queues.items():
             allocation = self._clusters.get(name)
-            if allocation is None or allocation.state == STOPPED:
+            if allocation is None or not allocation.is_held:
                 for gang in waiting:
                     gang.handle({"op": "cancel"}, lambda _answer: None)
             elif allocation.placement is None or allocation.releasing:
@@ -265,7 +251,7 @@ class Clusters:
         timer = self._timers.pop(allocation.name, None)
         if timer is not None:
             timer.cancel()
-        if allocation.state != UP or allocation.releasing:
+        if allocation.state is not AllocationState.UP or allocation.releasing:
             return
         if self._jobs(allocation):
             allocation.had_job, allocation.idle_since = True, None
@@ -281,7 +267,7 @@ class Clusters:
         if left > 0:
             self._later(allocation, left, lambda: self._look(allocation))
             return
-        allocation.state = AUTOSTOPPING
+        allocation.begin_autostop()
         self._tell()
         self._release(allocation, stop=not allocation.autostop.down, answer=lambda _answer: None)
 
@@ -322,10 +308,8 @@ class Clusters:
         if insist:
             self._later(allocation, AGAIN_SECONDS, lambda: self._insist(allocation))
         else:
-            allocation.releasing = False
             allocation.slurm.pop("ending", None)
-            if allocation.state == AUTOSTOPPING:
-                allocation.state = UP
+            if allocation.keep():
                 self._later(allocation, AGAIN_SECONDS, lambda: self._look(allocation))
         allocation.message = why
         self._changed(allocation)
@@ -341,17 +325,13 @@ class Clusters:
             return
         self._stop(allocation)
         if stop:
-            allocation.message = ""
             self._changed(allocation)
         else:
             self._forget(allocation)
         self._pool.schedule()
 
-    def _stop(self, allocation: Allocation) -> None:
-        allocation.releasing = False
-        allocation.placement = None
-        allocation.idle_since = None
-        allocation.state = STOPPED
+    def _stop(self, allocation: Allocation, message: str = "") -> None:
+        allocation.stop(message)
         timer = self._timers.pop(allocation.name, None)
         if timer is not None:
             timer.cancel()
@@ -387,7 +367,7 @@ class Clusters:
         return {
             "name": allocation.name,
             "id": allocation.uid,
-            "state": allocation.state,
+            "state": allocation.state.value,
             "message": allocation.message,
             "nodes": nodes,
             "autostop": None if allocation.autostop is None else allocation.autostop.to_json(),

@@ -146,7 +146,7 @@ def unfitting(found: Kept, demand: list[Json]) -> str:
     allocation = Allocation({"name": found.name, "nodes": found.nodes, **found.amounts}, 0)
     count = -int(-float(found.amounts["gpus"]) // 1)
     devices = {key: {"gpus": [str(number) for number in range(count)]} for key in allocation.keys}
-    allocation.placement = Placement(dict.fromkeys(allocation.keys, HOST), devices)
+    allocation.hold(Placement(dict.fromkeys(allocation.keys, HOST), devices))
     if not never_fits(demand, allocation):
         return ""
     why = shortage(demand, allocation.rooms(), empty=True)

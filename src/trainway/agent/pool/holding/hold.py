@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 
-from trainway.agent.pool.allocation import INIT
+from trainway.agent.pool.allocation_state import AllocationState
 from trainway.agent.pool.holding.nodes import host_name, host_of
 from trainway.agent.pool.holding.relay_link import HoldRelay, RelayListener
 from trainway.agent.pool.placement import GPUS, Placement
@@ -280,9 +280,9 @@ class Holder(RelayListener):
             if absent and not hold.is_doubted:
                 self._connect(hold)  # Slurm may know more, and is asked at once
             hold.is_doubted = bool(absent)
-        elif allocation.state == INIT and not absent:
+        elif allocation.state is AllocationState.INIT and not absent:
             self._clusters.placed(allocation, placement_of(allocation, hosts))
-        elif allocation.state == INIT:
+        elif allocation.state is AllocationState.INIT:
             why = next((f": {host.absence}" for host in absent if host and host.failure), "")
             message = f"Slurm job {hold.slurm['job']} runs; its nodes do not answer yet{why}"
             self._clusters.wait(allocation, message)

@@ -110,11 +110,11 @@ class World:
     def note(self, _allocation: Allocation) -> None: ...
 
     def placed(self, allocation: Allocation, placement: Placement) -> None:
-        allocation.placement, allocation.state = placement, "UP"
+        allocation.hold(placement)
         self.placement = placement
 
     def lost(self, allocation: Allocation, message: str) -> None:
-        allocation.placement, allocation.state = None, "STOPPED"
+        allocation.stop()
         self.lost_for = message
 
     # What the test does
@@ -239,7 +239,7 @@ def test_an_allocation_that_ends_is_lost_and_cleared_before_the_next(world: Worl
         "its allocation ended: it ran longer than its time limit (Slurm: job 7, TIMEOUT)"
     )
     assert world.hosts == {}
-    world.allocation.state = "INIT"
+    world.allocation.start(None)
     world.holder.begin(world.allocation, world.answers.append)
     world.ready()
     world.relay.answer("forget", DONE)
