@@ -12,8 +12,10 @@ import os
 
 from trainway.agent.base.journal import Journal
 from trainway.agent.base.plan import Plan
+from trainway.agent.base.transitions import following
 from trainway.agent.kubelet import process_tree
 from trainway.agent.pool.gang_recovery import GangMemory
+from trainway.agent.pool.gang_state import TRANSITIONS, WITH_PLACE, WITHOUT_PLACE, GangState
 from trainway.agent.pool.host_reports import HostReports
 from trainway.agent.pool.intake import Intake
 from trainway.agent.pool.placement import Placement
@@ -57,9 +59,7 @@ class Gang:
         self._memory: GangMemory | None = memory
         self.token = memory.token
         self.placement = None if memory.placement is None else Placement.from_json(memory.placement)
-        self._leaving = memory.leaving
-        self._started = memory.started
-        self.ended = memory.remembered.ended
+        self._state = memory.state
         self._reports = HostReports(directory, self.journal, memory)
         self._deliveries = Deliveries(
             data, pool, self._reports.files_for, self._on_handed_over, memory.seqs, directory
@@ -84,15 +84,32 @@ class Gang:
         return f"job {self.plan.name}"
 
     @property
+    def ended(self) -> bool:
+        """Whether its last record is written."""
+        return self._state is GangState.ENDED
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it has never begun."""
+        return self._state is GangState.NEW
+
+    @property
+    def _is_leaving(self) -> bool:
+        return self._state is GangState.LEAVING
+
+    def _become(self, state: GangState) -> None:
+        self._state = following(TRANSITIONS, self._state, state)
+
+    @property
     def running_token(self) -> int:
         """The token of the pods that run."""
-        return self.token - 1 if self._leaving else self.token
+        return self.token - 1 if self._is_leaving else self.token
 
     @property
     def wants_place(self) -> bool:
         """Whether it could run if there was room for it."""
-        over = self.ended or self._supervisor.finished
-        return self.placement is None and not over and not self._supervisor.suspended
+        shall_run = not self._supervisor.finished and not self._supervisor.suspended
+        return self._state in WITHOUT_PLACE and shall_run
 
     def adopt(self) -> None:
         """Begin, or go on where an earlier pool agent stopped."""
@@ -102,18 +119,19 @@ class Gang:
         event = "started" if memory.is_new else "recovered"
         identity = {"pid": os.getpid(), "boot_id": process_tree.boot_id()}
         self.journal.append("agent", {"event": event, **identity})
-        if self._started:
+        if memory.started:
             self._supervisor.start(memory.remembered)
-            if self._leaving and self._supervisor.restarts < memory.restarts:
+            if self._is_leaving and self._supervisor.restarts < memory.restarts:
                 self._supervisor.restart(HOST_LOST, "a host of the job was lost")
             self._loop.call_soon(self._check_left)
         elif self._supervisor.suspended or self.placement is not None:
-            self._begin()
-
-    def _begin(self) -> None:
-        if not self._started:
-            self._started = True
+            self._leave_new()
             self._supervisor.start()
+
+    def _leave_new(self) -> None:
+        """It has begun, with or without a place."""
+        if self.is_new:
+            self._become(GangState.PENDING)
 
     def waiting(self, reason: str, message: str, position: int) -> None:
         """Write why it does not run yet, if there is something new to say."""
@@ -122,14 +140,9 @@ class Gang:
             self._waiting = fields
             self.journal.append("waiting", fields)
 
-    @property
-    def is_new(self) -> bool:
-        """Whether it has never begun."""
-        return not self._started
-
     def refuse(self, message: str, reason: str = "DoesNotFit") -> None:
         """End it, since it can never have a place."""
-        self._started = True
+        self._leave_new()
         self._supervisor.refuse(reason, message)
 
     def displaced(self, message: str) -> None:
@@ -139,14 +152,16 @@ class Gang:
 
     def lose(self, message: str) -> None:
         """End it, since its hosts are gone and there are no others."""
-        self._started = True
+        self._leave_new()
         self._supervisor.refuse(HOST_LOST, message)
         for name in sorted(self._hosts()):
             self._lose_pods(name, message)
 
     def place(self, placement: Placement) -> None:
         """Run there: the resources are its own from now on."""
-        self.placement, self._leaving = placement, False
+        is_new = self.is_new
+        self._become(GangState.PLACED)
+        self.placement = placement
         self._gone = set()
         self._deliveries.begin_anew()
         self._intake.begin_anew()
@@ -158,16 +173,17 @@ class Gang:
             self._remove(host)
         for host in sorted(self._hosts()):
             self._deliveries.send(host, self.token)
-        self._begin()
+        if is_new:
+            self._supervisor.start()
         self.on_turn()
 
     def handle(self, request: Json, answer: Answer) -> None:
         """Cancel, suspend, resume, or say how it is."""
         operation = request.get("op")
-        if operation == "resume" and not self._started:
+        if operation == "resume" and self.is_new:
             request = {**request, "op": "status"}  # it waits for a place already
         elif operation in ("cancel", "suspend"):
-            self._started = True
+            self._leave_new()
         self._supervisor.handle(request, answer)
         if operation == "cancel":
             for name in sorted(self._hosts()):
@@ -223,10 +239,10 @@ class Gang:
     def start_anew(self, message: str) -> None:
         """Leave the placement and run again elsewhere, for a reason that is not the job's own."""
         over = self._supervisor.finished or self._supervisor.suspended
-        if self._leaving or self.placement is None or over:
+        if self._state is not GangState.PLACED or self.placement is None or over:
             return
         self.token += 1
-        self._leaving = True
+        self._become(GangState.LEAVING)
         self._supervisor.restart(HOST_LOST, message)
         fields: Json = {"token": self.token, **self.placement.to_json(), "leaving": True}
         fields["restarts"] = self._supervisor.restarts
@@ -240,14 +256,15 @@ class Gang:
 
     def _check_left(self) -> None:
         """Give the placement back when nothing runs there any more, and nothing shall."""
-        if self.placement is None or self.ended or self._pods.sent():
+        if self._state not in WITH_PLACE or self._pods.sent():
             return
         suspended = self._supervisor.suspended and not self._supervisor.finished
-        if not self._leaving and not suspended:
+        if not self._is_leaving and not suspended:
             return
-        if not self._leaving:
+        if not self._is_leaving:
             self.token += 1
-        self.placement, self._leaving = None, False
+        self._become(GangState.PENDING)
+        self.placement = None
         self.journal.append("placement", {"token": self.token, "hosts": {}}, durable=True)
         if suspended:
             self.abandon()
@@ -261,16 +278,16 @@ class Gang:
         if name not in self._hosts():
             if known is not None:
                 self.send(name, {"op": "fence", "id": self.id, "token": self.token})
-        elif self._leaving and name in self._gone:
+        elif self._is_leaving and name in self._gone:
             self.send(name, {"op": "fence", "id": self.id, "token": self.token})
         elif known is not None and int(known.get("token") or 0) == self.running_token:
             self._gone.discard(name)
-            if not self._leaving:
+            if not self._is_leaving:
                 self._deliveries.repeat(name, self.token)
             self.ask_for_rest(name)
             self._resend(name)
             self._intake.connected(name, int(known.get("seq") or 0))
-        elif self._leaving or any(pod.seen for pod in self._pods.on(name)):
+        elif self._is_leaving or any(pod.seen for pod in self._pods.on(name)):
             # It has forgotten the job, or stopped it as one of an earlier attempt.
             self.start_anew(f"host {name} lost the job")
             self._lose_pods(name, f"host {name} lost the job")
@@ -324,7 +341,7 @@ class Gang:
 
     def on_turn(self) -> None:
         """Send off all pods whose turn and place have come."""
-        if self.placement is None or self._leaving or self.ended:
+        if self.placement is None or self._state is not GangState.PLACED:
             return
         for pod in self._pods.waiting():
             place = self._pods.place_of(pod)
@@ -337,7 +354,7 @@ class Gang:
                 self._send_start(pod)
 
     def _send_start(self, pod: RemotePod) -> None:
-        if self.placement is not None and not self._leaving:
+        if self.placement is not None and not self._is_leaving:
             self.send(pod.host, start_frame(pod, self.placement, self.token, self._pool.host))
 
     def on_pod_over(self) -> None:
@@ -356,7 +373,7 @@ class Gang:
             self._loop.call_later(FLUSH_SECONDS, self._over)
             return
         self.abandon()
-        self.ended = True
+        self._become(GangState.ENDED)
         self.placement = None
         self._pool.changed(self)
 

@@ -6,6 +6,7 @@ agents of their hosts, and the next pool agent asks those to go on reporting fro
 
 from __future__ import annotations
 
+from trainway.agent.pool.gang_state import GangState
 from trainway.agent.supervisor.recovery import Remembered
 
 TYPE_CHECKING = False
@@ -41,6 +42,15 @@ class GangMemory:
         """The last record of each host."""
         for record in records:
             self._take(record)
+
+    @property
+    def state(self) -> GangState:
+        """What the gang was."""
+        if self.remembered.ended:
+            return GangState.ENDED
+        if self.placement is not None:
+            return GangState.LEAVING if self.leaving else GangState.PLACED
+        return GangState.PENDING if self.started else GangState.NEW
 
     def _take(self, record: Json) -> None:
         type_ = record.get("type")
