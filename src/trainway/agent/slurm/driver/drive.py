@@ -118,8 +118,8 @@ def survey(plan: Plan, settings: Json, words: Sequence[str], environ: Mapping[st
     ground.peers = _peers(plan, ground)
     ground.is_apart = not settings.get("shared", True)
     if ground.is_apart:
-        standing = import_module("trainway.agent.slurm.driver.standing")
-        ground.silence = standing.limit_of(output(("scontrol", "show", "config")))
+        watchdog = import_module("trainway.agent.slurm.driver.watchdog")
+        ground.silence = watchdog.limit_of(output(("scontrol", "show", "config")))
     return ground
 
 

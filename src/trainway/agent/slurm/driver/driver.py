@@ -12,15 +12,16 @@ import os
 import signal
 from importlib import import_module
 
-from trainway.agent.base.pod_status import TERMINAL
+from trainway.agent.base.transitions import following
 from trainway.agent.kubelet import process_tree
-from trainway.agent.slurm.driver.departure import Departure
+from trainway.agent.slurm.driver.driver_state import TRANSITIONS, DriverState
+from trainway.agent.slurm.driver.pod_ends import PodEnds
+from trainway.agent.slurm.driver.shutdown import Shutdown
 from trainway.agent.slurm.driver.step_failure import SILENT, StepFailure
 from trainway.agent.slurm.driver.step_pods import StepPods
 from trainway.agent.slurm.fencing import BEAT_SECONDS, FENCE, RollCall
 from trainway.agent.slurm.files.job_files import DRIVER
 from trainway.agent.slurm.job_facts import look
-from trainway.agent.supervisor.inquiry import Inquiry
 from trainway.agent.supervisor.recovery import ALLOCATION_LOST, HOST_LOST
 from trainway.agent.supervisor.remote_pod import is_disrupted
 from trainway.agent.supervisor.supervisor import Supervisor
@@ -34,9 +35,9 @@ if TYPE_CHECKING:
     from trainway.agent.base.journal import Journal
     from trainway.agent.base.plan import Plan
     from trainway.agent.slurm.commands import Commands
-    from trainway.agent.slurm.driver.outposts import Outposts
-    from trainway.agent.slurm.driver.standing import Standing
+    from trainway.agent.slurm.driver.node_links import NodeLinks
     from trainway.agent.slurm.driver.step_pods import Ground
+    from trainway.agent.slurm.driver.watchdog import Watchdog
     from trainway.agent.slurm.fencing import Tenure, Token
     from trainway.agent.slurm.job_facts import JobFacts
     from trainway.agent.supervisor.recovery import Remembered
@@ -74,34 +75,41 @@ class Driver:
         self._commands = commands
         self._pods = StepPods(self, tenure.directory, ground, loop, journal, clock)
         self._supervisor = Supervisor(plan, loop, journal, clock, self._pods, self._over)
-        self._inquiry = Inquiry(self._pods.ask)
         self._roll_call = RollCall()
-        self._standing: Standing | None = None
-        self._outposts: Outposts | None = None
+        self._watchdog: Watchdog | None = None
+        self._links: NodeLinks | None = None
         if ground.is_apart:
             self._go_apart(tenure, ground, loop, commands)
-        self._departure = Departure(
-            tenure, loop, commands, self._outposts, lambda: self._supervisor.suspended
+        self._shutdown = Shutdown(
+            tenure, loop, commands, self._links, lambda: self._supervisor.suspended
         )
-        self._drained: set[str] = set()
-        """Pods whose end counts when all is here that they left."""
-        self._leaving = ""
-        """Why nothing more is started here."""
+        self._ends = PodEnds(self._pods, self._links, lambda: self._is_leaving, self._carry_out)
+        self._state = DriverState.RUNNING
+        self._why_left = ""
         self._wants_requeue = False
         self._is_cancelled = False
-        self._is_stale = False
-        self._is_finishing = False
         self.status = EXIT_FAILED
 
     def _go_apart(
         self, tenure: Tenure, ground: Ground, loop: EventLoop, commands: Commands
     ) -> None:
         """Do what a shared file system would have done."""
-        standing = import_module("trainway.agent.slurm.driver.standing")
-        self._standing = standing.Standing(tenure, commands, ground.silence)
-        outposts = import_module("trainway.agent.slurm.driver.outposts")
-        self._outposts = outposts.Outposts(tenure.directory, ground, loop)
-        self._pods.on_start = self._outposts.reach
+        watchdog = import_module("trainway.agent.slurm.driver.watchdog")
+        self._watchdog = watchdog.Watchdog(tenure, commands, ground.silence)
+        links = import_module("trainway.agent.slurm.driver.node_links")
+        self._links = links.NodeLinks(tenure.directory, ground, loop)
+        self._pods.on_start = self._links.reach
+
+    def _become(self, state: DriverState) -> None:
+        self._state = following(TRANSITIONS, self._state, state)
+
+    @property
+    def _is_leaving(self) -> bool:
+        return self._state in (DriverState.LEAVING, DriverState.LEFT)
+
+    @property
+    def _is_stale(self) -> bool:
+        return self._state is DriverState.STALE
 
     @property
     def token(self) -> Token:
@@ -111,7 +119,7 @@ class Driver:
     def start(self, remembered: Remembered | None) -> None:
         """Begin, or go on with what an earlier attempt left."""
         self._directory.remove(STOPPED)
-        if self._outposts is not None:
+        if self._links is not None:
             self._directory.replace(DRIVER, str(os.getpid()).encode())
         self._beat()
         event = "started" if remembered is None else "recovered"
@@ -152,6 +160,8 @@ class Driver:
 
     def _beat(self) -> None:
         """Look whether this attempt still counts, and let its pods go on."""
+        if self._is_stale:
+            return
         self._loop.call_later(BEAT_SECONDS, self._beat)
         try:
             self._tenure.beat()
@@ -159,7 +169,7 @@ class Driver:
             # The pods will end if this lasts, and a newer attempt waits until then.
             os.write(2, f"no heartbeat: {error}\n".encode())
             return
-        if self._standing is not None and not self._standing.check():
+        if self._watchdog is not None and not self._watchdog.check():
             self._wants_requeue = True
             self._leave(UNHEARD)
         self._pods.order({"op": "ping"})
@@ -172,9 +182,12 @@ class Driver:
 
     def _on_term(self) -> None:
         """Slurm or the relay asks for the end."""
+        if self._is_stale:
+            return
         wish = self._wish()
         if self._supervisor.ended:
-            self._departure.hurry()
+            if self._state is not DriverState.DELIVERING:  # then something would be lost
+                self._loop.stop()
         elif wish == CANCEL:
             self._is_cancelled = True
             self._supervisor.cancel()
@@ -190,7 +203,7 @@ class Driver:
     def _on_warning(self, facts: JobFacts) -> None:
         if facts.is_preempted:
             self._leave("the job has to make room for another one")
-        elif not self._leaving:
+        elif not self._is_leaving and not self._is_stale:
             message = "the time limit of the Slurm job is reached"
             self._supervisor.tell("Warning", TIME_LIMIT, message)
             self._supervisor.refuse(TIME_LIMIT, message)
@@ -201,26 +214,28 @@ class Driver:
 
     def _check_suspended(self) -> None:
         """Say that it is stopped, so that the relay may put the job on hold."""
-        if self._departure.is_under_way or self._supervisor.finished:
+        is_stopping = self._state in (DriverState.RUNNING, DriverState.LEAVING)
+        if not is_stopping or self._supervisor.finished:
             return
         if self._supervisor.suspended and not self._supervisor.live_pods() and self._pods.is_quiet:
             self._directory.replace(STOPPED, str(self.token).encode(), durable=True)
-            self._departure.stay()
+            self._become(DriverState.LEFT if self._is_leaving else DriverState.HELD)
+            self._shutdown.wait_for_slurm()
 
     def _leave(self, why: str) -> None:
         """Stop all pods and start none: the next attempt goes on."""
-        if self._leaving or self._supervisor.ended:
+        if self._is_leaving or self._is_stale or self._supervisor.ended:
             return
         if self._supervisor.finished:
             for pod in self._supervisor.live_pods():
                 pod.kill()  # so that its end can still be written
             return
-        self._leaving = why
+        is_held = self._state is DriverState.HELD
+        self._become(DriverState.LEFT if is_held else DriverState.LEAVING)
+        self._why_left = why
         self._supervisor.tell("Warning", ALLOCATION_LOST, why)
-        held, self._inquiry = self._inquiry, Inquiry(self._pods.ask)
-        for pod in self._pods.sent():
-            if held.holds_pod(pod.identity.uid):
-                pod.lose(ALLOCATION_LOST, why)
+        for pod in self._ends.drop_held():
+            pod.lose(ALLOCATION_LOST, why)
         self._supervisor.leave()
 
     def _over(self) -> None:
@@ -229,9 +244,13 @@ class Driver:
             self._loop.call_later(FLUSH_SECONDS, self._over)
         elif self._supervisor.ended:
             self._supervisor.handle({"op": "status"}, self._take_status)
-            self._finish()
-        else:
-            self._departure.stay(wants_requeue=self._wants_requeue)
+            if self._state is DriverState.RUNNING:
+                self._become(DriverState.COMPLETING)
+                self._loop.call_later(LAST_SECONDS, self._go)
+                self._finish()
+        elif self._state is DriverState.LEAVING:
+            self._become(DriverState.LEFT)
+            self._shutdown.wait_for_slurm(wants_requeue=self._wants_requeue)
 
     def _take_status(self, answer: Json) -> None:
         completed = answer["jobset"].get("terminalState") == "Completed"
@@ -239,14 +258,18 @@ class Driver:
 
     def _finish(self) -> None:
         """Go when the last step is over, which follows its pods at once."""
-        if not self._is_finishing:
-            self._is_finishing = True
-            self._loop.call_later(LAST_SECONDS, self._go)
         if self._pods.is_quiet:
             self._go()
 
     def _go(self) -> None:
-        self._departure.go(is_cancelled=self._is_cancelled)
+        if self._state is DriverState.COMPLETING:
+            self._become(DriverState.DELIVERING)
+            self._shutdown.deliver(self._exit)
+
+    def _exit(self) -> None:
+        if not self._is_stale:
+            self._become(DriverState.EXITING)
+            self._shutdown.exit(is_cancelled=self._is_cancelled)
 
     def fail(self, message: str) -> None:
         """Give up after an error of our own."""
@@ -254,7 +277,7 @@ class Driver:
 
     def give_way(self) -> None:
         """Kill everything: another attempt counts. The journal is not ours any more."""
-        self._is_stale = True
+        self._become(DriverState.STALE)
         self._pods.order({"op": "stop", "how": FENCE})
         give_up = self._loop.call_later(LAST_SECONDS, self._pods.kill)
         while not self._pods.is_quiet:
@@ -270,9 +293,9 @@ class Driver:
         type_, uid = record.get("type"), pod.identity.uid
         self._roll_call.heard(uid)
         if type_ == "pod":
-            self._on_pod_record(pod, record)
+            self._ends.take(pod, record)
         elif type_ == "echo":
-            self._inquiry.answered(uid)
+            self._ends.answered(uid)
         elif type_ == "place":
             self._pods.remember_devices(pod, record.get("devices") or {})
         elif type_ == "signal":
@@ -283,45 +306,12 @@ class Driver:
             kept = ("seq", "time", "type", "uid", "token")
             fields = {key: value for key, value in record.items() if key not in kept}
             self._journal.append(type_, fields)
-        self._release()
-
-    def _on_pod_record(self, pod: RemotePod, record: Json) -> None:
-        if record.get("phase") not in TERMINAL:
-            self._on_pod(pod, record)
-            return
-        self._inquiry.answered(pod.identity.uid)
-        if self._outposts is None:
-            self._on_pod(pod, record)
-            return
-        self._drained.add(pod.identity.uid)
-        self._outposts.drain(pod.host, lambda: self._on_drained(pod, record))
-
-    def _on_drained(self, pod: RemotePod, record: Json) -> None:
-        """All that a pod left is here."""
-        self._drained.discard(pod.identity.uid)
-        if not self._is_stale:
-            self._on_pod(pod, record)
-            self._release()
-
-    def _on_pod(self, pod: RemotePod, record: Json) -> None:
-        if self.has_ended(pod):
-            return
-        suspects = self._suspects(pod, record)
-        if suspects:
-            self._inquiry.hold(pod.identity.uid, record, suspects)
-        else:
-            self._carry_out(pod, record)
-
-    def _suspects(self, pod: RemotePod, record: Json) -> list[str]:
-        """The pods whose loss, with their node, would explain a failure."""
-        own = record.get("phase") == "Failed" and not is_disrupted(record)
-        if pod.deleted or self._leaving or not own:
-            return []
-        others = [item for item in self._pods.sent() if item.host != pod.host]
-        return [item.identity.uid for item in others if not self.has_ended(item)]
+        self._ends.release()
 
     def _carry_out(self, pod: RemotePod, record: Json) -> None:
-        if is_disrupted(record) and not pod.deleted and not self._leaving:
+        if self._is_stale:
+            return
+        if is_disrupted(record) and not pod.deleted and not self._is_leaving:
             why = str(record.get("message") or record.get("reason"))
             self._lost(pod, why)
         pod.take(record)
@@ -330,16 +320,9 @@ class Driver:
         message = f"pod {pod.identity.key} on node {pod.host} was lost: {why}"
         self._supervisor.restart(HOST_LOST, message)
 
-    def _release(self) -> None:
-        for uid, record in self._inquiry.released(lambda _uid: 0):
-            pod = self._pods.get(uid)
-            if pod is not None:
-                self._carry_out(pod, record)
-
     def has_ended(self, pod: RemotePod) -> bool:
         """Whether the end of a pod is known, even if it does not count yet."""
-        uid = pod.identity.uid
-        return pod.terminal or uid in self._drained or self._inquiry.holds_pod(uid)
+        return self._ends.has_ended(pod)
 
     def on_vanished(self, pods: Sequence[RemotePod], errors: str) -> None:
         """A step ended, and nobody knows how these pods did."""
@@ -351,8 +334,8 @@ class Driver:
             self._leave(said)
         told = ""
         for pod in pods:
-            if self._leaving or pod.deleted:
-                pod.lose(ALLOCATION_LOST, self._leaving or said)
+            if self._is_leaving or pod.deleted:
+                pod.lose(ALLOCATION_LOST, self._why_left or said)
             elif failure.is_out_of_memory:
                 pod.fail("OOMKilled", said)
             elif not pod.seen and not failure.is_unreachable:
@@ -368,19 +351,19 @@ class Driver:
             else:
                 self._lost(pod, said)
                 pod.lose(HOST_LOST, said)
-            self._inquiry.lost(pod.identity.uid)
-        self._release()
+            self._ends.lost(pod.identity.uid)
+        self._ends.release()
 
     def on_step_over(self) -> None:
         """A step ended."""
-        if self._is_finishing:
+        if self._state is DriverState.COMPLETING:
             self._finish()
         else:
             self._check_suspended()
 
     def on_turn(self) -> None:
         """The turn of a pod has come."""
-        if not self._leaving:
+        if self._state is DriverState.RUNNING:
             self._pods.wake()
 
     def on_pod_over(self) -> None:

@@ -35,8 +35,8 @@ PATIENCE = 600.0
 LAST_SECONDS = 5.0
 
 
-class Outposts:
-    """Links to nodes."""
+class NodeLinks:
+    """A link to each of them."""
 
     def __init__(self, directory: Directory, ground: Ground, loop: EventLoop) -> None:
         self._directory = directory

@@ -11,7 +11,7 @@ import pytest
 
 from trainway.agent.base.directory import Directory
 from trainway.agent.slurm.commands import Commands, Result
-from trainway.agent.slurm.driver.standing import DOUBT_SECONDS, SHORTEST_SECONDS, Standing, limit_of
+from trainway.agent.slurm.driver.watchdog import DOUBT_SECONDS, SHORTEST_SECONDS, Watchdog, limit_of
 from trainway.agent.slurm.fencing import BEAT_SECONDS, StaleError, Tenure, Token
 from trainway.agent.slurm.files.job_files import HEARD
 
@@ -37,38 +37,38 @@ def slurm() -> Slurm:
 
 
 @pytest.fixture
-def standing(tmp_path: Path, slurm: Slurm) -> Standing:
+def watchdog(tmp_path: Path, slurm: Slurm) -> Watchdog:
     tenure = Tenure(Directory(str(tmp_path)), Token("7", 1))
-    return Standing(tenure, cast("Commands", slurm), LIMIT)
+    return Watchdog(tenure, cast("Commands", slurm), LIMIT)
 
 
 def test_whoever_hears_the_relay_asks_nobody(
-    standing: Standing, slurm: Slurm, tmp_path: Path
+    watchdog: Watchdog, slurm: Slurm, tmp_path: Path
 ) -> None:
     for beat in range(2 * BEATS):
         (tmp_path / HEARD).touch()
         os.utime(tmp_path / HEARD, (beat, beat))
-        assert standing.check()
+        assert watchdog.check()
     assert slurm.asked == 0
 
 
-def test_without_a_relay_slurm_is_asked_now_and_then(standing: Standing, slurm: Slurm) -> None:
+def test_without_a_relay_slurm_is_asked_now_and_then(watchdog: Watchdog, slurm: Slurm) -> None:
     slurm.says = "JobId=7 JobState=RUNNING Restarts=1"
-    assert all(standing.check() for _ in range(2 * BEATS))
+    assert all(watchdog.check() for _ in range(2 * BEATS))
     assert slurm.asked == 2 * LIMIT / DOUBT_SECONDS
 
 
 def test_an_attempt_that_hears_nobody_ends_before_the_next_one_begins(
-    standing: Standing, slurm: Slurm
+    watchdog: Watchdog, slurm: Slurm
 ) -> None:
-    assert [standing.check() for _ in range(BEATS)] == [True] * (BEATS - 1) + [False]
+    assert [watchdog.check() for _ in range(BEATS)] == [True] * (BEATS - 1) + [False]
     assert slurm.asked > 1
 
 
-def test_an_attempt_that_was_replaced_stops_at_once(standing: Standing, slurm: Slurm) -> None:
+def test_an_attempt_that_was_replaced_stops_at_once(watchdog: Watchdog, slurm: Slurm) -> None:
     slurm.says = "JobId=7 JobState=RUNNING Restarts=2"
     with pytest.raises(StaleError, match=r"attempt 7\.1 is out of date"):
-        all(standing.check() for _ in range(BEATS))
+        all(watchdog.check() for _ in range(BEATS))
 
 
 def test_slurm_says_how_long_it_waits() -> None:

@@ -35,8 +35,8 @@ def limit_of(configuration: str) -> float:
     return max(SHORTEST_SECONDS, float(found.group(1)) if found else 0.0)
 
 
-class Standing:
-    """What one attempt knows of its own standing."""
+class Watchdog:
+    """Ends one attempt that nobody has confirmed for too long."""
 
     def __init__(self, tenure: Tenure, commands: Commands, limit: float) -> None:
         self._tenure = tenure

@@ -1,8 +1,9 @@
-"""How a driver goes: for good, or by waiting until Slurm ends it.
+"""How the process of a driver ends: by itself, or by waiting until Slurm ends it.
 
 A batch script that ends by itself is over for Slurm, whatever its status. So a driver whose job
 goes on in another attempt stays, and one whose job is over goes, though not before somebody has
-taken what the job left, where that is only here.
+taken what the job left, where that is only here. When which of them is due is for the driver to
+say: see `driver_state`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from trainway.agent.base.event_loop import EventLoop
     from trainway.agent.slurm.commands import Commands, Result
-    from trainway.agent.slurm.driver.outposts import Outposts
+    from trainway.agent.slurm.driver.node_links import NodeLinks
     from trainway.agent.slurm.fencing import Tenure
     from trainway.agent.slurm.job_facts import JobFacts
 
@@ -27,7 +28,7 @@ PATIENCE = 60
 LAST_SECONDS = 5.0
 
 
-class Departure:
+class Shutdown:
     """The end of one driver."""
 
     def __init__(
@@ -35,35 +36,31 @@ class Departure:
         tenure: Tenure,
         loop: EventLoop,
         commands: Commands,
-        outposts: Outposts | None,
+        links: NodeLinks | None,
         is_held: Callable[[], bool],
     ) -> None:
         """`is_held` tells whether the job is suspended, so that it may take any time."""
         self._tenure = tenure
         self._loop = loop
         self._commands = commands
-        self._outposts = outposts
+        self._links = links
         self._is_held = is_held
         self._wants_requeue = False
-        self._is_waiting = False
-        self.is_under_way = False
 
-    def go(self, *, is_cancelled: bool) -> None:
-        """End; nothing is left to be done."""
-        if self.is_under_way:
-            return
-        self.is_under_way = True
+    def deliver(self, done: Callable[[], None]) -> None:
+        """Say that nothing runs here any more; call back when all that is only here was taken."""
         self._tenure.leave()
-        if self._outposts is None:
+        if self._links is None:
+            done()
+        else:
+            self._links.wait_until_taken(done)
+
+    def exit(self, *, is_cancelled: bool) -> None:
+        """End; nothing is left to be done."""
+        if self._links is None:
             self._end(is_cancelled=is_cancelled)
         else:
-            self._is_waiting = True
-            self._outposts.wait_until_taken(lambda: self._on_taken(is_cancelled=is_cancelled))
-
-    def _on_taken(self, *, is_cancelled: bool) -> None:
-        self._is_waiting = False
-        if self._outposts is not None:
-            self._outposts.close(lambda: self._end(is_cancelled=is_cancelled))
+            self._links.close(lambda: self._end(is_cancelled=is_cancelled))
 
     def _end(self, *, is_cancelled: bool) -> None:
         if is_cancelled:
@@ -73,18 +70,11 @@ class Departure:
         else:
             self._loop.stop()
 
-    def hurry(self) -> None:
-        """Slurm ends the job, which is over: end, unless something would be lost."""
-        if not self._is_waiting:
-            self._loop.stop()
-
-    def stay(self, *, wants_requeue: bool = False) -> None:
-        """Wait for Slurm to end this process."""
-        if not self.is_under_way:
-            self.is_under_way = True
-            self._wants_requeue = wants_requeue
-            self._tenure.leave()
-            self._look(PATIENCE)
+    def wait_for_slurm(self, *, wants_requeue: bool = False) -> None:
+        """Say that nothing runs here any more, and wait for Slurm to end this process."""
+        self._wants_requeue = wants_requeue
+        self._tenure.leave()
+        self._look(PATIENCE)
 
     def _look(self, looks: int) -> None:
         def on_facts(facts: JobFacts) -> None:
@@ -105,10 +95,10 @@ class Departure:
         look(self._commands, self._tenure.token.job, on_facts)
 
     def _stop(self) -> None:
-        if self._outposts is None:
+        if self._links is None:
             self._loop.stop()
         else:
-            self._outposts.close(self._loop.stop)
+            self._links.close(self._loop.stop)
 
     def _command(self, *argv: str) -> None:
         def on_result(result: Result) -> None:
