@@ -22,7 +22,7 @@ from trainway.engine.ledger import Ledger
 from trainway.engine.observation import Observation
 from trainway.engine.observed_columns import finished_columns, observed_columns, overdue_message
 from trainway.engine.phases import LIVE, WAITING, Phase
-from trainway.engine.queue import Gang, Holding
+from trainway.engine.queue import Holding, QueuedGang
 from trainway.engine.record import Event, JobRecord, JobSpec
 from trainway.engine.stored_job import Change, StoredJob
 from trainway.engine.submission import Prepared, Submission, workload_of
@@ -79,11 +79,11 @@ class LiveJob(StoredJob):
         return self.record.devices != ""
 
     @property
-    def gang(self) -> Gang:
+    def gang(self) -> QueuedGang:
         """The job as the queue sees it."""
         record = self.record
         pinned = record.device_map
-        return Gang(
+        return QueuedGang(
             record.id,
             self.demand,
             record.priority,

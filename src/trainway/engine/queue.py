@@ -22,7 +22,7 @@ _MOST_HOLDERS = 3
 
 
 @dataclass(frozen=True)
-class Gang:
+class QueuedGang:
     """A job that waits."""
 
     id: str
@@ -100,16 +100,16 @@ class MachineRoom:
         for holding in holdings:
             self._hold(holding)
 
-    def hopeless(self, gang: Gang) -> Verdict | None:
+    def hopeless(self, gang: QueuedGang) -> Verdict | None:
         """Whether it asks for more than the machine has, and means it."""
         never = "" if gang.oversubscribe else never_fits(gang.demand, self._capacity)
         return gang_queue.refuse(never) if never else None
 
-    def is_exempt(self, gang: Gang) -> bool:
+    def is_exempt(self, gang: QueuedGang) -> bool:
         """Whether it takes nothing from anybody now, or does not care."""
         return gang.is_promise or gang.oversubscribe or gang.demand.is_empty
 
-    def judge(self, gang: Gang) -> Verdict:
+    def judge(self, gang: QueuedGang) -> Verdict:
         """Which devices it gets, or what is short."""
         if gang.is_promise:
             return gang_queue.start(assigned(gang.demand, self._for_later()))
@@ -120,7 +120,7 @@ class MachineRoom:
             gang.pinned or assigned(gang.demand, self.gpus or self._capacity.gpus)
         )
 
-    def take(self, gang: Gang, devices: Devices) -> None:
+    def take(self, gang: QueuedGang, devices: Devices) -> None:
         """So much less is free for those behind it; what is only promised goes last."""
         if gang.is_promise:
             self.promised |= names_of(devices)
@@ -128,7 +128,7 @@ class MachineRoom:
         else:
             self._hold(Holding(gang.demand, devices, gang.name, gang.release))
 
-    def name(self, gang: Gang) -> str:
+    def name(self, gang: QueuedGang) -> str:
         """What it is called where others are told of it."""
         return gang.name
 
@@ -144,7 +144,7 @@ class MachineRoom:
         names = [*self.gpus, *(name for name in self._capacity.gpus if name not in self.gpus)]
         return sorted(names, key=self.promised.__contains__)
 
-    def _shortage(self, gang: Gang) -> str:
+    def _shortage(self, gang: QueuedGang) -> str:
         """Why the gang cannot start; empty: it can."""
         demand = gang.demand
         missing = [
@@ -157,7 +157,7 @@ class MachineRoom:
             missing.append(f"GPU {', '.join(sorted(pinned))}, in use")
         return "; ".join(text for text in missing if text)
 
-    def _holders(self, gang: Gang) -> str:
+    def _holders(self, gang: QueuedGang) -> str:
         """Who holds what the gang lacks, and how it is freed; empty where nobody is known."""
         found = [
             (_weight(holding), holding, amounts)
@@ -172,7 +172,7 @@ class MachineRoom:
         more = len(found) - _MOST_HOLDERS
         return "; ".join([*told, *([f"and {more} more"] if more > 0 else [])])
 
-    def _lacking(self, gang: Gang, holding: Holding) -> str:
+    def _lacking(self, gang: QueuedGang, holding: Holding) -> str:
         """What a holding has of that which is too little for the gang."""
         wanted, held = gang.demand, holding.demand
         gpus = names_of(holding.devices)
@@ -189,7 +189,7 @@ class MachineRoom:
 
 
 def decide(
-    waiting: Iterable[Gang],
+    waiting: Iterable[QueuedGang],
     holdings: Iterable[Holding],
     capacity: Capacity,
     promised: Collection[str] = (),

@@ -8,8 +8,8 @@ from trainway.backends.base import Capacity
 from trainway.backends.demand import Demand
 from trainway.engine.queue import (
     Decision,
-    Gang,
     Holding,
+    QueuedGang,
     Waiting,
     assigned,
     decide,
@@ -30,7 +30,7 @@ def demand(cpus: str = "0", memory: str = "0", gpus: int = 0) -> Demand:
 @dataclass(frozen=True)
 class Case:
     name: str
-    waiting: list[Gang]
+    waiting: list[QueuedGang]
     start: list[str]
     waits: dict[str, str] = field(default_factory=dict)
     inadmissible: dict[str, str] = field(default_factory=dict)
@@ -39,74 +39,74 @@ class Case:
 
 CASES = [
     Case("nobody waits", [], []),
-    Case("all of a gang fits", [Gang("a", demand("4", "8Gi", 2))], ["a"]),
+    Case("all of a gang fits", [QueuedGang("a", demand("4", "8Gi", 2))], ["a"]),
     Case(
         "first come, first served",
-        [Gang("b", demand("3")), Gang("a", demand("2"))],
+        [QueuedGang("b", demand("3")), QueuedGang("a", demand("2"))],
         ["a"],
         {"b": "needs 3 CPUs, 2 free"},
     ),
     Case(
         "priority goes first",
-        [Gang("a", demand("3")), Gang("b", demand("3"), priority=1)],
+        [QueuedGang("a", demand("3")), QueuedGang("b", demand("3"), priority=1)],
         ["b"],
         {"a": "needs 3 CPUs, 1 free"},
     ),
     Case(
         "the head holds back those behind it, though they would fit",
-        [Gang("a", demand("4")), Gang("b", demand("1"))],
+        [QueuedGang("a", demand("4")), QueuedGang("b", demand("1"))],
         [],
         {"a": "needs 4 CPUs, 2 free", "b": "waits for its turn"},
         holdings=[Holding(demand("2"))],
     ),
     Case(
         "who asks for nothing waits for nobody",
-        [Gang("a", demand("4")), Gang("b", demand())],
+        [QueuedGang("a", demand("4")), QueuedGang("b", demand())],
         ["b"],
         {"a": "needs 4 CPUs, 2 free"},
         holdings=[Holding(demand("2"))],
     ),
     Case(
         "every shortage is named",
-        [Gang("a", demand("3", "8Gi", 2))],
+        [QueuedGang("a", demand("3", "8Gi", 2))],
         [],
         {"a": "needs 3 CPUs, 2 free; 8Gi memory, 7Gi free; 2 GPUs, 1 free"},
         holdings=[Holding(demand("2", "1Gi"), {"x": {"gpus": ["1"]}})],
     ),
     Case(
         "what can never fit does not block the others",
-        [Gang("a", demand("5")), Gang("b", demand("4"))],
+        [QueuedGang("a", demand("5")), QueuedGang("b", demand("4"))],
         ["b"],
         inadmissible={"a": "5 CPUs, and there are 4"},
     ),
     Case(
         "one that oversubscribes starts anyway",
-        [Gang("a", demand("100", gpus=3), oversubscribe=True)],
+        [QueuedGang("a", demand("100", gpus=3), oversubscribe=True)],
         ["a"],
     ),
     Case(
         "others wait for one that oversubscribed, unless they need nothing of what is short",
-        [Gang("a", demand("1")), Gang("b", demand(memory="1Gi"))],
+        [QueuedGang("a", demand("1")), QueuedGang("b", demand(memory="1Gi"))],
         [],
         {"a": "needs 1 CPUs, 0 free", "b": "waits for its turn"},
         holdings=[Holding(demand("100"))],
     ),
     Case(
         "nothing wanted of what is short is no shortage",
-        [Gang("a", demand(memory="1Gi"))],
+        [QueuedGang("a", demand(memory="1Gi"))],
         ["a"],
         holdings=[Holding(demand("100"))],
     ),
     Case(
         "a resumed gang needs its own devices back",
-        [Gang("a", demand(gpus=1), pinned={"node-0-0": {"gpus": ["1"]}})],
+        [QueuedGang("a", demand(gpus=1), pinned={"node-0-0": {"gpus": ["1"]}})],
         [],
         {"a": "needs GPU 1, in use"},
         holdings=[Holding(demand(gpus=1), {"x": {"gpus": ["1"]}})],
     ),
     Case(
         "who holds what is short is named, and how it is freed",
-        [Gang("a", demand("3", gpus=2), name="mine"), Gang("b", demand("1"))],
+        [QueuedGang("a", demand("3", gpus=2), name="mine"), QueuedGang("b", demand("1"))],
         [],
         {
             "a": "needs 3 CPUs, 2 free; 2 GPUs, 1 free; "
@@ -122,7 +122,7 @@ CASES = [
     ),
     Case(
         "of many who hold it those are named who hold most",
-        [Gang("a", demand("4"))],
+        [QueuedGang("a", demand("4"))],
         [],
         {
             "a": "needs 4 CPUs, 0 free; d holds 1300m CPUs (to free that: x); "
@@ -136,13 +136,20 @@ CASES = [
     ),
     Case(
         "one that has started in this round holds what it got",
-        [Gang("a", demand("3"), name="first", release="end it"), Gang("b", demand("2"))],
+        [
+            QueuedGang("a", demand("3"), name="first", release="end it"),
+            QueuedGang("b", demand("2")),
+        ],
         ["a"],
         {"b": "needs 2 CPUs, 1 free; first holds 3 CPUs (to free that: end it)"},
     ),
     Case(
         "what is only promised waits for nobody and takes nothing",
-        [Gang("a", demand("4")), Gang("b", demand("4"), is_promise=True), Gang("c", demand("4"))],
+        [
+            QueuedGang("a", demand("4")),
+            QueuedGang("b", demand("4"), is_promise=True),
+            QueuedGang("c", demand("4")),
+        ],
         ["b"],
         {"a": "needs 4 CPUs, 2 free", "c": "waits for its turn"},
         holdings=[Holding(demand("2"))],
@@ -159,7 +166,7 @@ def test_decisions(case: Case) -> None:
 
 
 def test_gpus_are_given_to_one_pod_each() -> None:
-    gangs = [Gang("a", demand(gpus=1)), Gang("b", demand(gpus=1))]
+    gangs = [QueuedGang("a", demand(gpus=1)), QueuedGang("b", demand(gpus=1))]
     decision = decide(gangs, [], MACHINE)
     assert decision.start == {
         "a": {"node-0-0": {"gpus": ["0"]}},
@@ -168,30 +175,30 @@ def test_gpus_are_given_to_one_pod_each() -> None:
 
 
 def test_one_that_oversubscribes_shares_the_gpus_that_there_are() -> None:
-    decision = decide([Gang("a", demand(gpus=3), oversubscribe=True)], [], MACHINE)
+    decision = decide([QueuedGang("a", demand(gpus=3), oversubscribe=True)], [], MACHINE)
     given_out = [kinds["gpus"] for kinds in decision.start["a"].values()]
     assert given_out == [["0"], ["1"], ["0"]]
 
 
 def test_gpus_that_are_promised_go_last() -> None:
-    gangs = [Gang("a", demand(gpus=1), is_promise=True), Gang("b", demand(gpus=1))]
+    gangs = [QueuedGang("a", demand(gpus=1), is_promise=True), QueuedGang("b", demand(gpus=1))]
     decision = decide(gangs, [], MACHINE)
     assert decision.start["a"] == {"node-0-0": {"gpus": ["0"]}}
     assert decision.start["b"] == {"node-0-0": {"gpus": ["1"]}}
-    alone = decide([Gang("c", demand(gpus=1))], [], MACHINE, promised={"0"})
+    alone = decide([QueuedGang("c", demand(gpus=1))], [], MACHINE, promised={"0"})
     assert alone.start["c"] == {"node-0-0": {"gpus": ["1"]}}
 
 
 def test_what_is_promised_may_be_in_use_now() -> None:
     held = [Holding(demand(gpus=1), {"x": {"gpus": ["0"]}})]
-    decision = decide([Gang("a", demand(gpus=2), is_promise=True)], held, MACHINE)
+    decision = decide([QueuedGang("a", demand(gpus=2), is_promise=True)], held, MACHINE)
     given_out = [kinds["gpus"] for kinds in decision.start["a"].values()]
     assert given_out == [["1"], ["0"]]
 
 
 def test_a_resumed_gang_keeps_its_devices() -> None:
     pinned = {"node-0-0": {"gpus": ["1"]}}
-    decision = decide([Gang("a", demand(gpus=1), pinned=pinned)], [], MACHINE)
+    decision = decide([QueuedGang("a", demand(gpus=1), pinned=pinned)], [], MACHINE)
     assert decision.start == {"a": pinned}
 
 
@@ -221,7 +228,7 @@ def test_positions() -> None:
 
 GANGS = st.lists(
     st.builds(
-        lambda number, cpus, gpus, priority: Gang(
+        lambda number, cpus, gpus, priority: QueuedGang(
             f"{number:03}", demand(str(cpus), gpus=gpus), priority
         ),
         st.integers(0, 999),
@@ -235,7 +242,7 @@ GANGS = st.lists(
 
 
 @given(GANGS)
-def test_what_starts_fits_and_no_gpu_is_given_twice(gangs: list[Gang]) -> None:
+def test_what_starts_fits_and_no_gpu_is_given_twice(gangs: list[QueuedGang]) -> None:
     decision = decide(gangs, [], MACHINE)
     started = [gang for gang in gangs if gang.id in decision.start]
     assert sum((gang.demand.cpus for gang in started), start=Quantity()) <= MACHINE.cpus
@@ -246,7 +253,7 @@ def test_what_starts_fits_and_no_gpu_is_given_twice(gangs: list[Gang]) -> None:
 
 
 @given(GANGS)
-def test_nobody_overtakes(gangs: list[Gang]) -> None:
+def test_nobody_overtakes(gangs: list[QueuedGang]) -> None:
     decision = decide(gangs, [], MACHINE)
     order = sorted(gangs, key=lambda gang: (-gang.priority, gang.id))
     costly = [gang for gang in order if not gang.demand.is_empty]

@@ -20,8 +20,8 @@ from trainway.backends.kubernetes.form import (
     Form,
     Offer,
 )
-from trainway.backends.kubernetes.gang import SUBMITTED
 from trainway.backends.kubernetes.job_objects import TOPS, JobObjects
+from trainway.backends.kubernetes.observed_job import SUBMITTED
 from trainway.backends.kubernetes.planning import KubernetesRequest, owned, owner_of
 from trainway.backends.kubernetes.record_book import RecordBook
 from trainway.backends.kubernetes.session import Session, connect, offer_of, readable

@@ -16,16 +16,16 @@ from trainway.backends.base import Handle, Update
 from trainway.backends.job_threads import job_threads
 from trainway.backends.kubernetes.events import object_of, time_of
 from trainway.backends.kubernetes.form import Form
-from trainway.backends.kubernetes.gang import (
-    Gang,
+from trainway.backends.kubernetes.job_objects import JobObjects
+from trainway.backends.kubernetes.log_keeper import LogKeeper
+from trainway.backends.kubernetes.observed_job import (
     Names,
+    ObservedJob,
     Verdict,
     is_settled,
     mpi_status,
     verdict_on,
 )
-from trainway.backends.kubernetes.job_objects import JobObjects
-from trainway.backends.kubernetes.log_keeper import LogKeeper
 from trainway.backends.kubernetes.plain_status import Step, status_of, steps, with_ready
 from trainway.backends.kubernetes.record_book import RecordBook
 from trainway.backends.kubernetes.session import Session
@@ -66,7 +66,7 @@ class JobWatch:
         self._form = self._objects.form
         self._name = self._objects.name
         self._changed = asyncio.Event()
-        self._gang = Gang()
+        self._observed = ObservedJob()
         self._names = Names(self._name, handle.get("roles") or {})
         self._events: deque[Json] = deque(maxlen=_MOST_EVENTS)
         self._top: Json | None = None
@@ -93,12 +93,12 @@ class JobWatch:
     async def updates(self, after: int) -> AsyncIterator[Update]:
         """Records after that number, old then new, up to the end of the job."""
         known = await job_threads.run(self._book.read)
-        self._gang = Gang(known)
-        self._last_status = self._gang.status
+        self._observed = ObservedJob(known)
+        self._last_status = self._observed.status
         fresh = [record for record in known if record["seq"] > after]
         if fresh:
             yield Update(tuple(fresh))
-        if self._gang.is_over:
+        if self._observed.is_over:
             return
         seq = max(after, known[-1]["seq"] if known else -1)
         client, directory = self._session.client, self._book.directory
@@ -130,20 +130,20 @@ class JobWatch:
         """New records whenever there are some, up to the end."""
         while not await self._has_synced():
             refusal = self._session.refusal(self._objects.keys)
-            self._gang.set_waiting(Waiting("Forbidden", refusal) if refusal else None)
-            if records := self._gang.take():
+            self._observed.set_waiting(Waiting("Forbidden", refusal) if refusal else None)
+            if records := self._observed.take():
                 yield records
         while True:
             self._changed.clear()
             pause = await self._observe()
-            records = self._gang.take()
+            records = self._observed.take()
             if records:
                 yield records
             if self._verdict is not None:
                 if self._keeper is not None:
                     await self._keeper.finish()
-                self._gang.end(self._verdict)
-                yield self._gang.take()
+                self._observed.end(self._verdict)
+                yield self._observed.take()
                 return
             if records:
                 continue
@@ -162,7 +162,7 @@ class JobWatch:
         return True
 
     def _on_log_refusal(self, message: str) -> None:
-        self._gang.tell("LogsForbidden", f"its logs cannot be read: {message}", self._name)
+        self._observed.tell("LogsForbidden", f"its logs cannot be read: {message}", self._name)
         self._changed.set()
 
     def _on_change(self, resource: Resource, change: Change) -> None:
@@ -172,7 +172,7 @@ class JobWatch:
             self._on_pod(change)
         elif resource is resources.EVENTS:
             if change.new is not None and self._concerns(obj):
-                self._gang.on_event(obj)
+                self._observed.on_event(obj)
                 self._events.append(obj)
         elif resource is self._objects.top_key[0] and self._objects.owns(obj):
             self._top = change.new
@@ -184,17 +184,17 @@ class JobWatch:
         self._changed.set()
 
     def _on_log_limit(self, message: str) -> None:
-        self._gang.tell(REASON, message, f"JobSet/{self._name}")
+        self._observed.tell(REASON, message, f"JobSet/{self._name}")
         self._changed.set()
 
     def _on_pod(self, change: Change) -> None:
         keeper, uploads = self._keeper, self._uploads
         if change.new is None:
-            self._gang.on_pod_gone(change.object)
+            self._observed.on_pod_gone(change.object)
             if keeper is not None:
                 keeper.on_gone(change.object)
             return
-        self._gang.on_pod(change.new)
+        self._observed.on_pod(change.new)
         if keeper is not None:
             keeper.on_pod(change.new)
         if uploads is not None:
@@ -205,7 +205,7 @@ class JobWatch:
         if self._form is not Form.SOURCE:
             return self._objects.owns(jobset)
         owners = jobset["metadata"].get("ownerReferences") or ()
-        uid = self._gang.uid
+        uid = self._observed.uid
         return any(owner.get("uid") == uid for owner in owners) if uid else bool(owners)
 
     async def _observe(self) -> float | None:
@@ -214,10 +214,10 @@ class JobWatch:
             return self._pause()
         self._failures = 0
         status = self._status()
-        self._gang.set_status(status)
+        self._observed.set_status(status)
         top = self._top
         if top is not None:
-            self._gang.set_progress((top.get("status") or {}).get("trainerStatus") or {})
+            self._observed.set_progress((top.get("status") or {}).get("trainerStatus") or {})
             if self._form is Form.JOBS:
                 await self._drive(top, status)
         return await self._conclude(top, status)
@@ -245,14 +245,14 @@ class JobWatch:
         workload, place = self._objects.workload(), None
         if workload is not None and find_true(conditions_of(workload), "Admitted") is None:
             place = await self._session.positions.of(workload)
-        waiting = why_job(top, self._gang.pods, self._events, workload, place)
+        waiting = why_job(top, self._observed.pods, self._events, workload, place)
         if waiting is not None and waiting.reason == "Deactivated":
             waiting = None  # by its owner: it is suspended, and does not wait
-        self._gang.set_waiting(waiting)
+        self._observed.set_waiting(waiting)
 
     def _concerns(self, event: Json) -> bool:
         """Whether it is about an object of this job, and not of an earlier one of its name."""
-        is_new = time_of(event)[:_SECONDS] >= self._gang.created[:_SECONDS]
+        is_new = time_of(event)[:_SECONDS] >= self._observed.created[:_SECONDS]
         return is_new and self._names.match(*object_of(event))
 
     def _status(self) -> Json:

@@ -39,7 +39,7 @@ from trainway.engine.errors import UnfittingJobError
 from trainway.engine.ids import Ids
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveJob
-from trainway.engine.queue import GPUS, Decision, Gang, never_fits
+from trainway.engine.queue import GPUS, Decision, QueuedGang, never_fits
 from trainway.engine.submission import Prepared
 from trainway.engine.times import time_text
 from trainway.errors import (
@@ -113,7 +113,7 @@ class Clusters:
         await self._news.close()
         await self._book.close()
 
-    def gangs(self) -> list[Gang]:
+    def gangs(self) -> list[QueuedGang]:
         """Those that wait for this machine."""
         return [record.gang for record in self._records.values() if record.gang is not None]
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from trainway.engine.cluster.shape import Shape
-from trainway.engine.queue import GPUS, Gang
+from trainway.engine.queue import GPUS, QueuedGang
 from trainway.engine.record import storable
 from trainway.families.builtin import HELD, HERE
 from trainway.families.table import family_of
@@ -98,11 +98,11 @@ class ClusterRecord:
         return {f"node-{index}": {GPUS: node["gpus"]} for index, node in nodes if node.get("gpus")}
 
     @property
-    def gang(self) -> Gang | None:
+    def gang(self) -> QueuedGang | None:
         """What the engine's queue has of it: a local one that waits for its nodes."""
         if not self.is_local or self.state != State.INIT or self.devices:
             return None
-        return Gang(self.id, self.shape.demand(), is_promise=True)
+        return QueuedGang(self.id, self.shape.demand(), is_promise=True)
 
     @property
     def is_promised(self) -> bool:

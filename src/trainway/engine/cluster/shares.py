@@ -11,7 +11,7 @@ from trainway.agent.controllers.gang_queue import turn
 from trainway.engine.cluster.record import ClusterRecord
 from trainway.engine.live import LiveJob
 from trainway.engine.phases import WAITING, Phase
-from trainway.engine.queue import Decision, Gang, Holding, names_of
+from trainway.engine.queue import Decision, Holding, QueuedGang, names_of
 from trainway.engine.wishes import BEGIN_SUSPENDED, RESUME
 from trainway.families.builtin import HELD
 from trainway.jobset.labels import CLUSTER_JOB
@@ -30,10 +30,10 @@ class Group:
         return self.jobs[0]
 
     @property
-    def gang(self) -> Gang:
+    def gang(self) -> QueuedGang:
         """What the queue of this machine has of them."""
         record, name = self.first.record, self.cluster.name
-        return Gang(
+        return QueuedGang(
             record.id,
             self.cluster.shape.demand(),
             record.priority,

@@ -2,9 +2,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from trainway.backends.kubernetes.gang import (
-    Gang,
+from trainway.backends.kubernetes.observed_job import (
     Names,
+    ObservedJob,
     Verdict,
     is_settled,
     mpi_status,
@@ -33,53 +33,55 @@ def ended(kind: str, reason: str = "R") -> Json:
     return {"conditions": [{"type": kind, "status": "True", "reason": reason, "message": "m"}]}
 
 
-def phases(gang: Gang) -> list[str]:
-    return [f"{record['name']} {record['phase']}" for record in gang.take()]
+def phases(job: ObservedJob) -> list[str]:
+    return [f"{record['name']} {record['phase']}" for record in job.take()]
 
 
 def test_only_what_changes_is_recorded() -> None:
-    gang = Gang()
+    job = ObservedJob()
     for status in ({}, {}, RUNNING, RUNNING):
-        gang.on_pod(pod(status=status))
-    assert [record["phase"] for record in gang.take()] == ["Pending", "Running"]
-    assert gang.take() == []
+        job.on_pod(pod(status=status))
+    assert [record["phase"] for record in job.take()] == ["Pending", "Running"]
+    assert job.take() == []
 
 
 def test_a_pod_of_an_earlier_attempt_is_not_heard_again() -> None:
-    gang = Gang()
-    gang.on_pod(pod("old", status=RUNNING))
-    gang.on_pod(pod("new", attempt=1, created=LATER))
-    gang.on_pod(pod("old", status={"phase": "Failed"}))
-    gang.on_pod_gone(pod("old"))
-    assert phases(gang) == ["old Running", "new Pending"]
+    job = ObservedJob()
+    job.on_pod(pod("old", status=RUNNING))
+    job.on_pod(pod("new", attempt=1, created=LATER))
+    job.on_pod(pod("old", status={"phase": "Failed"}))
+    job.on_pod_gone(pod("old"))
+    assert phases(job) == ["old Running", "new Pending"]
 
 
 def test_a_gang_that_a_queue_began_anew_counts() -> None:
-    gang = Gang()
-    gang.on_pod(pod("old", attempt=2, status=RUNNING))
-    gang.on_pod_gone(pod("old", attempt=2))
-    gang.on_pod(pod("new", attempt=0, created=LATER))
-    assert phases(gang) == ["old Running", "old Failed", "new Pending"]
+    job = ObservedJob()
+    job.on_pod(pod("old", attempt=2, status=RUNNING))
+    job.on_pod_gone(pod("old", attempt=2))
+    job.on_pod(pod("new", attempt=0, created=LATER))
+    assert phases(job) == ["old Running", "old Failed", "new Pending"]
 
 
 def test_a_pod_that_ended_and_was_removed_stays_as_it_ended() -> None:
-    gang = Gang()
-    gang.on_pod(pod(status={"phase": "Succeeded"}))
-    gang.take()
-    gang.on_pod_gone(pod())
-    assert gang.take() == []
-    assert gang.pods == []
+    job = ObservedJob()
+    job.on_pod(pod(status={"phase": "Succeeded"}))
+    job.take()
+    job.on_pod_gone(pod())
+    assert job.take() == []
+    assert job.pods == []
 
 
 def test_the_next_server_records_nothing_twice() -> None:
-    first = Gang()
+    first = ObservedJob()
     first.on_pod(pod(status=RUNNING))
     first.on_event(event(count=2))
     first.set_status({"restarts": 1})
     first.set_progress({"progressPercentage": 5})
     first.set_waiting(Waiting("Unschedulable", "no room"))
     told = [{"seq": seq, "time": TIME, **record} for seq, record in enumerate(first.take())]
-    second = Gang([{"type": "agent", "event": "submitted", "uid": "u", "created": TIME}, *told])
+    second = ObservedJob(
+        [{"type": "agent", "event": "submitted", "uid": "u", "created": TIME}, *told]
+    )
     second.on_pod(pod(status=RUNNING))
     second.on_event(event(count=2))
     second.set_status({"restarts": 1})
@@ -93,13 +95,13 @@ def test_the_next_server_records_nothing_twice() -> None:
 
 
 def test_an_end_is_remembered() -> None:
-    gang = Gang()
-    gang.end(Verdict(True, "AllJobsCompleted", "m"))
-    records = gang.take()
+    job = ObservedJob()
+    job.end(Verdict(True, "AllJobsCompleted", "m"))
+    records = job.take()
     assert records == [
         {"type": "end", "succeeded": True, "reason": "AllJobsCompleted", "message": "m"}
     ]
-    assert Gang(records).is_over
+    assert ObservedJob(records).is_over
 
 
 @dataclass(frozen=True)
@@ -183,15 +185,15 @@ def test_an_object_of_another_job_is_not_ours(kind: str, name: str, is_ours: boo
 
 
 def test_what_we_tell_ourselves_is_told_once_also_by_the_next_server() -> None:
-    gang = Gang()
+    job = ObservedJob()
     for _ in range(2):
-        gang.tell("LogLimitReached", "text", "JobSet/demo")
-    (record,) = gang.take()
+        job.tell("LogLimitReached", "text", "JobSet/demo")
+    (record,) = job.take()
     assert (record["type"], record["reason"], record["eventType"]) == (
         "event",
         "LogLimitReached",
         "Warning",
     )
-    later = Gang([{"seq": 0, **record}])
+    later = ObservedJob([{"seq": 0, **record}])
     later.tell("LogLimitReached", "text", "JobSet/demo")
     assert later.take() == []

@@ -64,7 +64,7 @@ class Names:
         return is_listed or self._mpi.fullmatch(name) is not None
 
 
-class Gang:
+class ObservedJob:
     """The pods and the status of one job, as far as they are recorded."""
 
     def __init__(self, records: Iterable[Json] = ()) -> None:
