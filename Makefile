@@ -16,7 +16,8 @@ CLUSTER_TESTS ?= test/kubernetes
 # How often `make test-flaky` runs the tests below, which wait for processes, files or connections.
 N ?= 20
 TIMING_TESTS ?= test/integration test/e2e/faults_test.py test/e2e/store_faults_test.py test/e2e/jobs_test.py \
-	test/e2e/run_test.py test/e2e/clusters_test.py src/trainway/agent src/trainway/backends src/trainway/server
+	test/e2e/run_test.py test/e2e/clusters_test.py test/e2e/sdk_test.py src/trainway/agent src/trainway/backends \
+	src/trainway/server src/trainway/sdk
 CLUSTER_EXTRAS := helm kueue kwok scheduler-plugins scheduler-plugins-controller
 # Each worker has a cluster of its own; one that is there already is used by one test at a time.
 CLUSTER_WORKERS ?= $(if $(filter existing,$(TRAINWAY_TEST_CLUSTER)),0,2)

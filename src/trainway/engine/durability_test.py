@@ -266,7 +266,7 @@ def emptied(database: Engine) -> None:
 
 
 async def comes(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not holds():
             await asyncio.sleep(0.001)
 
