@@ -28,7 +28,9 @@ from operator_process import (
 )
 
 from trainway.json_types import Json
+from trainway.operator import manifests
 from trainway.operator.config import CertConfig, StatusServerConfig
+from trainway.operator.manifests import Installation
 from trainway.operator.webhook_configurations import url_client, webhook_configurations
 from trainway.runtimes import builtin_runtime
 
@@ -148,6 +150,7 @@ def operator_on(cluster: Access, arguments: Sequence[str] = ()) -> Iterator[Node
     """Our operator on a cluster, for as long as the block runs."""
     cluster.install_our_crds()
     ensure_namespace(cluster)
+    cluster.apply(*manifests.settings(Installation())[:2])
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="trainway-operator-")))
         documents = []

@@ -9,7 +9,9 @@ from trainway.compiler.framework import Framework
 from trainway.compiler.keys import GeneratedKeys, Keys
 from trainway.compiler.network import KubernetesNetwork, NetworkFactory
 from trainway.compiler.registry import default_framework
+from trainway.compiler.restarts import max_restarts
 from trainway.compiler.workload import Lookup, Runtime, Workload, new_workload
+from trainway.jobset.labels import MAX_RESTARTS
 from trainway.jobset.merge_patch import MergePatchError
 from trainway.schema.field import ABSENT, FieldError, invalid
 
@@ -45,6 +47,12 @@ def trainjob_errors(job: TrainJob, runtime: Runtime, target: Target) -> list[Fie
 def _checked(
     job: TrainJob, runtime: Runtime, target: Target
 ) -> tuple[Workload | None, list[FieldError]]:
+    annotations = job.metadata.annotations
+    try:
+        max_restarts(annotations)
+    except ValueError:
+        where = ("metadata", "annotations", (MAX_RESTARTS,))
+        return None, [invalid(where, annotations[MAX_RESTARTS], "must be a number of restarts")]
     try:
         workload = new_workload(job, runtime, target.network, target.keys, target.lookup)
     except MergePatchError as error:

@@ -18,6 +18,7 @@ from trainway.api.trainjob import Trainer, TrainJob
 from trainway.compiler.keys import Keys
 from trainway.compiler.network import JobIdentity, Network, NetworkFactory
 from trainway.compiler.ownership import owned_metadata
+from trainway.compiler.restarts import fail_fast, max_restarts
 from trainway.jobset.labels import ANCESTOR_STEP, COMPLETION_INDEX
 from trainway.jobset.merge_patch import merge
 from trainway.jobset.model import Container, PodTemplate, ReplicatedJob, replicated_jobs
@@ -178,6 +179,9 @@ def new_workload(
     """The state before any plugin: patches, counts and the trainer's overrides applied."""
     template = runtime.spec.template.spec
     patched = _patched(copy.deepcopy(template), job.spec.runtime_patches)
+    restarts = max_restarts(job.metadata.annotations)
+    if restarts is not None:
+        fail_fast(patched, restarts)
     spec = _overridden(patched, job.spec.pod_template_overrides)
     labels, annotations = _propagated_metadata(job, runtime)
     subdomain = (spec.get("network") or {}).get("subdomain") or job.metadata.name

@@ -14,8 +14,10 @@ import yaml
 from trainway import __version__
 from trainway.api.crd import crd
 from trainway.api.kinds import KINDS
+from trainway.jobset.labels import MAX_RESTARTS
 from trainway.json_types import Json
 from trainway.kube.certificates import CA_CERTIFICATE
+from trainway.kube.public_config import PUBLIC_CONFIG_MAP, annotations_entry
 from trainway.kube.resources import LEASES, NETWORK_POLICIES, POD_DISRUPTION_BUDGETS
 from trainway.operator import permissions
 from trainway.operator.config import CertConfig
@@ -27,7 +29,6 @@ JOBS_ROLE: Final = f"{NAME}-jobs"
 SECRET: Final = CertConfig.secret_name
 CONFIG_MAP: Final = "kubeflow-trainer-config"
 CONFIG_FILE: Final = "controller_manager_config.yaml"
-PUBLIC_CONFIG_MAP: Final = "kubeflow-trainer-public"
 LEASE: Final = "trainer.kubeflow.org"
 TRAINER_VERSION: Final = "v2.3.0"
 """The version of Kubeflow Trainer whose API is served; its SDK asks for it."""
@@ -111,10 +112,14 @@ def access(installation: Installation) -> list[Json]:
 def settings(installation: Installation) -> list[Json]:
     """The configuration file, what everyone may know, and what the operator keeps for itself."""
     where = installation.namespace
-    version = {"kubeflow_trainer_version": TRAINER_VERSION, "trainway_version": __version__}
+    public = {
+        "kubeflow_trainer_version": TRAINER_VERSION,
+        "trainway_version": __version__,
+        **annotations_entry([MAX_RESTARTS]),
+    }
     return [
         _config_map(CONFIG_MAP, where, {CONFIG_FILE: _configuration_text()}),
-        _config_map(PUBLIC_CONFIG_MAP, where, version),
+        _config_map(PUBLIC_CONFIG_MAP, where, public),
         {
             "apiVersion": "v1",
             "kind": "Secret",

@@ -14,10 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
+from trainway.compiler.restarts import INITIALIZERS
 from trainway.errors import UnreadableError, UsageError
 from trainway.jobset.labels import JOB_FILES
+from trainway.jobset.model import replicated_jobs
 from trainway.json_types import Json
-from trainway.sdk.manifests import INITIALIZERS, JOB_KINDS
+from trainway.sdk.manifests import JOB_KINDS
 
 FILES: Final = "/opt/trainway/files"
 VOLUME: Final = "trainway-files"
@@ -86,7 +88,7 @@ def with_bundle(objects: Sequence[Json], bundle: Bundle) -> list[Json]:
     elif runtimes:
         _mount(runtimes[0]["spec"]["template"]["spec"], volume)
     else:
-        job["spec"].setdefault("runtimePatches", []).append(_patch(volume))
+        job["spec"].setdefault("runtimePatches", []).append(_patch(job, volume))
     return [_config_map(name, {keys[path]: data for path, data in files.items()}), *objects]
 
 
@@ -190,11 +192,31 @@ def _mount(jobset_spec: Json, volume: Json) -> None:
             container["volumeMounts"] = [*(container.get("volumeMounts") or ()), dict(_MOUNT)]
 
 
-def _patch(volume: Json) -> Json:
-    """For a runtime that only the cluster knows: its trainer is called `node`, as they all are."""
-    pod = {"volumes": [volume], "containers": [{"name": _NODE, "volumeMounts": [dict(_MOUNT)]}]}
-    job = {"name": _NODE, "template": {"spec": {"template": {"spec": pod}}}}
+def _patch(job: Json, volume: Json) -> Json:
+    """What lets the pods of the cluster's runtime mount the files."""
+    patches = []
+    for role, containers in _training_containers(job["spec"]["runtimeRef"]["name"]):
+        mounts = [{"name": name, "volumeMounts": [dict(_MOUNT)]} for name in containers]
+        pod = {"volumes": [deepcopy(volume)], "containers": mounts}
+        patches.append({"name": role, "template": {"spec": {"template": {"spec": pod}}}})
     return {
         "manager": _MANAGER,
-        "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": [job]}}},
+        "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": patches}}},
     }
+
+
+def _training_containers(runtime: str) -> list[tuple[str, list[str]]]:
+    """The containers of each role that trains.
+
+    A runtime that only the cluster knows has one that is called `node`, as they all have.
+    """
+    from trainway.runtimes import builtin_runtime  # noqa: PLC0415 - it brings YAML along
+
+    found = builtin_runtime(runtime)
+    if found is None:
+        return [(_NODE, [_NODE])]
+    return [
+        (role.name, [container.name for container in role.pod.containers])
+        for role in replicated_jobs(found["spec"]["template"]["spec"])
+        if role.name not in INITIALIZERS
+    ]

@@ -122,7 +122,7 @@ def test_what_is_submitted_for_pods_is_as_stored(name: str) -> None:
 def test_what_is_submitted_for_pods_is_valid(name: str) -> None:
     made = with_bundle(golden_cases()[name], SMALL)
     inputs = [Input(item, "test") for item in made if item["kind"] != "ConfigMap"]
-    outcome = compile_objects(inputs, Options())
+    outcome = compile_objects(inputs, Options(builtin_runtime=builtin_runtime))
     assert (outcome.errors, outcome.warnings) == ([], [])
     (jobset,) = (item for item in outcome.objects if item["kind"] == "JobSet")
     for role in jobset["spec"]["replicatedJobs"]:
@@ -131,6 +131,8 @@ def test_what_is_submitted_for_pods_is_valid(name: str) -> None:
         mounts = {mount["mountPath"] for mount in pod["containers"][0]["volumeMounts"]}
         assert "trainway-files" in volumes
         assert "/opt/trainway/files" in mounts
+        assert role["template"]["spec"]["backoffLimit"] == 0
+        assert pod["restartPolicy"] == "Never"
 
 
 def test_every_path_has_a_key_of_its_own() -> None:
@@ -168,7 +170,7 @@ def test_torch_is_used_by_scripts_that_import_it(
     job = objects[-1]
     if command[0] == "torchrun":
         assert job["spec"]["trainer"]["command"] == command
-        assert job["spec"]["runtimeRef"] == {"kind": "TrainingRuntime", "name": "train"}
+        assert job["spec"]["runtimeRef"] == {"name": "torch-distributed"}
     else:
         (role,) = job["spec"]["replicatedJobs"]
         (container,) = role["template"]["spec"]["template"]["spec"]["containers"]

@@ -1,10 +1,9 @@
 """The literal objects that a script, a command or a function becomes. Pure.
 
 What runs under a training runtime is a TrainJob; a command on its own is a JobSet. Neither retries:
-the runtime travels along with its retries taken out, since whoever runs a script waits for it and
-wants to see its error, not six attempts of it. Restarts that are asked for are JobSet's, which take
-the whole gang. Away from this machine the runtime travels as one of the job's own, in its
-namespace: those of the cluster stay as they are.
+whoever runs a script waits for it and wants to see its error, not six attempts of it. Restarts that
+are asked for are JobSet's, which take the whole gang. A job for pods says so in an annotation, and
+runs on the runtime of the cluster; elsewhere the runtime travels along with its retries taken out.
 """
 
 import re
@@ -16,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from trainway.compiler.packing import with_packing
+from trainway.compiler.restarts import INITIALIZERS, fail_fast, with_max_restarts
 from trainway.errors import UsageError
 from trainway.families.family import Runs
 from trainway.families.table import family_of
@@ -28,7 +28,6 @@ JOBSET_API: Final = "jobset.x-k8s.io/v1alpha2"
 TORCH_RUNTIME: Final = "torch-distributed"
 GPU: Final = "nvidia.com/gpu"
 JOB_KINDS: Final = ("TrainJob", "MPIJob", "JobSet")
-INITIALIZERS: Final = ("dataset-initializer", "model-initializer")
 DEFAULT_IMAGE: Final = "python:{}.{}-slim".format(*sys.version_info)
 """Of a pod that needs no framework: it has the Python of whoever submits."""
 
@@ -181,6 +180,8 @@ def trainjob(
     }
     _apply_to_trainjob(job, wishes)
     secrets = secret_objects(wishes.secrets, wishes.name or "")
+    if wishes.is_in_pods:
+        return [*secrets, with_max_restarts(job, wishes.restarts)]
     if runtime is None:
         return [*secrets, job]
     runtime = failing_fast(runtime, wishes.restarts, with_images=wishes.uses_images)
@@ -197,17 +198,11 @@ def failing_fast(runtime: Json, restarts: int = 0, *, with_images: bool = False)
     """The runtime without retries of single pods; the gang restarts as often as said."""
     runtime = deepcopy(runtime)
     spec = runtime["spec"]["template"]["spec"]
-    if restarts:
-        spec["failurePolicy"] = {"maxRestarts": restarts}
-    for role in spec["replicatedJobs"]:
-        if role["name"] in INITIALIZERS:  # a download may well succeed the second time
-            continue
-        job = role["template"].setdefault("spec", {})
-        job["backoffLimit"] = 0
-        pod = job["template"]["spec"]
-        pod["restartPolicy"] = "Never"
-        for container in () if with_images else pod["containers"]:
-            container.pop("image", None)
+    fail_fast(spec, restarts)
+    for role in () if with_images else spec["replicatedJobs"]:
+        if role["name"] not in INITIALIZERS:
+            for container in role["template"]["spec"]["template"]["spec"]["containers"]:
+                container.pop("image", None)
     return runtime
 
 

@@ -390,6 +390,17 @@ def check_suspension(client: TrainerClient, plain: str) -> None:
     assert {status for status, _ in seen} == {"Created", "Complete"}, seen
 
 
+def check_trainway_run(client: TrainerClient, plain: str) -> None:
+    name = "of-trainway"  # a job that Trainway sent, and that is there before the checks begin
+    job = client.get_job(name)
+    assert (job.runtime.name, job.num_nodes) == ("torch-distributed", 2), job
+    assert name in [each.name for each in client.list_jobs()]
+    assert name in [each.name for each in client.list_jobs(client.get_runtime("torch-distributed"))]
+    assert name not in [runtime.name for runtime in client.list_runtimes()]
+    wait(client, name, "Complete")
+    assert "trained by Trainway" in list(client.get_job_logs(name))
+
+
 CHECKS: dict[str, Check] = {
     name.removeprefix("check_"): value
     for name, value in list(globals().items())

@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cluster.access import Access
 from cluster.fixtures import fresh_namespace
 from host_programs import HostPrograms, with_host_programs
+from installation import Installation as TrainwayInstallation
+from installation import installed
 from node_operator import NodeOperator
 from sdk_environment import run_program, user_kubeconfig
 
@@ -20,6 +23,7 @@ from trainway.operator import manifests
 from trainway.operator.manifests import Installation
 from trainway.runtimes import builtin_runtime
 
+SCRIPT = "import torch\nprint('trained by Trainway', flush=True)\n"
 PROGRAM = Path(__file__).with_name("kubeflow_sdk_program.py")
 CHECKS = (
     "version",
@@ -32,6 +36,7 @@ CHECKS = (
     "packages",
     "initializers",
     "suspension",
+    "trainway_run",
 )
 
 
@@ -83,17 +88,47 @@ def session(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Session]:
     cluster, folder = node_operator.cluster, tmp_path_factory.mktemp("sdk")
-    cluster.apply(*manifests.access(Installation()), *manifests.settings(Installation())[:2])
+    cluster.apply(*manifests.access(Installation()))
     with fresh_namespace(cluster) as namespace, fresh_namespace(cluster) as plain:
         with_host_programs(cluster, namespace)
         cluster.apply(*runtimes(), namespace=namespace)
         kubeconfig = user_kubeconfig(cluster, folder, [namespace, plain])
         results = folder / "results.json"
-        done = run_program(PROGRAM, kubeconfig, [str(results), plain], {})
+        variables = {"KUBECONFIG": str(cluster.kubeconfig)}
+        with installed(folder / "home", variables) as installation:
+            run_script(installation, cluster, namespace, folder)
+            done = run_program(PROGRAM, kubeconfig, [str(results), plain], {})
         said = done.stdout + done.stderr
         assert done.returncode == 0, said
         outcomes = json.loads(results.read_text())
         yield Session(outcomes, said, namespace, plain)
+
+
+def run_script(
+    installation: TrainwayInstallation, cluster: Access, namespace: str, folder: Path
+) -> None:
+    """`trainway run` of a script, whose job the user then finds with the SDK."""
+    script = folder / "script.py"
+    script.write_text(SCRIPT)
+    context = json.loads(cluster.kubectl("config", "view", "-o", "json").stdout)["current-context"]
+    on = f"k8s/{context}/{namespace}"
+    installation.submit("--on", on, "--name", "of-trainway", "--nodes", "2", str(script))
+
+
+def test_a_job_of_trainway_run_fails_at_once_and_needs_no_runtime_of_its_own(
+    session: Session, node_operator: NodeOperator
+) -> None:
+    cluster = node_operator.cluster
+    jobset = cluster.get("jobset", "of-trainway", "-n", session.namespace)
+    (role,) = jobset["spec"]["replicatedJobs"]
+    assert role["template"]["spec"]["backoffLimit"] == 0
+    assert role["template"]["spec"]["template"]["spec"]["restartPolicy"] == "Never"
+    (owner,) = jobset["metadata"]["ownerReferences"]
+    assert (owner["kind"], owner["name"]) == ("TrainJob", "of-trainway")
+    own = cluster.get("trainingruntimes", "-n", session.namespace)["items"]
+    assert {each["metadata"]["name"] for each in own} == {
+        each["metadata"]["name"] for each in runtimes()
+    }
 
 
 def test_every_check_ran(session: Session) -> None:

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from trainway.compiler.restarts import says_restarts
 from trainway.errors import UsageError
-from trainway.jobset.labels import KUBERNETES_FORM
+from trainway.jobset.labels import KUBERNETES_FORM, MAX_RESTARTS
 from trainway.json_types import Json
 
 VARIABLE: Final = "TRAINWAY_KUBERNETES_FORM"
@@ -38,6 +39,9 @@ class Offer:
     """Groups with their version, as objects have them."""
     runtimes: Mapping[tuple[str, str], Json] = field(default_factory=dict)
     """The training runtimes that a job in our namespace can name, by kind and name."""
+
+    annotations: frozenset[str] = frozenset()
+    """Our annotations of a TrainJob that its operator follows: upstream's follows none."""
 
     def serves(self, api: str) -> bool:
         """Whether it knows a version of a group."""
@@ -67,6 +71,7 @@ def _takes_source(source: Json, submitted: Sequence[Json], offer: Offer) -> bool
     """Whether the cluster runs the object as it is.
 
     Not with a ClusterTrainingRuntime that came along: all would see it, and nobody could own it.
+    Nor where it says how often it restarts, and the operator there would not follow that.
     """
     kind = str(source.get("kind"))
     api = _SENT.get(kind)
@@ -74,6 +79,8 @@ def _takes_source(source: Json, submitted: Sequence[Json], offer: Offer) -> bool
         return False
     if kind != "TrainJob":
         return True
+    if says_restarts(source) and MAX_RESTARTS not in offer.annotations:
+        return False
     ref = (source.get("spec") or {}).get("runtimeRef") or {}
     named = str(ref.get("kind") or "ClusterTrainingRuntime"), str(ref.get("name") or "")
     given = [(str(obj.get("kind")), str(obj["metadata"].get("name"))) for obj in submitted]

@@ -12,8 +12,9 @@ from trainway.backends.kubernetes.form import (
     apis_of,
     choose,
 )
+from trainway.compiler.restarts import with_max_restarts
 from trainway.errors import UsageError
-from trainway.jobset.labels import KUBERNETES_FORM
+from trainway.jobset.labels import KUBERNETES_FORM, MAX_RESTARTS
 from trainway.json_types import Json
 
 EVERYTHING = frozenset({"batch/v1", JOBSET_API, MPIJOB_API, TRAINJOB_API})
@@ -34,9 +35,11 @@ class Case:
     apis: frozenset[str] = EVERYTHING
     submitted: list[Json] = field(default_factory=list)
     forced: str = ""
+    followed: frozenset[str] = frozenset()
 
 
 TRAINJOB = job("TrainJob", {"name": "torch"})
+RESTARTS = with_max_restarts(TRAINJOB, 0)
 
 
 @pytest.mark.parametrize(
@@ -63,6 +66,13 @@ TRAINJOB = job("TrainJob", {"name": "torch"})
             submitted=[job("ClusterTrainingRuntime")],
         ),
         Case("files come along", TRAINJOB, Form.SOURCE, submitted=[job("ConfigMap")]),
+        Case("restarts of its own, and upstream's operator", RESTARTS, Form.JOBSET),
+        Case(
+            "restarts of its own, and our operator",
+            RESTARTS,
+            Form.SOURCE,
+            followed=frozenset({MAX_RESTARTS}),
+        ),
         Case("forced JobSet", TRAINJOB, Form.JOBSET, forced="jobset"),
         Case("forced Jobs", TRAINJOB, Form.JOBS, forced="jobs"),
         Case(
@@ -81,7 +91,7 @@ TRAINJOB = job("TrainJob", {"name": "torch"})
     ids=lambda case: case.name,
 )
 def test_the_highest_form_that_the_cluster_takes(case: Case) -> None:
-    offer = Offer(case.apis, {TORCH: {}, OURS: {}})
+    offer = Offer(case.apis, {TORCH: {}, OURS: {}}, case.followed)
     assert choose(case.source, case.submitted, offer, case.forced) is case.form
 
 

@@ -24,6 +24,7 @@ from trainway.kube.client import Client
 from trainway.kube.connection import load_connection
 from trainway.kube.errors import ObjectNotFound, Refused
 from trainway.kube.informer import Change, Informer, Keep
+from trainway.kube.public_config import PUBLIC_CONFIG_MAP, annotations_of, system_namespace
 from trainway.kube.resources import Resource
 
 Listener = Callable[[Resource, Change], None]
@@ -62,10 +63,23 @@ async def offer_of(client: Client, namespace: str) -> Offer:
     """What the cluster understands, and the runtimes that a job in the namespace can name."""
     apis = apis_of(await client.raw("GET", "/apis"))
     runtimes: list[Json] = []
+    annotations: frozenset[str] = frozenset()
     if TRAINJOB_API in apis:
+        annotations = await _followed_annotations(client)
         runtimes += await readable(client, resources.CLUSTER_TRAINING_RUNTIMES)
         runtimes += await readable(client, resources.TRAINING_RUNTIMES, namespace)
-    return Offer(apis, {(obj["kind"], obj["metadata"]["name"]): obj for obj in runtimes})
+    named = {(obj["kind"], obj["metadata"]["name"]): obj for obj in runtimes}
+    return Offer(apis, named, annotations)
+
+
+async def _followed_annotations(client: Client) -> frozenset[str]:
+    """The annotations of a TrainJob that the operator says it follows."""
+    where = system_namespace(os.environ)
+    try:
+        return annotations_of(await client.get(resources.CONFIG_MAPS, PUBLIC_CONFIG_MAP, where))
+    except (Refused, ObjectNotFound) as error:
+        log.info("%s: %s", PUBLIC_CONFIG_MAP, error)
+        return frozenset()
 
 
 async def readable(

@@ -69,10 +69,10 @@ def test_a_script_goes_to_pods_with_its_modules(fake: FakeServer) -> None:
     )
     objects, options = sent(fake)
     assert options["backend"] == "k8s/test"
-    config, runtime, job = objects
+    config, job = objects
     assert (config["kind"], config["metadata"]["name"]) == ("ConfigMap", "train-12345-files")
-    assert (runtime["kind"], runtime["metadata"]["name"]) == ("TrainingRuntime", "train-12345")
-    assert runtime["spec"]["template"]["spec"]["failurePolicy"] == {"maxRestarts": 3}
+    assert job["metadata"]["annotations"] == {"trainway.dev/max-restarts": "3"}
+    assert job["spec"]["runtimeRef"] == {"name": "torch-distributed"}
     assert job["spec"]["trainer"] == {
         "image": "i",
         "command": ["torchrun", "/opt/trainway/files/train.py"],
@@ -219,8 +219,8 @@ def test_containers_are_asked_for(fake: FakeServer, args: list[str], isolation: 
 def test_images_count_where_there_are_containers(fake: FakeServer) -> None:
     (jobset,) = objects_of("--image", "i", "--", "true")
     assert "'image': 'i'" in str(jobset)
-    _, runtime, _ = objects_of("--on", "kubernetes", "--procs-per-node", "2", "train.py")
-    assert "'image': 'pytorch/" in str(runtime)
+    _, job = objects_of("--on", "kubernetes", "--image", "i", "--procs-per-node", "2", "train.py")
+    assert job["spec"]["trainer"]["image"] == "i"
 
 
 @pytest.mark.parametrize(

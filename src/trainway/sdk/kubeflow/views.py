@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Final
 
+from trainway.compiler.restarts import INITIALIZERS
 from trainway.jobset.labels import ANCESTOR_STEP, FRAMEWORK
 from trainway.json_types import Json
 from trainway.sdk.kubeflow.types.types import (
@@ -17,7 +18,6 @@ from trainway.sdk.kubeflow.types.types import (
     TrainJob,
 )
 from trainway.sdk.log_line import LogLine
-from trainway.sdk.manifests import INITIALIZERS
 
 CREATED: Final = "Created"
 RUNNING: Final = "Running"
