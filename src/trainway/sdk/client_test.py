@@ -290,6 +290,20 @@ def test_jobs_are_found_and_changed(fake: FakeServer) -> None:
     assert (client.runtimes(), client.backends()) == ([], [])
 
 
+def test_a_function_in_pods_keeps_what_its_job_was_told(fake: FakeServer) -> None:
+    Client().run(double, args=[21], on="k8s/test", timeout=90, nodes=2)
+    Client().run(double, args=[21], on="k8s/test", runtime="torch-distributed", restarts=2)
+    sent = [body["objects"][-1] for method, _, body in fake.requests if method == "POST"]
+    assert [job["metadata"]["annotations"] for job in sent] == [
+        {
+            "trainway.dev/timeout-seconds": "90",
+            "trainway.dev/pack": "false",
+            "trainway.dev/function": "double",
+        },
+        {"trainway.dev/max-restarts": "2", "trainway.dev/function": "double"},
+    ]
+
+
 def test_a_value_that_was_lost_with_its_pod_is_an_error(fake: FakeServer) -> None:
     fake.on_submit = ending(fake, "Succeeded")
     job = Client().run(double, args=[21], on="k8s/test")

@@ -167,7 +167,7 @@ def function_objects(call: "FunctionCall", wishes: Wishes) -> list[Json]:
         objects = _function(words, (), wishes, uses_torch="torch" in bundle.imports)
         if wishes.is_in_pods:
             (job,) = (item for item in objects if item["kind"] in JOB_KINDS)
-            job["metadata"]["annotations"] = {FUNCTION: call.function}
+            job["metadata"].setdefault("annotations", {})[FUNCTION] = call.function
         return with_bundle(objects, bundle)
     return _function(call.command(), call.args(), wishes, uses_torch=has_own_torch())
 
