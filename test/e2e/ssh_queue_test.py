@@ -68,7 +68,7 @@ def test_every_node_is_a_host_of_its_own(ssh_pool: SshPool, gate: Gate) -> None:
     pair = ssh_pool.submit_here("--nodes", "2", "--cpus", "1", "--", "true")
     until(
         lambda: (
-            "it asks for 2 nodes with 1 CPUs each, and 1 of 4 has that much free"
+            "it asks for 2 nodes with 1 CPU each, and 1 of 4 has that much free"
             in ssh_pool.run("jobs", "show", pair)
         ),
         "two nodes are put on the host that is left",

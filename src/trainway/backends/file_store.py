@@ -13,6 +13,7 @@ from typing import Final
 
 from trainway.agent.base.directory import Directory
 from trainway.agent.transfer.blobs import FOLDER, BlobError, Blobs, Part, keep, stored_files
+from trainway.counting import counted
 from trainway.errors import ConflictError, TrainwayError, UsageError
 from trainway.json_types import Json
 
@@ -99,7 +100,7 @@ def check_files(home: Path, objects: Sequence[Json]) -> None:
     folder = home / FOLDER
     gone = [name for name in stored_files(objects) if not (folder / name).is_file()]
     if gone:
-        count = f"{len(gone)} file{'s' * (len(gone) > 1)} of it"
+        count = f"{counted(len(gone), 'file')} of it"
         raise ConflictError(f"{count} {_are(len(gone))} not on the server any more", hint=_ANEW)
 
 

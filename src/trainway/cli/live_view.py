@@ -19,6 +19,7 @@ from trainway.cli.colours import PHASES, is_colourful
 from trainway.cli.job_text import node_exit, node_name, node_reason
 from trainway.cli.log_text import LogText
 from trainway.cli.times import clock
+from trainway.counting import counted
 from trainway.json_types import Json
 from trainway.sdk.log_line import LogLine
 
@@ -100,7 +101,7 @@ class JobState:
             (metadata["name"], "bold"), "  ", phase_text(status["phase"]), f"  {passed}"
         )
         if status.get("restarts"):
-            head.append(f"  {_restarts(status['restarts'])}", "yellow")
+            head.append(f"  {counted(status['restarts'], 'restart')}", "yellow")
         if status.get("message"):
             head.append(f"  {status['message']}", "bright_black")
         yield head
@@ -119,7 +120,7 @@ def phase_text(phase: str) -> Text:
 def _nodes(nodes: Sequence[Json]) -> RenderableType:
     grid = Table.grid(padding=(0, 2))
     for node in nodes[:_MOST_NODES]:
-        more = [_restarts(node["restarts"])] if node.get("restarts") else []
+        more = [counted(node["restarts"], "restart")] if node.get("restarts") else []
         more += [f"exit {node_exit(node)}"] if node_exit(node) not in ("", "0") else []
         more += [node_reason(node)] if node_reason(node) else []
         grid.add_row("", node_name(node), phase_text(node.get("phase") or ""), ", ".join(more))
@@ -128,10 +129,6 @@ def _nodes(nodes: Sequence[Json]) -> RenderableType:
         counts = ", ".join(f"{count} {phase}" for phase, count in rest.most_common())
         grid.add_row("", "...", Text(f"and {counts}"), "")
     return grid
-
-
-def _restarts(number: int) -> str:
-    return "1 restart" if number == 1 else f"{number} restarts"
 
 
 def _progress(progress: Json) -> RenderableType:

@@ -13,6 +13,7 @@ from trainway.agent.controllers import gang_queue
 from trainway.agent.controllers.gang_queue import Verdict
 from trainway.backends.base import Capacity, Devices
 from trainway.backends.demand import Demand
+from trainway.counting import counted
 from trainway.jobset.quantity import ZERO, Quantity
 
 GPUS = "gpus"
@@ -148,9 +149,11 @@ class MachineRoom:
         """Why the gang cannot start; empty: it can."""
         demand = gang.demand
         missing = [
-            _short("CPUs", demand.cpus, self.cpus),
+            _short("CPU", demand.cpus, self.cpus),
             _short("memory", demand.memory, self.memory),
-            "" if demand.gpus <= len(self.gpus) else f"{demand.gpus} GPUs, {len(self.gpus)} free",
+            ""
+            if demand.gpus <= len(self.gpus)
+            else f"{counted(demand.gpus, 'GPU')}, {len(self.gpus)} free",
         ]
         pinned = names_of(gang.pinned) - set(self.gpus)
         if pinned:
@@ -212,11 +215,11 @@ def unheld(capacity: Capacity, holdings: Iterable[Holding]) -> Capacity:
 def never_fits(demand: Demand, capacity: Capacity) -> str:
     """Why the demand exceeds all there is, with the numbers; empty: it does not."""
     exceeded = [
-        _exceeds("CPUs", demand.cpus, capacity.cpus),
+        _exceeds("CPU", demand.cpus, capacity.cpus),
         _exceeds("memory", demand.memory, capacity.memory),
         ""
         if demand.gpus <= len(capacity.gpus)
-        else f"{demand.gpus} GPUs, and there are {len(capacity.gpus)}",
+        else f"{counted(demand.gpus, 'GPU')}, and {_there_is(len(capacity.gpus))}",
     ]
     return "; ".join(text for text in exceeded if text)
 
@@ -240,7 +243,7 @@ def _short(what: str, wanted: Quantity, free: Quantity) -> str:
     """Nothing wanted is never too much, also where others hold more than there is."""
     if wanted.is_zero or wanted <= free:
         return ""
-    return f"{wanted} {what}, {max(free, ZERO)} free"
+    return f"{_wanted(what, wanted)}, {max(free, ZERO)} free"
 
 
 def _need(short: str, holders: str) -> str:
@@ -250,7 +253,7 @@ def _need(short: str, holders: str) -> str:
 def _amount(what: str, amount: Quantity) -> str:
     if amount.is_zero:
         return ""
-    return f"{amount} {what}{'' if str(amount) == '1' else 's'}"
+    return counted(amount, what)
 
 
 def _weight(holding: Holding) -> tuple[int, Quantity, Quantity]:
@@ -258,4 +261,14 @@ def _weight(holding: Holding) -> tuple[int, Quantity, Quantity]:
 
 
 def _exceeds(what: str, wanted: Quantity, total: Quantity) -> str:
-    return "" if wanted <= total else f"{wanted} {what}, and there are {total}"
+    if wanted <= total:
+        return ""
+    return f"{_wanted(what, wanted)}, and {_there_is(total)}"
+
+
+def _wanted(what: str, amount: Quantity) -> str:
+    return f"{amount} {what}" if what == "memory" else counted(amount, what)
+
+
+def _there_is(number: object) -> str:
+    return f"there {'is' if str(number) == '1' else 'are'} {number}"

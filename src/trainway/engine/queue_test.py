@@ -88,7 +88,7 @@ CASES = [
         "others wait for one that oversubscribed, unless they need nothing of what is short",
         [QueuedGang("a", demand("1")), QueuedGang("b", demand(memory="1Gi"))],
         [],
-        {"a": "needs 1 CPUs, 0 free", "b": "waits for its turn"},
+        {"a": "needs 1 CPU, 0 free", "b": "waits for its turn"},
         holdings=[Holding(demand("100"))],
     ),
     Case(

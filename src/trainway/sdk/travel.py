@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from trainway.counting import counted
 from trainway.jobset.labels import JOB_FILES
 from trainway.json_types import Json
 from trainway.sdk.manifests import JOB_KINDS
@@ -22,9 +23,7 @@ def travelling(objects: Sequence[Json], *, to_hosts: bool = False) -> str:
     if not files:
         return ""
     first, modules = files[0], len(files) - 1
-    others = (
-        f" and {modules} module{'s' * (modules > 1)} beside it travel" if modules else " travels"
-    )
+    others = f" and {counted(modules, 'module')} beside it travel" if modules else " travels"
     where = "hosts" if to_hosts else "pods"
     return f"{first}{others} to the {where}; nothing else of this folder does"
 

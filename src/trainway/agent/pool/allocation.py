@@ -7,6 +7,7 @@ not counted on its nodes.
 
 from __future__ import annotations
 
+from trainway.agent.base.counting import counted
 from trainway.agent.base.transitions import following
 from trainway.agent.pool import autostop
 from trainway.agent.pool.allocation_state import TRANSITIONS, AllocationState
@@ -258,9 +259,9 @@ def requested(amounts: Mapping[str, Any]) -> str:
     """What each node has, for people: `2 CPUs, 4 GiB of memory, 1 GPU`."""
     parts = []
     if amounts.get("cpus"):
-        parts.append(f"{thousandths(amounts['cpus']) / WHOLE:g} CPUs")
+        parts.append(counted(thousandths(amounts["cpus"]) / WHOLE, "CPU"))
     if amounts.get("memory"):
         parts.append(f"{int(amounts['memory']) / 2**30:.4g} GiB of memory")
     if amounts.get(GPUS):
-        parts.append(f"{thousandths(amounts[GPUS]) / WHOLE:g} GPUs")
+        parts.append(counted(thousandths(amounts[GPUS]) / WHOLE, "GPU"))
     return ", ".join(parts) or "no resources that are counted"

@@ -7,6 +7,7 @@ that is too large for the cluster is not refused but waits, and says so.
 
 from __future__ import annotations
 
+from trainway.agent.base.counting import counted
 from trainway.agent.controllers import gang_queue
 from trainway.agent.controllers.gang_queue import DOES_NOT_FIT, QUEUED, start, wait
 from trainway.agent.pool.allocation import fill, never_fits, requested
@@ -35,7 +36,7 @@ class NodeRoom:
             return None
         each = requested(self._allocation.amounts)
         why = shortage(gang.demand, self._allocation.rooms(), empty=True)
-        message = f"{why}; the cluster has {self._allocation.nodes} nodes of {each}"
+        message = f"{why}; the cluster has {counted(self._allocation.nodes, 'node')} of {each}"
         return wait(DOES_NOT_FIT, message, holds_back=False)
 
     def is_exempt(self, gang: Any) -> bool:

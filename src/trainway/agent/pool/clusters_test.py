@@ -200,7 +200,7 @@ def test_jobs_of_a_cluster_run_in_order_and_side_by_side_where_they_fit() -> Non
     first, second, third = gangs = [pool.submit(name, cpus=1) for name in "abc"]
     small = pool.submit("d", cpus=0.5)
     assert [gang.is_placed for gang in gangs] == [True, True, False]
-    assert third.said[-1] == ("Queued: it needs 1 CPUs, with only 0 free", 1)
+    assert third.said[-1] == ("Queued: it needs 1 CPU, with only 0 free", 1)
     assert small.said[-1] == ("Queued: waits for its turn", 2)
     pool.end(first)
     assert (third.is_placed, small.is_placed) == (True, False)
@@ -268,9 +268,9 @@ def test_jobs_wait_for_a_cluster_that_is_not_up() -> None:
     (allocation,) = pool.clusters.allocations()
     assert allocation.wants_place
     assert allocation.demand == [{"pod": "node-0", "cpus": 1, "memory": 0, "gpus": 0}]
-    allocation.waiting("Queued", "it needs 1 CPUs", 1)
+    allocation.waiting("Queued", "it needs 1 CPU", 1)
     gang = pool.submit("a")
-    assert gang.said == [("Queued: cluster dev is not up yet: it needs 1 CPUs", 1)]
+    assert gang.said == [("Queued: cluster dev is not up yet: it needs 1 CPU", 1)]
     allocation.place(Placement({"node-0": "a1"}))
     assert gang.placement is not None
     assert gang.placement.hosts == {"node-0-0": "a1"}

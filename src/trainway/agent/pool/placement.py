@@ -8,6 +8,8 @@ so that giving back restores exactly what was there.
 
 from __future__ import annotations
 
+from trainway.agent.base.counting import counted
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -257,22 +259,30 @@ def shortage(demand: Sequence[Json], rooms: Sequence[Room], *, empty: bool = Fal
     if too_few:
         helps = place(packable(demand), rooms) is not None
         return f"{too_few}; {PACKING}" if helps else too_few
-    there_is = "and there are {}" if empty else "with only {} free"
     parts = []
     for what, wanted, there in (
-        ("CPUs", [item.cpus for item in amounts], [room.cpus for room in rooms]),
+        ("CPU", [item.cpus for item in amounts], [room.cpus for room in rooms]),
         ("memory", [item.memory for item in amounts], [room.memory for room in rooms]),
-        ("GPUs", [item.gpus for item in amounts], [sum(room.gpus.values()) for room in rooms]),
+        ("GPU", [item.gpus for item in amounts], [sum(room.gpus.values()) for room in rooms]),
     ):
-        counted = [max(0, number) for number in there if number is not None]
-        if sum(wanted) > sum(counted) and len(counted) == len(there):
-            has = there_is.format(_text(what, sum(counted), ""))
+        known = [max(0, number) for number in there if number is not None]
+        if sum(wanted) > sum(known) and len(known) == len(there):
+            has = _there(what, sum(known), empty=empty)
             parts.append(f"{_text(what, sum(wanted))}, {has}")
     if parts:
         return "it needs " + "; ".join(parts)
     what = _described(max(amounts, key=lambda amount: amount.size)) or "room"
     ending = "on these hosts" if empty else "into what is free"
+    if len(amounts) == 1:
+        return f"its pod of {what} does not fit {ending}"
     return f"its {len(amounts)} pods, of up to {what} each, do not all fit {ending}"
+
+
+def _there(what: str, number: int, *, empty: bool) -> str:
+    if not empty:
+        return f"with only {_text(what, number, '')} free"
+    text = _text(what, number, "")
+    return f"and there {'is' if text.split()[0] == '1' else 'are'} {text}"
 
 
 def _too_few_rooms(amounts: Sequence[Amount], rooms: Sequence[Room], *, empty: bool) -> str:
@@ -291,15 +301,16 @@ def _too_few_rooms(amounts: Sequence[Amount], rooms: Sequence[Room], *, empty: b
         return ""
     needs = f"it asks for {count} nodes"
     if count > len(rooms):
-        there_are = f"and there are {len(rooms)}" if empty else f"with only {len(rooms)} available"
-        return f"{needs}, {there_are}"
+        if not empty:
+            return f"{needs}, with only {len(rooms)} available"
+        return f"{needs}, and there {'is' if len(rooms) == 1 else 'are'} {len(rooms)}"
     has = "has" if able == 1 else "have"
     how = f"{has} that much" if empty else f"{has} that much free"
     return f"{needs} with {_described(largest)} each, and {able} of {len(rooms)} {how}"
 
 
 def _described(amount: Amount) -> str:
-    parts = (("CPUs", amount.cpus), ("memory", amount.memory), ("GPUs", amount.gpus))
+    parts = (("CPU", amount.cpus), ("memory", amount.memory), ("GPU", amount.gpus))
     return " and ".join(_text(what, number) for what, number in parts if number)
 
 
@@ -318,4 +329,4 @@ def _fits(wanted: int, free: int | None) -> bool:
 def _text(what: str, number: int, unit: str | None = None) -> str:
     if what == "memory":
         return f"{number / 2**30:.4g} GiB" + (" of memory" if unit is None else "")
-    return f"{number / WHOLE:g}" + (f" {what}" if unit is None else "")
+    return counted(number / WHOLE, what) if unit is None else f"{number / WHOLE:g}"

@@ -172,9 +172,9 @@ class Short:
         Short(pods(3, cpus=4), "it needs 12 CPUs, and there are 8"),
         Short(pods(3, cpus=4), "it needs 12 CPUs, with only 8 free", empty=False),
         Short(pods(2, memory=9 * GIB), "it needs 18 GiB of memory, and there are 16 GiB"),
-        Short(pods(1, gpus=2), "it needs 2 GPUs, and there are 1"),
-        Short(pods(1, cpus=9, gpus=2), "it needs 9 CPUs, and there are 8; 2 GPUs, and there are 1"),
-        Short(pods(1, cpus=6), "its 1 pods, of up to 6 CPUs each, do not all fit on these hosts"),
+        Short(pods(1, gpus=2), "it needs 2 GPUs, and there is 1"),
+        Short(pods(1, cpus=9, gpus=2), "it needs 9 CPUs, and there are 8; 2 GPUs, and there is 1"),
+        Short(pods(1, cpus=6), "its pod of 6 CPUs does not fit on these hosts"),
     ],
     ids=lambda case: case.text,
 )
@@ -250,7 +250,7 @@ def test_equal_pods_on_equal_hosts_differ_by_one_at_most(count: int, hosts: int)
         (
             apart(2, gpus=1),
             [room("a", gpus="01"), room("b")],
-            f"it asks for 2 nodes with 1 GPUs each, and 1 of 2 has that much; {PACKING}",
+            f"it asks for 2 nodes with 1 GPU each, and 1 of 2 has that much; {PACKING}",
         ),
         (apart(3, cpus=4), [room("a"), room("b")], "it asks for 3 nodes, and there are 2"),
     ],

@@ -54,7 +54,7 @@ def test_jobs_start_in_order_as_soon_as_there_is_room(tmp_path: Path) -> None:
             gate.write_text("")
             assert job.end()["succeeded"]
         first = jobs[1].until(lambda record: record.get("reason") == "NoRoom")
-        assert first["message"] == "it needs 1 CPUs, with only 0 free"
+        assert first["message"] == "it needs 1 CPU, with only 0 free"
         pool.until_host("a", lambda status: status["free"]["cpus"] == 1)
 
 

@@ -7,6 +7,7 @@ first. What is held is said again on every new connection.
 
 from __future__ import annotations
 
+from trainway.agent.base.counting import counted
 from trainway.agent.pool.placement import WHOLE, Amount
 
 TYPE_CHECKING = False
@@ -175,7 +176,7 @@ def used_by(others: Sequence[Json]) -> str:
     for item in others:
         parts = []
         if item.get("cpus"):
-            parts.append(f"{int(item['cpus']) / WHOLE:g} CPUs")
+            parts.append(counted(int(item["cpus"]) / WHOLE, "CPU"))
         if item.get("memory"):
             parts.append(f"{int(item['memory']) / 2**30:.4g} GiB of memory")
         if item.get("gpus"):

@@ -158,5 +158,5 @@ def test_others_are_named_with_what_they_have() -> None:
         {"client": "", "name": "cluster dev", "cpus": 1000},
     ]
     assert used_by(others) == (
-        "ann@lab (job x: 1.5 CPUs, 1 GiB of memory, GPU 1), another client (cluster dev: 1 CPUs)"
+        "ann@lab (job x: 1.5 CPUs, 1 GiB of memory, GPU 1), another client (cluster dev: 1 CPU)"
     )

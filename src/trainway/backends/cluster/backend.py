@@ -20,6 +20,7 @@ from trainway.backends.pod_demand import pod_demands
 from trainway.backends.ssh.backend import PoolBackend
 from trainway.backends.ssh.planning import PoolRequest
 from trainway.compiler.network import JobIdentity, Network
+from trainway.counting import counted
 from trainway.errors import ConflictError, TrainwayError
 from trainway.jobset.model import replicated_jobs
 from trainway.json_types import Json
@@ -137,7 +138,7 @@ def too_many_nodes(found: Kept, demand: list[Json], source: Json) -> str:
     count = len(demand)
     if source.get("kind") != "Task" or count <= found.nodes:
         return ""
-    nodes = f"{found.nodes} node{'' if found.nodes == 1 else 's'}"
+    nodes = counted(found.nodes, "node")
     return f"num_nodes: it needs {count} nodes, but cluster {found.name} has {nodes}"
 
 
@@ -150,5 +151,5 @@ def unfitting(found: Kept, demand: list[Json]) -> str:
     if not never_fits(demand, allocation):
         return ""
     why = shortage(demand, allocation.rooms(), empty=True)
-    nodes = f"{found.nodes} node{'' if found.nodes == 1 else 's'}"
+    nodes = counted(found.nodes, "node")
     return f"{why}; cluster {found.name} has {nodes} of {requested(found.amounts)}"

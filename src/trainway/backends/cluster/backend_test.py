@@ -69,7 +69,7 @@ class Case:
         Case(kept(nodes=2), ((2, 0, 0), (2, 0, 0))),
         Case(kept(nodes=2), ((3, 0, 0),), "do not all fit on these hosts; cluster dev has 2 nodes"),
         Case(kept(gpus=0.5), ((0, 0, 0.5),)),
-        Case(kept(gpus=0.5), ((0, 0, 1),), "1 GPUs"),
+        Case(kept(gpus=0.5), ((0, 0, 1),), "1 GPU"),
         Case(kept(gpus=2), ((0, 0, 0.5), (0, 0, 1))),
     ],
 )

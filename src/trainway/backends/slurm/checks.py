@@ -7,6 +7,7 @@ from typing import Any, Final
 from trainway.backends.base import Check
 from trainway.backends.slurm.clusters import NONE, PYXIS, ConfiguredCluster
 from trainway.backends.slurm.probing import NODE
+from trainway.counting import counted
 
 OLDEST: Final = (20, 11)
 """The first Slurm whose steps can be told apart from the allocation (`--overlap`, `--exact`)."""
@@ -128,7 +129,7 @@ def _partitions(cluster: ConfiguredCluster, facts: Mapping[str, Any]) -> Check:
 
 def _described(told: Mapping[str, Any]) -> str:
     nodes = int(told.get("nodes") or 0)
-    notes = [f"{nodes} node{'s' * (nodes != 1)}", f"{told.get('cpus', 0)} CPUs"]
+    notes = [counted(nodes, "node"), counted(told.get("cpus", 0), "CPU")]
     if told.get("time_limit") not in (None, "", "infinite", "unlimited"):
         notes.append(f"at most {told['time_limit']}")
     if told.get("state") != "up":

@@ -7,6 +7,7 @@ from trainway.agent.pool.placement import PACKING
 from trainway.backends.slurm import options
 from trainway.backends.slurm.layout import Layout
 from trainway.backends.slurm.options import Options
+from trainway.counting import counted
 from trainway.json_types import Json
 
 _PER_CPU: Final = "DefMemPerCPU"
@@ -28,8 +29,7 @@ def too_many_nodes(layout: Layout, partition: Mapping[str, Any], said: Options) 
         return
     wanted = sum(part.tasks for part in layout.parts)
     if wanted > there:
-        nodes = f"{there} node{'' if there == 1 else 's'}"
-        has = f"partition {partition['name']} has {nodes}"
+        has = f"partition {partition['name']} has {counted(there, 'node')}"
         yield f"it asks for {wanted} nodes, and {has}; {PACKING}"
 
 

@@ -42,6 +42,7 @@ from trainway.backends.ssh.pool_agent import PoolAgent
 from trainway.backends.ssh.sites import ConfiguredPools, Sites
 from trainway.backends.ssh.survey import Survey
 from trainway.compiler.network import JobIdentity, Network
+from trainway.counting import counted
 from trainway.errors import TrainwayError, UnavailableError, UsageError
 from trainway.json_types import Json
 
@@ -125,7 +126,7 @@ class PoolBackend(SiteBackend[PoolRequest]):
         demand = pod_demands(jobset, apart(source, jobset))
         wanted, there = most_nodes(demand), self._host_count()
         if there and wanted > there:
-            hosts = f"{there} host{'' if there == 1 else 's'}"
+            hosts = counted(there, "host")
             errors.append(f"it asks for {wanted} nodes, and {self.name} has {hosts}; {PACKING}")
         return errors, fitness.warnings(jobset, WHERE)
 

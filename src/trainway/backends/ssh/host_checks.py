@@ -14,6 +14,7 @@ from trainway.agent.transfer.ssh_command import OLDEST_PYTHON, shell_path, ssh_a
 from trainway.agent.transfer.ssh_failure import explain
 from trainway.backends.base import Check
 from trainway.backends.ssh import ssh_process
+from trainway.counting import counted
 from trainway.json_types import Json
 
 _LIMIT_S: Final = 15.0
@@ -94,9 +95,9 @@ def _wrong(host: Json, answer: Answer) -> tuple[str, str] | None:
 def _found(report: Mapping[str, Any]) -> tuple[str, str]:
     parts = [
         f"Python {_version(report)}",
-        f"{report['cpus']} CPUs",
+        counted(report["cpus"], "CPU"),
         f"{report['memory'] / 2**30:.1f} GiB memory",
-        f"{report['gpus']} GPU{'s' * (report['gpus'] != 1)}",
+        counted(report["gpus"], "GPU"),
     ]
     if report["mounts"]:
         return ", ".join(parts), ""

@@ -13,6 +13,7 @@ from trainway.cli.colours import GREEN, RED, is_colourful, painted
 from trainway.cli.connection import connect
 from trainway.cli.job_options import output_option
 from trainway.cli.output import echo, to_json, to_yaml
+from trainway.counting import counted
 from trainway.errors import TrainwayError
 from trainway.json_types import Json
 from trainway.sdk.address import Home, configured_address
@@ -110,7 +111,7 @@ def _pool_lines(capacity: Json) -> Iterator[str]:
             for name, number in total["gpus"].items()
         )
         memory = f"{_gibibytes(free['memory'])} of {_gibibytes(total['memory'])} GiB memory"
-        nodes = f"{pool['nodes']} node{'s' if pool['nodes'] != 1 else ''}"
+        nodes = counted(pool["nodes"], "node")
         cpus = f"{free['cpu']} of {total['cpu']} CPUs"
         yield f"      {pool['name']}: {nodes}, {cpus}, {memory}{gpus} free"
     for limit in capacity.get("limits") or ():

@@ -14,6 +14,7 @@ from trainway.api.task.autostop import Autostop
 from trainway.api.task.infra import Infra
 from trainway.backends.cluster.host_amounts import HostAmounts
 from trainway.backends.demand import Demand
+from trainway.counting import counted
 from trainway.errors import InvalidError
 from trainway.jobset.quantity import ZERO, Quantity
 from trainway.json_types import Json
@@ -124,16 +125,16 @@ def never_fits(shape: Shape, hosts: Iterable[HostAmounts]) -> str:
     )
     more = f", and {len(rooms) - 3} more" if len(rooms) > 3 else ""
     fitting = "none fits" if not places else f"{places} fit{'s' if places == 1 else ''}"
-    return f"it needs {shape.nodes} nodes of {each}, and {fitting}: {there}{more}"
+    return f"it needs {counted(shape.nodes, 'node')} of {each}, and {fitting}: {there}{more}"
 
 
 def described(amounts: Mapping[str, Any]) -> str:
     """Amounts for people: `4 CPUs, 8 GiB of memory, 1 GPU`."""
-    parts = [f"{amounts['cpus']:g} CPU{'' if amounts['cpus'] == 1 else 's'}"]
+    parts = [counted(float(amounts["cpus"]), "CPU")]
     if amounts["memory"]:
         parts.append(f"{amounts['memory'] / 2**30:.4g} GiB of memory")
     if amounts["gpus"]:
-        parts.append(f"{amounts['gpus']:g} GPU{'' if amounts['gpus'] == 1 else 's'}")
+        parts.append(counted(float(amounts["gpus"]), "GPU"))
     return ", ".join(parts)
 
 

@@ -86,7 +86,7 @@ HOSTS = [HostAmounts("a", 4, 8 * GIB, 2), HostAmounts("b", 2, 8 * GIB, 0)]
             "it needs 3 nodes of 1 CPU, and 2 fit: "
             "a has 4 CPUs, 8 GiB of memory, 2 GPUs; b has 2 CPUs, 8 GiB of memory",
         ),
-        Fit(Shape(1, Quantity.parse(5)), "it needs 1 nodes of 5 CPUs, and none fits"),
+        Fit(Shape(1, Quantity.parse(5)), "it needs 1 node of 5 CPUs, and none fits"),
         Fit(Shape(2, Quantity.parse(1), Quantity.parse("8Gi"))),
         Fit(Shape(1, Quantity.parse(1), Quantity.parse("9Gi")), "9 GiB of memory, and none fits"),
         Fit(Shape(1, Quantity.parse("500m"), ZERO, 0.5)),
