@@ -45,6 +45,6 @@ def webhook_failure(text: str, context: str = "") -> WebhookFailure | None:
             who, f"find out who serves it: {kubectl} get validatingwebhookconfigurations"
         )
     return WebhookFailure(
-        f"{who}: nobody is behind the Service {service} in namespace {namespace}",
+        f"{who}: the Service {service} in namespace {namespace} has no ready endpoints",
         f"look at its pods: {kubectl} get pods -n {namespace}",
     )

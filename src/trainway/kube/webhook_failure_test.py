@@ -23,8 +23,8 @@ CASES = (
         f'{HEAD} "mjobset.kb.io": failed to call webhook: Post'
         ' "https://jobset-webhook-service.jobset-system.svc:443/mutate-jobset?timeout=10s":'
         ' no endpoints available for service "jobset-webhook-service"',
-        "JobSet's controller does not answer (webhook mjobset.kb.io): nobody is behind the Service"
-        " jobset-webhook-service in namespace jobset-system",
+        "JobSet's controller does not answer (webhook mjobset.kb.io): the Service"
+        " jobset-webhook-service in namespace jobset-system has no ready endpoints",
         "look at its pods: kubectl --context lab get pods -n jobset-system",
     ),
     Case(
@@ -32,16 +32,16 @@ CASES = (
         f'{HEAD} "validator.trainjob.trainer.kubeflow.org": failed to call webhook: Post'
         ' "https://kubeflow-trainer-controller-manager.kubeflow-system.svc:443/validate": dial tcp',
         "the operator of TrainJobs does not answer (webhook validator.trainjob.trainer.kubeflow.org"
-        "): nobody is behind the Service kubeflow-trainer-controller-manager in namespace"
-        " kubeflow-system",
+        "): the Service kubeflow-trainer-controller-manager in namespace kubeflow-system has no"
+        " ready endpoints",
         "look at its pods: kubectl --context lab get pods -n kubeflow-system",
     ),
     Case(
         "Kueue's",
         f'{HEAD} "mjob.kb.io": failed to call webhook: Post'
         ' "https://kueue-webhook-service.kueue-system.svc:443/mutate": refused',
-        "Kueue does not answer (webhook mjob.kb.io): nobody is behind the Service"
-        " kueue-webhook-service in namespace kueue-system",
+        "Kueue does not answer (webhook mjob.kb.io): the Service"
+        " kueue-webhook-service in namespace kueue-system has no ready endpoints",
         "look at its pods: kubectl --context lab get pods -n kueue-system",
     ),
     Case(

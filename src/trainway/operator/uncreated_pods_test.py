@@ -41,6 +41,6 @@ def test_a_webhook_that_does_not_answer_is_named() -> None:
     (told,) = complaints([event("a-node-0", text)])
     assert told == (
         "Job a-node-0 cannot create its pods: JobSet's controller does not answer (webhook"
-        " mpod.kb.io): nobody is behind the Service jobset-webhook-service in namespace"
-        " jobset-system"
+        " mpod.kb.io): the Service jobset-webhook-service in namespace jobset-system has no ready"
+        " endpoints"
     )

@@ -170,7 +170,7 @@ def test_a_webhook_that_does_not_answer_is_told_with_where_its_pods_are(
     finally:
         node_cluster.kubectl("delete", kind, namespace)
     assert told[0].message == (
-        "JobSet's controller does not answer (webhook vjobset.kb.io): nobody is behind the"
-        " Service jobset-webhook-service in namespace away"
+        "JobSet's controller does not answer (webhook vjobset.kb.io): the Service"
+        " jobset-webhook-service in namespace away has no ready endpoints"
     )
     assert told[0].hint == f"look at its pods: kubectl --context {CONTEXT} get pods -n away"
