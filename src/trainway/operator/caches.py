@@ -36,7 +36,7 @@ BY_PHASE: Final = "phase"
 SUSPENDED_BY_NAMESPACE: Final = "suspended-by-namespace"
 SUSPENDED_BY_RUNTIME: Final = "suspended-by-runtime"
 BY_RUNTIME_CLASS: Final = "runtime-class"
-BY_TRAINJOB: Final = "trainjob"
+BY_JOB: Final = "job"
 
 _CHILD_NAMES: Final = (
     *("-runtime-snapshot", "-mpi-hostfile", "-mpi-ssh-auth", "-flux-entrypoint", "-flux-curve"),
@@ -80,12 +80,12 @@ def secrets(informers: Informers) -> Informer:
 
 
 def uncreated_pods(informers: Informers) -> Informer:
-    """Events of Jobs that could not make a pod, by the TrainJobs that they may be about."""
+    """Events of Jobs that could not make a pod, by the jobs that they may be about."""
     return informers.of(
         EVENTS,
         keep=kept_event,
         field_selector=FIELD_SELECTOR,
-        indexers={BY_TRAINJOB: candidates},
+        indexers={BY_JOB: candidates},
     )
 
 

@@ -1,7 +1,7 @@
-"""Pods of a TrainJob that its Jobs could not make: a quota, an admission rule, a webhook. Pure.
+"""Pods of a TrainJob or MPIJob that its Jobs could not make: a quota, a rule, a webhook. Pure.
 
-Only the Job has an event of it, two objects below the TrainJob. Its author looks at the TrainJob,
-so the reason is told there too, once.
+Only the Job has an event of it, two objects below. The author looks at the TrainJob or MPIJob, so
+the reason is told there too, once.
 """
 
 import re
@@ -27,9 +27,9 @@ def kept_event(event: Json) -> Json:
 
 
 def candidates(event: Json) -> list[str]:
-    """The keys of TrainJobs whose Job it may be about, the longest name first.
+    """The keys of jobs whose Job it may be about, the longest name first.
 
-    A Job is called `<TrainJob>-<role>-<number>`, and each of these may have dashes.
+    A Job is called `<job>-<role>-<number>`, and each of these may have dashes.
     """
     parts = str(event["involvedObject"]["name"]).split("-")
     namespace = event["metadata"]["namespace"]
@@ -37,7 +37,7 @@ def candidates(event: Json) -> list[str]:
 
 
 def job_key(event: Json, known: Container[str]) -> str:
-    """The key of the TrainJob that it is about; empty: of none that is known."""
+    """The key of the job that it is about; empty: of none that is known."""
     return next((key for key in candidates(event) if key in known), "")
 
 

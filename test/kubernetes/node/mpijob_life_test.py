@@ -1,6 +1,7 @@
 """MPIJobs with real pods: what depends on JobSet's own rules, on Kubernetes' Jobs and on sshd."""
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -220,3 +221,33 @@ def test_mpirun_starts_processes_on_the_launcher_too(
         for number, host in enumerate(hosts)
         for slot in range(2)
     ]
+
+
+def test_pods_that_cannot_be_created_are_told_on_the_mpijob(
+    node_operator: NodeOperator, namespace: str
+) -> None:
+    quota = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "team"},
+        "spec": {"hard": {"pods": "0"}},
+    }
+    blocked = job()
+    name, blocked["metadata"]["namespace"] = blocked["metadata"]["name"], namespace
+    node_operator.create(namespace, quota, blocked)
+
+    def told() -> set[str]:
+        return {
+            str(event["message"])
+            for event in node_operator.cluster.get("events", "-n", namespace)["items"]
+            if event["involvedObject"]["kind"] == "MPIJob" and event["reason"] == "FailedCreate"
+        }
+
+    node_operator.wait(namespace, lambda: bool(told()), "the MPIJob has an event")
+    assert all(
+        re.match(
+            rf"Job {name}-(launcher|worker)-0 cannot create its pods: forbidden: exceeded quota",
+            message,
+        )
+        for message in told()
+    )

@@ -19,6 +19,7 @@ from trainway.kube.controller import Controller
 from trainway.kube.errors import Conflict, ObjectNotFound, Refused
 from trainway.kube.resources import JOBS, JOBSETS, MPIJOBS, PODS
 from trainway.kube.store import split_key
+from trainway.operator.caches import BY_JOB
 from trainway.operator.config import MPI_JOB
 from trainway.operator.context import Context
 from trainway.operator.mpijobs.children import Children, LeftoverObjectError
@@ -30,6 +31,8 @@ from trainway.operator.mpijobs.roles import Roles, kept_job, pod_facts, roles_of
 from trainway.operator.mpijobs.status_patch import status_patch
 from trainway.operator.mpijobs.wanted import facts_of, gpus_of, is_ours, parse
 from trainway.operator.mpijobs.watches import BY_MPIJOB, Watches
+from trainway.operator.uncreated_pods import REASON as UNCREATED
+from trainway.operator.uncreated_pods import complaints
 from trainway.schema.field import FieldError
 
 _LONGEST_MESSAGE: Final = 1024
@@ -90,6 +93,7 @@ class Reconciler:
     async def _run(self, job: MPIJob, children: Children) -> float | None:
         jobset = children.jobset()
         roles = self._roles(children, jobset)
+        self._tell_uncreated(children)
         if jobset is None or not is_over(jobset):
             jobset = await children.provide(job, jobset, roles)
         elif not roles.launcher_ended:
@@ -161,6 +165,18 @@ class Reconciler:
         key = f"{children.namespace}/{children.name}"
         jobs = self.watches.jobs.store.by_index(BY_MPIJOB, key)
         return roles_of(jobset, jobs, self.watches.pods.store.by_index(BY_MPIJOB, key))
+
+    def _tell_uncreated(self, children: Children) -> None:
+        """Tell once why pods cannot be created."""
+        key = f"{children.namespace}/{children.name}"
+        jobs = {job["metadata"]["name"] for job in self.watches.jobs.store.by_index(BY_MPIJOB, key)}
+        events = self.watches.uncreated.store.by_index(BY_JOB, key)
+        found = [event for event in events if event["involvedObject"]["name"] in jobs]
+        for complaint in complaints(found):
+            if complaint not in children.memory.complaints:
+                children.memory.complaints.add(complaint)
+                message = complaint[:_LONGEST_MESSAGE]
+                self.context.mpi_recorder.record(children.obj, "Warning", UNCREATED, message)
 
     async def _with_live_launcher(self, children: Children, roles: Roles) -> Roles:
         """The JobSet is over, but the news why has not come to us: ask."""

@@ -25,6 +25,8 @@ class JobMemory:
     """By kind."""
     launcher: str = ""
     """The launcher that was told to the metrics."""
+    complaints: set[str] = field(default_factory=set)
+    """Why pods could not be created, as it was told in events."""
 
     def is_applied(self, kind: str, digest: str) -> bool:
         """Whether the object of that kind was last written like this."""

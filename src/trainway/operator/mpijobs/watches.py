@@ -23,6 +23,7 @@ from trainway.operator import caches
 from trainway.operator.context import Context
 from trainway.operator.mpijobs.memory import Memory
 from trainway.operator.mpijobs.roles import kept_job, kept_pod, owner_key
+from trainway.operator.uncreated_pods import job_key
 
 Add = Callable[[str], None]
 
@@ -40,6 +41,8 @@ class Watches:
     secrets: Informer
     jobs: Informer
     pods: Informer
+    uncreated: Informer
+    """Events of Jobs that could not create a pod."""
     pod_groups: Informer | None = None
     """Only with gang scheduling."""
     priority_classes: Informer | None = None
@@ -56,6 +59,7 @@ class Watches:
             secrets=caches.secrets(informers),
             jobs=informers.of(JOBS, label_selector=SELECTOR, keep=kept_job, indexers=indexers),
             pods=informers.of(PODS, label_selector=SELECTOR, keep=kept_pod, indexers=indexers),
+            uncreated=caches.uncreated_pods(informers),
             pod_groups=caches.pod_groups(informers, pod_groups(scheduler)) if scheduler else None,
             priority_classes=caches.priority_classes(informers) if scheduler else None,
         )
@@ -65,10 +69,16 @@ class Watches:
         self.mpijobs.add_handler(lambda change: add(change.key))
         for informer in (self.jobs, self.pods):
             informer.add_handler(lambda change: _add_all(add, owner_key(change.object)))
+        self.uncreated.add_handler(lambda change: _add_all(add, self._about(change)))
         children = [self.jobsets, self.config_maps, self.secrets]
         for informer in [*children, self.pod_groups] if self.pod_groups else children:
             kind = informer.resource.kind
             informer.add_handler(partial(_child_changed, kind=kind, add=add, memory=memory))
+
+    def _about(self, change: Change) -> list[str]:
+        """The MPIJob whose Job could not create a pod."""
+        key = job_key(change.object, self.mpijobs.store) if change.new is not None else ""
+        return [key] if key else []
 
 
 def pod_groups(scheduler: str) -> Resource:

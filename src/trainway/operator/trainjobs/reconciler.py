@@ -21,7 +21,7 @@ from trainway.kube.owners import is_controlled_by
 from trainway.kube.resources import JOBSETS, TRAINJOBS
 from trainway.kube.store import Store
 from trainway.kube.webhook_failure import webhook_failure
-from trainway.operator.caches import BY_TRAINJOB, runtime_key
+from trainway.operator.caches import BY_JOB, runtime_key
 from trainway.operator.context import Context
 from trainway.operator.trainjobs.annotations import annotation, seconds
 from trainway.operator.trainjobs.build_error import REASON, BuildError, event_message, shortened
@@ -236,7 +236,7 @@ class Reconciler:
             return
         found = [
             event
-            for event in self._uncreated.by_index(BY_TRAINJOB, look.key)
+            for event in self._uncreated.by_index(BY_JOB, look.key)
             if job_key(event, self._trainjobs) == look.key
         ]
         for complaint in complaints(found):
