@@ -29,7 +29,7 @@ from trainway.agent.transfer.delivery_report import DeliveryReport
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from trainway.agent.base.directory import Directory
-    from trainway.agent.pool.surroundings import GangPool
+    from trainway.agent.pool.gang_context import GangPool
     from trainway.agent.supervisor.control import Answer
     from trainway.agent.supervisor.remote_pod import RemotePod
     from trainway.json_types import Json

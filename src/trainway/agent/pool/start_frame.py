@@ -8,8 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from trainway.agent.pool.gang_context import HostFacts
     from trainway.agent.pool.placement import Placement
-    from trainway.agent.pool.surroundings import HostFacts
     from trainway.agent.supervisor.remote_pod import RemotePod
     from trainway.json_types import Json
 

@@ -80,8 +80,8 @@ class Token:
         return hash(self._numbers)
 
 
-class Tenure:
-    """The time in which a driver may act for its job."""
+class DriverLease:
+    """The right of a driver to act for its job, which every heartbeat renews."""
 
     def __init__(self, directory: Directory, token: Token) -> None:
         self.directory = directory
@@ -147,21 +147,21 @@ class GuardedJournal(Journal):
     A driver that was stopped for a while, and goes on, looks before it writes.
     """
 
-    def __init__(self, directory: Directory, now: Callable[[], float], tenure: Tenure) -> None:
+    def __init__(self, directory: Directory, now: Callable[[], float], lease: DriverLease) -> None:
         super().__init__(directory, now)
-        self._tenure = tenure
+        self._lease = lease
         self._looked_at = now()
 
     def append(self, type_: str, fields: Json, *, durable: bool = False) -> int:
         """Add a record; StaleError where a newer attempt has begun."""
         if self._now() - self._looked_at > 2 * BEAT_SECONDS:
             with suppress(OSError):  # then this cannot be written either
-                self._tenure.check()
+                self._lease.check()
             self._looked_at = self._now()
         return super().append(type_, fields, durable=durable)
 
 
-class RollCall:
+class TaskLiveness:
     """Which tasks a driver has not heard for too long, though they were asked at every beat.
 
     Much longer than tasks wait for their driver: one whose file system hangs is not gone.

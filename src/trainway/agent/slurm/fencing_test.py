@@ -12,11 +12,11 @@ from trainway.agent.slurm.fencing import (
     BEAT_SECONDS,
     LEASE_SECONDS,
     SILENT_TICKS,
+    DriverLease,
     GuardedJournal,
     Pulse,
-    RollCall,
     StaleError,
-    Tenure,
+    TaskLiveness,
     Token,
 )
 
@@ -42,12 +42,12 @@ def test_the_token_of_a_job_of_an_array() -> None:
     assert Token.parse("no token") < token
 
 
-def tenure(path: Path, text: str) -> Tenure:
-    return Tenure(Directory(str(path)), Token.parse(text))
+def lease(path: Path, text: str) -> DriverLease:
+    return DriverLease(Directory(str(path)), Token.parse(text))
 
 
 def test_a_newer_attempt_ends_the_older_one(tmp_path: Path) -> None:
-    old, new = tenure(tmp_path, "7.0"), tenure(tmp_path, "7.1")
+    old, new = lease(tmp_path, "7.0"), lease(tmp_path, "7.1")
     old.claim()
     old.beat()
     new.claim()
@@ -60,13 +60,13 @@ def test_a_newer_attempt_ends_the_older_one(tmp_path: Path) -> None:
 
 
 def test_the_first_attempt_waits_for_nobody(tmp_path: Path) -> None:
-    first = tenure(tmp_path, "7.0")
+    first = lease(tmp_path, "7.0")
     first.claim()
     assert first.wait_seconds() == 0
 
 
 def test_an_attempt_waits_until_pods_of_the_last_one_have_killed_themselves(tmp_path: Path) -> None:
-    old, new = tenure(tmp_path, "7.0"), tenure(tmp_path, "7.1")
+    old, new = lease(tmp_path, "7.0"), lease(tmp_path, "7.1")
     old.claim()
     old.beat()
     new.claim()
@@ -77,7 +77,7 @@ def test_an_attempt_waits_until_pods_of_the_last_one_have_killed_themselves(tmp_
 
 
 def test_nobody_waits_for_an_attempt_that_left(tmp_path: Path) -> None:
-    old, new = tenure(tmp_path, "7.0"), tenure(tmp_path, "7.1")
+    old, new = lease(tmp_path, "7.0"), lease(tmp_path, "7.1")
     old.claim()
     old.beat()
     old.leave()
@@ -87,11 +87,11 @@ def test_nobody_waits_for_an_attempt_that_left(tmp_path: Path) -> None:
 
 def test_a_driver_that_slept_looks_before_it_writes(tmp_path: Path) -> None:
     now = [100.0]
-    old = tenure(tmp_path, "7.0")
+    old = lease(tmp_path, "7.0")
     old.claim()
     journal = GuardedJournal(Directory(str(tmp_path)), lambda: now[0], old)
     journal.append("agent", {})
-    tenure(tmp_path, "7.1").claim()
+    lease(tmp_path, "7.1").claim()
     now[0] += 2 * BEAT_SECONDS + 1
     with pytest.raises(StaleError):
         journal.append("agent", {})
@@ -99,15 +99,15 @@ def test_a_driver_that_slept_looks_before_it_writes(tmp_path: Path) -> None:
 
 
 def test_tasks_that_do_not_answer_for_long_are_missed() -> None:
-    roll_call = RollCall(limit=2)
+    liveness = TaskLiveness(limit=2)
     found = []
     for beat in range(4):
         if beat != 2:
-            roll_call.heard("a")
-        found.append(roll_call.missed(["a", "b"]))
+            liveness.heard("a")
+        found.append(liveness.missed(["a", "b"]))
     assert found == [set(), set(), {"b"}, {"b"}]
-    roll_call.heard("b")
-    assert roll_call.missed(["b"]) == set()
+    liveness.heard("b")
+    assert liveness.missed(["b"]) == set()
 
 
 def test_silence_is_counted_in_seconds_that_were_lived_through() -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from trainway.agent.base.directory import Directory
-    from trainway.agent.pool.surroundings import Channel
+    from trainway.agent.pool.gang_context import Channel
     from trainway.json_types import Json
 
 

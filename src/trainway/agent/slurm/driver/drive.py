@@ -21,7 +21,7 @@ from trainway.agent.slurm.commands import Commands, clean_environment
 from trainway.agent.slurm.driver.driver import Driver
 from trainway.agent.slurm.driver.peers import peers_of, write_peers
 from trainway.agent.slurm.driver.step_pods import Ground
-from trainway.agent.slurm.fencing import GuardedJournal, StaleError, Tenure, Token
+from trainway.agent.slurm.fencing import DriverLease, GuardedJournal, StaleError, Token
 from trainway.agent.slurm.files.job_files import TAKEN
 from trainway.agent.slurm.files.job_place import opened
 from trainway.agent.slurm.srun import NODE_VARIABLE, ScriptError, agent_program, lines
@@ -63,22 +63,22 @@ def drive(directory: Directory, words: Sequence[str], environ: Mapping[str, str]
     token = Token.of(environ)
     if not token.job:
         raise AllocationError("this is not a Slurm job: SLURM_JOB_ID is not set")
-    tenure = Tenure(directory, token)
-    tenure.claim()
+    lease = DriverLease(directory, token)
+    lease.claim()
     for name in FOLDERS:
         directory.make(name)
     ground = survey(plan, settings, words, environ)
     write_peers(directory, ground.peers)
-    _wait(tenure)
+    _wait(lease)
     clock = Clock()
-    journal = GuardedJournal(directory, clock.now, tenure)
+    journal = GuardedJournal(directory, clock.now, lease)
     remembered = Remembered(journal.records) if journal.records else None
     if remembered is not None and remembered.ended:
         return 0 if remembered.status.get("terminalState") == "Completed" else EXIT_FAILED
     journal.records = []
     loop = EventLoop()
     commands = Commands(loop, clean_environment(environ))
-    driver = Driver(plan, tenure, ground, loop, journal, clock, commands)
+    driver = Driver(plan, lease, ground, loop, journal, clock, commands)
     try:
         driver.start(remembered)
         loop.run()
@@ -131,8 +131,8 @@ def _peers(plan: Plan, ground: Ground) -> Json:
     return peers_of(plan.name, pods, ground.environ, ground.agent)
 
 
-def _wait(tenure: Tenure) -> None:
+def _wait(lease: DriverLease) -> None:
     """Let everything of an earlier attempt end first, wherever it runs."""
     claimed = time.monotonic()
-    while time.monotonic() - claimed < tenure.wait_seconds():
+    while time.monotonic() - claimed < lease.wait_seconds():
         time.sleep(PAUSE)

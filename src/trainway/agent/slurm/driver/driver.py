@@ -19,7 +19,7 @@ from trainway.agent.slurm.driver.pod_ends import PodEnds
 from trainway.agent.slurm.driver.shutdown import Shutdown
 from trainway.agent.slurm.driver.step_failure import SILENT, StepFailure
 from trainway.agent.slurm.driver.step_pods import StepPods
-from trainway.agent.slurm.fencing import BEAT_SECONDS, FENCE, RollCall
+from trainway.agent.slurm.fencing import BEAT_SECONDS, FENCE, TaskLiveness
 from trainway.agent.slurm.files.job_files import DRIVER
 from trainway.agent.slurm.job_facts import look
 from trainway.agent.supervisor.recovery import ALLOCATION_LOST, HOST_LOST
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from trainway.agent.slurm.driver.node_links import NodeLinks
     from trainway.agent.slurm.driver.step_pods import Ground
     from trainway.agent.slurm.driver.watchdog import Watchdog
-    from trainway.agent.slurm.fencing import Tenure, Token
+    from trainway.agent.slurm.fencing import DriverLease, Token
     from trainway.agent.slurm.job_facts import JobFacts
     from trainway.agent.supervisor.recovery import Remembered
     from trainway.agent.supervisor.remote_pod import RemotePod
@@ -60,28 +60,28 @@ class Driver:
     def __init__(
         self,
         plan: Plan,
-        tenure: Tenure,
+        lease: DriverLease,
         ground: Ground,
         loop: EventLoop,
         journal: Journal,
         clock: Clock,
         commands: Commands,
     ) -> None:
-        self._directory = tenure.directory
-        self._tenure = tenure
+        self._directory = lease.directory
+        self._lease = lease
         self._ground = ground
         self._loop = loop
         self._journal = journal
         self._commands = commands
-        self._pods = StepPods(self, tenure.directory, ground, loop, journal, clock)
+        self._pods = StepPods(self, lease.directory, ground, loop, journal, clock)
         self._supervisor = Supervisor(plan, loop, journal, clock, self._pods, self._over)
-        self._roll_call = RollCall()
+        self._liveness = TaskLiveness()
         self._watchdog: Watchdog | None = None
         self._links: NodeLinks | None = None
         if ground.is_apart:
-            self._go_apart(tenure, ground, loop, commands)
+            self._go_apart(lease, ground, loop, commands)
         self._shutdown = Shutdown(
-            tenure, loop, commands, self._links, lambda: self._supervisor.suspended
+            lease, loop, commands, self._links, lambda: self._supervisor.suspended
         )
         self._ends = PodEnds(self._pods, self._links, lambda: self._is_leaving, self._carry_out)
         self._state = DriverState.RUNNING
@@ -91,13 +91,13 @@ class Driver:
         self.status = EXIT_FAILED
 
     def _go_apart(
-        self, tenure: Tenure, ground: Ground, loop: EventLoop, commands: Commands
+        self, lease: DriverLease, ground: Ground, loop: EventLoop, commands: Commands
     ) -> None:
         """Do what a shared file system would have done."""
         watchdog = import_module("trainway.agent.slurm.driver.watchdog")
-        self._watchdog = watchdog.Watchdog(tenure, commands, ground.silence)
+        self._watchdog = watchdog.Watchdog(lease, commands, ground.silence)
         links = import_module("trainway.agent.slurm.driver.node_links")
-        self._links = links.NodeLinks(tenure.directory, ground, loop)
+        self._links = links.NodeLinks(lease.directory, ground, loop)
         self._pods.on_start = self._links.reach
 
     def _become(self, state: DriverState) -> None:
@@ -114,7 +114,7 @@ class Driver:
     @property
     def token(self) -> Token:
         """The attempt that this is."""
-        return self._tenure.token
+        return self._lease.token
 
     def start(self, remembered: Remembered | None) -> None:
         """Begin, or go on with what an earlier attempt left."""
@@ -164,7 +164,7 @@ class Driver:
             return
         self._loop.call_later(BEAT_SECONDS, self._beat)
         try:
-            self._tenure.beat()
+            self._lease.beat()
         except OSError as error:
             # The pods will end if this lasts, and a newer attempt waits until then.
             os.write(2, f"no heartbeat: {error}\n".encode())
@@ -175,7 +175,7 @@ class Driver:
         self._pods.order({"op": "ping"})
         self._pods.end_late_steps()
         running = [pod for pod in self._pods.sent() if pod.seen and not self.has_ended(pod)]
-        missed = self._roll_call.missed(pod.identity.uid for pod in running)
+        missed = self._liveness.missed(pod.identity.uid for pod in running)
         silent = [pod for pod in running if pod.identity.uid in missed]
         if silent:
             self.on_vanished(silent, SILENT)
@@ -284,14 +284,14 @@ class Driver:
             self._loop.turn()
         if not give_up.cancelled:
             give_up.cancel()
-            self._tenure.leave()
+            self._lease.leave()
 
     def on_record(self, pod: RemotePod, record: Json) -> None:
         """A task says something about its pod."""
         if self._is_stale:
             return
         type_, uid = record.get("type"), pod.identity.uid
-        self._roll_call.heard(uid)
+        self._liveness.heard(uid)
         if type_ == "pod":
             self._ends.take(pod, record)
         elif type_ == "echo":

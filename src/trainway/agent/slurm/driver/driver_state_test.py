@@ -30,7 +30,7 @@ from trainway.agent.slurm.driver.drive import FOLDERS
 from trainway.agent.slurm.driver.driver import Driver
 from trainway.agent.slurm.driver.driver_state import TRANSITIONS, DriverState
 from trainway.agent.slurm.driver.step_pods import Ground
-from trainway.agent.slurm.fencing import StaleError, Tenure, Token
+from trainway.agent.slurm.fencing import DriverLease, StaleError, Token
 from trainway.agent.slurm.srun import lines
 from trainway.agent.supervisor.remote_pod import RemotePod
 from trainway.json_types import Json
@@ -144,8 +144,8 @@ class World:
         directory, clock = Directory(str(path)), Clock()
         for name in FOLDERS:
             directory.make(name)
-        tenure = Tenure(directory, Token("7", 0))
-        tenure.claim()
+        lease = DriverLease(directory, Token("7", 0))
+        lease.claim()
         srun = lines(["--role", "node", "srun"])
         ground = Ground(srun, {"node-0-0": "a"}, {"a": "127.0.0.1"}, {}, ["python3", "agent"])
         ground.is_apart, ground.own, ground.silence = is_apart, "a", 3600.0
@@ -153,7 +153,7 @@ class World:
         plan = Plan({"version": 1, "id": "job", "name": "trial", "jobset": spec})
         journal = Journal(directory, clock.now)
         loop, commands = cast("EventLoop", self.loop), cast("Commands", self.commands)
-        self.driver = Driver(plan, tenure, ground, loop, journal, clock, commands)
+        self.driver = Driver(plan, lease, ground, loop, journal, clock, commands)
 
     def start(self) -> None:
         """Begin, until the pod runs."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from trainway.agent.base.event_loop import EventLoop
     from trainway.agent.slurm.commands import Commands, Result
     from trainway.agent.slurm.driver.node_links import NodeLinks
-    from trainway.agent.slurm.fencing import Tenure
+    from trainway.agent.slurm.fencing import DriverLease
     from trainway.agent.slurm.job_facts import JobFacts
 
 LOOK_SECONDS = 1.0
@@ -33,14 +33,14 @@ class Shutdown:
 
     def __init__(
         self,
-        tenure: Tenure,
+        lease: DriverLease,
         loop: EventLoop,
         commands: Commands,
         links: NodeLinks | None,
         is_held: Callable[[], bool],
     ) -> None:
         """`is_held` tells whether the job is suspended, so that it may take any time."""
-        self._tenure = tenure
+        self._lease = lease
         self._loop = loop
         self._commands = commands
         self._links = links
@@ -49,7 +49,7 @@ class Shutdown:
 
     def deliver(self, done: Callable[[], None]) -> None:
         """Say that nothing runs here any more; call back when all that is only here was taken."""
-        self._tenure.leave()
+        self._lease.leave()
         if self._links is None:
             done()
         else:
@@ -65,7 +65,7 @@ class Shutdown:
     def _end(self, *, is_cancelled: bool) -> None:
         if is_cancelled:
             # So that Slurm's own records say CANCELLED.
-            self._command("scancel", self._tenure.token.job)
+            self._command("scancel", self._lease.token.job)
             self._loop.call_later(LAST_SECONDS, self._loop.stop)
         else:
             self._loop.stop()
@@ -73,18 +73,18 @@ class Shutdown:
     def wait_for_slurm(self, *, wants_requeue: bool = False) -> None:
         """Say that nothing runs here any more, and wait for Slurm to end this process."""
         self._wants_requeue = wants_requeue
-        self._tenure.leave()
+        self._lease.leave()
         self._look(PATIENCE)
 
     def _look(self, looks: int) -> None:
         def on_facts(facts: JobFacts) -> None:
-            self._tenure.compare(facts.restarts)
+            self._lease.compare(facts.restarts)
             if facts.is_known and not facts.is_running:
                 self._stop()
                 return
             if facts.is_known and self._wants_requeue:
                 self._wants_requeue = False
-                self._command("scontrol", "requeue", self._tenure.token.job)
+                self._command("scontrol", "requeue", self._lease.token.job)
             waits = facts.is_preempted or not facts.is_known or self._is_held()
             if not waits and not looks:
                 self._stop()  # somebody ended the steps, and not the job
@@ -92,7 +92,7 @@ class Shutdown:
             left = looks if waits else looks - 1
             self._loop.call_later(LOOK_SECONDS, lambda: self._look(left))
 
-        look(self._commands, self._tenure.token.job, on_facts)
+        look(self._commands, self._lease.token.job, on_facts)
 
     def _stop(self) -> None:
         if self._links is None:

@@ -19,7 +19,7 @@ from trainway.agent.slurm.job_facts import look
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from trainway.agent.slurm.commands import Commands
-    from trainway.agent.slurm.fencing import Tenure
+    from trainway.agent.slurm.fencing import DriverLease
     from trainway.agent.slurm.job_facts import JobFacts
 
 DOUBT_SECONDS = 6.0
@@ -38,8 +38,8 @@ def limit_of(configuration: str) -> float:
 class Watchdog:
     """Ends one attempt that nobody has confirmed for too long."""
 
-    def __init__(self, tenure: Tenure, commands: Commands, limit: float) -> None:
-        self._tenure = tenure
+    def __init__(self, lease: DriverLease, commands: Commands, limit: float) -> None:
+        self._lease = lease
         self._commands = commands
         self._limit = limit
         self._doubt = max(DOUBT_SECONDS, limit / DOUBTS)
@@ -55,12 +55,12 @@ class Watchdog:
         self._unasked += BEAT_SECONDS
         if min(self._silence, self._unasked) >= self._doubt and not self._is_asking:
             self._is_asking, self._unasked = True, 0.0
-            look(self._commands, self._tenure.token.job, self._on_facts)
+            look(self._commands, self._lease.token.job, self._on_facts)
         return self._silence < self._limit
 
     def _has_heard_relay(self) -> bool:
         try:
-            heard = os.stat(HEARD, dir_fd=self._tenure.directory.fd).st_mtime
+            heard = os.stat(HEARD, dir_fd=self._lease.directory.fd).st_mtime
         except OSError:
             return False
         before, self._heard = self._heard, heard
@@ -68,6 +68,6 @@ class Watchdog:
 
     def _on_facts(self, facts: JobFacts) -> None:
         self._is_asking = False
-        self._tenure.compare(facts.restarts)
+        self._lease.compare(facts.restarts)
         if facts.is_running:
             self._silence = 0.0

@@ -12,7 +12,7 @@ import pytest
 from trainway.agent.base.directory import Directory
 from trainway.agent.slurm.commands import Commands, Result
 from trainway.agent.slurm.driver.watchdog import DOUBT_SECONDS, SHORTEST_SECONDS, Watchdog, limit_of
-from trainway.agent.slurm.fencing import BEAT_SECONDS, StaleError, Tenure, Token
+from trainway.agent.slurm.fencing import BEAT_SECONDS, DriverLease, StaleError, Token
 from trainway.agent.slurm.files.job_files import HEARD
 
 LIMIT = 60.0
@@ -38,8 +38,8 @@ def slurm() -> Slurm:
 
 @pytest.fixture
 def watchdog(tmp_path: Path, slurm: Slurm) -> Watchdog:
-    tenure = Tenure(Directory(str(tmp_path)), Token("7", 1))
-    return Watchdog(tenure, cast("Commands", slurm), LIMIT)
+    lease = DriverLease(Directory(str(tmp_path)), Token("7", 1))
+    return Watchdog(lease, cast("Commands", slurm), LIMIT)
 
 
 def test_whoever_hears_the_relay_asks_nobody(
