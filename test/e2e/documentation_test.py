@@ -19,6 +19,7 @@ from trainway.api.kinds import KINDS
 from trainway.api.manifest import parse_manifests
 from trainway.api.runtime import ClusterTrainingRuntime
 from trainway.api.trainjob import TrainJob
+from trainway.backends.base import Backend, BackendSettings
 from trainway.cli.app import app
 from trainway.compiler.framework import Framework
 from trainway.compiler.registry import built_in_plugins
@@ -226,10 +227,26 @@ def commands(group: click.Group, context: click.Context) -> Iterator[tuple[str, 
             yield f"{name} {verb}", nested
 
 
-def test_the_plugin_of_the_architecture_page_works() -> None:
-    (source,) = re.findall(r"```python\n(.*?)```", text("docs/architecture.md"), re.DOTALL)
+def executed_programs() -> dict[str, Any]:
+    """What the programs of the architecture page define."""
     namespace: dict[str, Any] = {}
-    exec(source, namespace)  # noqa: S102 - our own page
+    for source in re.findall(r"```python\n(.*?)```", text("docs/architecture.md"), re.DOTALL):
+        exec(source, namespace)  # noqa: S102 - our own page
+    return namespace
+
+
+def test_the_backend_of_the_architecture_page_is_one(tmp_path: Path) -> None:
+    page = executed_programs()
+    row, made = page["FAMILY"], page["ToyBackend"](BackendSettings(tmp_path, "shelf"))
+    members = [name for name in vars(Backend) if not name.startswith("_")]
+
+    assert row.backend == f"toy_backend.backend:{type(made).__name__}"
+    assert made.name == "toy/shelf"
+    assert [name for name in members if not hasattr(made, name)] == []
+
+
+def test_the_plugin_of_the_architecture_page_works() -> None:
+    namespace = executed_programs()
     (data,) = parse_manifests(text("examples/torch-ddp.yaml"))
     data["metadata"]["namespace"] = "team-a"
     runtime = builtin_runtime("torch-distributed")

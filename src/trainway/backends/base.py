@@ -1,18 +1,18 @@
 """What every infrastructure implements to run a JobSet.
 
-The engine knows backends only through this protocol. Building a request (`plan`) is pure and can be
-printed; sending it (`submit`) is a separate step that may be repeated after a crash. A `Handle` is
-plain JSON, so that the next server finds the job again.
+The engine knows backends only through this protocol, the core, and through what each declares
+beside it (`capabilities`). Building a request (`plan`) is pure and can be printed; sending it
+(`submit`) is a separate step that may be repeated after a crash. A `Handle` is plain JSON, so that
+the next server finds the job again.
 """
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol
 
 from trainway.backends.demand import Demand
 from trainway.backends.pools import Limit, Pool
@@ -190,7 +190,10 @@ class AgentStartError(UnavailableError):
 
 
 class Backend(Protocol):
-    """Runs JobSets somewhere."""
+    """Runs JobSets somewhere: the core, which every backend has.
+
+    What else one can do it declares by implementing protocols of `capabilities`.
+    """
 
     @property
     def name(self) -> str:
@@ -202,123 +205,20 @@ class Backend(Protocol):
         """Whether it queues and places jobs itself, so that the engine starts them at once."""
         ...
 
-    def places(self) -> list[str]:
-        """The names of all places that backends of its family know; itself if it is alone."""
-        ...
-
-    async def look(self) -> None:
-        """Learn what the infrastructure offers now; called before a submission is prepared.
-
-        Raises UnavailableError, with a hint, where it cannot be reached.
-        """
-        ...
-
-    async def survey(self) -> None:
-        """Learn what `check` and `capacity` tell: more than `look`, and slower. Never raises."""
-        ...
-
-    async def close(self) -> None:
-        """Let go of connections; jobs run on."""
-        ...
-
-    def capabilities(self) -> Mapping[Feature, str]:
-        """For every feature the reason why it is missing; an empty one: it is there."""
-        ...
-
-    def check(self) -> list[Check]:
-        """What is installed and reachable, and how to mend what is not."""
-        ...
-
-    def warm_up(self) -> None:
-        """Load what the first job needs; called in a thread, soon after the server started."""
-        ...
-
-    def capacity(self) -> Capacity:
-        """All there is, whoever uses it now."""
-        ...
-
-    def namespace(self, named: str) -> str:
-        """Where a job goes whose object names that namespace, or none; empty: that is the same."""
-        ...
-
-    def runtime(self, kind: str, name: str) -> Json | None:
-        """A TrainingRuntime or ClusterTrainingRuntime that is there; None: there is none."""
-        ...
-
     def network(self, job: JobIdentity) -> Network:
         """Where the pods of a new job find each other."""
-        ...
-
-    def release(self, port: int) -> None:
-        """Give back what `network` reserved, for a job that will not run or is over."""
-        ...
-
-    def has_lost_network(self, handle: Handle) -> bool:
-        """Whether a stranger took what was reserved for a job that has yet to be submitted."""
-        ...
-
-    def problems(self, jobset: Json, source: Json) -> tuple[list[str], list[str]]:
-        """Why this JobSet cannot run here, and what of it will not be honoured.
-
-        `source` is what it was compiled from, or the same JobSet.
-        """
         ...
 
     def plan(self, workload: Workload) -> Request:
         """What `submit` will send. Pure."""
         ...
 
-    async def rehearse(self, request: Request) -> None:
-        """Ask whether the infrastructure would take the request; raises why not."""
-        ...
-
     async def submit(self, request: Request) -> None:
         """Start the job; it is started once, however often this is called."""
         ...
 
-    async def adopt(self, handle: Handle) -> None:
-        """Take note of a job that an earlier server submitted."""
-        ...
-
-    def strays(self, known: Callable[[], Collection[str]]) -> list[Workload]:
-        """Jobs that were submitted here and are not among those that are known."""
-        ...
-
     def watch(self, handle: Handle, after: int) -> AsyncIterator[Update]:
         """Records after that number, old then new; ends with the job, or when its agent is lost."""
-        ...
-
-    async def recover(self, handle: Handle, *, cancelled: bool = False) -> bool:
-        """Bring back a lost agent, as the job's policies say; False where that cannot be done.
-
-        Of a job that was cancelled nothing starts again: it only comes to its end.
-        """
-        ...
-
-    def check_logs(self, query: LogQuery) -> None:
-        """Raise what is wrong with a query, before anything is read."""
-        ...
-
-    def logs(
-        self, handle: Handle, query: LogQuery, ended: asyncio.Event
-    ) -> AsyncIterator[list[LogLine]]:
-        """Lines in batches, in the order of time; a follower stops once the job has `ended`."""
-        ...
-
-    def output(self, handle: Handle) -> Path:
-        """Where the server keeps what a job left, such as the value that a function returned."""
-        ...
-
-    async def attachment(self, handle: Handle, role: str | None, rank: int | None) -> Json:
-        """How a command gets beside the processes of a pod: of the first where none is named."""
-        ...
-
-    async def suspend(self, handle: Handle) -> None:
-        """Stop the pods, keep the job."""
-        ...
-
-    async def resume(self, handle: Handle) -> None:
-        """Start the pods of a suspended job."""
         ...
 
     async def cancel(self, handle: Handle) -> None:
@@ -337,28 +237,6 @@ class Absence:
     problem: str
     remains: str
     """What may be left of it where it is, and how that is removed."""
-
-
-@runtime_checkable
-class Remote(Protocol):
-    """What a backend implements besides whose infrastructure may be gone for good."""
-
-    async def absence(self, handle: Handle) -> Absence | None:
-        """Why a job cannot be reached; None: it can."""
-        ...
-
-    async def forget(self, handle: Handle) -> None:
-        """Remove what is kept here of a job that cannot be reached."""
-        ...
-
-
-@runtime_checkable
-class Probing(Protocol):
-    """What a backend implements besides that can try its infrastructure out with a job."""
-
-    async def probe(self) -> None:
-        """Learn more than `survey`, which went before, by a short job. Never raises."""
-        ...
 
 
 def free_of(capacity: Capacity) -> Capacity:

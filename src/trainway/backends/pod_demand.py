@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainway.api.task import accelerators
+from trainway.api import accelerators
 from trainway.backends.demand import pod_keys
 from trainway.compiler.devices import is_gpu
 from trainway.jobset.labels import CANDIDATES

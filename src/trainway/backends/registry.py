@@ -12,6 +12,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
+from trainway.backends import capabilities
 from trainway.backends.base import Backend, BackendSettings, Handle
 from trainway.errors import NotFoundError
 from trainway.families.builtin import BUILTIN
@@ -80,14 +81,14 @@ class Registry:
     def _places(self, name: str, kubeconfig: Iterable[str]) -> list[str]:
         try:
             has_places = self._family(name).places is not None
-            return self.get(name, kubeconfig).places() if has_places else [name]
+            return capabilities.places(self.get(name, kubeconfig)) if has_places else [name]
         except BackendError:  # whoever asks for it is told
             return [name]
 
     async def close(self) -> None:
         """Let go of all connections."""
         for backend in self._made.values():
-            await backend.close()
+            await capabilities.close(backend)
 
     def _family(self, place: str) -> Family:
         name = name_of(place)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from trainway.backends import capabilities
 from trainway.backends.base import Backend
 from trainway.backends.registry import Registry
 from trainway.engine.background import Background
@@ -87,7 +88,7 @@ class Admission:
 
     def _suspended(self, job: NewJob, backend: Backend) -> NewJob:
         """A job that begins suspended: it waits for nothing, and is stored as one that begins."""
-        gpus = () if backend.schedules else backend.capacity().gpus
+        gpus = () if backend.schedules else capabilities.capacity(backend).gpus
         devices = assigned(job.prepared.demand, gpus)
         live = LiveJob(job.record, backend, self._around)
         change = live.beginning(devices, wanted=BEGIN_SUSPENDED)
@@ -128,4 +129,4 @@ class Admission:
 def _release(new: Sequence[NewJob], backend: Backend) -> None:
     """Give back what jobs reserved that are not kept."""
     for job in new:
-        backend.release(job.prepared.port)
+        capabilities.release(backend, job.prepared.port)

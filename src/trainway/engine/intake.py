@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from trainway.backends import capabilities
 from trainway.backends.base import ArrayPlace, Backend, Request, Workload
 from trainway.engine.array import MOST, placed, ranked
 from trainway.engine.errors import UnfittingJobError
@@ -57,7 +58,7 @@ class Intake:
     ) -> list[NewJob]:
         """The jobs of one request; its backend has been asked whether it would take them."""
         workdir = _workdir(submissions[0].workdir)
-        await backend.look()
+        await capabilities.look(backend)
         made: list[NewJob] = []
         ports: list[int] = []
         array = ""
@@ -74,13 +75,13 @@ class Intake:
                 workload = _workload(new, prepared, submission, workdir, place)
                 request = backend.plan(workload)
                 if rank == 0:
-                    await backend.rehearse(request)
+                    await capabilities.rehearse(backend, request)
                 labels = placed(prepared.labels, place)
                 prepared = await self.label(replace(prepared, labels=labels), backend.name)
                 made.append(self._job(submission, prepared, workload, backend, request))
         except BaseException:
             for port in ports:
-                backend.release(port)
+                capabilities.release(backend, port)
             raise
         return made
 
@@ -89,9 +90,9 @@ class Intake:
     ) -> tuple[Request, list[str]]:
         """What would be sent for the first of `count` jobs, and what their owner should know."""
         workdir = _workdir(submission.workdir)
-        await backend.look()
+        await capabilities.look(backend)
         prepared = await prepare(submission, backend)
-        backend.release(prepared.port)
+        capabilities.release(backend, prepared.port)
         _check_array(prepared, count or 1, backend)
         new = self.ids.new()
         place = ArrayPlace(new, 0, count) if count else None
@@ -191,7 +192,7 @@ def _check_array(prepared: Prepared, count: int, backend: Backend) -> None:
 def _refuse_unfitting(prepared: Prepared, submission: Submission, backend: Backend) -> None:
     if submission.oversubscribe or backend.schedules:
         return
-    never = never_fits(prepared.demand, backend.capacity())
+    never = never_fits(prepared.demand, capabilities.capacity(backend))
     if never:
         raise UnfittingJobError(
             f"{prepared.name} can never start: it needs {never}",

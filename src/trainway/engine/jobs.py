@@ -12,7 +12,9 @@ from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from typing import Final
 
-from trainway.backends.base import Absence, Backend, Capacity, Remote, Request
+from trainway.backends import capabilities
+from trainway.backends.base import Absence, Backend, Capacity, Request
+from trainway.backends.capabilities import Remote
 from trainway.backends.registry import Registry
 from trainway.engine import wishing
 from trainway.engine.admission import Admission
@@ -82,7 +84,7 @@ class Engine:
             self._ids,
             self._clock,
             schedule=self._rounds.request,
-            capacity=lambda: self.registry.get(HERE).capacity(),
+            capacity=lambda: capabilities.capacity(self.registry.get(HERE)),
             jobs=lambda name: [live for live in self._live.values() if live.record.backend == name],
             end=self._cancel_all,
             starts=self._around.starts,
@@ -92,7 +94,7 @@ class Engine:
         """Adopt every job that is not over, also one that the store has lost."""
         for record in await self._ledger.call(self._store.unfinished):
             live = self._add(record)
-            await live.backend.adopt(record.handle_data)
+            await capabilities.adopt(live.backend, record.handle_data)
             if live.has_begun:
                 live.carry()
         await self._adopt_strays()
@@ -106,14 +108,14 @@ class Engine:
         async for stray in strays(self.registry, self._store.ids, now):
             event = self._event(stray.record, "Adopted", "the job was found without a record of it")
             await self._ledger.call(self._store.add, stray.record, stray.spec, [event])
-            await stray.backend.adopt(stray.record.handle_data)
+            await capabilities.adopt(stray.backend, stray.record.handle_data)
             self._add(stray.record).carry()
 
     def warm_up(self) -> None:
         """Load what the first job needs. Takes its time: call it in a thread."""
         import trainway.engine.preparation  # noqa: F401, PLC0415 - see `intake`
 
-        self.registry.get(HERE).warm_up()
+        capabilities.warm_up(self.registry.get(HERE))
 
     async def close(self) -> None:
         """Let go of all jobs; they run on."""
@@ -134,7 +136,7 @@ class Engine:
 
     def free(self, backend: Backend) -> Capacity:
         """What no job of ours holds."""
-        return unheld(backend.capacity(), self._holdings(backend))
+        return unheld(capabilities.capacity(backend), self._holdings(backend))
 
     async def submit(self, submission: Submission) -> tuple[Json, list[str]]:
         """Take in a job, once for each key; the job, and what its owner should know."""
@@ -319,7 +321,9 @@ class Engine:
             gangs = [live.gang for live in ours.values() if live.backend is backend]
             shared = groups if backend.name == HERE else []
             gangs += [group.gang for group in shared]
-            decision = decide(gangs, self._holdings(backend), backend.capacity(), shares.promised())
+            decision = decide(
+                gangs, self._holdings(backend), capabilities.capacity(backend), shares.promised()
+            )
             self._waiting.add(decision)
             together = {group.first.id: group for group in shared}
             for job_id, devices in decision.start.items():
@@ -350,7 +354,9 @@ class Engine:
         if gangs:
             backend, shares = self.registry.get(HERE), self.clusters.shares
             held, promised = self._holdings(backend), shares.promised()
-            await self.clusters.decided(decide(gangs, held, backend.capacity(), promised))
+            await self.clusters.decided(
+                decide(gangs, held, capabilities.capacity(backend), promised)
+            )
 
     def _holdings(self, backend: Backend) -> list[Holding]:
         held = (live.holding for live in self._live.values() if live.backend is backend)
@@ -372,7 +378,7 @@ class Engine:
 
     def _drop(self, live: LiveJob) -> None:
         if self._live.pop(live.id, None) is not None:
-            live.backend.release(int(live.record.handle_data["port"]))
+            capabilities.release(live.backend, int(live.record.handle_data["port"]))
 
     def _event(self, record: JobRecord, reason: str, message: str) -> Event:
         return Event(time_text(self._clock()), "Normal", reason, message, f"job/{record.name}")

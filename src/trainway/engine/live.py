@@ -13,6 +13,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
+from trainway.backends import capabilities
 from trainway.backends.base import AgentStartError, Backend, Devices, Update, Workload
 from trainway.backends.demand import Demand
 from trainway.engine.agent_starts import USUAL, FailedStarts, StartPolicy
@@ -239,7 +240,7 @@ class LiveJob(StoredJob):
         ledger, record = self._around.ledger, self.record
         spec = await ledger.call(ledger.store.spec, record.id)
         workload = workload_of(record, spec)
-        if self.backend.has_lost_network(record.handle_data):
+        if capabilities.has_lost_network(self.backend, record.handle_data):
             workload = await self._prepared_anew(workload, spec)
         await self.backend.submit(self.backend.plan(workload))
 
@@ -258,7 +259,7 @@ class LiveJob(StoredJob):
                 ledger.store.prepare_anew, self.id, workload.jobset, workload.objects, handle
             )
             self.record = self.record.with_columns({"handle": handle})
-        self.backend.release(former)
+        capabilities.release(self.backend, former)
         return workload
 
     async def _watch(self) -> None:
@@ -282,7 +283,9 @@ class LiveJob(StoredJob):
 
     async def _recover(self) -> bool:
         cancelled = self.record.wanted in ENDING
-        return await self.backend.recover(self.record.handle_data, cancelled=cancelled)
+        return await capabilities.recover(
+            self.backend, self.record.handle_data, cancelled=cancelled
+        )
 
     async def _note(self, update: Update) -> None:
         """Take in what the journal says."""
@@ -372,9 +375,9 @@ class LiveJob(StoredJob):
         if wanted in ENDING:
             await self.backend.cancel(handle)
         elif wanted == SUSPEND:
-            await self.backend.suspend(handle)
+            await capabilities.suspending(self.backend).suspend(handle)
         elif wanted == RESUME:
-            await self.backend.resume(handle)
+            await capabilities.suspending(self.backend).resume(handle)
 
     def _set_deadline(self) -> None:
         conditions = self._observation.jobset.get("conditions") or []

@@ -7,14 +7,16 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from trainway.api.timeout import timeout_errors, timeout_of
+from trainway.backends import capabilities, path_names
 from trainway.backends.base import Backend, Isolation, isolation_of
 from trainway.backends.demand import demand_of
-from trainway.backends.local import path_names
 from trainway.compiler.compile import Input, Options, Outcome, Problem, compile_objects
 from trainway.compiler.network import JobIdentity, Network
 from trainway.engine.job_size import check_jobset, check_source
 from trainway.engine.submission import JOB_TYPES, Prepared, Submission, suffixed, type_of
 from trainway.errors import InvalidError
+from trainway.families.family import Files
+from trainway.families.table import family_of
 from trainway.jobset.admission import with_webhook_defaults
 from trainway.jobset.labels import ISOLATION
 from trainway.jobset.model import KIND as JOBSET_KIND
@@ -52,7 +54,7 @@ def prepare(submission: Submission, backend: Backend) -> Prepared:
         return _prepared(submission, backend, objects, job, network)
     except BaseException:
         if network.made is not None:
-            backend.release(network.made.port)
+            capabilities.release(backend, network.made.port)
         raise
 
 
@@ -61,7 +63,7 @@ def _check_files(objects: Iterable[Json], backend: Backend) -> None:
     wrong = path_names.key_errors(obj for obj in objects if type_of(obj) in FILES)
     if wrong:
         raise InvalidError(wrong)
-    takes_files = getattr(backend, "takes_files", False)  # those of other packages lack it
+    takes_files = family_of(backend.name).files is Files.STREAMED
     for obj in objects:
         if type_of(obj) not in FILES:
             continue
@@ -123,7 +125,7 @@ def _place(objects: Iterable[Json], job: Json, backend: Backend) -> None:
     """Put everything into the namespace that the backend says, where it cares."""
     metadata = job.get("metadata")
     named = metadata.get("namespace") if isinstance(metadata, dict) else None
-    namespace = backend.namespace(named if isinstance(named, str) else "")
+    namespace = capabilities.namespace(backend, named if isinstance(named, str) else "")
     for obj in objects:
         if namespace and isinstance(obj.get("metadata"), dict) and type_of(obj) not in UNPLACED:
             obj["metadata"]["namespace"] = namespace
@@ -167,7 +169,7 @@ def _prepared(
     namespace = jobset["metadata"].get("namespace") or "default"
     name = jobset["metadata"]["name"]
     port = network(JobIdentity(name, namespace, name)).port
-    errors, warnings = backend.problems(jobset, job)
+    errors, warnings = capabilities.problems(backend, jobset, job)
     if errors:
         raise InvalidError([f"{job['kind']}/{name}: {line}" for line in errors])
     spec = job.get("spec") or {}
@@ -191,7 +193,7 @@ def _prepared(
 
 def _runtime(backend: Backend, name: str) -> Json | None:
     """The runtime that the backend has under that name, else the built-in one."""
-    return backend.runtime("ClusterTrainingRuntime", name) or builtin_runtime(name)
+    return capabilities.runtime(backend, "ClusterTrainingRuntime", name) or builtin_runtime(name)
 
 
 def _own_runtime(job: Json, objects: Iterable[Json], backend: Backend) -> list[Input]:
@@ -204,7 +206,7 @@ def _own_runtime(job: Json, objects: Iterable[Json], backend: Backend) -> list[I
     given = [obj for obj in objects if type_of(obj) == (_RUNTIMES, "TrainingRuntime")]
     if any((obj.get("metadata") or {}).get("name") == name for obj in given):
         return []
-    found = backend.runtime("TrainingRuntime", name)
+    found = capabilities.runtime(backend, "TrainingRuntime", name)
     return [] if found is None else [Input(found, _SOURCE)]
 
 

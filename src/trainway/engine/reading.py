@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from trainway.backends.base import LogLine, LogQuery
+from trainway.backends.capabilities import keeping_logs
 from trainway.backends.registry import Registry
 from trainway.engine.ledger import Ledger
 from trainway.engine.log_nodes import refuse_unknown
@@ -143,7 +144,8 @@ class Reading:
             )
         nodes = record.observed_data.get(NODES) or {}
         refuse_unknown(record.name, nodes.values(), query.role, query.rank)
-        self._registry.of(record.backend, record.handle_data).check_logs(query)
+        backend = self._registry.of(record.backend, record.handle_data)
+        keeping_logs(backend).check_logs(query)
 
     async def logs(self, ref: str, query: LogQuery) -> AsyncIterator[list[LogLine]]:
         """Lines of a job's logs; a follower waits for a job that has not begun."""
@@ -157,7 +159,7 @@ class Reading:
         ended = asyncio.Event()
         waiter = asyncio.create_task(self._wait_for_end(record, ended))
         try:
-            async for lines in backend.logs(record.handle_data, query, ended):
+            async for lines in keeping_logs(backend).logs(record.handle_data, query, ended):
                 yield lines
         finally:
             waiter.cancel()

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Collection
 from dataclasses import dataclass
 
+from trainway.backends import capabilities
 from trainway.backends.base import Backend, Workload
 from trainway.backends.registry import Registry
 from trainway.engine.record import JobRecord, JobSpec
@@ -24,7 +25,7 @@ async def strays(
 ) -> AsyncIterator[Stray]:
     """All of them, one by one."""
     for keeper in registry.keepers():
-        found = await asyncio.to_thread(registry.get(keeper).strays, known)
+        found = await asyncio.to_thread(capabilities.strays, registry.get(keeper), known)
         for workload in found:
             site = workload.handle.get("site")
             backend = registry.get(f"{keeper}/{site}" if site else keeper)

@@ -1,5 +1,6 @@
 """What the wishes of its owner make of a job, by the phase that it is in. Pure."""
 
+from trainway.backends import capabilities
 from trainway.engine.live import LiveJob
 from trainway.engine.phases import WAITING, Phase
 from trainway.engine.record import JobRecord
@@ -44,6 +45,7 @@ def suspending(live: LiveJob) -> Change | None:
         raise is_over(record, "suspended")
     if record.phase == Phase.STOPPING:
         raise ConflictError(f"{record.name} is being stopped and cannot be suspended")
+    capabilities.suspending(live.backend)
     event = live.event("Suspending", "a user asked for it")
     if record.phase in WAITING and not (live.backend.schedules and live.has_begun):
         columns = {"phase": Phase.PAUSED, "wanted": "", "reason": "", "message": ""}

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from trainway.api.task import accelerators, amounts, infra
-from trainway.api.task.accelerators import Accelerator
+from trainway.api import accelerators
+from trainway.api.accelerators import Accelerator
+from trainway.api.task import amounts, infra
 from trainway.api.task.amounts import Amount
 from trainway.api.task.autostop import SHAPE as AUTOSTOP
 from trainway.api.task.infra import Infra

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from trainway.api.task import accelerators, autostop, infra, recovery, resources
-from trainway.api.task.accelerators import Accelerator
+from trainway.api import accelerators
+from trainway.api.accelerators import Accelerator
+from trainway.api.task import autostop, infra, recovery, resources
 from trainway.api.task.autostop import Autostop
 from trainway.api.task.infra import Infra
 from trainway.api.task.recovery import Recovery

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from trainway.api.task.accelerators import parse as parse_accelerator
+from trainway.api.accelerators import parse as parse_accelerator
 from trainway.api.task.amounts import PORTS, port_ranges
 from trainway.json_types import Json
 from trainway.schema.field import FieldError, Path, invalid, required

@@ -8,12 +8,12 @@ from typing import Final
 
 from trainway.agent.transfer.ssh_command import login
 from trainway.backends.agent_socket import AgentError
-from trainway.backends.cluster.host_amounts import HostAmounts
 from trainway.backends.cluster.sites import ClusterSites
+from trainway.backends.host_amounts import HostAmounts
 from trainway.backends.slurm import holding
-from trainway.backends.slurm.sites import FAMILY as SLURM
 from trainway.backends.ssh.pool_agent import PoolAgent
 from trainway.errors import InvalidError, NotFoundError, TrainwayError, UnavailableError
+from trainway.families.table import family_of
 from trainway.json_types import Json
 
 _PATIENCE_S: Final = 10.0
@@ -53,7 +53,7 @@ class ClusterAgents:
 
     async def hosts(self, infra: str) -> list[HostAmounts] | None:
         """What the hosts have. None: Slurm judges itself, or a host takes long to say it."""
-        if _is_slurm(infra):
+        if _is_submitted(infra):
             return None
         agent = await self._configured(infra)
         try:
@@ -79,7 +79,7 @@ class ClusterAgents:
 
     async def login(self, infra: str, host: str) -> Json:
         """What leads a person to a host: words of ssh, or a step of Slurm to be completed."""
-        if _is_slurm(infra):
+        if _is_submitted(infra):
             hosts = (await self._agent(self._sites.pool(infra)).ask("status"))["hosts"]
         else:
             hosts = await asyncio.to_thread(self._sites.pool_hosts, infra)
@@ -92,7 +92,7 @@ class ClusterAgents:
 
     async def hold(self, infra: str, cluster: Json) -> Json:
         """Have a cluster kept."""
-        if _is_slurm(infra):
+        if _is_submitted(infra):
             cluster = {**cluster, "slurm": self._held(infra, cluster)}
         agent = await self._configured(infra)
         return await _asked(agent, "allocate", cluster=cluster)
@@ -153,8 +153,9 @@ async def _asked(agent: PoolAgent, operation: str, **more: object) -> Json:
         raise AgentError(said, hint=error.hint) from None
 
 
-def _is_slurm(infra: str) -> bool:
-    return infra.partition("/")[0] == SLURM
+def _is_submitted(infra: str) -> bool:
+    """Whether clusters there are allocations that a submit command is asked for."""
+    return bool(family_of(infra).options)
 
 
 def _count(host: Json) -> float:

@@ -5,7 +5,7 @@ import pytest
 
 from trainway.backends.cluster import agents
 from trainway.backends.cluster.agents import ClusterAgents
-from trainway.backends.cluster.host_amounts import HostAmounts
+from trainway.backends.host_amounts import HostAmounts
 from trainway.backends.ssh.pool_agent import PoolAgent
 from trainway.json_types import Json
 

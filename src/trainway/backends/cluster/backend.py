@@ -11,9 +11,9 @@ from dataclasses import replace
 from trainway.agent.pool.allocation import Allocation, never_fits, requested
 from trainway.agent.pool.placement import Placement, shortage
 from trainway.backends.base import BackendSettings, Request, Workload
-from trainway.backends.cluster.host_amounts import TASK_CPUS
 from trainway.backends.cluster.kept import Kept
 from trainway.backends.cluster.sites import HOST, ClusterSites
+from trainway.backends.host_amounts import TASK_CPUS
 from trainway.backends.local.network import LocalNetwork
 from trainway.backends.node_sharing import apart
 from trainway.backends.pod_demand import pod_demands
@@ -109,7 +109,7 @@ class ClusterBackend(PoolBackend):
     async def _ways(self) -> list[Json]:
         """On Slurm its agent knows them: they are steps of the job that the cluster is."""
         found = self._kept()
-        if not found.is_slurm:
+        if not found.is_submitted:
             return await super()._ways()
         hosts: list[Json] = (await self.agent(found.pool).ask("status"))["hosts"]
         return hosts

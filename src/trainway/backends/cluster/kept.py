@@ -12,6 +12,8 @@ from typing import Final
 
 from trainway.backends.local.jobdir import PRIVATE_DIR, write_private
 from trainway.errors import NotFoundError, TrainwayError, UsageError
+from trainway.families.builtin import HERE
+from trainway.families.table import family_of
 from trainway.json_types import Json
 from trainway.schema.validation import closest
 
@@ -35,12 +37,12 @@ class Kept:
     @property
     def is_local(self) -> bool:
         """Whether it is a share of this machine."""
-        return self.infra == "local"
+        return self.infra == HERE
 
     @property
-    def is_slurm(self) -> bool:
-        """Whether it holds an allocation of Slurm."""
-        return self.infra.startswith("slurm/")
+    def is_submitted(self) -> bool:
+        """Whether it holds an allocation that a submit command was asked for."""
+        return bool(family_of(self.infra).options)
 
 
 class KeptClusters:

@@ -91,7 +91,7 @@ class ClusterSites:
     def _outputs(self, found: Kept) -> str:
         if found.is_local:
             return COPY
-        if found.is_slurm:
+        if found.is_submitted:
             return self.slurm_cluster(found.infra).outputs
         return ConfiguredPools(self._home).find(found.infra.partition("/")[2]).outputs
 

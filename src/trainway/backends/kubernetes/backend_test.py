@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from trainway.backends.base import Absence, BackendSettings, Feature, LogQuery, Remote
+from trainway.backends.base import Absence, BackendSettings, Feature, LogQuery
+from trainway.backends.capabilities import Remote
 from trainway.backends.kubernetes.backend import KubernetesBackend
 from trainway.backends.kubernetes.form import JOBSET_API, VARIABLE, Offer
 from trainway.compiler.network import JobIdentity

@@ -10,8 +10,8 @@ from typing import Final
 
 from trainway.agent.base.plan import VERSION, Plan
 from trainway.agent.supervisor.unsupported import not_honoured
+from trainway.backends import path_names
 from trainway.backends.base import Isolation, isolation_of
-from trainway.backends.local import path_names
 from trainway.jobset.model import PodTemplate, replicated_jobs
 from trainway.json_types import Json
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from trainway.backends.agent_socket import AgentError
-from trainway.backends.base import BackendSettings, Feature, Probing, Remote, Update
+from trainway.backends.base import BackendSettings, Feature, Update
+from trainway.backends.capabilities import Probing, Remote
 from trainway.backends.slurm.backend import Relays, SlurmBackend
 from trainway.backends.slurm.sites import ConfiguredClusters
 from trainway.backends.slurm.testing import FakeRelay, jobset, role, workload

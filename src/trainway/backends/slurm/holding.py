@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from trainway.agent.transfer.ssh_command import shell_path
-from trainway.api.task import accelerators
+from trainway.api import accelerators
 from trainway.backends.masking import is_confidential
 from trainway.backends.slurm import options as passed
 from trainway.backends.slurm.clusters import ConfiguredCluster

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from trainway.api.task import accelerators
+from trainway.api import accelerators
 from trainway.backends.demand import pods_at_once, roles_together
 from trainway.compiler.devices import is_gpu
 from trainway.compiler.workload import LAUNCHER

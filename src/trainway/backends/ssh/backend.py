@@ -57,7 +57,6 @@ class PoolBackend(SiteBackend[PoolRequest]):
     """Hands each job to the agent of a pool."""
 
     request_type = PoolRequest
-    takes_files = True
     """ConfigMaps may have files that were sent ahead of the job."""
 
     def __init__(

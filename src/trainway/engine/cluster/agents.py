@@ -4,7 +4,7 @@ import json
 from collections.abc import AsyncIterator
 from typing import Final, Protocol
 
-from trainway.backends.cluster.host_amounts import HostAmounts
+from trainway.backends.host_amounts import HostAmounts
 from trainway.engine.cluster.record import ClusterRecord, State
 from trainway.json_types import Json
 

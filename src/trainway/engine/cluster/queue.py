@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from trainway.backends.cluster.host_amounts import TASK_CPUS
+from trainway.backends.host_amounts import TASK_CPUS
 from trainway.engine.cluster.record import ClusterRecord
 from trainway.engine.ledger import Ledger
 from trainway.engine.record import JobRecord

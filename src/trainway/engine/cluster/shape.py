@@ -12,8 +12,8 @@ from typing import Any, Final
 from trainway.api.task import autostop, resources
 from trainway.api.task.autostop import Autostop
 from trainway.api.task.infra import Infra
-from trainway.backends.cluster.host_amounts import HostAmounts
 from trainway.backends.demand import Demand
+from trainway.backends.host_amounts import HostAmounts
 from trainway.counting import counted
 from trainway.errors import InvalidError
 from trainway.jobset.quantity import ZERO, Quantity

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from trainway.backends.cluster.host_amounts import HostAmounts
+from trainway.backends.host_amounts import HostAmounts
 from trainway.engine.cluster.name import check_name, generated_name
 from trainway.engine.cluster.shape import Shape, never_fits, read
 from trainway.errors import InvalidError, UsageError

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from trainway.backends.base import AgentStartError
-from trainway.backends.cluster.host_amounts import HostAmounts
+from trainway.backends.host_amounts import HostAmounts
 from trainway.errors import NotFoundError, TrainwayError, UnavailableError, UsageError
 from trainway.json_types import Json
 

@@ -5,7 +5,9 @@ import asyncio
 from fastapi import FastAPI
 from fastapi.responses import Response
 
-from trainway.backends.base import Backend, Capacity, Probing, free_of
+from trainway.backends import capabilities
+from trainway.backends.base import Backend, Capacity, free_of
+from trainway.backends.capabilities import Probing
 from trainway.backends.pools import Limit, Pool
 from trainway.errors import ConflictError, NotFoundError, TrainwayError
 from trainway.json_types import Json
@@ -108,7 +110,7 @@ def _runtime(name: str) -> Json:
 async def _backend(service: Service, name: str, kubeconfig: list[str], *, deep: bool) -> Json:
     try:
         backend = service.engine.registry.get(name, kubeconfig)
-        await backend.survey()
+        await capabilities.survey(backend)
         if deep and isinstance(backend, Probing):
             await backend.probe()
         return await asyncio.to_thread(_found, service, backend)
@@ -118,11 +120,11 @@ async def _backend(service: Service, name: str, kubeconfig: list[str], *, deep: 
 
 
 def _found(service: Service, backend: Backend) -> Json:
-    capacity = backend.capacity()
+    capacity = capabilities.capacity(backend)
     free = free_of(capacity) if backend.schedules else service.engine.free(backend)
     checks = [
         {"name": check.name, "ok": check.ok, "detail": check.detail, "fix": check.fix}
-        for check in backend.check()
+        for check in capabilities.check(backend)
     ]
     is_well = all(check["ok"] for check in checks)
     if backend.schedules and not is_well and not capacity.pools:
@@ -130,7 +132,7 @@ def _found(service: Service, backend: Backend) -> Json:
     return {
         "name": backend.name,
         "checks": checks,
-        "capabilities": {str(key): why for key, why in backend.capabilities().items()},
+        "capabilities": {str(key): why for key, why in capabilities.features(backend).items()},
         "capacity": {
             "total": _capacity(capacity),
             "free": _capacity(free),

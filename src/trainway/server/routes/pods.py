@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import FastAPI, Query
 from fastapi.responses import Response
 
+from trainway.backends.capabilities import attaching
 from trainway.errors import ConflictError
 from trainway.server import models
 from trainway.server.json_answer import JsonAnswer
@@ -30,4 +31,4 @@ def add_pod_routes(app: FastAPI, service: Service) -> None:
         handle = record.handle_data
         if not handle:
             raise ConflictError(f"{record.name} has not started yet")
-        return JsonAnswer(await backend.attachment(handle, role, rank))
+        return JsonAnswer(await attaching(backend).attachment(handle, role, rank))

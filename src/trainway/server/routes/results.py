@@ -9,6 +9,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from trainway.backends import job_file
+from trainway.backends.capabilities import keeping_output
 from trainway.backends.job_threads import job_threads
 from trainway.backends.logs.results import LARGEST, RESULT
 from trainway.errors import NotFoundError, UnavailableError
@@ -39,7 +40,7 @@ def add_result_routes(app: FastAPI, service: Service) -> None:
         """Show what the function of a job returned on its first rank."""
         record = await engine.reading.record(ref)
         backend = engine.registry.of(record.backend, record.handle_data)
-        output = backend.output(record.handle_data)
+        output = keeping_output(backend).output(record.handle_data)
         try:
             async with asyncio.timeout(_PATIENCE_S):
                 text = await job_threads.run(_read, output)

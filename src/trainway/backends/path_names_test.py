@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from trainway.backends.local import path_names
+from trainway.backends import path_names
 from trainway.json_types import Json
 
 
