@@ -20,6 +20,7 @@ from trainway.jobset.labels import (
 )
 from trainway.jobset.status import conditions_of, find_condition, find_true
 from trainway.json_types import Json
+from trainway.kube.container_start import started_at
 
 _NOTED: Final = (COMPLETION_INDEX, DEFAULT_CONTAINER)
 """Annotations that matter."""
@@ -159,7 +160,7 @@ def _container(status: Json) -> Json:
         "state": next(iter(state), "waiting"),
         "restarts": int(status.get("restartCount") or 0),
     }
-    begin = (ended or running or before).get("startedAt")
+    begin = started_at(ended or running or before)
     container |= {"startedAt": begin} if begin else {}
     if ended is not None:
         container["exitCode"] = int(ended.get("exitCode") or 0)

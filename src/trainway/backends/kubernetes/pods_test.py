@@ -104,6 +104,35 @@ SIDE = {"name": "main", "restartCount": 1}
             },
         ),
         Case(
+            "could not be started",
+            {
+                "phase": "Failed",
+                "containerStatuses": [
+                    SIDE
+                    | {
+                        "state": {
+                            "terminated": {
+                                "exitCode": 128,
+                                "startedAt": "1970-01-01T00:00:00Z",
+                                "reason": "StartError",
+                            }
+                        }
+                    }
+                ],
+            },
+            {
+                "containers": [
+                    {
+                        "name": "main",
+                        "state": "terminated",
+                        "restarts": 1,
+                        "exitCode": 128,
+                        "reason": "StartError",
+                    }
+                ],
+            },
+        ),
+        Case(
             "evicted",
             {"phase": "Failed", "reason": "Evicted", "message": "the node was low on memory"},
             {"phase": "Failed", "reason": "Evicted", "message": "the node was low on memory"},

@@ -7,6 +7,7 @@ keep the times. Times are compared as texts, to the second, as Kubernetes writes
 from collections.abc import Sequence
 
 from trainway.json_types import Json
+from trainway.kube.container_start import started_at
 
 Span = list[str]
 """Begin and end; the end is empty while the pod runs."""
@@ -18,9 +19,10 @@ def span_of(status: Json) -> Span | None:
     for container in status.get("containerStatuses") or []:
         state = container.get("state") or {}
         told = state.get("running") or state.get("terminated") or {}
-        if not told.get("startedAt"):
+        begin = started_at(told)
+        if not begin:
             return None
-        begins.append(told["startedAt"])
+        begins.append(begin)
         if told.get("finishedAt"):
             ends.append(told["finishedAt"])
     if not begins or (ends and min(ends) < max(begins)):

@@ -20,6 +20,9 @@ def ran(begin: int, end: int) -> Json:
 
 WAITS: Json = {"state": {"waiting": {"reason": "ContainerCreating"}}}
 NEVER_STARTED: Json = {"state": {"terminated": {"startedAt": None, "finishedAt": None}}}
+COULD_NOT_START: Json = {
+    "state": {"terminated": {"startedAt": "1970-01-01T00:00:00Z", "finishedAt": at(1)}}
+}
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,7 @@ class Case:
         Case("waits", (WAITS,), None),
         Case("one waits", (runs(1), WAITS), None),
         Case("never started", (NEVER_STARTED,), None),
+        Case("could not be started", (COULD_NOT_START,), None),
         Case("runs", (runs(1), runs(3)), [at(3), ""]),
         Case("has ended", (ran(1, 5), ran(2, 4)), [at(2), at(4)]),
         Case("one has ended", (ran(1, 5), runs(2)), [at(2), at(5)]),
