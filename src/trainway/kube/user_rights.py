@@ -39,10 +39,12 @@ class Right(NamedTuple):
     group: str
     resource: str
 
-    def __str__(self) -> str:
+    @property
+    def what(self) -> str:
+        """The resource as kubectl names it: `jobsets.jobset.x-k8s.io`, `pods/log`."""
         group = f".{self.group}" if self.group else ""
         name, _, part = self.resource.partition("/")
-        return f"{self.verb} {name}{group}" + (f"/{part}" if part else "")
+        return f"{name}{group}" + (f"/{part}" if part else "")
 
     def review(self, namespace: str) -> Json:
         """The SelfSubjectAccessReview that asks for it."""
@@ -127,8 +129,11 @@ def needed(task: Task, groups: Collection[str]) -> list[Right]:
 
 
 def missing_words(missing: Iterable[Right], namespace: str) -> str:
-    """`you may not list pods and watch pods in namespace team`."""
-    *first, last = map(str, missing)
+    """`you may not list/watch pods and get pods/log in namespace team`."""
+    verbs: dict[str, list[str]] = {}
+    for right in missing:
+        verbs.setdefault(right.what, []).append(right.verb)
+    *first, last = (f"{'/'.join(named)} {what}" for what, named in verbs.items())
     rights = f"{', '.join(first)} and {last}" if first else last
     return f"you may not {rights} in namespace {namespace}"
 

@@ -49,6 +49,10 @@ def test_a_missing_right_is_told_with_verb_resource_and_namespace() -> None:
     assert missing_words(missing, "team") == (
         "you may not list pods, watch jobsets.jobset.x-k8s.io and get pods/log in namespace team"
     )
+    watched = [Right("list", "", "pods"), Right("watch", "", "pods"), LOGS]
+    assert missing_words(watched, "team") == (
+        "you may not list/watch pods and get pods/log in namespace team"
+    )
     assert missing_words([LOGS], "team") == "you may not get pods/log in namespace team"
     assert "--clusterrole=trainway-run" in grant_hint(Task.RUN, "team")
 

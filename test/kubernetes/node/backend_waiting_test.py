@@ -12,7 +12,7 @@ from cluster.access import Access
 from cluster.identities import CONTEXT
 from cluster.processes import wait_until
 from installation import Installation, installed
-from queueing import CPU, QUEUE, QUEUE_LABEL, Queues
+from queueing import CPU, PRIORITY_LABEL, QUEUE, QUEUE_LABEL, Queues
 from shell_jobsets import ShellJobSet
 
 from trainway.operator.user_roles import user_roles
@@ -137,7 +137,7 @@ def test_rights_that_are_missing_are_told_at_once(
     bind(node_cluster, namespace, "ada", f"{namespace}-blind")
     with installed(tmp_path / "home", {"KUBECONFIG": str(kubeconfig)}) as home:
         told = said(home, "run", str(job), "--on", place, code=1)
-        missing = f"you may not list pods and watch pods in namespace {namespace}"
+        missing = f"you may not list/watch pods in namespace {namespace}"
         assert missing in told
         assert "--clusterrole=trainway-run" in told
 
@@ -149,6 +149,9 @@ def test_rights_that_are_missing_are_told_at_once(
         assert wait_until(lambda: "LogsForbidden" in home.run("jobs", "events", id_), PATIENCE_S), (
             home.run("jobs", "events", id_)
         )
+        told = said(home, "jobs", "logs", id_)
+        assert "warning: its logs cannot be read: " in told
+        assert 'cannot get resource "pods/log"' in told
 
         told = said(home, "jobs", "port-forward", id_, "8080", code=1)
         assert f"you may not create pods/portforward in namespace {namespace}" in told
@@ -192,7 +195,7 @@ def test_a_job_that_no_queue_will_take_is_inadmissible_and_one_that_is_taken_bac
     home: Installation, queues: Queues, tmp_path: Path
 ) -> None:
     queues.add_flavor("only")
-    queues.open({"only": 1})
+    queues.open({"only": 1}, preemption={"withinClusterQueue": "LowerPriority"})
     lost = ShellJobSet("lost", "true", labels={QUEUE_LABEL: "no-such"})
     large = {"cpu": f"{100 * CPU}m"}
     huge = ShellJobSet("huge", "true", requests=large, labels={QUEUE_LABEL: QUEUE})
@@ -226,6 +229,16 @@ def test_a_job_that_no_queue_will_take_is_inadmissible_and_one_that_is_taken_bac
     queues.cluster.kubectl("patch", *queue, "--type=merge", "-p", resume)
     assert wait_until(lambda: runs(home, id_), PATIENCE_S), home.job(id_)["status"]
     assert home.look(id_)["status"]["startTime"]
+
+    queues.add_priority("high", 100)
+    labels = {QUEUE_LABEL: QUEUE, PRIORITY_LABEL: f"{queues.namespace}-high"}
+    urgent = ShellJobSet("urgent", "sleep 600", requests=requests, labels=labels)
+    other = urgent.submit(home, queues.namespace, tmp_path)
+    assert wait_until(lambda: runs(home, other), PATIENCE_S), home.job(other)["status"]
+    assert wait_until(is_taken_back, PATIENCE_S), home.job(id_)["status"]
+    assert f"waits in queue {QUEUE}: " in home.look(id_)["status"]["message"]
+    home.run("jobs", "delete", other)
+    assert wait_until(lambda: runs(home, id_), PATIENCE_S), home.job(id_)["status"]
     home.run("jobs", "delete", id_)
 
 

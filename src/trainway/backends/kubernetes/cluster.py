@@ -152,7 +152,10 @@ class KubernetesCluster:
         if not missing:
             return Check(f"may {task}", ok=True, detail=f"in namespace {namespace}")
         detail, fix = missing_words(missing, namespace), grant_hint(task, namespace)
-        return Check(f"may {task}", ok=task is Task.EXEC, detail=detail, fix=fix)
+        if task is Task.EXEC:
+            detail = f"only `jobs exec` and `jobs port-forward` need this: {detail}"
+            return Check(f"may {task}", ok=True, detail=detail, fix=fix)
+        return Check(f"may {task}", ok=False, detail=detail, fix=fix)
 
     async def _refuse_blind(self, handle: Handle) -> None:
         """Refuse a job that we could start but not follow."""

@@ -13,7 +13,7 @@ from trainway.cli.completions import complete_clusters_and_refs
 from trainway.cli.log_text import LogText, batches
 from trainway.cli.name_lookup import find_job
 from trainway.cli.output import echo
-from trainway.cli.waiting import tell_why_it_waits
+from trainway.cli.waiting import tell_why_it_waits, told_if_refused
 from trainway.sdk.rest import LogQuery
 
 _BATCH: Final = 500
@@ -69,7 +69,8 @@ def command(
     if follow:
         tell_why_it_waits(rest, id_)
     text = LogText(colourful=is_colourful(sys.stdout))
-    for batch in batches(rest.logs(id_, query), 1 if follow else _BATCH):
+    found = batches(rest.logs(id_, query), 1 if follow else _BATCH)
+    for batch in told_if_refused(rest, id_, found):
         echo(text.lines(batch))
     echo(text.rest())
     return exit_code(rest.get(id_))

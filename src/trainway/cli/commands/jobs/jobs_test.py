@@ -221,3 +221,11 @@ def test_names_are_completed_while_a_server_runs(
     assert complete("jobs", "show", "tr") == ["train"]
     fake.close()
     assert complete("jobs", "show", "tr") == []
+
+
+def test_a_log_that_may_not_be_read_says_so(fake: FakeServer) -> None:
+    id_ = fake.add_job("silent", "Running")["metadata"]["id"]
+    assert invoke("logs", "silent").stderr == ""
+    why = "its logs cannot be read: you may not get pods/log in namespace team"
+    fake.events[id_].append({"seq": 9, "reason": "LogsForbidden", "message": why})
+    assert invoke("logs", "silent").stderr == f"warning: {why}\n"

@@ -13,7 +13,7 @@ from trainway.cli.job_text import EVENT_HEADER, event_row, event_table, utc_now
 from trainway.cli.log_text import LogText, batches
 from trainway.cli.output import echo, echo_line, to_json, to_json_list, to_yaml
 from trainway.cli.times import parse_since
-from trainway.cli.waiting import tell_why_it_waits
+from trainway.cli.waiting import tell_why_it_waits, told_if_refused
 from trainway.json_types import Json
 from trainway.sdk.rest import LogQuery
 
@@ -46,7 +46,8 @@ def logs(  # noqa: PLR0913, PLR0917 - one for each option, passed by name
     rest = connect()
     if follow:
         tell_why_it_waits(rest, ref)
-    for batch in batches(rest.logs(ref, query), 1 if follow else _BATCH):
+    found = batches(rest.logs(ref, query), 1 if follow else _BATCH)
+    for batch in told_if_refused(rest, ref, found):
         echo(text.lines(batch))
     echo(text.rest())
 
