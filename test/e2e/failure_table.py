@@ -45,7 +45,7 @@ class Failure:
 
 FAILURES: Final = [
     Failure("exit", "exits with 7", "exit 7", "ValueError: the rate is negative"),
-    Failure("signal", "is killed, by nobody of Trainway", "kill -KILL \\$\\$", "epoch 3"),
+    Failure("signal", "is killed by something other than Trainway", "kill -KILL \\$\\$", "epoch 3"),
     Failure(
         "memory",
         "uses more memory than `--memory`",
@@ -55,7 +55,7 @@ FAILURES: Final = [
     ),
     Failure(
         "restarts",
-        "fails again in each restart",
+        "fails again after every restart",
         "exit 3",
         "no data in attempt 1",
         restarts=1,

@@ -96,5 +96,5 @@ def _output(job: Json) -> dict[str, str]:
     folder = Path(job["status"].get("outputDir") or "/nowhere")
     kept = [(folder / f"rank-{rank}").exists() for rank in range(NODES)]
     assert kept in ([True] * NODES, [False] * NODES), kept
-    says = "stays; `jobs show` says where" if all(kept) else "goes with the pod"
+    says = "is kept; `jobs show` says where" if all(kept) else "is deleted with the pod"
     return {"What is in `TRAINWAY_OUTPUT_DIR`": says}
