@@ -10,7 +10,7 @@ from trainway.cli.completions import (
     complete_clusters,
     complete_folders,
 )
-from trainway.cli.variables import env_option, given, task_options
+from trainway.cli.variables import env_option, given_variables, task_options
 from trainway.sdk.cluster_tasks import TaskWishes
 
 Command = Callable[..., Any]
@@ -103,6 +103,7 @@ def idle_option(command: Command) -> Command:
 
 def task_wishes(options: dict[str, Any]) -> TaskWishes:
     """What the options of `task_group` say."""
+    told = given_variables(options)
     return TaskWishes(
         name=options["name"],
         nodes=options["nodes"],
@@ -110,6 +111,6 @@ def task_wishes(options: dict[str, Any]) -> TaskWishes:
         memory=options["memory"],
         gpus=options["gpus"],
         workdir=options["workdir"],
-        env=given("--env", options["variables"], options["env_files"]),
-        secrets=given("--secret", options["secrets"], options["secret_files"]),
+        env=told.env,
+        secrets=told.secrets,
     )

@@ -4,12 +4,15 @@ Options that Trainway knows are its own wherever they stand before `--`. All oth
 script or command, in their order. A word that could be either is refused.
 """
 
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
 
 import click
 
+from trainway.cli.completions import complete_files
 from trainway.errors import UsageError
+
+Command = Callable[..., Any]
 
 _ALIKE: Final = 0.75
 """From 0 to 1, how much a word has to be like an option to be taken for a slip of it."""
@@ -31,6 +34,13 @@ class RunCommand(click.Command):
                     ctx,
                 )
         return super().parse_args(ctx, args[:split])
+
+
+def words_argument(name: str, metavar: str) -> Callable[[Command], Command]:
+    """What to run and its words, which click leaves as they are."""
+    return click.argument(
+        name, metavar=metavar, nargs=-1, type=click.UNPROCESSED, shell_complete=complete_files
+    )
 
 
 def refuse_options(words: Iterable[str], ctx: click.Context) -> None:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -69,14 +69,26 @@ def given(option: str, texts: Iterable[str], files: Iterable[str] = ()) -> dict[
     return found
 
 
+class Given(NamedTuple):
+    """The variables and the secrets of a command."""
+
+    env: dict[str, str]
+    secrets: dict[str, str]
+
+
+def given_variables(options: dict[str, Any]) -> Given:
+    """What `env_option` and `task_options` say."""
+    return Given(
+        given("--env", options["variables"], options["env_files"]),
+        given("--secret", options["secrets"], options["secret_files"]),
+    )
+
+
 def variables_of(options: dict[str, Any]) -> "Wishes":
     """What the options say over a file."""
     from trainway.sdk.manifests import Wishes  # noqa: PLC0415 - not for other commands
 
-    return Wishes(
-        env=given("--env", options["variables"], options["env_files"]),
-        secrets=given("--secret", options["secrets"], options["secret_files"]),
-    )
+    return Wishes(**given_variables(options)._asdict())
 
 
 def _of_file(name: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ import click
 
 from trainway.cli.completions import complete_infras, complete_runtimes
 from trainway.cli.times import parse_duration
-from trainway.cli.variables import env_option, given, task_options
+from trainway.cli.variables import env_option, given_variables, task_options
 from trainway.errors import UsageError
 from trainway.sdk.manifests import Resources, Wishes
 from trainway.sdk.run_options import whole_seconds
@@ -90,6 +90,7 @@ def infra_option(help_text: str) -> Callable[[Command], Command]:
 
 def wishes_of(options: dict[str, Any]) -> Wishes:
     """What the options say."""
+    told = given_variables(options)
     return Wishes(
         name=options["name"],
         nodes=options["nodes"],
@@ -97,13 +98,13 @@ def wishes_of(options: dict[str, Any]) -> Wishes:
         resources=Resources(
             options["cpus"], options["memory"], options["gpus"], options["memory_limit"]
         ),
-        env=given("--env", options["variables"], options["env_files"]),
+        env=told.env,
         runtime=options["runtime"],
         image=options["image"],
         restarts=options["restarts"],
         on=options["backend"],
         containers=options["containers"],
-        secrets=given("--secret", options["secrets"], options["secret_files"]),
+        secrets=told.secrets,
         timeout=options["timeout"],
     )
 

@@ -285,7 +285,6 @@ async def scene(database: Engine, operation: Operation, faults: Faults) -> list[
     agents, first = FakeAgents(), faults.first
     faults.heal()
     store = faulty_store(database, faults)
-    store.close = lambda: None  # type: ignore[method-assign] # it is used again
     world = ClusterWorld(agents, store)
     await world.engine.start()
     try:

@@ -68,17 +68,26 @@ class Faults:
         raise self.error()
 
 
+class _LentStore(Store):
+    """A store of a database that is used again."""
+
+    def close(self) -> None:
+        """Leave the database as it is."""
+
+
 def faulty_store(engine: Engine, faults: Faults) -> Store:
-    """A store with these faults in every one of its methods."""
-    store = Store(engine)
-    for part in (store, store.clusters):
-        for name in _methods(part):
+    """A store with these faults in every one of its methods, which leaves the database open."""
+    store = _LentStore(engine)
+    parts: tuple[tuple[type, Store | ClusterStore], ...]
+    parts = (Store, store), (ClusterStore, store.clusters)
+    for kind, part in parts:
+        for name in _methods(kind):
             setattr(part, name, _failing(faults, name, getattr(part, name)))
     return store
 
 
-def _methods(part: Store | ClusterStore) -> Iterator[str]:
-    for name, value in vars(type(part)).items():
+def _methods(kind: type) -> Iterator[str]:
+    for name, value in vars(kind).items():
         if not name.startswith("_") and callable(value) and name != "close":
             yield name
 

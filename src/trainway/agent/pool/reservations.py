@@ -13,11 +13,26 @@ from trainway.agent.pool.placement import WHOLE, Amount
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
-    from typing import Any
+    from typing import Any, Protocol
 
-    from trainway.agent.pool.hosts import Host
+    from trainway.agent.pool.ledger import Capacity
     from trainway.agent.pool.placement import Placement
     from trainway.json_types import Json
+
+    class AskedHost(Protocol):
+        """As much of a host as is needed to ask it for a place."""
+
+        facts: Json
+
+        @property
+        def is_usable(self) -> bool:
+            """Whether it answers."""
+
+        def capacity(self) -> Capacity | None:
+            """What it has; None: it is not known."""
+
+        def send(self, frame: Json) -> bool:
+            """Send a frame; whether it went out."""
 
 
 HELD = "held"
@@ -63,7 +78,7 @@ class Reservations:
 
     def __init__(
         self,
-        find: Callable[[str], Host | None],
+        find: Callable[[str], AskedHost | None],
         on_granted: Callable[[Any, Placement], object],
         on_refused: Callable[[Any, bool, str], object],
     ) -> None:

@@ -46,7 +46,7 @@ class World:
         self.granted: list[Placement] = []
         self.refused: list[tuple[bool, str]] = []
         self.found = Reservations(
-            self.hosts.get,  # type: ignore[arg-type] # as much of a host as is needed
+            self.hosts.get,
             lambda _entry, placement: self.granted.append(placement),
             lambda _entry, had_it, why: self.refused.append((had_it, why)),
         )
@@ -143,7 +143,7 @@ def test_hosts_that_do_not_arbitrate_are_not_asked() -> None:
     world = World()
     world.hosts = {name: FakeHost(arbitrates=False) for name in "abc"}
     world.found = Reservations(
-        world.hosts.get,  # type: ignore[arg-type] # as much of a host as is needed
+        world.hosts.get,
         lambda _entry, placement: world.granted.append(placement),
         lambda _entry, had_it, why: world.refused.append((had_it, why)),
     )

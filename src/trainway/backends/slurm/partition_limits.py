@@ -52,4 +52,4 @@ def _memory(cpus: int, word: str, size: int) -> str:
     if word != _PER_CPU:
         return f"{size} MiB on each node"
     count = cpus or 1
-    return f"{size * count} MiB with its {count} CPU{'' if count == 1 else 's'}"
+    return f"{size * count} MiB with its {counted(count, 'CPU')}"

@@ -8,10 +8,9 @@ from typing import Any, Final
 import click
 
 from trainway.cli.compilation import compile_inputs
-from trainway.cli.completions import complete_files
 from trainway.cli.output import echo, echo_line, to_json_list, to_yaml
 from trainway.cli.reading import chosen, filename_option, read_inputs
-from trainway.cli.run_words import RunCommand, refuse_options
+from trainway.cli.run_words import RunCommand, refuse_options, words_argument
 from trainway.cli.slurm_option import slurm_option
 from trainway.cli.wishes import infra_option, wishes_group, wishes_of
 from trainway.compiler.inputs import Input
@@ -39,13 +38,7 @@ are generated each time, and values of secrets are hidden. The options of run de
 
 
 @click.command("explain", cls=RunCommand, help=_HELP)
-@click.argument(
-    "files",
-    metavar="[FILE|SCRIPT] [ARGS]...",
-    nargs=-1,
-    type=click.UNPROCESSED,
-    shell_complete=complete_files,
-)
+@words_argument("files", "[FILE|SCRIPT] [ARGS]...")
 @filename_option
 @click.option(
     "-o",

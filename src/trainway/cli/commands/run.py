@@ -6,12 +6,11 @@ from typing import Any, Final
 
 import click
 
-from trainway.cli.completions import complete_files
 from trainway.cli.connection import connect
 from trainway.cli.leaving import Leaving
 from trainway.cli.output import echo, echo_line, to_yaml
 from trainway.cli.refusal import RefusedError
-from trainway.cli.run_words import RunCommand, refuse_options
+from trainway.cli.run_words import RunCommand, refuse_options, words_argument
 from trainway.cli.slurm_option import slurm_option
 from trainway.cli.wishes import infra_option, wishes_group, wishes_of
 from trainway.errors import InvalidError, JobFailedError, UsageError
@@ -54,13 +53,7 @@ Exit status: 0 the job succeeded, 4 it failed, 1 an error, 2 wrong usage, 3 some
 
 
 @click.command("run", cls=RunCommand, help=_HELP)
-@click.argument(
-    "targets",
-    metavar="[FILE|SCRIPT|COMMAND] [ARGS]...",
-    nargs=-1,
-    type=click.UNPROCESSED,
-    shell_complete=complete_files,
-)
+@words_argument("targets", "[FILE|SCRIPT|COMMAND] [ARGS]...")
 @wishes_group
 @click.option(
     "--pack", is_flag=True, help="Let several nodes of the job share one SSH host or Slurm node."

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 from trainway.engine.cluster.shape import Shape
 from trainway.engine.queue import GPUS, QueuedGang
@@ -112,7 +112,8 @@ class ClusterRecord:
 
     def changed(self, columns: Mapping[str, object]) -> "ClusterRecord":
         """With other values."""
-        return replace(self, **{name: storable(value) for name, value in columns.items()})  # type: ignore[arg-type] # the values are those of the columns
+        values: dict[str, Any] = {name: storable(value) for name, value in columns.items()}
+        return replace(self, **values)
 
 
 def cluster_view(record: ClusterRecord, directory: str, jobs: int) -> Json:
