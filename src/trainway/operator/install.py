@@ -27,8 +27,9 @@ from trainway.kube.resources import (
     resource_of,
 )
 from trainway.operator import manifests
+from trainway.operator.installed_objects import MANAGED_BY, SELECTOR
 from trainway.operator.manifest_text import manifest_text
-from trainway.operator.manifests import FIELD_OWNER, MANAGED_BY, Installation
+from trainway.operator.manifests import FIELD_OWNER, Installation
 from trainway.operator.rollout import has_no_image, is_up, troubles
 from trainway.operator.user_roles import user_roles
 
@@ -65,7 +66,7 @@ async def install_user_roles(client: Client, tell: Tell) -> None:
 async def wait_until_up(client: Client, installation: Installation) -> None:
     """Return when the operator's pods are ready; say what keeps them if they do not get there."""
     where = installation.namespace
-    selector = ",".join(f"{name}={value}" for name, value in manifests.SELECTOR.items())
+    selector = ",".join(f"{name}={value}" for name, value in SELECTOR.items())
     deadline = time.monotonic() + _ROLLOUT_SECONDS
     while not is_up(await client.get(DEPLOYMENTS, manifests.NAME, where)):
         found = troubles((await client.list(PODS, where, label_selector=selector)).items)

@@ -5,7 +5,7 @@ ones: what is reviewed is what runs. Names are upstream's, so that an installati
 of upstream's.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,6 +21,15 @@ from trainway.kube.public_config import PUBLIC_CONFIG_MAP, annotations_entry
 from trainway.kube.resources import LEASES, NETWORK_POLICIES, POD_DISRUPTION_BUDGETS
 from trainway.operator import permissions
 from trainway.operator.config import CertConfig
+from trainway.operator.installed_objects import (
+    MANAGED_BY,
+    RBAC,
+    SELECTOR,
+    binding,
+    config_map,
+    metadata,
+    role,
+)
 from trainway.operator.webhook_configurations import service_client, webhook_configurations
 from trainway.runtimes import builtin_runtimes
 
@@ -33,14 +42,8 @@ LEASE: Final = "trainer.kubeflow.org"
 TRAINER_VERSION: Final = "v2.3.0"
 """The version of Kubeflow Trainer whose API is served; its SDK asks for it."""
 FIELD_OWNER: Final = "trainway-install"
-MANAGED_BY: Final = ("app.kubernetes.io/managed-by", "trainway")
 
-SELECTOR: Final[Mapping[str, str]] = {
-    "app.kubernetes.io/name": "trainer",
-    "app.kubernetes.io/component": "manager",
-    "app.kubernetes.io/part-of": "kubeflow",
-}
-_RBAC: Final = "rbac.authorization.k8s.io"
+
 _PORTS: Final = {"health": 8081, "metrics": 8443, "webhook": 9443, "status-server": 10443}
 _CONFIG_FOLDER: Final = "/etc/trainway"
 _USER: Final = 65532
@@ -66,30 +69,30 @@ def crds() -> list[Json]:
 
 def namespace(installation: Installation) -> Json:
     """The operator's own namespace."""
-    metadata = {"name": installation.namespace, "labels": dict([MANAGED_BY])}
-    return {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
+    named = {"name": installation.namespace, "labels": dict([MANAGED_BY])}
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": named}
 
 
 def access(installation: Installation) -> list[Json]:
     """Who the operator is and what it, and its users, may do."""
     where = installation.namespace
     subject = {"kind": "ServiceAccount", "name": NAME, "namespace": where}
-    everyone = {"kind": "Group", "name": "system:authenticated", "apiGroup": _RBAC}
+    everyone = {"kind": "Group", "name": "system:authenticated", "apiGroup": RBAC}
     readers = "kubeflow-trainer-view-cluster-runtimes"
     roles = "rbac.authorization.k8s.io/aggregate-to"
     return [
         {
             "apiVersion": "v1",
             "kind": "ServiceAccount",
-            "metadata": _metadata(NAME, where),
+            "metadata": metadata(NAME, where),
             "automountServiceAccountToken": False,
         },
         role(NAME, "", permissions.cluster_rules()),
-        _binding(NAME, "", subject),
+        binding(NAME, "", subject),
         role(JOBS_ROLE, "", permissions.job_rules()),
-        _binding(JOBS_ROLE, "", subject),
+        binding(JOBS_ROLE, "", subject),
         role(NAME, where, permissions.own_namespace_rules(SECRET, LEASE)),
-        _binding(NAME, where, subject),
+        binding(NAME, where, subject),
         role(
             "kubeflow-trainer-view",
             "",
@@ -103,9 +106,9 @@ def access(installation: Installation) -> list[Json]:
             {f"{roles}-{role}": "true" for role in ("edit", "admin")},
         ),
         role(readers, "", permissions.cluster_runtime_reader_rules()),
-        _binding(readers, "", everyone),
+        binding(readers, "", everyone),
         role(PUBLIC_CONFIG_MAP, where, permissions.public_config_map_rules(PUBLIC_CONFIG_MAP)),
-        _binding(PUBLIC_CONFIG_MAP, where, everyone),
+        binding(PUBLIC_CONFIG_MAP, where, everyone),
     ]
 
 
@@ -118,18 +121,18 @@ def settings(installation: Installation) -> list[Json]:
         **annotations_entry([MAX_RESTARTS]),
     }
     return [
-        _config_map(CONFIG_MAP, where, {CONFIG_FILE: _configuration_text()}),
-        _config_map(PUBLIC_CONFIG_MAP, where, public),
+        config_map(CONFIG_MAP, where, {CONFIG_FILE: _configuration_text()}),
+        config_map(PUBLIC_CONFIG_MAP, where, public),
         {
             "apiVersion": "v1",
             "kind": "Secret",
-            "metadata": _metadata(SECRET, where),
+            "metadata": metadata(SECRET, where),
             "type": "Opaque",
         },
         {
             "apiVersion": LEASES.api_version,
             "kind": LEASES.kind,
-            "metadata": _metadata(LEASE, where),
+            "metadata": metadata(LEASE, where),
         },
     ]
 
@@ -184,43 +187,6 @@ def _configuration_text() -> str:
     return yaml.safe_dump(configuration(), sort_keys=False)
 
 
-def _metadata(name: str, where: str, labels: Mapping[str, str] | None = None) -> Json:
-    metadata: Json = {"name": name}
-    if where:
-        metadata["namespace"] = where
-    metadata["labels"] = {**SELECTOR, **dict([MANAGED_BY]), **(labels or {})}
-    return metadata
-
-
-def role(
-    name: str, where: str, rules: Sequence[Json], labels: Mapping[str, str] | None = None
-) -> Json:
-    """A Role, or without a namespace a ClusterRole."""
-    return {
-        "apiVersion": f"{_RBAC}/v1",
-        "kind": "Role" if where else "ClusterRole",
-        "metadata": _metadata(name, where, labels),
-        "rules": list(rules),
-    }
-
-
-def _binding(name: str, where: str, subject: Json) -> Json:
-    """The role of that name for someone."""
-    kind = "Role" if where else "ClusterRole"
-    return {
-        "apiVersion": f"{_RBAC}/v1",
-        "kind": f"{kind}Binding",
-        "metadata": _metadata(name, where),
-        "roleRef": {"apiGroup": _RBAC, "kind": kind, "name": name},
-        "subjects": [subject],
-    }
-
-
-def _config_map(name: str, where: str, data: Mapping[str, str]) -> Json:
-    metadata = _metadata(name, where)
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": dict(data)}
-
-
 def _service(installation: Installation) -> Json:
     ports = (
         ("monitoring-port", _PORTS["metrics"], "metrics"),
@@ -230,7 +196,7 @@ def _service(installation: Installation) -> Json:
     return {
         "apiVersion": "v1",
         "kind": "Service",
-        "metadata": _metadata(NAME, installation.namespace),
+        "metadata": metadata(NAME, installation.namespace),
         "spec": {
             "ports": [
                 {"name": name, "port": port, "protocol": "TCP", "targetPort": target}
@@ -262,7 +228,7 @@ def _deployment(installation: Installation) -> Json:
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
-        "metadata": _metadata(NAME, installation.namespace),
+        "metadata": metadata(NAME, installation.namespace),
         "spec": {
             "replicas": installation.replicas,
             "selector": {"matchLabels": dict(SELECTOR)},
@@ -335,7 +301,7 @@ def disruption_budget(installation: Installation) -> Json:
     return {
         "apiVersion": POD_DISRUPTION_BUDGETS.api_version,
         "kind": POD_DISRUPTION_BUDGETS.kind,
-        "metadata": _metadata(NAME, installation.namespace),
+        "metadata": metadata(NAME, installation.namespace),
         "spec": {
             "minAvailable": 1,
             "unhealthyPodEvictionPolicy": "AlwaysAllow",
@@ -350,7 +316,7 @@ def _network_policy(installation: Installation) -> Json:
     return {
         "apiVersion": NETWORK_POLICIES.api_version,
         "kind": NETWORK_POLICIES.kind,
-        "metadata": _metadata(NAME, installation.namespace),
+        "metadata": metadata(NAME, installation.namespace),
         "spec": {
             "podSelector": {"matchLabels": dict(SELECTOR)},
             "policyTypes": ["Ingress"],
@@ -366,7 +332,7 @@ def service_monitor(installation: Installation) -> Json:
     return {
         "apiVersion": "monitoring.coreos.com/v1",
         "kind": "ServiceMonitor",
-        "metadata": _metadata(NAME, installation.namespace),
+        "metadata": metadata(NAME, installation.namespace),
         "spec": {
             "selector": {"matchLabels": dict(SELECTOR)},
             "endpoints": [

@@ -6,7 +6,7 @@ They are for `trainway` as a client, which reads pods, events and logs besides t
 
 from trainway.json_types import Json
 from trainway.kube.user_rights import Task, role_rules
-from trainway.operator.manifests import role
+from trainway.operator.installed_objects import role
 
 
 def user_roles() -> list[Json]:
