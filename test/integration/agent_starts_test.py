@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from trainway.backends.agent_socket import Starter
+from trainway.backends.agents.agent_socket import Starter
 from trainway.backends.base import BackendSettings
 from trainway.backends.local.agents import Agents
 from trainway.backends.local.backend import LocalBackend

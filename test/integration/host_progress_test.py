@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from trainway.agent.host.testing import HostJob, host_agent
 from trainway.agent.local.testing import jobset, role
-from trainway.backends.local.certificate import new_status_keys
+from trainway.backends.agents.certificate import new_status_keys
 
 REPORT = """
 import json, os, ssl, urllib.request as request

@@ -20,7 +20,7 @@ from trainway.agent.base.event_loop import EventLoop
 from trainway.agent.base.progress_report import trainer_status
 from trainway.agent.kubelet.status_endpoint import BODY_LIMIT, StatusEndpoint
 from trainway.agent.kubelet.status_port import reserved
-from trainway.backends.local.certificate import new_status_keys
+from trainway.backends.agents.certificate import new_status_keys
 from trainway.json_types import Json
 
 PATH = "/apis/trainer.kubeflow.org/v1alpha1/namespaces/default/trainjobs/demo/status"

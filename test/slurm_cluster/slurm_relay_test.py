@@ -16,7 +16,7 @@ from slurm_configuration import Accounting
 from slurm_fixtures import started
 
 from slurm_cluster import SlurmCluster, without_slurm
-from trainway.backends.agent_socket import AgentError
+from trainway.backends.agents.agent_socket import AgentError
 from trainway.backends.slurm.testing_slurm import PATIENCE_S, RelayServer, is_type
 from trainway.errors import UnavailableError
 

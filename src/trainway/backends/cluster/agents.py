@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from trainway.agent.transfer.ssh_command import login
-from trainway.backends.agent_socket import AgentError
+from trainway.backends.agents.agent_socket import AgentError
 from trainway.backends.cluster.sites import ClusterSites
 from trainway.backends.host_amounts import HostAmounts
 from trainway.backends.slurm import holding

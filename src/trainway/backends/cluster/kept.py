@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from trainway.backends.local.jobdir import PRIVATE_DIR, write_private
+from trainway.backends.agents.jobdir import PRIVATE_DIR, write_private
 from trainway.errors import NotFoundError, TrainwayError, UsageError
 from trainway.families.builtin import HERE
 from trainway.families.table import family_of

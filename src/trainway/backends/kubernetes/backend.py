@@ -10,6 +10,8 @@ from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from trainway.backends import configuration
+from trainway.backends.agents.jobdir import JobDir
+from trainway.backends.agents.spool import SpoolBackend
 from trainway.backends.base import (
     Absence,
     BackendSettings,
@@ -29,8 +31,6 @@ from trainway.backends.kubernetes.form import VARIABLE, Form, Offer, choose
 from trainway.backends.kubernetes.infra import Infra
 from trainway.backends.kubernetes.planning import KubernetesRequest
 from trainway.backends.kubernetes.record_book import RecordBook
-from trainway.backends.local.jobdir import JobDir
-from trainway.backends.spool import SpoolBackend
 from trainway.compiler.network import JobIdentity, KubernetesNetwork
 from trainway.errors import TrainwayError, UnavailableError
 from trainway.json_types import Json

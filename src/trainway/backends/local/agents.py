@@ -4,17 +4,16 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Sequence
 
-from trainway.backends import agent_socket
-from trainway.backends.agent_socket import (
+from trainway.backends.agents import agent_socket, journal
+from trainway.backends.agents.agent_socket import (
     PATIENCE_S,
     STEP_S,
     AgentError,
     AgentLostError,
     Starter,
 )
+from trainway.backends.agents.jobdir import JobDir
 from trainway.backends.base import Update
-from trainway.backends.local import journal
-from trainway.backends.local.jobdir import JobDir
 from trainway.json_types import Json
 
 __all__ = ["AgentError", "AgentLostError", "Agents"]

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from trainway.backends.agent_socket import Starter
+from trainway.backends.agents.agent_socket import Starter
+from trainway.backends.agents.jobdir import JobDir
 from trainway.backends.base import AgentStartError
 from trainway.backends.local.agents import AgentError, AgentLostError, Agents
-from trainway.backends.local.jobdir import JobDir
 
 Speaker = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 

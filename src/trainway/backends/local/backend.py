@@ -9,7 +9,13 @@ from functools import cached_property
 from pathlib import Path
 
 from trainway.agent.supervisor.recovery import clear_leftovers
-from trainway.backends.agent_backend import AgentBackend, Clock, now
+from trainway.backends.agents import fitness, journal
+from trainway.backends.agents.agent_backend import AgentBackend, Clock, now
+from trainway.backends.agents.attachment import attachment
+from trainway.backends.agents.certificate import StatusKeys
+from trainway.backends.agents.jobdir import JobDir, write_private
+from trainway.backends.agents.journal import Record
+from trainway.backends.agents.ports import Ports
 from trainway.backends.base import (
     AgentStartError,
     BackendSettings,
@@ -24,18 +30,13 @@ from trainway.backends.base import (
     isolation_of,
 )
 from trainway.backends.job_threads import job_threads
-from trainway.backends.local import fitness, journal, planning
+from trainway.backends.local import planning
 from trainway.backends.local.agents import AgentError, AgentLostError, Agents
-from trainway.backends.local.attachment import attachment
 from trainway.backends.local.capacity import Machine
-from trainway.backends.local.certificate import StatusKeys
 from trainway.backends.local.containers import clear_containers, find_tool
-from trainway.backends.local.jobdir import JobDir, write_private
-from trainway.backends.local.journal import Record
 from trainway.backends.local.mounts import can_mount
 from trainway.backends.local.network import LocalNetwork
 from trainway.backends.local.planning import LocalRequest
-from trainway.backends.local.ports import Ports
 from trainway.compiler.network import JobIdentity
 from trainway.errors import ConflictError, UnavailableError
 from trainway.json_types import Json

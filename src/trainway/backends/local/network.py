@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
+from trainway.backends.agents.certificate import LOOPBACK
 from trainway.compiler.network import JobIdentity
-
-LOOPBACK = "127.0.0.1"
 
 
 @dataclass(frozen=True)

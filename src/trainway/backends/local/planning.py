@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Final
 
-from trainway.backends import agent_plan
-from trainway.backends.agent_plan import AgentRequest, plan_of, shown, status_path
+from trainway.backends.agents import agent_plan
+from trainway.backends.agents.agent_plan import AgentRequest, plan_of, shown, status_path
+from trainway.backends.agents.certificate import LOOPBACK
 from trainway.backends.base import Isolation, Workload, isolation_of
 from trainway.backends.local.containers import TOOLS, Tool
-from trainway.backends.local.network import LOOPBACK
 from trainway.backends.masking import is_confidential
 from trainway.families.builtin import BUILTIN
 from trainway.json_types import Json

@@ -10,8 +10,8 @@ from typing import Any
 
 from trainway.agent.slurm.relay.login import STEP, exports, person_arguments
 from trainway.agent.transfer.ssh_command import in_sh, shell_path
-from trainway.backends.local.attachment import attachment as local_attachment
-from trainway.backends.ssh.attachment import JOIN
+from trainway.backends.agents.attachment import JOIN
+from trainway.backends.agents.attachment import attachment as local_attachment
 from trainway.errors import ConflictError
 from trainway.json_types import Json
 

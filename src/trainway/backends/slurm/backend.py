@@ -12,8 +12,13 @@ from secrets import token_hex
 from typing import Final, Protocol
 
 from trainway.backends import job_file
-from trainway.backends.agent_backend import Clock, now
-from trainway.backends.agent_socket import AgentError
+from trainway.backends.agents.agent_backend import Clock, now
+from trainway.backends.agents.agent_socket import AgentError
+from trainway.backends.agents.certificate import StatusKeys
+from trainway.backends.agents.jobdir import JobDir, write_private
+from trainway.backends.agents.journal import Record
+from trainway.backends.agents.ports import Ports
+from trainway.backends.agents.site_backend import SiteAgent, SiteBackend
 from trainway.backends.base import (
     Absence,
     BackendSettings,
@@ -26,11 +31,7 @@ from trainway.backends.base import (
     Workload,
 )
 from trainway.backends.job_threads import job_threads
-from trainway.backends.local.certificate import StatusKeys
-from trainway.backends.local.jobdir import JobDir, write_private
-from trainway.backends.local.journal import Record
-from trainway.backends.local.ports import Ports
-from trainway.backends.site_backend import SiteAgent, SiteBackend
+from trainway.backends.login.login_environment import login_environment
 from trainway.backends.slurm import (
     checks,
     options,
@@ -48,7 +49,6 @@ from trainway.backends.slurm.network import FIRST_PORT, LAST_PORT, SlurmNetwork
 from trainway.backends.slurm.planning import SlurmRequest
 from trainway.backends.slurm.relay_client import RelayClient
 from trainway.backends.slurm.sites import FAMILY, ConfiguredClusters
-from trainway.backends.ssh.login_environment import login_environment
 from trainway.compiler.network import JobIdentity, Network
 from trainway.errors import ConflictError, TrainwayError, UnavailableError
 from trainway.json_types import Json

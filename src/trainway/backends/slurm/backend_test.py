@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from trainway.backends.agent_socket import AgentError
+from trainway.backends.agents.agent_socket import AgentError
 from trainway.backends.base import BackendSettings, Feature, Update
 from trainway.backends.capabilities import Probing, Remote
 from trainway.backends.slurm.backend import Relays, SlurmBackend

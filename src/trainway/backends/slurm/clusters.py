@@ -11,11 +11,11 @@ from typing import Any, Final
 
 from trainway.agent.slurm.relay.login import HOME
 from trainway.agent.transfer.ssh_command import shell_path
+from trainway.backends.login import login_fields
+from trainway.backends.login.client_config import words_of
 from trainway.backends.masking import is_confidential
 from trainway.backends.slurm import options
 from trainway.backends.slurm.options import Value
-from trainway.backends.ssh import login_fields
-from trainway.backends.ssh.client_config import words_of
 from trainway.json_types import Json
 from trainway.schema.field import FieldError, Path, invalid, key_step
 from trainway.schema.shape import TEXT, Anything, Flag, Record, Table, Text, Word, check

@@ -20,9 +20,9 @@ from trainway.agent.base.log_limit import REASON
 from trainway.agent.transfer.log_copies import LogCopies, pod_of
 from trainway.agent.transfer.output_copies import OutputCopies, RefusedPathError
 from trainway.backends import job_file
+from trainway.backends.agents import journal
+from trainway.backends.agents.jobdir import JobDir
 from trainway.backends.base import Update
-from trainway.backends.local import journal
-from trainway.backends.local.jobdir import JobDir
 from trainway.backends.slurm import queue_records
 from trainway.backends.slurm.queue_records import SEQ, Entry, JobMemory
 from trainway.json_types import Json

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from trainway.backends.local import journal
+from trainway.backends.agents import journal
 from trainway.backends.slurm.job_copy import JobCopy
 from trainway.errors import UnavailableError
 from trainway.json_types import Json

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from trainway.backends import configuration
+from trainway.backends.agents.jobdir import JobDir, write_private
 from trainway.backends.job_threads import job_threads
-from trainway.backends.local.jobdir import JobDir, write_private
-from trainway.backends.ssh.login_fields import COPY
+from trainway.backends.login.login_fields import COPY
 from trainway.errors import TrainwayError
 from trainway.jobset.quantity import InvalidQuantityError, Quantity
 from trainway.json_types import Json

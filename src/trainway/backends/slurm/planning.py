@@ -8,8 +8,8 @@ from typing import Any, Final
 from trainway.agent.slurm.files.job_files import SCRATCH
 from trainway.agent.transfer.ssh_command import shell_path
 from trainway.api.timeout import timeout_of
-from trainway.backends import agent_plan
-from trainway.backends.agent_plan import AgentRequest, launcher_part, plan_of
+from trainway.backends.agents import agent_plan
+from trainway.backends.agents.agent_plan import AgentRequest, launcher_part, plan_of
 from trainway.backends.base import ArrayPlace, Handle, Isolation, Workload, isolation_of
 from trainway.backends.demand import demand_of
 from trainway.backends.handles import SlurmHandle

@@ -6,8 +6,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from trainway.backends.agents import fitness
 from trainway.backends.base import Isolation, isolation_of
-from trainway.backends.local import fitness
 from trainway.backends.slurm import images, options
 from trainway.backends.slurm.clusters import NONE
 from trainway.backends.slurm.layout import layout_of

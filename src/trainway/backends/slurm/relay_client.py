@@ -16,10 +16,10 @@ from typing import Any, Final
 
 from trainway.agent.transfer.delivery import Parcel, blob_frames
 from trainway.agent.transfer.ssh_failure import Failure
-from trainway.backends.agent_socket import AgentError
+from trainway.backends.agents.agent_socket import AgentError
+from trainway.backends.agents.jobdir import JobDir
 from trainway.backends.base import Update
 from trainway.backends.job_threads import job_threads
-from trainway.backends.local.jobdir import JobDir
 from trainway.backends.slurm import relay_process
 from trainway.backends.slurm.job_copy import JobCopy
 from trainway.backends.slurm.login_retention import LoginRetention

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from trainway.backends.agent_socket import AgentError
+from trainway.backends.agents.agent_socket import AgentError
 from trainway.backends.slurm.relay_client import RelayClient
 from trainway.backends.slurm.testing_slurm import (
     LARGE,

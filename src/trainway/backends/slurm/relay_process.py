@@ -23,8 +23,8 @@ from trainway.agent.transfer.ssh_command import (
     ssh_arguments,
 )
 from trainway.agent.transfer.ssh_failure import Failure, explain, not_startable
-from trainway.backends.local.jobdir import PRIVATE_DIR
-from trainway.backends.ssh import ssh_process
+from trainway.backends.agents.jobdir import PRIVATE_DIR
+from trainway.backends.login import ssh_process
 from trainway.json_types import Json
 
 CONNECT_S: Final = 15.0

@@ -9,8 +9,14 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Final
 
 from trainway.agent.pool.placement import PACKING
-from trainway.backends.agent_backend import Clock, now
-from trainway.backends.agent_socket import AgentError
+from trainway.backends.agents import fitness
+from trainway.backends.agents.agent_backend import Clock, now
+from trainway.backends.agents.agent_socket import AgentError
+from trainway.backends.agents.certificate import StatusKeys
+from trainway.backends.agents.jobdir import JobDir
+from trainway.backends.agents.journal import Record
+from trainway.backends.agents.ports import Ports
+from trainway.backends.agents.site_backend import SiteBackend
 from trainway.backends.base import (
     AgentStartError,
     BackendSettings,
@@ -25,17 +31,11 @@ from trainway.backends.base import (
     isolation_of,
 )
 from trainway.backends.file_store import check_files, keep_files
-from trainway.backends.local import fitness
-from trainway.backends.local.certificate import StatusKeys
-from trainway.backends.local.jobdir import JobDir
-from trainway.backends.local.journal import Record
-from trainway.backends.local.ports import Ports
+from trainway.backends.login.login_environment import login_environment
 from trainway.backends.node_sharing import apart, most_nodes
 from trainway.backends.pod_demand import pod_demands
-from trainway.backends.site_backend import SiteBackend
 from trainway.backends.ssh import planning
 from trainway.backends.ssh.attachment import attachment
-from trainway.backends.ssh.login_environment import login_environment
 from trainway.backends.ssh.network import SshNetwork
 from trainway.backends.ssh.planning import PoolRequest
 from trainway.backends.ssh.pool_agent import PoolAgent

@@ -13,7 +13,7 @@ from typing import Any, Final
 from trainway.agent.transfer.ssh_command import OLDEST_PYTHON, shell_path, ssh_arguments
 from trainway.agent.transfer.ssh_failure import explain
 from trainway.backends.base import Check
-from trainway.backends.ssh import ssh_process
+from trainway.backends.login import ssh_process
 from trainway.counting import counted
 from trainway.json_types import Json
 

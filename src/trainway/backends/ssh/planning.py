@@ -7,8 +7,8 @@ host a pod is on, and the host which devices, which address and which environmen
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
-from trainway.backends import agent_plan
-from trainway.backends.agent_plan import AgentRequest, launcher_part, plan_of
+from trainway.backends.agents import agent_plan
+from trainway.backends.agents.agent_plan import AgentRequest, launcher_part, plan_of
 from trainway.backends.base import Handle, Workload
 from trainway.backends.handles import PoolHandle
 from trainway.backends.node_sharing import apart

@@ -11,11 +11,11 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from trainway.backends import agent_socket
-from trainway.backends.agent_socket import AgentLostError, Starter
+from trainway.backends.agents import agent_socket
+from trainway.backends.agents.agent_socket import AgentLostError, Starter
+from trainway.backends.agents.jobdir import PRIVATE_DIR, AgentDir
 from trainway.backends.base import Update
-from trainway.backends.local.jobdir import PRIVATE_DIR, AgentDir
-from trainway.backends.ssh.login_environment import login_environment
+from trainway.backends.login.login_environment import login_environment
 from trainway.errors import UnavailableError
 from trainway.json_types import Json
 

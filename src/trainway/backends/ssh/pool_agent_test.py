@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from trainway.backends.agent_socket import AgentError
+from trainway.backends.agents.agent_socket import AgentError
 from trainway.backends.ssh.pool_agent import PoolAgent
 from trainway.backends.ssh.testing import FakePoolAgent
 from trainway.errors import UnavailableError

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from trainway.backends.ssh import login_fields
+from trainway.backends.login import login_fields
 from trainway.jobset.quantity import InvalidQuantityError, Quantity
 from trainway.schema.field import FieldError, Path, duplicate, invalid, key_step
 from trainway.schema.shape import TEXT, Either, Items, Number, Record, Table, Text, check

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from trainway.backends import configuration
-from trainway.backends.ssh.client_config import named_hosts
+from trainway.backends.login.client_config import named_hosts
+from trainway.backends.login.login_fields import COPY
 from trainway.backends.ssh.host_lookup import Lookup
-from trainway.backends.ssh.login_fields import COPY
 from trainway.backends.ssh.pools import Host, HostPool, pools_of
 from trainway.errors import NotFoundError, UsageError
 from trainway.json_types import Json

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from trainway.backends.agent_socket import Start, Starter
+from trainway.backends.agents.agent_socket import Start, Starter
 from trainway.json_types import Json
 
 

@@ -4,7 +4,13 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from trainway.backends.agent_plan import AgentRequest, launcher_part, plan_of, shown, workload_of
+from trainway.backends.agents.agent_plan import (
+    AgentRequest,
+    launcher_part,
+    plan_of,
+    shown,
+    workload_of,
+)
 from trainway.backends.base import Workload
 from trainway.json_types import Json
 

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from trainway.backends.ssh.client_config import named_hosts
+from trainway.backends.login.client_config import named_hosts
 
 
 def test_hosts_have_names_and_patterns_are_none(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from trainway.backends.local.ports import LOWEST, Ports, listening_ports
+from trainway.backends.agents.ports import LOWEST, Ports, listening_ports
 from trainway.errors import TrainwayError
 
 

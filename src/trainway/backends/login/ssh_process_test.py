@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from trainway.backends.ssh.ssh_process import Ended, run
+from trainway.backends.login.ssh_process import Ended, run
 
 
 def ended(*words: str, data: bytes = b"", limit_s: float = 60.0) -> Ended:

@@ -5,8 +5,8 @@ import os
 from collections.abc import Callable, Collection
 from pathlib import Path
 
+from trainway.backends.agents.jobdir import JobDir
 from trainway.backends.base import Workload
-from trainway.backends.local.jobdir import JobDir
 from trainway.json_types import Json
 
 log = logging.getLogger(__name__)

@@ -1,6 +1,6 @@
 import pytest
 
-from trainway.backends.ssh.login_fields import all_expanded, expanded, variables
+from trainway.backends.login.login_fields import all_expanded, expanded, variables
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from trainway.backends import agent_plan
-from trainway.backends.agent_backend import AgentBackend
-from trainway.backends.agent_plan import AgentRequest, plan_of
-from trainway.backends.agent_socket import AgentError
+from trainway.backends.agents import agent_plan
+from trainway.backends.agents.agent_backend import AgentBackend
+from trainway.backends.agents.agent_plan import AgentRequest, plan_of
+from trainway.backends.agents.agent_socket import AgentError
+from trainway.backends.agents.journal import Record
+from trainway.backends.agents.ports import Ports
 from trainway.backends.base import Handle, LogQuery, Workload
-from trainway.backends.local.journal import Record
-from trainway.backends.local.ports import Ports
 from trainway.errors import ConflictError, TrainwayError
 from trainway.json_types import Json
 

@@ -1,6 +1,6 @@
 from typing import Any
 
-from trainway.backends.local.fitness import errors, warnings
+from trainway.backends.agents.fitness import errors, warnings
 from trainway.jobset.labels import ISOLATION
 from trainway.json_types import Json
 

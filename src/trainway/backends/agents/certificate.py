@@ -8,9 +8,10 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from ipaddress import ip_address
+from typing import Final
 
-from trainway.backends.local.network import LOOPBACK
-
+LOOPBACK: Final = "127.0.0.1"
+"""Where jobs of this machine report, and where their pods meet."""
 _LIFETIME = timedelta(days=3650)
 _EARLY = timedelta(hours=1)
 """The clock may be set back a little while the job runs."""

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from trainway.backends.ssh import login_environment as ours
-from trainway.backends.ssh.login_environment import LINK, VARIABLE, login_environment
+from trainway.backends.login import login_environment as ours
+from trainway.backends.login.login_environment import LINK, VARIABLE, login_environment
 from trainway.sdk import ssh_agent
 
 

@@ -8,9 +8,9 @@ import logging
 from abc import abstractmethod
 from typing import Any, Protocol
 
-from trainway.backends.agent_backend import AgentBackend, Clock, Wanted
+from trainway.backends.agents.agent_backend import AgentBackend, Clock, Wanted
+from trainway.backends.agents.ports import Ports
 from trainway.backends.base import BackendSettings, Handle
-from trainway.backends.local.ports import Ports
 from trainway.errors import TrainwayError, UnavailableError
 from trainway.json_types import Json
 

@@ -20,10 +20,10 @@ from typing import Final
 import trainway
 from trainway.agent.base.daemon import EXIT_REFUSED, EXIT_USAGE
 from trainway.agent.base.journal_reader import END, record_in
+from trainway.backends.agents import journal
+from trainway.backends.agents.jobdir import AgentDir
 from trainway.backends.base import AgentStartError, Update
 from trainway.backends.job_threads import job_threads
-from trainway.backends.local import journal
-from trainway.backends.local.jobdir import AgentDir
 from trainway.errors import TrainwayError
 from trainway.json_types import Json
 

@@ -16,18 +16,18 @@ from pathlib import Path
 from typing import Final, Generic, TypeVar
 
 from trainway.backends import configuration
-from trainway.backends.agent_plan import AgentRequest
-from trainway.backends.agent_socket import AgentError
+from trainway.backends.agents import journal
+from trainway.backends.agents.agent_plan import AgentRequest
+from trainway.backends.agents.agent_socket import AgentError
+from trainway.backends.agents.certificate import StatusKeys, new_status_keys
+from trainway.backends.agents.jobdir import PRIVATE_DIR, JobDir, write_private
+from trainway.backends.agents.journal import Record
+from trainway.backends.agents.ports import Ports
+from trainway.backends.agents.spool import SpoolBackend
+from trainway.backends.agents.strays import read_strays
 from trainway.backends.base import AgentStartError, Handle, Request, Workload
 from trainway.backends.job_threads import job_threads
-from trainway.backends.local import journal
-from trainway.backends.local.certificate import StatusKeys, new_status_keys
-from trainway.backends.local.jobdir import PRIVATE_DIR, JobDir, write_private
-from trainway.backends.local.journal import Record
-from trainway.backends.local.ports import Ports
-from trainway.backends.local.strays import read_strays
 from trainway.backends.pod_limit import pod_limit
-from trainway.backends.spool import SpoolBackend
 from trainway.errors import ConflictError, TrainwayError
 from trainway.json_types import Json
 

@@ -2,7 +2,7 @@ import fcntl
 import stat
 from pathlib import Path
 
-from trainway.backends.local.jobdir import JobDir, write_private
+from trainway.backends.agents.jobdir import JobDir, write_private
 
 
 def mode(path: Path) -> int:

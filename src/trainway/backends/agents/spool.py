@@ -9,10 +9,10 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+from trainway.backends.agents.jobdir import JobDir
 from trainway.backends.base import Handle, LogLine, LogQuery
 from trainway.backends.job_removal import remove_tree
 from trainway.backends.job_threads import job_threads
-from trainway.backends.local.jobdir import JobDir
 from trainway.backends.logs.cursor import Cursor
 from trainway.backends.logs.stream import stream_logs
 

@@ -1,10 +1,40 @@
 """Which process of a job on this machine a person means, for exec and shell. Pure."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from trainway.errors import ConflictError
 from trainway.json_types import Json
+
+JOIN: Final = """
+import os, sys
+job, pid, words = sys.argv[1], sys.argv[2], sys.argv[3:]
+home = "/proc/" + pid
+try:
+    with open(home + "/environ", "rb") as file:
+        variables = file.read().split(b"\\0")
+    if ("TRAINWAY_JOB_ID=" + job).encode() not in variables:
+        raise OSError
+    folder = os.readlink(home + "/cwd")
+    apart, users = [
+        os.readlink(home + "/ns/" + n) != os.readlink("/proc/self/ns/" + n) for n in ("mnt", "user")
+    ]
+except OSError:
+    sys.exit("the process of the pod is gone")
+if apart:
+    options = ["--user", "--preserve-credentials"] if users else []
+    words = ["nsenter", "--target", pid, *options, "--mount", "--wd=" + folder, *words]
+else:
+    os.chdir(folder)
+environ = dict(item.split(b"=", 1) for item in variables if b"=" in item)
+if os.environ.get("TERM"):
+    environ[b"TERM"] = os.environ["TERM"].encode()
+try:
+    os.execvpe(words[0], words, environ)
+except OSError as error:
+    sys.exit("%s: %s" % (words[0], error.strerror))
+"""
+"""The lines of Python that take over the environment, folder and mounts of a process."""
 
 
 def attachment(

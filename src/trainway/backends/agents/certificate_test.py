@@ -4,7 +4,7 @@ import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
-from trainway.backends.local.certificate import new_status_keys
+from trainway.backends.agents.certificate import new_status_keys
 
 
 def test_a_client_that_trusts_the_certificate_reaches_the_loopback_address(tmp_path: Path) -> None:

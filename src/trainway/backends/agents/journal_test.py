@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from trainway.backends.local.journal import exists, read
+from trainway.backends.agents.journal import exists, read
 
 
 def test_only_whole_records_after_a_number_count(tmp_path: Path) -> None:

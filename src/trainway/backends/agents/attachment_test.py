@@ -1,6 +1,6 @@
 import pytest
 
-from trainway.backends.local.attachment import attachment
+from trainway.backends.agents.attachment import attachment
 from trainway.errors import ConflictError
 from trainway.json_types import Json
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from trainway.backends import agent_socket
+from trainway.backends.agents import agent_socket
 
 MANY = 100
 
