@@ -86,12 +86,10 @@ def test_a_suspended_job_goes_on_elsewhere_with_the_same_log(tmp_path: Path) -> 
     with pool_agent(hosts=2, cpus=1) as pool:
         for name in "ab":
             pool.until_host(name, "up")
-        gate = tmp_path / "gate"
-        job = pool.job(
-            jobset(role("node", container("main", f"echo here; {waiting(gate)}"))),
-            amounts={"cpus": 1},
-        )
-        job.until_pod("Running")
+        gate, printed = tmp_path / "gate", tmp_path / "printed"
+        script = f"echo here; touch {printed}; {waiting(gate)}"
+        job = pool.job(jobset(role("node", container("main", script))), amounts={"cpus": 1})
+        until(printed.exists)
         first = job.placement()["node-0-0"]
         assert job.ask("suspend")["ok"]
         job.until_pod("Failed")

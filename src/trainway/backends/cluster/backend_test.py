@@ -67,7 +67,7 @@ class Case:
         Case(kept(), ((3, 0, 0),), "it needs 3 CPUs, and there are 2; cluster dev has 1 node of"),
         Case(kept(memory=GIB), ((1, 2 * GIB, 0),), "2 GiB of memory"),
         Case(kept(nodes=2), ((2, 0, 0), (2, 0, 0))),
-        Case(kept(nodes=2), ((3, 0, 0),), "do not all fit on these hosts; cluster dev has 2 nodes"),
+        Case(kept(nodes=2), ((3, 0, 0),), "does not fit on these hosts; cluster dev has 2 nodes"),
         Case(kept(gpus=0.5), ((0, 0, 0.5),)),
         Case(kept(gpus=0.5), ((0, 0, 1),), "1 GPU"),
         Case(kept(gpus=2), ((0, 0, 0.5), (0, 0, 1))),
