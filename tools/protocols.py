@@ -38,6 +38,7 @@ class Protocol:
     channel: str
 
 
+_TO_HOSTS = "ssh to `host connect`; steps of Slurm for nodes of a cluster that is held there"
 PROTOCOLS = (
     Protocol(
         "The journal of a job",
@@ -68,11 +69,18 @@ PROTOCOLS = (
         "`state.jsonl` in the directory of the pool",
     ),
     Protocol(
-        "Pool agent and host agents",
+        "What a pool agent asks of hosts",
         "agent/transfer/frames.py",
-        "a pool agent (`op`), a host agent (`event`)",
-        "the other one",
-        "ssh to `host connect`; steps of Slurm for nodes of a cluster that is held there",
+        "a pool agent",
+        "a host agent",
+        _TO_HOSTS,
+    ),
+    Protocol(
+        "What a host says to a pool agent",
+        "agent/transfer/host_events.py",
+        "a host agent",
+        "the pool agent",
+        _TO_HOSTS,
     ),
     Protocol(
         "Slurm: a driver and its tasks",

@@ -41,7 +41,7 @@ class Case:
         Case("agent/pool/requests.py", OPERATION, "agent/supervisor/requests.py"),
         Case("agent/pool/clusters.py", OPERATION, "agent/supervisor/requests.py"),
         Case("agent/pool/state.py", r'type_ == "(\w+)"', "agent/pool/state_records.py"),
-        Case("agent/pool/intake.py", r'event == "(\w+)"', "agent/transfer/frames.py"),
+        Case("agent/pool/intake.py", r'event == "(\w+)"', "agent/transfer/host_events.py"),
         Case("agent/supervisor/recovery.py", r'type_ == "(\w+)"', "agent/base/records.py"),
         Case("engine/observation.py", r'case "(\w+)"', "agent/base/records.py"),
     ],

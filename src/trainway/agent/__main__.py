@@ -41,7 +41,7 @@ from trainway.agent.base.journal import Journal
 from trainway.agent.base.plan import PlanError, read_plan
 from trainway.agent.kubelet import process_tree
 from trainway.agent.local.agent import LocalAgent
-from trainway.agent.supervisor.recovery import Remembered, clear_containers, clear_leftovers
+from trainway.agent.supervisor.recovery import Remembered, begun, clear_containers, clear_leftovers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,17 +105,20 @@ def _run(path: str, flags: set[str], report: Report) -> int:
         report(READY)
         return 0
     _prepare_process(plan, remembered)
-    identity = {"pid": os.getpid(), "boot_id": process_tree.boot_id()}
-    event = "started" if remembered is None else "recovered"
-    journal.append("agent", {"event": event, **identity})
+    record = begun(is_new=remembered is None)
+    journal.append("agent", record)
     journal.records = []
     loop = EventLoop()
     agent = LocalAgent(plan, directory, loop, journal, clock)
     try:
         agent.start(remembered, cancelled="--cancel" in flags)
         agent.listen()
-        started = {"start_time": process_tree.start_time(os.getpid())}
-        directory.replace("agent.json", json.dumps({**identity, **started}).encode())
+        identity = {
+            "pid": record["pid"],
+            "boot_id": record["boot_id"],
+            "start_time": process_tree.start_time(os.getpid()),
+        }
+        directory.replace("agent.json", json.dumps(identity).encode())
         report(READY)
         loop.run()
     except Exception as error:

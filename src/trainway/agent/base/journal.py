@@ -4,10 +4,7 @@ Everything that others learn about a job they learn from here, and a new agent g
 line that was cut off when its writer died is dropped. When the disk is full, lines wait in memory,
 readers still get them, and they are written as soon as there is room.
 
-Types of records: `agent` (started, recovered, stopping), `job` (the state of one Job, for a later
-agent; `gone` where it was deleted), `pod`, `event`, `status` (the JobSet's), `progress` and, last,
-`end`. In a pool also `waiting` (why there is no place yet) and `placement` (the hosts of the pods
-and their fencing token; `leaving` where it is given up).
+`records` has the types of records and their fields.
 """
 
 from __future__ import annotations
@@ -21,7 +18,7 @@ from trainway.agent.base.journal_reader import NAME, records_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from trainway.agent.base.directory import Directory
     from trainway.json_types import Json
@@ -65,7 +62,7 @@ class Journal:
         """The length of the journal, with what is not on disk yet."""
         return self._written + len(self._waiting)
 
-    def append(self, type_: str, fields: Json, *, durable: bool = False) -> int:
+    def append(self, type_: str, fields: Mapping[str, object], *, durable: bool = False) -> int:
         """Add a record; a durable one is on disk before this returns, if there is room.
 
         Gives the record's number.

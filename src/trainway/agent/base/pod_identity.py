@@ -18,6 +18,7 @@ from trainway.agent.base.labels import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from trainway.agent.base.plan import Plan, Role
+    from trainway.agent.transfer.frames import PodName
     from trainway.json_types import Json
 
 
@@ -62,7 +63,7 @@ class PodIdentity:
             failures=int(data.get("failures") or 0),
         )
 
-    def to_json(self) -> Json:
+    def to_json(self) -> PodName:
         """What tells it apart from all other pods of its plan."""
         return {
             "role": self.role.name,

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
         """The number of times that the container was restarted."""
         kind: NotRequired[str]
         """The kind is `init` or `sidecar`; a main container has none."""
-        pid: NotRequired[int]
+        pid: NotRequired[int | None]
         """The first process of the container, while it runs."""
         ready: NotRequired[bool]
         """Whether the readiness probe of the container succeeds."""
@@ -179,7 +179,7 @@ if TYPE_CHECKING:
         """The fencing token: hosts stop what has a lower one."""
         hosts: dict[str, str]
         """The host of each pod, by the pod's key. Nothing: the job has no place any more."""
-        devices: NotRequired[dict[str, dict[str, list[str]]]]
+        devices: NotRequired[dict[str, Json]]
         """The devices of each pod, by the pod's key and the kind of device."""
         logs: NotRequired[dict[str, int]]
         """How long the copies of logs were when the hosts began theirs anew."""

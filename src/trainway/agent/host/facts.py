@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from trainway.json_types import Json
+    from trainway.agent.transfer.host_events import Facts
 
 
 PROTOCOL = 1
@@ -24,7 +24,7 @@ _DROPPED_NAMES = frozenset(("_", "OLDPWD", "PWD", "SHLVL", "TERM", "LINES", "COL
 _LOOPBACK = ("127.", "::1")
 
 
-def facts() -> Json:
+def facts() -> Facts:
     """What does not change while the agent runs."""
     return {
         "name": os.uname().nodename,

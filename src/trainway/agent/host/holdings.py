@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from trainway.agent.base.directory import Directory
+    from trainway.agent.transfer.frames import HoldLimits
+    from trainway.agent.transfer.host_events import HeldByOther
     from trainway.json_types import Json
 
 
@@ -42,7 +44,7 @@ class Holding:
         self.seen = 0.0
         """When there last was somebody who needs it."""
 
-    def to_json(self) -> Json:
+    def to_json(self) -> HeldByOther:
         """For the disk, and for other clients."""
         return {
             "key": self.key,
@@ -87,7 +89,7 @@ class Holdings:
         data = [holding.to_json() for holding in self._held.values()]
         self._home.replace(FILE, json.dumps(data).encode(), durable=True)
 
-    def hold(self, data: Json, limits: Json, *, insist: bool = False) -> str:
+    def hold(self, data: Json, limits: HoldLimits, *, insist: bool = False) -> str:
         """Give a place in place of the one it had; else say who has it.
 
         `limits` is what the client takes this host to have; `insist`: it takes more than there is.
@@ -109,7 +111,7 @@ class Holdings:
         self._save()
         return True
 
-    def others(self, owner: str) -> list[Json]:
+    def others(self, owner: str) -> list[HeldByOther]:
         """What everybody else has."""
         return [item.to_json() for item in self._held.values() if item.owner != owner]
 
@@ -128,10 +130,11 @@ class Holdings:
         return bool(gone)
 
 
-def _shortage(wanted: Holding, others: list[Holding], limits: Json) -> str:
+def _shortage(wanted: Holding, others: list[Holding], limits: HoldLimits) -> str:
     """Who has what is wanted; empty: it is free."""
-    for name in ("cpus", "memory"):
-        limit, number = limits.get(name), getattr(wanted, name)
+    bounds = {"cpus": limits.get("cpus"), "memory": limits.get("memory")}
+    for name, limit in bounds.items():
+        number = getattr(wanted, name)
         held = sum(getattr(item, name) for item in others)
         if number and limit is not None and held + number > int(limit):
             return _by(item for item in others if getattr(item, name))

@@ -8,7 +8,7 @@ from trainway.agent.base.directory import Directory
 from trainway.agent.host.holdings import ABSENCE_SECONDS, CLUSTER_ABSENCE_SECONDS, Holdings
 from trainway.json_types import Json
 
-LIMITS = {"cpus": 4000, "memory": 100}
+LIMITS: Any = {"cpus": 4000, "memory": 100}
 
 
 class Host:

@@ -27,6 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from trainway.agent.base.records import EventRecord, ProgressRecord
     from trainway.agent.host.machine import Machine
     from trainway.agent.transfer.blobs import Blobs
     from trainway.agent.transfer.feed import Position
@@ -137,10 +138,14 @@ class HostedJob:
 
     def warn(self, reason: str, message: str) -> None:
         """Write an event about the job as a whole."""
-        fields = {"eventType": "Warning", "reason": reason, "message": message}
-        self.journal.append(
-            "event", {"token": self.token, **fields, "object": f"JobSet/{self.name}"}
-        )
+        fields: EventRecord = {
+            "token": self.token,
+            "eventType": "Warning",
+            "reason": reason,
+            "message": message,
+            "object": f"JobSet/{self.name}",
+        }
+        self.journal.append("event", fields)
 
     def start(self, frame: Json) -> None:
         """Start a pod, unless it was started before."""
@@ -258,7 +263,8 @@ class HostedJob:
         self._check_clear()
 
     def _on_progress(self, status: Json) -> None:
-        self.journal.append("progress", {"token": self.token, "trainerStatus": status})
+        fields: ProgressRecord = {"token": self.token, "trainerStatus": status}
+        self.journal.append("progress", fields)
 
     def _on_log(self, file: str) -> None:
         if self.feed is not None:

@@ -33,7 +33,7 @@ class TokenJournal:
         self._journal = journal
         self._token = token
 
-    def append(self, type_: str, fields: Json) -> int:
+    def append(self, type_: str, fields: Mapping[str, object]) -> int:
         """Add a record."""
         return self._journal.append(type_, {"token": self._token, **fields})
 

@@ -25,6 +25,28 @@ if TYPE_CHECKING:
     from trainway.agent.host.registry import JobRegistry
     from trainway.agent.transfer.blobs import Blobs
     from trainway.agent.transfer.connection import Connection
+    from trainway.agent.transfer.frames import (
+        Arrived,
+        Echo,
+        Fence,
+        ForgetCluster,
+        HaveBlobs,
+        Hold,
+        Release,
+        Remove,
+        StopPod,
+    )
+    from trainway.agent.transfer.host_events import (
+        Echoed,
+        Fenced,
+        Held,
+        JobTaken,
+        MissingBlobs,
+        OthersHoldings,
+        Pong,
+        Refusal,
+        Removed,
+    )
     from trainway.json_types import Json
 
 
@@ -55,7 +77,8 @@ class Operations:
         if owner is not None:
             owner.lease.heard(self._machine.clock.now())
         if operation == "ping":
-            connection.answer({"event": "pong"})
+            pong: Pong = {"event": "pong"}
+            connection.answer(pong)
             return
         method = getattr(self, f"_op_{operation}", None)
         if method is None or (owner is None and operation not in ("hello", "arrived")):
@@ -78,14 +101,16 @@ class Operations:
 
     def _refuse(self, connection: Connection, frame: Json, message: str) -> None:
         operation = str(frame.get("op") or "")
+        identity = frame.get("id")
         if operation == "job":
-            answer: Json = {"event": "job", "id": frame.get("id"), "ok": False, "error": message}
-        else:
-            answer = {"event": "error", "op": operation, "id": frame.get("id"), "message": message}
-            uid = frame.get("uid") or (frame.get("pod") or {}).get("uid")
-            if uid:
-                answer["uid"] = uid
-        connection.answer(answer)
+            refused: JobTaken = {"event": "job", "id": identity, "ok": False, "error": message}
+            connection.answer(refused)
+            return
+        error: Refusal = {"event": "error", "op": operation, "id": identity, "message": message}
+        uid = frame.get("uid") or (frame.get("pod") or {}).get("uid")
+        if uid:
+            error["uid"] = uid
+        connection.answer(error)
 
     def closed(self, connection: Connection) -> None:
         """A connection is gone."""
@@ -107,7 +132,7 @@ class Operations:
             self._owners[identity] = Owner(identity, self._machine, self._registry.of)
         return self._owners[identity]
 
-    def _op_arrived(self, connection: Connection, frame: Json) -> None:
+    def _op_arrived(self, connection: Connection, frame: Arrived) -> None:
         """Said by `connect` itself, before it relays: how this host was reached."""
         connection.reached = {key: frame[key] for key in ("sshd", "host_keys") if key in frame}
 
@@ -123,18 +148,20 @@ class Operations:
         now = {"addresses": addresses(), "jobs": jobs, "holdings": held}
         connection.answer({"event": "facts", **self._facts, **connection.reached, **now})
 
-    def _op_hold(self, connection: Connection, frame: Json) -> None:
+    def _op_hold(self, connection: Connection, frame: Hold) -> None:
         """Give a job or a cluster its place, unless somebody else has it."""
         client = self._owner(connection.owner).client
         data = {**frame, "key": frame["id"], "owner": connection.owner, "client": client}
         limits, insist = frame.get("limits") or {}, bool(frame.get("insist"))
         why = self._holdings.hold(data, limits, insist=insist)
-        answer: Json = {"event": "held", "id": frame["id"], "ok": not why}
-        connection.answer({**answer, "error": why} if why else answer)
+        answer: Held = {"event": "held", "id": frame["id"], "ok": not why}
+        if why:
+            answer["error"] = why
+        connection.answer(answer)
         if not why:
             self._tell_holdings()
 
-    def _op_release(self, connection: Connection, frame: Json) -> None:
+    def _op_release(self, connection: Connection, frame: Release) -> None:
         self._release(connection.owner, str(frame["id"]))
 
     def _release(self, owner: str, key: str) -> None:
@@ -160,9 +187,10 @@ class Operations:
                 others = self._holdings.others(owner.id)
                 if others != owner.told_holdings:
                     owner.told_holdings = others
-                    owner.connection.answer({"event": "holdings", "others": others})
+                    told: OthersHoldings = {"event": "holdings", "others": others}
+                    owner.connection.answer(told)
 
-    def _op_forget_cluster(self, _connection: Connection, frame: Json) -> None:
+    def _op_forget_cluster(self, _connection: Connection, frame: ForgetCluster) -> None:
         """Remove the working directory of a cluster that is gone."""
         cluster = str(frame["cluster"])
         if cluster_directory.is_cluster(cluster):
@@ -170,13 +198,14 @@ class Operations:
             folders = cluster_directory.folders(home, cluster, os.path.expanduser("~"))
             self._machine.discard(folders)
 
-    def _op_echo(self, connection: Connection, frame: Json) -> None:
+    def _op_echo(self, connection: Connection, frame: Echo) -> None:
         """Say that this host is there, on behalf of a job."""
-        connection.answer({"event": "echo", "id": frame["id"]})
+        answer: Echoed = {"event": "echo", "id": frame["id"]}
+        connection.answer(answer)
 
-    def _op_have(self, connection: Connection, frame: Json) -> None:
+    def _op_have(self, connection: Connection, frame: HaveBlobs) -> None:
         missing = self._blobs.missing(str(name) for name in frame["blobs"])
-        answer: Json = {"event": "missing", "blobs": missing}
+        answer: MissingBlobs = {"event": "missing", "blobs": missing}
         if "id" in frame:
             answer["id"] = frame["id"]
         connection.answer(answer)
@@ -193,7 +222,8 @@ class Operations:
             job = self._registry.find(identity, connection.owner)
             if job.feed is None and job.journal.last < 0 and not connection.closed:
                 job.follow(Position({}))
-            connection.answer({"event": "job", "id": identity, "ok": True})
+            answer: JobTaken = {"event": "job", "id": identity, "ok": True}
+            connection.answer(answer)
 
         self._registry.submit(frame, connection.owner, done)
 
@@ -211,13 +241,13 @@ class Operations:
         job.start(frame)
         owner.watch_over()
 
-    def _op_stop(self, connection: Connection, frame: Json) -> None:
+    def _op_stop(self, connection: Connection, frame: StopPod) -> None:
         job = self._registry.find(str(frame["id"]), connection.owner)
         job.stop(str(frame["uid"]), str(frame.get("how") or "delete"))
 
-    def _op_fence(self, connection: Connection, frame: Json) -> None:
+    def _op_fence(self, connection: Connection, frame: Fence) -> None:
         identity, token = str(frame["id"]), int(frame["token"])
-        answer = {"event": "fenced", "id": identity, "token": token}
+        answer: Fenced = {"event": "fenced", "id": identity, "token": token}
         self._registry.fence(identity, token, connection.owner, lambda: connection.answer(answer))
 
     def _op_resume(self, connection: Connection, frame: Json) -> None:
@@ -229,10 +259,10 @@ class Operations:
         if version is not None:
             job.restored(str(frame["path"]), version)
 
-    def _op_remove(self, connection: Connection, frame: Json) -> None:
+    def _op_remove(self, connection: Connection, frame: Remove) -> None:
         identity = str(frame["id"])
         self._release(connection.owner, identity)
-        answer = {"event": "removed", "id": identity}
+        answer: Removed = {"event": "removed", "id": identity}
         self._registry.remove(
             identity,
             connection.owner,

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from trainway.agent.host.hosted_job import HostedJob
     from trainway.agent.host.machine import Machine
     from trainway.agent.transfer.connection import Connection
+    from trainway.agent.transfer.host_events import HeldByOther
     from trainway.json_types import Json
 
 
@@ -28,7 +29,7 @@ class Owner:
         self.id = identity
         self.client = ""
         """Who that is, for people: user@machine."""
-        self.told_holdings: list[Json] = []
+        self.told_holdings: list[HeldByOther] = []
         """What it knows of the places of others."""
         self.lease = Lease(machine.clock.now())
         self.connection: Connection | None = None

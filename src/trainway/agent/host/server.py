@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Callable
 
+    from trainway.agent.transfer.host_events import Retired
     from trainway.json_types import Json
 
 
@@ -112,7 +113,8 @@ class HostServer:
         """Make way for another version, unless somebody is served or a pod runs."""
         others = any(item.owner for item in self._connections)
         may = not others and not self._registry.busy
-        connection.answer({"event": "retired", "ok": may})
+        answer: Retired = {"event": "retired", "ok": may}
+        connection.answer(answer)
         if may:
             self._stop_listening()
             connection.leave()

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from trainway.agent.base.event_loop import EventLoop
     from trainway.agent.base.plan import Plan
     from trainway.agent.base.pod_identity import PodIdentity
+    from trainway.agent.base.records import EventRecord
     from trainway.agent.kubelet.command import Command
     from trainway.agent.kubelet.control_group import ControlGroup
     from trainway.agent.kubelet.helper import Helper
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     class Recorder(Protocol):
         """What records are written to."""
 
-        def append(self, type_: str, fields: Json) -> int:
+        def append(self, type_: str, fields: Mapping[str, object]) -> int:
             """Add a record; its number."""
             ...
 
@@ -143,7 +144,12 @@ class Node:
 
     def tell(self, type_: str, reason: str, message: str, about: str) -> None:
         """Write an event."""
-        fields: Json = {"eventType": type_, "reason": reason, "message": message, "object": about}
+        fields: EventRecord = {
+            "eventType": type_,
+            "reason": reason,
+            "message": message,
+            "object": about,
+        }
         self.journal.append("event", fields)
 
     def tell_once(self, type_: str, reason: str, message: str) -> None:

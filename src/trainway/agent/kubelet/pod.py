@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from trainway.agent.base.event_loop import Timer
     from trainway.agent.base.pod_identity import PodIdentity
+    from trainway.agent.base.records import ContainerRecord, PodRecord
     from trainway.agent.kubelet.node import Node
     from trainway.json_types import Json
 
@@ -246,7 +247,7 @@ class Pod(Owner):
 
     def record(self) -> Json:
         """The pod as the journal has it."""
-        record: Json = {
+        record: PodRecord = {
             "pod": self.identity.key,
             "job": self.identity.job_name,
             "slot": self.identity.slot,
@@ -257,14 +258,17 @@ class Pod(Owner):
             "ready": self._is_ready(),
             "containers": [_record(item) for item in self.containers],
         }
-        for key in ("reason", "message", "deleted"):
-            if getattr(self, key):
-                record[key] = getattr(self, key)
-        return record
+        if self.reason:
+            record["reason"] = self.reason
+        if self.message:
+            record["message"] = self.message
+        if self.deleted:
+            record["deleted"] = True
+        return dict(record)
 
 
-def _record(item: Container) -> Json:
-    record: Json = {"name": item.name, "state": item.state, "restarts": item.restarts}
+def _record(item: Container) -> ContainerRecord:
+    record: ContainerRecord = {"name": item.name, "state": item.state, "restarts": item.restarts}
     if item.kind != MAIN:
         record["kind"] = item.kind
     if item.state == "running":
@@ -278,9 +282,10 @@ def _record(item: Container) -> Json:
         record["startedAt"] = rfc3339(item.started_at)
     if item.finished_at is not None:
         record["finishedAt"] = rfc3339(item.finished_at)
-    for key in ("reason", "message"):
-        if getattr(item, key):
-            record[key] = getattr(item, key)
+    if item.reason:
+        record["reason"] = item.reason
+    if item.message:
+        record["message"] = item.message
     if item.last_state:
         record["lastState"] = item.last_state
     if item.log is not None and item.log.dropped:

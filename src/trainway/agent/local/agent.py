@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from trainway.agent.base.event_loop import EventLoop
     from trainway.agent.base.journal import Journal
     from trainway.agent.base.plan import Plan
+    from trainway.agent.base.records import ProgressRecord
     from trainway.agent.kubelet.status_endpoint import StatusEndpoint
     from trainway.agent.supervisor.control import ControlServer
     from trainway.agent.supervisor.recovery import Remembered
@@ -89,7 +90,8 @@ class LocalAgent:
         self._supervisor.before_end = endpoint.drain
 
     def _on_progress(self, status: Json) -> None:
-        self._journal.append("progress", {"trainerStatus": status})
+        fields: ProgressRecord = {"trainerStatus": status}
+        self._journal.append("progress", fields)
 
     def _stop(self) -> None:
         """Go when the journal is on disk and all watchers have read it."""

@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,7 @@ class ScriptedPool:
     def changed(self, _gang: Gang) -> None:
         self.changes += 1
 
-    def send(self, host: str, frame: Json) -> bool:
+    def send(self, host: str, frame: Mapping[str, object]) -> bool:
         if self.hosts[host].state == "up":
             self.hosts[host].frames.append(json.loads(json.dumps(frame)))
             return True

@@ -8,19 +8,16 @@ the last of its pods has ended or counts as lost.
 
 from __future__ import annotations
 
-import os
-
 from trainway.agent.base.journal import Journal
 from trainway.agent.base.plan import Plan
 from trainway.agent.base.transitions import following
-from trainway.agent.kubelet import process_tree
 from trainway.agent.pool.gang_recovery import GangMemory
 from trainway.agent.pool.gang_state import TRANSITIONS, WITH_PLACE, WITHOUT_PLACE, GangState
 from trainway.agent.pool.host_reports import HostReports
 from trainway.agent.pool.intake import Intake
 from trainway.agent.pool.placement import Placement
 from trainway.agent.pool.start_frame import start_frame
-from trainway.agent.supervisor.recovery import HOST_LOST
+from trainway.agent.supervisor.recovery import HOST_LOST, begun
 from trainway.agent.supervisor.remote_pods import GangPods
 from trainway.agent.supervisor.supervisor import Supervisor
 from trainway.agent.transfer.delivery import Deliveries
@@ -29,9 +26,11 @@ from trainway.agent.transfer.delivery_report import DeliveryReport
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from trainway.agent.base.directory import Directory
+    from trainway.agent.base.records import PlacementRecord, WaitingRecord
     from trainway.agent.pool.gang_context import GangPool
     from trainway.agent.supervisor.control import Answer
     from trainway.agent.supervisor.remote_pod import RemotePod
+    from trainway.agent.transfer.frames import HostRequest, Remove
     from trainway.json_types import Json
 
 
@@ -70,7 +69,7 @@ class Gang:
         self._gone: set[str] = set()
         """Hosts of the placement that were lost while no pod ran there."""
         self._told: set[str] = set()
-        self._waiting: Json = {}
+        self._waiting: WaitingRecord = {}
         self._loop = pool.loop_of(self)
         self._pods = GangPods(self, self._loop, self.journal, pool.clock)
         self._intake = Intake(self, self._pods, self._reports, self._deliveries, self._loop)
@@ -116,9 +115,7 @@ class Gang:
         memory, self._memory = self._memory, None
         if memory is None or self.ended:
             return
-        event = "started" if memory.is_new else "recovered"
-        identity = {"pid": os.getpid(), "boot_id": process_tree.boot_id()}
-        self.journal.append("agent", {"event": event, **identity})
+        self.journal.append("agent", begun(is_new=memory.is_new))
         if memory.started:
             self._supervisor.start(memory.remembered)
             if self._is_leaving and self._supervisor.restarts < memory.restarts:
@@ -135,7 +132,7 @@ class Gang:
 
     def waiting(self, reason: str, message: str, position: int) -> None:
         """Write why it does not run yet, if there is something new to say."""
-        fields: Json = {"reason": reason, "message": message, "position": position}
+        fields: WaitingRecord = {"reason": reason, "message": message, "position": position}
         if fields != self._waiting:
             self._waiting = fields
             self.journal.append("waiting", fields)
@@ -165,7 +162,7 @@ class Gang:
         self._gone = set()
         self._deliveries.begin_anew()
         self._intake.begin_anew()
-        fields: Json = {"token": self.token, **placement.to_json()}
+        fields = placement.record(self.token)
         fields["logs"] = self._reports.begin_anew()
         self.journal.append("placement", fields, durable=True)
         self._had |= self._hosts()
@@ -244,7 +241,8 @@ class Gang:
         self.token += 1
         self._become(GangState.LEAVING)
         self._supervisor.restart(HOST_LOST, message)
-        fields: Json = {"token": self.token, **self.placement.to_json(), "leaving": True}
+        fields = self.placement.record(self.token)
+        fields["leaving"] = True
         fields["restarts"] = self._supervisor.restarts
         self.journal.append("placement", fields, durable=True)
         self._loop.call_soon(self._check_left)
@@ -265,7 +263,8 @@ class Gang:
             self.token += 1
         self._become(GangState.PENDING)
         self.placement = None
-        self.journal.append("placement", {"token": self.token, "hosts": {}}, durable=True)
+        nowhere: PlacementRecord = {"token": self.token, "hosts": {}}
+        self.journal.append("placement", nowhere, durable=True)
         if suspended:
             self.abandon()
         self._pool.changed(self)
@@ -322,7 +321,7 @@ class Gang:
         self.on_turn()
 
     def _remove(self, name: str) -> None:
-        frame: Json = {"op": "remove", "id": self.id}
+        frame: Remove = {"op": "remove", "id": self.id}
         if self._keeps_output:
             frame["keep"] = True
         self._reports.forget_host(name)
@@ -377,7 +376,7 @@ class Gang:
         self.placement = None
         self._pool.changed(self)
 
-    def send(self, host: str, frame: Json) -> bool:
+    def send(self, host: str, frame: HostRequest) -> bool:
         """Say something to a host; where it is not there, it is said again when it comes."""
         return self._pool.send(host, frame)
 

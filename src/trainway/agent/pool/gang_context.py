@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from trainway.agent.base.clock import Clock
     from trainway.agent.base.event_loop import Timetable
     from trainway.agent.pool.gang import Gang
+    from trainway.agent.transfer.frames import HostRequest
     from trainway.json_types import Json
 
     class HostFacts(Protocol):
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
         """The way to the hosts."""
 
         @abstractmethod
-        def send(self, host: str, frame: Json) -> bool:
+        def send(self, host: str, frame: HostRequest) -> bool:
             """Say something to a host; False where it is not there."""
 
         @abstractmethod

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
     from trainway.agent.base.directory import Directory
     from trainway.agent.base.journal import Journal
+    from trainway.agent.base.records import EventRecord
     from trainway.agent.pool.gang_recovery import GangMemory
+    from trainway.agent.transfer.frames import OutputFields, Position
     from trainway.json_types import Json
 
 
@@ -40,7 +42,7 @@ class HostReports:
         self._outputs = OutputCopies(directory)
 
     def _tell_limit(self, message: str) -> None:
-        fields: Json = {"eventType": "Warning", "reason": REASON, "message": message}
+        fields: EventRecord = {"eventType": "Warning", "reason": REASON, "message": message}
         self._journal.append("event", fields)
 
     def begin_anew(self) -> dict[str, int]:
@@ -48,9 +50,9 @@ class HostReports:
         self._seqs = {}
         return self._logs.begin_anew()
 
-    def rest(self, host: str, pods: Collection[str], *, with_output: bool) -> Json:
+    def rest(self, host: str, pods: Collection[str], *, with_output: bool) -> Position:
         """The fields of a request for all that is missing here."""
-        fields: Json = {"after": self.seq(host), "logs": self._logs.offsets(set(pods))}
+        fields: Position = {"after": self.seq(host), "logs": self._logs.offsets(set(pods))}
         if with_output:
             fields["outputs"] = self._outputs.whole()
         return fields
@@ -89,7 +91,7 @@ class HostReports:
             return f"output of host {host} is not copied: {error}"
         return ""
 
-    def files_for(self, host: str) -> Iterator[tuple[Json, bytes]]:
+    def files_for(self, host: str) -> Iterator[tuple[OutputFields, bytes]]:
         """The output that a host lacks, piece by piece."""
         for path in self._outputs.missing_on(host):
             yield from self._outputs.pieces(host, path)

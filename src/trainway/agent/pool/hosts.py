@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from trainway.agent.base.event_loop import EventLoop, Timer
     from trainway.agent.pool.lease import HostLease
+    from trainway.agent.transfer.frames import Hello, HostRequest
     from trainway.agent.transfer.link import Archive
     from trainway.agent.transfer.ssh_failure import Failure
     from trainway.json_types import Json
@@ -61,7 +62,7 @@ class Host(LinkListener):
         """It is no longer configured, and stays only for the jobs that it has."""
         self._hosts = hosts
         self._lease = lease
-        self._told: Json = {}
+        self._told: Hello | None = None
         self._since = hosts.now()
         self.link = hosts.link_of(settings, self)
 
@@ -143,7 +144,7 @@ class Host(LinkListener):
     def _lent(self) -> Json:
         return {key: self.settings.get(key) for key in ("cpus", "memory", "gpus")}
 
-    def send(self, frame: Json) -> bool:
+    def send(self, frame: HostRequest) -> bool:
         """Say something, unless it does not answer."""
         if not self._lease.may_send or not self.is_ready or not self.link.send(frame):
             return False
@@ -175,7 +176,7 @@ class Host(LinkListener):
 
     def _begin(self) -> None:
         """Ask who it is; its answer makes it usable."""
-        self._told = {}
+        self._told = None
         self.is_ready = False
         self.say_hello()
 
@@ -317,9 +318,9 @@ class Hosts:
             self._leases.remove(name)
         return gone
 
-    def hello(self, host: Host) -> Json:
+    def hello(self, host: Host) -> Hello:
         """What a host must know about the pool. One that needs no network cannot be asked by it."""
-        peers = [
+        peers: list[list[str | int]] = [
             [other.address, other.port]
             for other in self._hosts.values()
             if other is not host and other.address and not other.settings.get("command")

@@ -3,7 +3,7 @@
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -44,10 +44,10 @@ class RecordingLink(Link):
 
     said: list[Json]
 
-    def send(self, frame: Json) -> bool:
+    def send(self, frame: Mapping[str, object]) -> bool:
         is_said = super().send(frame)
         if is_said:
-            self.said.append(frame)
+            self.said.append(dict(frame))
         return is_said
 
 
@@ -182,7 +182,8 @@ def test_silent_then_lost_then_back(trial: Trial, monkeypatch: pytest.MonkeyPatc
     trial.until(lambda: len(trial.seen) == 3)
     host = trial.hosts.get("a")
     assert host is not None
-    assert host.send({"op": "start", "id": "j"})
+    start: Any = {"op": "start", "id": "j"}
+    assert host.send(start)
     trial.until(lambda: trial.frames)
     assert trial.frames == [{"event": "echo", "id": "j", "from": "a"}]
     trial.seen.clear()
@@ -192,7 +193,7 @@ def test_silent_then_lost_then_back(trial: Trial, monkeypatch: pytest.MonkeyPatc
     trial.pass_time(4)
     assert trial.seen == [("a", "silent")]
     assert trial.hosts.usable() == ["b", "c"]
-    assert not host.send({"op": "start", "id": "j"})
+    assert not host.send(start)
     said = pings(host)
     trial.pass_time(12)
     assert trial.seen == [("a", "silent"), ("a", "lost")]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from trainway.agent.pool.host_reports import HostReports
     from trainway.agent.supervisor.remote_pods import GangPods
     from trainway.agent.transfer.delivery import Deliveries
+    from trainway.agent.transfer.frames import HostRequest, StopPod
     from trainway.json_types import Json
 
     class IntakeOwner(Protocol):
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
             """The token of the pods that run."""
 
         @abstractmethod
-        def send(self, host: str, frame: Json) -> bool:
+        def send(self, host: str, frame: HostRequest) -> bool:
             """Say something to a host."""
 
         @abstractmethod
@@ -135,7 +136,7 @@ class Intake:
         pod = self._pods.get(uid)
         if pod is None or pod.host != host:
             if frame.get("phase") not in TERMINAL:
-                stop = {"op": "stop", "id": self._owner.id, "uid": uid, "how": "kill"}
+                stop: StopPod = {"op": "stop", "id": self._owner.id, "uid": uid, "how": "kill"}
                 self._owner.send(host, stop)
             return
         if is_disrupted(frame) and not pod.deleted:

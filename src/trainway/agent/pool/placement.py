@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from trainway.agent.base.records import PlacementRecord
     from trainway.json_types import Json
 
     Choice = tuple["Room", list[str]]
@@ -138,6 +139,10 @@ class Placement:
     def to_json(self) -> Json:
         """The fields of a placement record."""
         return {"hosts": self.hosts, "devices": self.devices}
+
+    def record(self, token: int) -> PlacementRecord:
+        """The placement as the journal of its job has it."""
+        return {"token": token, "hosts": self.hosts, "devices": self.devices}
 
     @classmethod
     def from_json(cls, data: Json) -> Placement:

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from trainway.agent.pool.hosts import Host
     from trainway.agent.pool.socket import PoolSocket
     from trainway.agent.pool.state import State
+    from trainway.agent.pool.state_records import JobState, StateRecord
+    from trainway.agent.transfer.frames import HostRequest
     from trainway.agent.transfer.link import Archive
     from trainway.json_types import Json
 
@@ -124,7 +126,7 @@ class Pool(HostsListener):
 
     # For jobs and clusters.
 
-    def send(self, host: str, frame: Json) -> bool:
+    def send(self, host: str, frame: HostRequest) -> bool:
         """Say something to a host; False where it is not there, so that it must be said again."""
         found = self._hosts.get(host)
         return found is not None and found.send(frame)
@@ -161,7 +163,7 @@ class Pool(HostsListener):
         self._state.order = max(self._state.order + 1, order_at(self.clock.now()))
         return self._state.order
 
-    def remember(self, record: Json) -> None:
+    def remember(self, record: StateRecord) -> None:
         """Leave something to the next pool agent."""
         self._state.append(record)
 
@@ -279,7 +281,12 @@ class Pool(HostsListener):
         if gang.ended:
             gang.close()
             return
-        record = {"type": "job", "id": gang.id, "directory": path, "order": gang.order}
+        record: JobState = {
+            "type": "job",
+            "id": gang.id,
+            "directory": path,
+            "order": gang.order,
+        }
         self._state.append(record)
         self._begin(gang)
         if gang.queue:

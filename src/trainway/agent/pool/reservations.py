@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from trainway.agent.pool.ledger import Capacity
     from trainway.agent.pool.placement import Placement
+    from trainway.agent.transfer.frames import Hold, HoldLimits, HostRequest, Release
     from trainway.json_types import Json
 
     class AskedHost(Protocol):
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
         def capacity(self) -> Capacity | None:
             """What it has; None: it is not known."""
 
-        def send(self, frame: Json) -> bool:
+        def send(self, frame: HostRequest) -> bool:
             """Send a frame; whether it went out."""
 
 
@@ -54,7 +55,7 @@ class Reservation:
         """Whether the gang has been told that it has its place."""
 
 
-def hold_frame(entry: Any, placement: Placement, host: str) -> Json:
+def hold_frame(entry: Any, placement: Placement, host: str) -> Hold:
     """What a gang asks of one host: the sum of its pods there."""
     cpus = memory = 0
     gpus: dict[str, int] = {}
@@ -66,8 +67,14 @@ def hold_frame(entry: Any, placement: Placement, host: str) -> Json:
         memory += amount.memory
         for name in placement.names(amount.pod):
             gpus[name] = gpus.get(name, 0) + min(amount.gpus, WHOLE)
-    frame: Json = {"op": "hold", "id": entry.id, "name": entry.title}
-    frame.update(cpus=cpus, memory=memory, gpus=gpus)
+    frame: Hold = {
+        "op": "hold",
+        "id": entry.id,
+        "name": entry.title,
+        "cpus": cpus,
+        "memory": memory,
+        "gpus": gpus,
+    }
     if entry.oversubscribe:
         frame["insist"] = True
     return frame
@@ -167,21 +174,21 @@ class Reservations:
             if _takes(frame):
                 self._tell(host, {"op": "release", "id": key})
 
-    def _tell(self, name: str, frame: Json) -> bool:
+    def _tell(self, name: str, frame: Hold | Release) -> bool:
         """Say it to a host that arbitrates; False: it does not, or is not there."""
         host = self._find(name)
         if host is None or not host.facts.get("arbitrates"):
             return False
         if frame["op"] == "hold":
             capacity = host.capacity()
-            limits: Json = {}
+            limits: HoldLimits = {}
             if capacity is not None:
                 limits = {"cpus": capacity.cpus, "memory": capacity.memory}
             frame = {**frame, "limits": limits}
         return bool(host.send(frame))
 
 
-def _takes(frame: Json) -> bool:
+def _takes(frame: Hold) -> bool:
     return bool(frame["cpus"] or frame["memory"] or frame["gpus"])
 
 

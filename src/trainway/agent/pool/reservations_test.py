@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pytest
@@ -31,8 +32,8 @@ class FakeHost:
     def capacity(self) -> Capacity:
         return Capacity(4000, 2**30)
 
-    def send(self, frame: Json) -> bool:
-        self.told.append(frame)
+    def send(self, frame: Mapping[str, object]) -> bool:
+        self.told.append(dict(frame))
         return True
 
     def ops(self) -> list[str]:

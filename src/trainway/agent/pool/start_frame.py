@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from trainway.agent.pool.gang_context import HostFacts
     from trainway.agent.pool.placement import Placement
     from trainway.agent.supervisor.remote_pod import RemotePod
-    from trainway.json_types import Json
+    from trainway.agent.transfer.frames import Peer, StartPod
 
 
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
@@ -20,13 +20,13 @@ TOKEN_VARIABLE = "TRAINWAY_FENCING_TOKEN"  # noqa: S105 - the name of a variable
 
 def start_frame(
     pod: RemotePod, placement: Placement, token: int, find: Callable[[str], HostFacts | None]
-) -> Json:
+) -> StartPod:
     """The frame that starts a pod on its host."""
     identity = pod.identity
     hosts = {**placement.hosts, identity.key: pod.host}
     found = {name: find(name) for name in set(hosts.values())}
     own = found.get(pod.host)
-    frame: Json = {
+    frame: StartPod = {
         "op": "start",
         "id": identity.plan.id,
         "token": token,
@@ -57,7 +57,7 @@ def _address(host: HostFacts | None) -> str:
     return "" if host is None else host.address
 
 
-def _peer(name: str, host: HostFacts | None) -> Json:
+def _peer(name: str, host: HostFacts | None) -> Peer:
     if host is None:
         return {"host": name}
     if host.join:

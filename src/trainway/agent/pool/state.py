@@ -14,7 +14,10 @@ from trainway.agent.base.journal_reader import object_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from trainway.agent.base.directory import Directory
+    from trainway.agent.pool.state_records import HostsState, OwnerState, StateRecord
     from trainway.json_types import Json
 
 
@@ -68,12 +71,12 @@ class State:
         else:
             self.clusters[name] = record
 
-    def append(self, record: Json, *, durable: bool = True) -> bool:
+    def append(self, record: StateRecord, *, durable: bool = True) -> bool:
         """Remember something; whether it is on disk.
 
         What a full disk has no room for is written with what comes next.
         """
-        self._take(record)
+        self._take(dict(record))
         data = _line(record)
         try:
             if self._is_behind or self._size + len(data) > COMPACT_BYTES:
@@ -102,9 +105,11 @@ class State:
         self._size += count
 
     def _compact(self) -> None:
-        records: list[Json] = [
-            {"type": "owner", "owner": self.owner, "order": self.order},
-            {"type": "hosts", "hosts": self.hosts},
+        owner: OwnerState = {"type": "owner", "owner": self.owner, "order": self.order}
+        hosts: HostsState = {"type": "hosts", "hosts": self.hosts}
+        records: list[Mapping[str, object]] = [
+            owner,
+            hosts,
             *self.clusters.values(),
             *self.jobs.values(),
         ]
@@ -125,5 +130,5 @@ def _records(directory: Directory) -> list[Json]:
     return [record for record in found if record is not None]
 
 
-def _line(record: Json) -> bytes:
+def _line(record: Mapping[str, object]) -> bytes:
     return json.dumps(record, separators=(",", ":")).encode() + b"\n"

@@ -1,6 +1,7 @@
 import json
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -8,12 +9,15 @@ from trainway.agent.base.directory import Directory
 from trainway.agent.pool import state as state_module
 from trainway.agent.pool.state import NAME, State
 
+if TYPE_CHECKING:
+    from trainway.agent.pool.state_records import JobState
+
 
 def lines(path: Path) -> list[str]:
     return (path / NAME).read_text().splitlines()
 
 
-def job(number: int) -> dict[str, object]:
+def job(number: int) -> "JobState":
     return {"type": "job", "id": f"j{number}", "directory": f"/jobs/j{number}", "order": number}
 
 

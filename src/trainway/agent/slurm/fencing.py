@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from trainway.agent.base.directory import Directory
-    from trainway.json_types import Json
 
 
 TOKEN, HEARTBEAT, LEFT = "token", "heartbeat", "left"
@@ -152,7 +151,7 @@ class GuardedJournal(Journal):
         self._lease = lease
         self._looked_at = now()
 
-    def append(self, type_: str, fields: Json, *, durable: bool = False) -> int:
+    def append(self, type_: str, fields: Mapping[str, object], *, durable: bool = False) -> int:
         """Add a record; StaleError where a newer attempt has begun."""
         if self._now() - self._looked_at > 2 * BEAT_SECONDS:
             with suppress(OSError):  # then this cannot be written either

@@ -6,6 +6,7 @@ count as failed, with reason AgentLost. The policies of the Job and the JobSet d
 
 from __future__ import annotations
 
+import os
 import time
 from importlib import import_module
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from trainway.agent.base.plan import Plan
+    from trainway.agent.base.records import AgentRecord
     from trainway.agent.kubelet.container_tool import ContainerTool
     from trainway.json_types import Json
 
@@ -32,6 +34,15 @@ PATIENCE = 10.0
 PAUSE = 0.02
 PURGE_SECONDS = 60.0
 AGENT_DIED = "the agent that ran the pod died"
+
+
+def begun(*, is_new: bool) -> AgentRecord:
+    """The record with which this process says that it has the job now."""
+    return {
+        "event": "started" if is_new else "recovered",
+        "pid": os.getpid(),
+        "boot_id": process_tree.boot_id(),
+    }
 
 
 class Remembered:

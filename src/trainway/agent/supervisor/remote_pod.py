@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from trainway.agent.base.pod_identity import PodIdentity
+    from trainway.agent.base.records import ContainerRecord, PodRecord
     from trainway.agent.supervisor.pod_registry import AnyPod
     from trainway.json_types import Json
 
@@ -76,9 +77,11 @@ class RemotePod:
 
     def _first_record(self) -> Json:
         spec, identity = self.identity.role.pod_spec, self.identity
-        containers = [{**_waiting(item), "kind": _kind(item)} for item in _items(spec, "init")]
+        containers: list[ContainerRecord] = [
+            {**_waiting(item), "kind": _kind(item)} for item in _items(spec, "init")
+        ]
         containers += [_waiting(item) for item in _items(spec, "main")]
-        return {
+        first: PodRecord = {
             "pod": identity.key,
             "job": identity.job_name,
             "slot": identity.slot,
@@ -89,6 +92,7 @@ class RemotePod:
             "ready": False,
             "containers": containers,
         }
+        return dict(first)
 
     @property
     def terminal(self) -> bool:
@@ -228,7 +232,7 @@ def _items(spec: Json, kind: str) -> list[Json]:
     return list(spec.get("initContainers" if kind == "init" else "containers") or [])
 
 
-def _waiting(container: Json) -> Json:
+def _waiting(container: Json) -> ContainerRecord:
     return {"name": str(container["name"]), "state": "waiting", "restarts": 0}
 
 

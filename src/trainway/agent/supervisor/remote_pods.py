@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from trainway.agent.base.pod_identity import PodIdentity
     from trainway.agent.controllers.job import Job
     from trainway.agent.supervisor.pod_registry import AnyPod, PodRegistry
+    from trainway.agent.transfer.frames import HostRequest, StopPod
     from trainway.json_types import Json
 
     class PodsOwner(Protocol):
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
         id: str
 
         @abstractmethod
-        def send(self, host: str, frame: Json) -> bool:
+        def send(self, host: str, frame: HostRequest) -> bool:
             """Say something to a host."""
 
 
@@ -151,5 +152,10 @@ class GangPods(RemotePods):
 
     def send_stop(self, pod: RemotePod) -> None:
         """Have its host stop a pod."""
-        frame = {"op": "stop", "id": self._gang.id, "uid": pod.identity.uid, "how": pod.how}
+        frame: StopPod = {
+            "op": "stop",
+            "id": self._gang.id,
+            "uid": pod.identity.uid,
+            "how": pod.how,
+        }
         self._gang.send(pod.host, frame)

@@ -30,6 +30,13 @@ if TYPE_CHECKING:
     from trainway.agent.base.event_loop import Timer, Timetable
     from trainway.agent.base.journal import Journal
     from trainway.agent.base.plan import Plan
+    from trainway.agent.base.records import (
+        AgentRecord,
+        EndRecord,
+        EventRecord,
+        JobRecord,
+        StatusRecord,
+    )
     from trainway.agent.supervisor.control import Answer
     from trainway.agent.supervisor.pod_registry import AnyPod, Workplace
     from trainway.agent.supervisor.recovery import Remembered
@@ -121,7 +128,12 @@ class Supervisor:
     def tell(self, type_: str, reason: str, message: str, about: str = "") -> None:
         """Write an event, about the JobSet if nothing else is said."""
         about = about or f"JobSet/{self._jobset.name}"
-        fields: Json = {"eventType": type_, "reason": reason, "message": message, "object": about}
+        fields: EventRecord = {
+            "eventType": type_,
+            "reason": reason,
+            "message": message,
+            "object": about,
+        }
         self._journal.append("event", fields)
 
     def _restore(self, remembered: Remembered) -> None:
@@ -192,14 +204,16 @@ class Supervisor:
             del self._jobset.jobs[job.name]
             self._job_states.pop(job.name, None)
             self._looks.pop(job.name, None)
-            self._journal.append("job", {"job": job.name, "gone": True})
+            gone: JobRecord = {"job": job.name, "gone": True}
+            self._journal.append("job", gone)
             return True
         state = job.state()
         if state == self._job_states.get(job.name):
             return False
         self._job_states[job.name] = state
         self._looks.pop(job.name, None)
-        self._journal.append("job", {"job": job.name, "state": state})
+        record: JobRecord = {"job": job.name, "state": state}
+        self._journal.append("job", record)
         return True
 
     def _publish(self) -> None:
@@ -214,7 +228,7 @@ class Supervisor:
             )
             durable = weighty and bool(self._status)
             self._status = status
-            fields: Json = {"jobset": status, "suspend": self._jobset.suspend}
+            fields: StatusRecord = {"jobset": status, "suspend": self._jobset.suspend}
             self._journal.append("status", fields, durable=durable)
 
     def handle(self, request: Json, answer: Answer) -> None:
@@ -261,7 +275,8 @@ class Supervisor:
         if self._state is not SupervisorState.RUNNING:
             return
         self._become(SupervisorState.LEAVING)
-        self._journal.append("agent", {"event": "stopping", "pid": os.getpid()}, durable=True)
+        stopping: AgentRecord = {"event": "stopping", "pid": os.getpid()}
+        self._journal.append("agent", stopping, durable=True)
         for pod in self._pods.live():
             pod.interrupt(AGENT_LOST)
         self._check_left()
@@ -279,7 +294,7 @@ class Supervisor:
     def _write_end(self) -> None:
         self.before_end()
         succeeded, reason, message = self._jobset.outcome()
-        fields: Json = {"succeeded": succeeded, "reason": reason, "message": message}
+        fields: EndRecord = {"succeeded": succeeded, "reason": reason, "message": message}
         self._journal.append("end", fields, durable=True)
         self._become(SupervisorState.ENDED)
         for answer in self._cancels:
@@ -294,6 +309,6 @@ class Supervisor:
         now = self._clock.now()
         self._jobset.end("Failed", "AgentError", message, now)
         self._publish()
-        fields: Json = {"succeeded": False, "reason": "AgentError", "message": message}
+        fields: EndRecord = {"succeeded": False, "reason": "AgentError", "message": message}
         self._journal.append("end", fields, durable=True)
         self._become(SupervisorState.ENDED)

@@ -13,9 +13,10 @@ from collections import deque
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from trainway.agent.base.event_loop import EventLoop
+    from trainway.agent.transfer.host_events import Refusal
     from trainway.json_types import Json
 
 
@@ -64,12 +65,12 @@ class Connection:
         """Whether more logs and files may be handed over."""
         return not self.closed and self._bulk_size < BULK_LIMIT
 
-    def answer(self, frame: Json) -> None:
+    def answer(self, frame: Mapping[str, object]) -> None:
         """Send something soon."""
         self._answers.append(_line(frame))
         self._watch()
 
-    def stream(self, frame: Json) -> None:
+    def stream(self, frame: Mapping[str, object]) -> None:
         """Send something in order with all else that is streamed."""
         line = _line(frame)
         self._bulk.append(line)
@@ -117,7 +118,9 @@ class Connection:
         except ValueError:
             frame = None
         if not isinstance(frame, dict):
-            self.answer({"event": "error", "op": "", "id": "", "message": "not a JSON object"})
+            message = "not a JSON object"
+            refusal: Refusal = {"event": "error", "op": "", "id": "", "message": message}
+            self.answer(refusal)
         else:
             self.frames += 1
             self._on_frame(self, frame)
@@ -162,5 +165,5 @@ class Connection:
         self._on_close(self)
 
 
-def _line(frame: Json) -> bytes:
+def _line(frame: Mapping[str, object]) -> bytes:
     return json.dumps(frame, separators=(",", ":")).encode() + b"\n"

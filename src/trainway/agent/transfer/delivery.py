@@ -21,6 +21,14 @@ if TYPE_CHECKING:
 
     from trainway.agent.base.directory import Directory
     from trainway.agent.pool.gang_context import Channel
+    from trainway.agent.transfer.frames import (
+        HaveBlobs,
+        HostRequest,
+        OutputFields,
+        PutBlob,
+        PutOutput,
+        TakeJob,
+    )
     from trainway.json_types import Json
 
 
@@ -76,7 +84,7 @@ class Content:
         """The bytes of files among them."""
         return sum(self._parcel.files.get(name, 0) for name in names)
 
-    def frames(self, name: str) -> Iterator[tuple[Json, int]]:
+    def frames(self, name: str) -> Iterator[tuple[PutBlob, int]]:
         """The pieces of one, and of a file how many bytes each has."""
         data = self._parcel.blobs.get(name)
         if data is not None:
@@ -85,7 +93,7 @@ class Content:
         elif name in self._parcel.files and self._directory is not None:
             yield from self._file_frames(self._directory, name)
 
-    def _file_frames(self, directory: Directory, name: str) -> Iterator[tuple[Json, int]]:
+    def _file_frames(self, directory: Directory, name: str) -> Iterator[tuple[PutBlob, int]]:
         """Nothing, or not all, where it cannot be read: the host then refuses the job."""
         try:
             fd = directory.open(f"{FOLDER}/{name}", os.O_RDONLY)
@@ -101,10 +109,10 @@ class Delivery:
     def __init__(
         self,
         host: str,
-        job: Json,
+        job: TakeJob,
         content: Content,
         channel: Channel,
-        files: Callable[[], Iterator[tuple[Json, bytes]]],
+        files: Callable[[], Iterator[tuple[OutputFields, bytes]]],
     ) -> None:
         """`job` is the frame that hands the plan over; `files` gives `put` frames with data."""
         self._host = host
@@ -132,7 +140,7 @@ class Delivery:
         self._unanswered = 0
         self.handed_over = self.confirmed = False
         if self._content.names:
-            have = {"op": "have", "id": self._job["id"], "blobs": self._content.names}
+            have: HaveBlobs = {"op": "have", "id": self._job["id"], "blobs": self._content.names}
             self._channel.send(self._host, have)
         else:
             self._pump(self._frames(()), self._round)
@@ -152,7 +160,7 @@ class Delivery:
         self._unanswered -= 1
         self.confirmed = self.handed_over and self._unanswered <= 0
 
-    def _frames(self, names: Sequence[str]) -> Iterator[Json]:
+    def _frames(self, names: Sequence[str]) -> Iterator[HostRequest]:
         self.size, self.sent = self._content.size(names), 0
         for name in names:
             for frame, size in self._content.frames(name):
@@ -164,12 +172,17 @@ class Delivery:
         has_files = False
         for fields, data in self._files():
             has_files = True
-            text = base64_text(data)
-            yield {"op": "put", "id": self._job["id"], **fields, "data": text}
+            put: PutOutput = {
+                **fields,
+                "op": "put",
+                "id": self._job["id"],
+                "data": base64_text(data),
+            }
+            yield put
         if has_files:
             yield self._job
 
-    def _pump(self, frames: Iterator[Json], number: int) -> None:
+    def _pump(self, frames: Iterator[HostRequest], number: int) -> None:
         """Send for as long as there is room, and go on when there is some again."""
         if number != self._round:
             return
@@ -186,23 +199,37 @@ class Delivery:
         self._channel.when_room(self._host, lambda: self._pump(frames, number))
 
 
-def blob_frames(name: str, data: bytes) -> Iterator[Json]:
+def blob_frames(name: str, data: bytes) -> Iterator[PutBlob]:
     """A large value, piece by piece."""
     for start in range(0, len(data), PIECE):
         piece = data[start : start + PIECE]
         last = start + PIECE >= len(data)
         text = base64_text(piece)
-        yield {"op": "blob", "sha256": name, "offset": start, "data": text, "last": last}
+        frame: PutBlob = {
+            "op": "blob",
+            "sha256": name,
+            "offset": start,
+            "data": text,
+            "last": last,
+        }
+        yield frame
 
 
-def file_frames(name: str, file: BinaryIO) -> Iterator[tuple[Json, int]]:
+def file_frames(name: str, file: BinaryIO) -> Iterator[tuple[PutBlob, int]]:
     """A file, piece by piece, with how many bytes each has; an empty one is one piece."""
     offset, piece = 0, file.read(PIECE)
     while True:
         following = file.read(PIECE)
         text = base64_text(piece)
-        frame: Json = {"op": "blob", "sha256": name, "offset": offset, "data": text}
-        yield {**frame, "last": not following}, len(piece)
+        last = not following
+        frame: PutBlob = {
+            "op": "blob",
+            "sha256": name,
+            "offset": offset,
+            "data": text,
+            "last": last,
+        }
+        yield frame, len(piece)
         if not following:
             return
         offset, piece = offset + len(piece), following
@@ -215,7 +242,7 @@ class Deliveries:
         self,
         plan: Json,
         channel: Channel,
-        files: Callable[[str], Iterator[tuple[Json, bytes]]],
+        files: Callable[[str], Iterator[tuple[OutputFields, bytes]]],
         on_handed_over: Callable[[str], object],
         served: Collection[str],
         directory: Directory | None = None,
@@ -250,7 +277,7 @@ class Deliveries:
     def send(self, host: str, token: int) -> None:
         """Bring the job to a host."""
         parcel = self._parcel = self._parcel or Parcel(self._plan)
-        job: Json = {"op": "job", "id": self._id, "token": token, "plan": parcel.plan}
+        job: TakeJob = {"op": "job", "id": self._id, "token": token, "plan": parcel.plan}
         files = self._files
         content = Content(parcel, self._directory)
         delivery = Delivery(host, job, content, self._channel, lambda: files(host))

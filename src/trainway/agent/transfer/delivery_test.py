@@ -1,6 +1,7 @@
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,10 +23,10 @@ class Wire:
         self.full = False
         self.callbacks: list[Callable[[], object]] = []
 
-    def send(self, host: str, frame: Json) -> bool:
+    def send(self, host: str, frame: Mapping[str, object]) -> bool:
         assert host == "a"
         if self.up:
-            self.sent.append(frame)
+            self.sent.append(dict(frame))
         return self.up
 
     def backlog(self, host: str) -> int:
@@ -45,7 +46,7 @@ class World:
     def __init__(
         self,
         objects: list[Json],
-        files: list[tuple[Json, bytes]] | None = None,
+        files: list[tuple[Any, bytes]] | None = None,
         folder: Path | None = None,
     ) -> None:
         self.wire = Wire()
@@ -57,7 +58,7 @@ class World:
             plan, self.wire, self._given, self.over.append, ["old"], directory
         )
 
-    def _given(self, host: str) -> Iterator[tuple[Json, bytes]]:
+    def _given(self, host: str) -> Iterator[tuple[Any, bytes]]:
         assert host == "a"
         yield from self._files
 

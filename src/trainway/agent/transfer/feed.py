@@ -85,7 +85,7 @@ class Feed:
         for source in sources:
             frame = source.next()
             if frame is not None:
-                return frame
+                return dict(frame)
         return self._record()
 
     def look(self) -> None:

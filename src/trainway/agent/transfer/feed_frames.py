@@ -12,15 +12,25 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal, NotRequired, TypedDict
 
-    from trainway.agent.transfer.frames import LogPiece, OutputPiece, Position
+    from trainway.agent.transfer.host_events import LogPiece, OutputPiece
     from trainway.json_types import Json
 
-    class BeginFeed(Position):
+    class FeedStart(TypedDict):
+        """What whoever starts a feed says, besides what there is of the files."""
+
+        after: int
+        """The number of the last record that the receiver has."""
+        driver: NotRequired[bool]
+        """Whether the driver of the job is on that node."""
+
+    class BeginFeed(FeedStart):
         """Begins: the feed sends all but what the receiver has."""
 
         op: Literal["begin"]
-        driver: NotRequired[bool]
-        """Whether the driver of the job is on that node."""
+        logs: dict[str, int]
+        """The bytes that the receiver has of each log."""
+        outputs: dict[str, list[int]]
+        """The size and the time, in nanoseconds, of each output file that the receiver has."""
 
     class Drain(TypedDict):
         """Asks for an answer once all is sent that is there now. Answered with `drained`."""

@@ -117,7 +117,7 @@ class Link:
         self._program.on_written = self._on_written
         self._timer = self._loop.call_later(seconds, self._program.give_up)
 
-    def send(self, frame: Json) -> bool:
+    def send(self, frame: Mapping[str, object]) -> bool:
         """Say something; whether there is anybody to say it to."""
         if self._program is None or not self._program.is_open or not self.is_connected:
             return False

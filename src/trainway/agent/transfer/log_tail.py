@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from trainway.agent.base.directory import Directory
-    from trainway.json_types import Json
+    from trainway.agent.transfer.host_events import LogPiece
 
 
 FOLDER = "logs"
@@ -52,7 +52,7 @@ class LogTail:
         except OSError:
             return 0
 
-    def next(self) -> Json | None:
+    def next(self) -> LogPiece | None:
         """The next piece; files take turns."""
         while self._grown:
             file = next(iter(self._grown))

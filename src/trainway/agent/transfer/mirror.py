@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from trainway.agent.base.directory import Directory
+    from trainway.agent.transfer.frames import Position
     from trainway.json_types import Json
 
 
@@ -38,7 +39,7 @@ class Mirror:
         self._logs = LogCopies(directory, {})
         self._outputs = OutputCopies(directory)
 
-    def position(self) -> Json:
+    def position(self) -> Position:
         """What need not be sent."""
         names = os.listdir(self._directory.join("logs"))
         logs = self._logs.offsets({pod_of(name) for name in names})

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from trainway.agent.base.event_loop import EventLoop
+    from trainway.agent.transfer.feed_frames import BeginFeed, FeedOrder, FeedStart
     from trainway.agent.transfer.mirror import Mirror
     from trainway.json_types import Json
 
@@ -36,10 +37,16 @@ class NodeLink:
         self._program: Program | None = None
 
     def start(
-        self, loop: EventLoop, argv: Sequence[str], env: Mapping[str, str], told: Json
+        self, loop: EventLoop, argv: Sequence[str], env: Mapping[str, str], told: FeedStart
     ) -> None:
         """Start it, and tell it something besides what is here; OSError: there is no srun."""
-        begin = {"op": "begin", **self._mirror.position(), **told}
+        position = self._mirror.position()
+        begin: BeginFeed = {
+            "op": "begin",
+            "logs": position["logs"],
+            "outputs": position["outputs"],
+            **told,
+        }
         self._program = Program(loop, argv, env=env, on_output=self._take, on_end=self._end)
         self.order(begin)
         self._ping(loop)
@@ -54,7 +61,7 @@ class NodeLink:
         """Whether it runs."""
         return self._program is not None
 
-    def order(self, order: Json) -> None:
+    def order(self, order: FeedOrder) -> None:
         """Tell the feed something."""
         if self._program is not None:
             self._program.write(json.dumps(order).encode() + b"\n")

@@ -36,7 +36,7 @@ def test_what_follows_a_piece_that_is_not_kept_waits_for_the_next_link(tmp_path:
         on_frame=lambda _link, _frame: None,
         on_end=lambda _link, errors: ends.append(errors),
     )
-    link.start(loop, ["sh", "-c", script], os.environ, {})
+    link.start(loop, ["sh", "-c", script], os.environ, {"after": -1})
     give_up = time.monotonic() + PATIENCE
     while not ends and time.monotonic() < give_up:
         loop.turn()

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainway.agent.base.directory import Directory
+    from trainway.agent.transfer.frames import OutputFields
     from trainway.json_types import Json
 
     Stamp = tuple[int, int]
@@ -173,14 +174,15 @@ class OutputCopies:
         """A host has a file as it is here."""
         self._on_hosts.setdefault(host, {})[path] = stamp
 
-    def pieces(self, host: str, path: str) -> Iterator[tuple[Json, bytes]]:
+    def pieces(self, host: str, path: str) -> Iterator[tuple[OutputFields, bytes]]:
         """A file as `put` frames have it, piece by piece; nothing where it is gone."""
         try:
             target = os.readlink(path, dir_fd=self._directory.fd)
         except OSError:
             target = ""
         if target:
-            yield {"path": path, "link": target, "offset": 0, "last": True}, b""
+            link: OutputFields = {"path": path, "link": target, "offset": 0, "last": True}
+            yield link, b""
             return
         try:
             fd = self._directory.open_regular(path, os.O_RDONLY)
@@ -188,11 +190,17 @@ class OutputCopies:
             return
         with os.fdopen(fd, "rb") as file:
             facts = os.fstat(fd)
-            fields = {"path": path, "mode": facts.st_mode & 0o777, "mtime_ns": facts.st_mtime_ns}
             offset, data = 0, file.read(PIECE)
             while True:
                 following = file.read(PIECE) if data else b""
-                yield {**fields, "offset": offset, "last": not following}, data
+                fields: OutputFields = {
+                    "path": path,
+                    "mode": facts.st_mode & 0o777,
+                    "mtime_ns": facts.st_mtime_ns,
+                    "offset": offset,
+                    "last": not following,
+                }
+                yield fields, data
                 if not following:
                     break
                 offset, data = offset + len(data), following

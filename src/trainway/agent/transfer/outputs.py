@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from trainway.agent.base.directory import Directory
-    from trainway.json_types import Json
+    from trainway.agent.transfer.host_events import OutputPiece
 
     Version = tuple[int, int]
 
@@ -44,9 +44,9 @@ class OutputFile:
         """What tells this state of the file apart from others."""
         return self.size, self.mtime_ns
 
-    def frame(self, offset: int, data: bytes, *, last: bool) -> Json:
+    def frame(self, offset: int, data: bytes, *, last: bool) -> OutputPiece:
         """A piece of it."""
-        frame: Json = {
+        frame: OutputPiece = {
             "event": "output",
             "path": self.path,
             "size": self.size,
@@ -121,7 +121,7 @@ class Outputs:
                 self._queue[file.path] = file
         self._seen = seen
 
-    def next(self) -> Json | None:
+    def next(self) -> OutputPiece | None:
         """The next piece to send."""
         while self._current is not None or self._queue:
             if self._current is None:
@@ -145,7 +145,7 @@ class Outputs:
                 return
         self._current, self._offset = file, 0
 
-    def _piece(self, file: OutputFile) -> Json | None:
+    def _piece(self, file: OutputFile) -> OutputPiece | None:
         """The next piece of a file; None where it is given up."""
         if file.link:
             self._finish(file, sent=True)

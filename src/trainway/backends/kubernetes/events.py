@@ -1,8 +1,12 @@
 """The events that a cluster records about the objects of a job, as the journal has them. Pure."""
 
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from trainway.json_types import Json
+
+if TYPE_CHECKING:
+    from trainway.agent.base.records import EventRecord
 
 
 def object_of(event: Json) -> tuple[str, str]:
@@ -28,7 +32,7 @@ def concerns(event: Json, names: Collection[tuple[str, str]]) -> bool:
 def record_of(event: Json) -> Json:
     """The journal record, without its number."""
     kind, name = object_of(event)
-    return {
+    record: EventRecord = {
         "type": "event",
         "time": time_of(event),
         "eventType": str(event.get("type") or "Normal"),
@@ -36,3 +40,4 @@ def record_of(event: Json) -> Json:
         "message": " ".join(str(event.get("message") or event.get("note") or "").split()),
         "object": f"{kind}/{name}",
     }
+    return dict(record)

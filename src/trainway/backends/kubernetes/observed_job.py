@@ -6,7 +6,7 @@ earlier server, is not recorded again.
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainway.backends.kubernetes import events
 from trainway.backends.kubernetes.pods import Age, age_of, lost_record, place_of
@@ -14,6 +14,9 @@ from trainway.backends.kubernetes.pods import record_of as pod_record
 from trainway.backends.kubernetes.waiting import Waiting
 from trainway.jobset.status import conditions_of, find_condition, find_true
 from trainway.json_types import Json
+
+if TYPE_CHECKING:
+    from trainway.agent.base.records import EndRecord
 
 SUBMITTED: Final = "submitted"
 _ENDS: Final = (("Completed", True), ("Complete", True), ("Succeeded", True), ("Failed", False))
@@ -33,7 +36,13 @@ class Verdict(NamedTuple):
 
     def record(self) -> Json:
         """The journal record, without number and time."""
-        return {"type": "end", **self._asdict()}
+        record: EndRecord = {
+            "type": "end",
+            "succeeded": self.succeeded,
+            "reason": self.reason,
+            "message": self.message,
+        }
+        return dict(record)
 
 
 class Holder(NamedTuple):

@@ -7,7 +7,7 @@ events of Jobs whose pods were not even made. The first that explains it is told
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from trainway.backends.kubernetes.events import object_of, time_of
 from trainway.backends.kubernetes.unschedulable import condensed
@@ -15,6 +15,9 @@ from trainway.jobset.labels import KUEUE_QUEUE_NAME
 from trainway.jobset.status import find_condition, find_true
 from trainway.json_types import Json
 from trainway.kube.webhook_failure import webhook_failure
+
+if TYPE_CHECKING:
+    from trainway.agent.base.records import WaitingRecord
 
 INADMISSIBLE: Final = "Inadmissible"
 """Kueue's word, and ours."""
@@ -66,9 +69,16 @@ class Waiting:
 
     def record(self) -> Json:
         """The journal record, without number and time."""
-        record: Json = {"type": "waiting", "reason": self.reason, "message": self.message}
-        record |= {"queue": self.queue} if self.queue else {}
-        return record | ({"position": self.position} if self.position is not None else {})
+        record: WaitingRecord = {
+            "type": "waiting",
+            "reason": self.reason,
+            "message": self.message,
+        }
+        if self.queue:
+            record["queue"] = self.queue
+        if self.position is not None:
+            record["position"] = self.position
+        return dict(record)
 
 
 def why_job(

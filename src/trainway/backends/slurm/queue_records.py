@@ -5,13 +5,16 @@ here: that the job waits and why, that it is held, and how it ended if its drive
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from trainway.agent.base.pod_status import TERMINAL
 from trainway.agent.controllers.conditions import condition, is_true, set_condition
 from trainway.agent.slurm.relay.end_reasons import CANCELLED, details, reason_of
 from trainway.agent.supervisor.recovery import lost
 from trainway.json_types import Json
+
+if TYPE_CHECKING:
+    from trainway.agent.base.records import EndRecord, StatusRecord
 
 Entry = tuple[str, Json]
 """The type of a record, and its fields."""
@@ -129,6 +132,6 @@ def ended(state: str, frame: Mapping[str, Any], memory: JobMemory, now: float) -
     message = said if reason == CANCELLED else f"{said} (Slurm: {details(state, frame)})"
     pods: list[Entry] = [("pod", lost(pod, reason, said)) for pod in memory.live_pods]
     failed = _with(memory.status, condition("Failed", True, reason, message, now))
-    end: Json = {"succeeded": False, "reason": reason, "message": message}
-    status: Json = {"jobset": {**failed, "terminalState": "Failed"}, "suspend": False}
-    return [*pods, ("status", status), ("end", end)]
+    end: EndRecord = {"succeeded": False, "reason": reason, "message": message}
+    status: StatusRecord = {"jobset": {**failed, "terminalState": "Failed"}, "suspend": False}
+    return [*pods, ("status", dict(status)), ("end", dict(end))]

@@ -156,7 +156,7 @@ class RelayClient:
         for name in missing:
             *pieces, last = blob_frames(name, blobs[name])
             for piece in pieces:
-                await self._send(piece)
+                await self._send(dict(piece))
             await self._request(**last)
 
     async def _track(self, id: str, directory: str) -> Json:  # noqa: A002 - as it is called in frames

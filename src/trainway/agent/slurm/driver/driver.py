@@ -13,7 +13,6 @@ import signal
 from importlib import import_module
 
 from trainway.agent.base.transitions import following
-from trainway.agent.kubelet import process_tree
 from trainway.agent.slurm.driver.driver_state import TRANSITIONS, DriverState
 from trainway.agent.slurm.driver.pod_ends import PodEnds
 from trainway.agent.slurm.driver.shutdown import Shutdown
@@ -22,7 +21,7 @@ from trainway.agent.slurm.driver.step_pods import StepPods
 from trainway.agent.slurm.fencing import BEAT_SECONDS, FENCE, TaskLiveness
 from trainway.agent.slurm.files.job_files import DRIVER
 from trainway.agent.slurm.job_facts import look
-from trainway.agent.supervisor.recovery import ALLOCATION_LOST, HOST_LOST
+from trainway.agent.supervisor.recovery import ALLOCATION_LOST, HOST_LOST, begun
 from trainway.agent.supervisor.remote_pod import is_disrupted
 from trainway.agent.supervisor.supervisor import Supervisor
 
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from trainway.agent.base.event_loop import EventLoop
     from trainway.agent.base.journal import Journal
     from trainway.agent.base.plan import Plan
+    from trainway.agent.base.records import PlacementRecord
     from trainway.agent.slurm.commands import Commands
     from trainway.agent.slurm.driver.node_links import NodeLinks
     from trainway.agent.slurm.driver.step_pods import Ground
@@ -122,11 +122,14 @@ class Driver:
         if self._links is not None:
             self._directory.replace(DRIVER, str(os.getpid()).encode())
         self._beat()
-        event = "started" if remembered is None else "recovered"
-        identity = {"pid": os.getpid(), "boot_id": process_tree.boot_id()}
-        self._journal.append("agent", {"event": event, **identity, "token": str(self.token)})
-        placement: Json = {"token": str(self.token), "hosts": dict(self._ground.places)}
-        placement["job"] = self._ground.environ.get("SLURM_JOB_ID", "")
+        agent = begun(is_new=remembered is None)
+        agent["token"] = str(self.token)
+        self._journal.append("agent", agent)
+        placement: PlacementRecord = {
+            "token": str(self.token),
+            "hosts": dict(self._ground.places),
+            "job": self._ground.environ.get("SLURM_JOB_ID", ""),
+        }
         if self._ground.groups:
             placement["groups"] = dict(self._ground.groups)
         self._journal.append("placement", placement, durable=True)

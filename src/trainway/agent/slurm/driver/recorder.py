@@ -18,7 +18,7 @@ from trainway.agent.base.pod_status import TERMINAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from trainway.agent.base.directory import Directory
     from trainway.agent.base.event_loop import EventLoop
@@ -96,7 +96,7 @@ class Recorder:
         self._final = b""
         self._on_sent: Callable[[], object] | None = None
 
-    def append(self, type_: str, fields: Json) -> int:
+    def append(self, type_: str, fields: Mapping[str, object]) -> int:
         """Add a record; its number."""
         self._seq += 1
         record: Json = {"seq": self._seq, "time": rfc3339(self._now()), "type": type_}

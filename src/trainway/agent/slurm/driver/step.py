@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from trainway.agent.base.event_loop import EventLoop
+    from trainway.agent.slurm.driver.task_frames import BeginStep, TaskOrder
     from trainway.agent.supervisor.remote_pod import RemotePod
     from trainway.json_types import Json
 
@@ -54,14 +55,17 @@ class Step:
         return all(pod.terminal for pod in self.pods)
 
     def start(
-        self, loop: EventLoop, argv: Sequence[str], env: Mapping[str, str], frame: Json
+        self, loop: EventLoop, argv: Sequence[str], env: Mapping[str, str], frame: BeginStep
     ) -> None:
         """Start it, and tell its tasks what they are; OSError where there is no srun."""
         self._program = Program(loop, argv, env=env, on_output=self._take, on_end=self._end)
-        self.order(frame)
+        self._write(frame)
 
-    def order(self, order: Json) -> None:
+    def order(self, order: TaskOrder) -> None:
         """Tell its tasks something; those whose `uid` it does not have ignore it."""
+        self._write(order)
+
+    def _write(self, order: Mapping[str, object]) -> None:
         if self._program is not None:
             self._program.write(json.dumps(order).encode() + b"\n")
 

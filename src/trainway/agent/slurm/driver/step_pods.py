@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from trainway.agent.base.event_loop import EventLoop
     from trainway.agent.base.journal import Journal
     from trainway.agent.controllers.job import Job
+    from trainway.agent.slurm.driver.task_frames import BeginStep, TaskOrder
     from trainway.agent.slurm.fencing import Token
     from trainway.agent.slurm.srun import Line
     from trainway.agent.supervisor.pod_registry import PodRegistry
@@ -163,7 +164,7 @@ class StepPods(RemotePods):
         """Whether no step runs any more."""
         return not self._steps
 
-    def order(self, order: Json) -> None:
+    def order(self, order: TaskOrder) -> None:
         """Tell all tasks something."""
         for step in self._steps:
             step.order(order)
@@ -238,7 +239,7 @@ class StepPods(RemotePods):
         for node in dict.fromkeys(nodes):
             self.on_start(node)
 
-    def _frame(self, pods: Iterable[RemotePod], *, shares: bool) -> Json:
+    def _frame(self, pods: Iterable[RemotePod], *, shares: bool) -> BeginStep:
         """What the tasks of a step are told first."""
         return {
             "token": str(self._driver.token),

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from trainway.agent.base.directory import Directory
+    from trainway.agent.transfer.feed_frames import Drained, DriverStopped, FeedOver
     from trainway.json_types import Json
 
 
@@ -200,13 +201,16 @@ class NodeFeed:
     def _on_idle(self) -> None:
         drains, self._drains = self._drains, []
         for number in drains:
-            self._connection.stream({"event": "drained", "number": number})
+            drained: Drained = {"event": "drained", "number": number}
+            self._connection.stream(drained)
         if self._stopped and not self._is_stop_told:
             self._is_stop_told = True
-            self._connection.stream({"event": STOPPED, "token": self._stopped.decode()})
+            stopped: DriverStopped = {"event": "stopped", "token": self._stopped.decode()}
+            self._connection.stream(stopped)
         elif not self._stopped and os.path.exists(self._directory.join(STOPPED)):
             self._stopped = self._directory.read(STOPPED)
             self._look_at_the_rest()
         if self._is_over:
             self._is_over = False
-            self._connection.stream({"event": "over"})
+            over: FeedOver = {"event": "over"}
+            self._connection.stream(over)

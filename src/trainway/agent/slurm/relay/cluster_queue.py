@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from trainway.agent.slurm.relay.followed_job import FollowedJob
     from trainway.agent.slurm.relay.queue_query import QueueQuery
     from trainway.agent.slurm.relay.queue_states import QueueState
+    from trainway.agent.slurm.relay.relay_frames import SlurmNews
     from trainway.agent.transfer.ssh_failure import Failure
-    from trainway.json_types import Json
 
 
 SHORTEST, LONGEST = 1.0, 10.0
@@ -51,9 +51,9 @@ class ClusterQueue:
         self._now = now
         self._jobs = jobs
         self.accounting = accounting.NONE
-        self.on_news: Callable[[FollowedJob, Json], None] = lambda _job, _fields: None
+        self.on_news: Callable[[FollowedJob, SlurmNews], None] = lambda _job, _fields: None
         """Called with each job whose place in the queue may have changed."""
-        self.on_end: Callable[[FollowedJob, Json], None] = lambda _job, _fields: None
+        self.on_end: Callable[[FollowedJob, SlurmNews], None] = lambda _job, _fields: None
         self.on_round: Callable[[], None] = lambda: None
         """Called after each round."""
         self.on_trouble: Callable[[Failure | None], None] = lambda _failure: None
@@ -148,7 +148,7 @@ class ClusterQueue:
         if is_same and place > FIRST:
             return
         self._changed = self._changed or not is_same
-        fields: Json = {
+        fields: SlurmNews = {
             "job": state.job,
             "state": state.state,
             "reason": state.reason,
@@ -157,7 +157,9 @@ class ClusterQueue:
             "waiting": state.is_waiting,
             "held": state.is_held,
         }
-        self.on_news(job, {**fields, "position": place} if place else fields)
+        if place:
+            fields["position"] = place
+        self.on_news(job, fields)
 
     def _on_books(
         self, result: Result, missing: list[FollowedJob], waiters: list[Callable[[bool], None]]
@@ -176,6 +178,7 @@ class ClusterQueue:
     def _judge(self, missing: list[FollowedJob], ended: dict[str, accounting.Ended]) -> None:
         """Find out what became of jobs that are not in the queue."""
         now = self._now()
+        fields: SlurmNews
         for job in missing:
             found = ended.get(self._booked(job))
             if found is not None:

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -29,7 +29,7 @@ class Cluster:
         self.troubles: list[str] = []
         around: Any = self
         self.queue = ClusterQueue(around, around, around, lambda: self.now, self._all)
-        self.queue.on_news = lambda job, fields: self.news.append((job.number, fields))
+        self.queue.on_news = lambda job, fields: self.news.append((job.number, dict(fields)))
         self.queue.on_end = self._on_end
         self.bare: Callable[[str], str] = bare
         self.queue.on_trouble = lambda failure: self.troubles.append(str(failure or ""))
@@ -37,7 +37,7 @@ class Cluster:
     def _all(self) -> list[Any]:
         return list(self.jobs.values())
 
-    def _on_end(self, job: Any, fields: Json) -> None:
+    def _on_end(self, job: Any, fields: Mapping[str, Any]) -> None:
         job.is_over = True
         self.ends.append((job.number, fields["state"]))
 

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
     from trainway.agent.slurm.files.job_files import JobFiles
     from trainway.agent.slurm.relay.queue_states import QueueState
+    from trainway.agent.slurm.relay.relay_frames import SlurmNews
     from trainway.agent.slurm.relay.staging import JobStaging
     from trainway.agent.transfer.feed import Position
+    from trainway.agent.transfer.feed_frames import FedRecord
     from trainway.json_types import Json
 
 
@@ -69,7 +71,7 @@ class FollowedJob:
         self.doubted = ""
         """An end that is believed once it is seen again."""
         self._now = now
-        self._told: Json = {}
+        self._told: SlurmNews = {}
         self.journal = JournalTail(files.directory)
         self._feed = Feed(
             files.directory,
@@ -86,7 +88,7 @@ class FollowedJob:
         self._output_at = self._closer_at = now()
         self.looked_closer = False
         """Whether more may be found than was seen at the last look."""
-        self.final: Json = {}
+        self.final: SlurmNews = {}
         """How it ended; empty: it has not."""
         self._final_at = 0.0
         self._has_run = True
@@ -150,7 +152,7 @@ class FollowedJob:
         took = self._now() - now
         self._output_at = now + max(OUTPUT_SECONDS, took * OUTPUT_SHARE)
 
-    def end(self, final: Json) -> None:
+    def end(self, final: SlurmNews) -> None:
         """It has left the queue; what to say of it when all else is said."""
         if self.is_over:
             return
@@ -170,7 +172,7 @@ class FollowedJob:
         patience = ENDED_SECONDS.get(str(self.final.get("state")), SETTLE_SECONDS)
         return self._is_silent or now - self._final_at >= patience
 
-    def news(self, fields: Json) -> Json | None:
+    def news(self, fields: SlurmNews) -> SlurmNews | None:
         """What is to be told of its place in the queue; None where that was told before."""
         if fields == self._told:
             return None
@@ -181,12 +183,14 @@ class FollowedJob:
         """The next frame to send; None where all is sent."""
         frame = None if self._is_silent else self._next_of_feed()
         if frame is not None and "seq" in frame:
-            return {"event": "record", "id": self.id, "record": _record(frame)}
+            fed: FedRecord = {"event": "record", "id": self.id, "record": _record(frame)}
+            return dict(fed)
         if frame is not None:
             return {**frame, "id": self.id}
         if self.is_over and not self.is_told and self._is_settled(self._now()):
             self.is_told = True
-            return {"event": "slurm", "id": self.id, "final": True, **self.final}
+            last: SlurmNews = {"event": "slurm", "id": self.id, "final": True, **self.final}
+            return dict(last)
         return None
 
     def _next_of_feed(self) -> Json | None:

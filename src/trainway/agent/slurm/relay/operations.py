@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from trainway.agent.base.directory import Directory
     from trainway.agent.base.event_loop import EventLoop
     from trainway.agent.slurm.commands import Commands, Result
+    from trainway.agent.slurm.relay.relay_frames import SlurmNews
     from trainway.agent.transfer.blobs import Blobs
     from trainway.agent.transfer.connection import Connection
     from trainway.agent.transfer.ssh_failure import Failure
@@ -104,14 +105,14 @@ class RelayOperations:
 
     # What the queue says
 
-    def _on_news(self, job: FollowedJob, fields: Json) -> None:
+    def _on_news(self, job: FollowedJob, fields: SlurmNews) -> None:
         frame = job.news(fields)
         if frame is not None:
             self._connection.answer(frame)
             if not job.is_waiting:
                 self._feeds.wake(job)
 
-    def _on_end(self, job: FollowedJob, fields: Json) -> None:
+    def _on_end(self, job: FollowedJob, fields: SlurmNews) -> None:
         job.end(fields)
         self._feeds.wake(job)
 

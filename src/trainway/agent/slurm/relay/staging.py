@@ -16,7 +16,7 @@ import sys
 from trainway.agent.base.directory import Directory
 from trainway.agent.slurm.commands import Commands
 from trainway.agent.slurm.driver.step_failure import StepFailure
-from trainway.agent.slurm.files.job_files import AGENT, RUN, TAKEN
+from trainway.agent.slurm.files.job_files import AGENT, RUN
 from trainway.agent.slurm.job_facts import look
 from trainway.agent.slurm.relay.staging_lease import StagingLease
 from trainway.agent.slurm.srun import join_command
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from trainway.agent.slurm.commands import Result
     from trainway.agent.slurm.job_facts import JobFacts
     from trainway.agent.slurm.relay.followed_job import FollowedJob
+    from trainway.agent.transfer.feed_frames import FeedStart
     from trainway.json_types import Json
 
 
@@ -228,7 +229,7 @@ class JobStaging:
             str(attempt["node"]), copy.mirror, on_frame=self._on_frame, on_end=self._on_end
         )
         try:
-            told = {"after": copy.journal.last, "driver": True}
+            told: FeedStart = {"after": copy.journal.last, "driver": True}
             link.start(self._loop, line, self._commands.env, told)
         except OSError:
             return
@@ -248,7 +249,7 @@ class JobStaging:
             return
         if self._link is link and self._copy.journal.is_complete:
             self._is_over = True
-            link.order({"op": TAKEN})
+            link.order({"op": "taken"})
         elif self._link is link:
             self._loop.call_later(AGAIN_SECONDS, lambda: self._check_end(link))
 
