@@ -8,7 +8,7 @@ import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from trainway.agent.base.plan import VERSION
 from trainway.backends.base import Handle, Workload, as_json
@@ -18,6 +18,9 @@ from trainway.backends.masking import MASK, masked_object
 from trainway.compiler.workload import LAUNCHER
 from trainway.jobset.model import replicated_jobs
 from trainway.json_types import Json
+
+if TYPE_CHECKING:
+    from trainway.agent.base.plan_document import Plan
 
 _SSH_AUTH: Final = "kubernetes.io/ssh-auth"
 
@@ -55,7 +58,7 @@ def shown(plan: Json, is_hidden: Callable[[str], bool]) -> str:
 
 def plan_of(workload: Workload) -> Json:
     """What every agent is told of a workload."""
-    return {
+    plan: Plan = {
         "version": VERSION,
         "id": workload.id,
         "name": workload.name,
@@ -67,6 +70,7 @@ def plan_of(workload: Workload) -> Json:
         "network": {"port": workload.port},
         "status": {"path": status_path(workload)},
     }
+    return dict(plan)
 
 
 def workload_of(plan: Json) -> Workload:
