@@ -71,7 +71,7 @@ class HostedNode(Node):
         self._machines: Mapping[str, str] = {}
         self._network: dict[str, str] = {}
         self.assignments: dict[str, Assignment] = {}
-        """By the uids of pods."""
+        """What each pod was started with, by the uid of the pod."""
         self.status_variables: dict[str, str] = {}
         self.on_log: Callable[[str], None] = lambda _file: None
         """Called with the name of a log file after something was written to it."""

@@ -62,7 +62,7 @@ class Allocation:
         self.order = order
         self.nodes = max(1, int(data.get("nodes") or 1))
         self.amounts: Json = {name: data.get(name) or 0 for name in ("cpus", "memory", GPUS)}
-        """Of each node."""
+        """The CPUs, memory and GPUs of each node."""
         self.autostop: Autostop | None = autostop.read(data.get("autostop"))
         self.message = str(data.get("message") or "")
         self.had_job = bool(data.get("hadJob"))

@@ -35,9 +35,9 @@ class State:
         self.order = 0
         """The highest number that was given to a job or cluster."""
         self.jobs: dict[str, Json] = {}
-        """By id, with directory and order."""
+        """The record of each job that is not over, by its id."""
         self.clusters: dict[str, Json] = {}
-        """By name, the last record of each."""
+        """The last record of each cluster, by its name."""
         for record in _records(directory):
             self._take(record)
         if not self.owner:
@@ -45,7 +45,7 @@ class State:
         self._fd = -1
         self._size = 0
         self._is_behind = False
-        """Something could not be written."""
+        """Whether something could not be written yet."""
         self._compact()
 
     def _take(self, record: Json) -> None:

@@ -62,13 +62,13 @@ class RemotePod:
         self._dispatcher = dispatcher
         self._on_change = on_change
         self.host = ""
-        """Where it was sent; empty: it has no place yet."""
+        """The host that it was sent to; empty while it has no place."""
         self.place = identity.key
         """The pod whose place and devices it has; another's where that one is over."""
         self.started = False
-        """Its turn has come."""
+        """Whether its turn has come."""
         self.seen = False
-        """Its host has said something about it."""
+        """Whether its host has said something about it."""
         self.deleted = False
         self.how = DELETE
         self.finished_at = 0.0

@@ -65,7 +65,7 @@ class Waiting:
     message: str
     queue: str = ""
     position: int | None = None
-    """In the queue, from 1 on."""
+    """The position in the queue, from 1 on."""
 
     def record(self) -> Json:
         """The journal record, without number and time."""

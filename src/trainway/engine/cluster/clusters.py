@@ -69,7 +69,7 @@ class ClusterContext:
     schedule: Callable[[], "asyncio.Future[None]"]
     """Asks for a round of the queue, which can be awaited."""
     capacity: Callable[[], Capacity]
-    """Of this machine."""
+    """Returns what this machine has for jobs."""
     jobs: Callable[[str], Sequence[LiveJob]]
     """The jobs of a backend that are not over."""
     end: Callable[[Sequence[LiveJob]], Awaitable[None]]
