@@ -1,10 +1,10 @@
 """Trainway: write a training job once, run it anywhere.
 
 `from trainway import Client` is what a program starts with. Every command imports this package,
-so it imports nothing itself: a name below is fetched from `trainway.sdk` when it is first used.
+so it imports next to nothing: a name below is fetched from `trainway.sdk` when it is first used.
 """
 
-__version__ = "0.1.0"
+from trainway.version import __version__
 
 TYPE_CHECKING = False  # typing's constant; type checkers go by the name, and the import costs
 if TYPE_CHECKING:

@@ -80,3 +80,8 @@ def log_limit(home: Path) -> int:
         log.warning("the default limit of logs applies: %s", error)
         section = {}
     return limit.limit_of(section)
+
+
+def pod_limit_of(home: Path) -> int:
+    """How many pods one job may have, as the file says it, or the default."""
+    return pod_limit.limit_of(read(home).get("limits") or {})

@@ -7,8 +7,8 @@ room for more says so in `config.yaml`:
       pods_per_job: 5000
 """
 
-from pathlib import Path
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from trainway.compiler.host_list import MOST_HOSTS
 from trainway.jobset.model import ReplicatedJob, replicated_jobs
@@ -20,11 +20,8 @@ FIELD: Final = "limits.pods_per_job"
 SHAPE: Final = Number(whole=True, above=0, most=MOST_HOSTS)
 
 
-def pod_limit(home: Path) -> int:
-    """What the settings in that home directory say, or the default."""
-    from trainway.backends.configuration import read  # noqa: PLC0415 - which needs the shape
-
-    limits = read(home).get("limits") or {}
+def limit_of(limits: Mapping[str, Any]) -> int:
+    """The number that the section `limits` says, or the default."""
     return int(limits.get("pods_per_job") or DEFAULT)
 
 

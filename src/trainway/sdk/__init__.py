@@ -6,7 +6,8 @@ named below and imported when it is first used, because the command line starts 
 
 TYPE_CHECKING = False  # typing's constant; type checkers go by the name, and the import costs
 if TYPE_CHECKING:
-    from trainway.sdk.async_client import AsyncClient, AsyncJob
+    from trainway.sdk.async_client import AsyncClient
+    from trainway.sdk.async_job import AsyncJob
     from trainway.sdk.client import Client
     from trainway.sdk.failures import JobFailedError, WaitTimeoutError
     from trainway.sdk.job import Job
@@ -26,7 +27,7 @@ __all__ = [
 
 _MODULES = {
     "AsyncClient": "async_client",
-    "AsyncJob": "async_client",
+    "AsyncJob": "async_job",
     "Client": "client",
     "Job": "job",
     "JobFailedError": "failures",

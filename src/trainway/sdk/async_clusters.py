@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from trainway.sdk.async_client import AsyncJob
+from trainway.sdk.async_job import AsyncJob
 from trainway.sdk.clusters import Cluster
 
 

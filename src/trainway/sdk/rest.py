@@ -12,6 +12,7 @@ from trainway.sdk.address import Address, Home, configured_address, parse_addres
 from trainway.sdk.log_line import LogLine
 from trainway.sdk.phases import TERMINAL
 from trainway.sdk.transport import StreamControl, Transport, segment
+from trainway.version import __version__
 
 ABANDONED: Final = "Abandoned"
 """The reason of a job that was forgotten while its cluster did not answer."""
@@ -268,7 +269,6 @@ class Rest:
 
 def embedded(home: Home, warn: Callable[[str], None]) -> Transport:
     """A transport to the embedded server, which is started when it does not answer."""
-    from trainway import __version__  # noqa: PLC0415 - the package itself
 
     def wake() -> Address:
         from trainway.sdk.server_process import ServerProcess  # noqa: PLC0415 - seldom needed

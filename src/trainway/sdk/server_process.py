@@ -15,11 +15,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from trainway import __version__
 from trainway.errors import TrainwayError, UnavailableError
 from trainway.sdk.address import Address, Home, listens
 from trainway.sdk.disk import full_disk
 from trainway.sdk.transport import Transport
+from trainway.version import __version__
 
 START_LIMIT_S: Final = 60.0
 STOP_LIMIT_S: Final = 60.0

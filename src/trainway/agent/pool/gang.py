@@ -41,7 +41,7 @@ FLUSH_SECONDS = 1.0
 class Gang:
     """One job, from its submission to its end."""
 
-    def __init__(self, pool: GangPool, directory: Directory, data: Json, order: int) -> None:
+    def __init__(self, pool: GangPool[Gang], directory: Directory, data: Json, order: int) -> None:
         self._pool = pool
         self._directory = directory
         self.plan = Plan(data)

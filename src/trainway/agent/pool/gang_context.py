@@ -5,14 +5,15 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from abc import abstractmethod
-    from collections.abc import Callable, Mapping
-    from typing import Protocol
+    from collections.abc import Mapping
+    from typing import Protocol, TypeVar
 
     from trainway.agent.base.clock import Clock
     from trainway.agent.base.event_loop import Timetable
-    from trainway.agent.pool.gang import Gang
-    from trainway.agent.transfer.frames import HostRequest
+    from trainway.agent.transfer.delivery import Channel
     from trainway.json_types import Json
+
+    Job_contra = TypeVar("Job_contra", contravariant=True)
 
     class HostFacts(Protocol):
         """One host."""
@@ -40,28 +41,13 @@ if TYPE_CHECKING:
         def join(self) -> Json:
             """How pods elsewhere get to those on it, where that is not by SSH."""
 
-    class Channel(Protocol):
-        """The way to the hosts."""
-
-        @abstractmethod
-        def send(self, host: str, frame: HostRequest) -> bool:
-            """Say something to a host; False where it is not there."""
-
-        @abstractmethod
-        def backlog(self, host: str) -> int:
-            """How many bytes for a host have yet to be written."""
-
-        @abstractmethod
-        def when_room(self, host: str, callback: Callable[[], object]) -> None:
-            """Call back once when more can be said; never, if the connection ends before."""
-
-    class GangPool(Channel, Protocol):
-        """The pool."""
+    class GangPool(Channel, Protocol[Job_contra]):
+        """The pool, whose jobs are of one class."""
 
         clock: Clock
 
         @abstractmethod
-        def loop_of(self, gang: Gang) -> Timetable:
+        def loop_of(self, job: Job_contra) -> Timetable:
             """A loop in which an error ends that job alone."""
 
         @abstractmethod
@@ -69,5 +55,5 @@ if TYPE_CHECKING:
             """The host of that name."""
 
         @abstractmethod
-        def changed(self, gang: Gang) -> None:
+        def changed(self, job: Job_contra) -> None:
             """A job has, wants or gave up a placement, or ended."""

@@ -7,15 +7,29 @@ from trainway.agent.pool.reservations import Reservations, used_by
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
+    from abc import abstractmethod
+    from collections.abc import Callable, Sequence
+    from typing import Any, Protocol
 
-    from trainway.agent.base.event_loop import Timer
+    from trainway.agent.base.event_loop import EventLoop, Timer
     from trainway.agent.pool.hosts import Host, Hosts
     from trainway.agent.pool.ledger import Ledger
     from trainway.agent.pool.placement import Placement
-    from trainway.agent.pool.pool import Pool
     from trainway.json_types import Json
+
+    class ScheduledPool(Protocol):
+        """The pool, as far as its queue has to do with it."""
+
+        loop: EventLoop
+        jitter: float
+
+        @abstractmethod
+        def guarded(self, gang: Any, call: Callable[..., object], *arguments: object) -> str:
+            """Call into a job or a cluster; an error ends that one, and is given back."""
+
+        @abstractmethod
+        def schedule(self) -> None:
+            """Let the queue move, in the next turn of the loop."""
 
 
 POSITIONS_SECONDS = 1.0
@@ -25,7 +39,7 @@ POSITIONS_SECONDS = 1.0
 class Scheduler:
     """The pool's own queue: jobs without a cluster, and clusters without their nodes."""
 
-    def __init__(self, pool: Pool, hosts: Hosts, ledger: Ledger) -> None:
+    def __init__(self, pool: ScheduledPool, hosts: Hosts, ledger: Ledger) -> None:
         self._pool = pool
         self._hosts = hosts
         self._ledger = ledger

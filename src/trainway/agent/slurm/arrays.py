@@ -12,33 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from trainway.agent.base.event_loop import EventLoop, Timer
+    from trainway.agent.slurm.array_place import ArrayPlace
     from trainway.agent.slurm.files.job_files import JobFiles
-    from trainway.json_types import Json
 
-    Go = Callable[["ArrayPlace", dict[int, JobFiles]], None]
+    Go = Callable[[ArrayPlace, dict[int, JobFiles]], None]
 
-ARRAYS = "arrays"
 PATIENCE = 10.0
 """How long after the last that came the others are waited for."""
-
-
-class ArrayPlace:
-    """Which one a job is of how many, and of which array."""
-
-    def __init__(self, data: Json) -> None:
-        self.id = str(data["id"])
-        self.rank = int(data["rank"])
-        self.count = int(data["count"])
-
-    @property
-    def owner(self) -> str:
-        """By which the job is known where only the array has a comment."""
-        return f"{self.id}_{self.rank}"
-
-    @property
-    def folder(self) -> str:
-        """The directory of the array, below that of all jobs."""
-        return f"{ARRAYS}/{self.id}"
 
 
 class Gathering:

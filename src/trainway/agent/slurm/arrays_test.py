@@ -4,7 +4,8 @@ from typing import Any
 import pytest
 
 from trainway.agent.base.event_loop import Timer
-from trainway.agent.slurm.arrays import ArrayPlace, Gathering, listed
+from trainway.agent.slurm.array_place import ArrayPlace
+from trainway.agent.slurm.arrays import Gathering, listed
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,11 @@ from trainway.agent.transfer.blobs import FOLDER, stored_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from abc import abstractmethod
     from collections.abc import Callable, Collection, Iterator, Sequence
-    from typing import BinaryIO
+    from typing import BinaryIO, Protocol
 
     from trainway.agent.base.directory import Directory
-    from trainway.agent.pool.gang_context import Channel
     from trainway.agent.transfer.frames import (
         HaveBlobs,
         HostRequest,
@@ -30,6 +30,21 @@ if TYPE_CHECKING:
         TakeJob,
     )
     from trainway.json_types import Json
+
+    class Channel(Protocol):
+        """The way to the hosts."""
+
+        @abstractmethod
+        def send(self, host: str, frame: HostRequest) -> bool:
+            """Say something to a host; False where it is not there."""
+
+        @abstractmethod
+        def backlog(self, host: str) -> int:
+            """How many bytes for a host have yet to be written."""
+
+        @abstractmethod
+        def when_room(self, host: str, callback: Callable[[], object]) -> None:
+            """Call back once when more can be said; never, if the connection ends before."""
 
 
 BLOB_FROM = 1024

@@ -27,7 +27,6 @@ from trainway.backends.agents.spool import SpoolBackend
 from trainway.backends.agents.strays import read_strays
 from trainway.backends.base import AgentStartError, Handle, Request, Workload
 from trainway.backends.job_threads import job_threads
-from trainway.backends.pod_limit import pod_limit
 from trainway.errors import ConflictError, TrainwayError
 from trainway.json_types import Json
 
@@ -81,7 +80,7 @@ class AgentBackend(SpoolBackend, Generic[Wanted]):
 
     def most_pods(self) -> int:
         """How many pods a job may have: each is a process that an agent starts."""
-        return pod_limit(self._home)
+        return configuration.pod_limit_of(self._home)
 
     def namespace(self, named: str) -> str:
         """Any name will do."""

@@ -13,7 +13,7 @@ import re
 from contextlib import suppress
 
 from trainway.agent.base.directory import Directory
-from trainway.agent.slurm.arrays import ArrayPlace
+from trainway.agent.slurm.array_place import ArrayPlace
 from trainway.agent.transfer.blobs import references
 
 TYPE_CHECKING = False

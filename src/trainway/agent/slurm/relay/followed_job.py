@@ -15,15 +15,35 @@ from trainway.agent.transfer.log_tail import FOLDER as LOGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from abc import abstractmethod
     from collections.abc import Callable
+    from typing import Protocol
 
     from trainway.agent.slurm.files.job_files import JobFiles
     from trainway.agent.slurm.relay.queue_states import QueueState
     from trainway.agent.slurm.relay.relay_frames import SlurmNews
-    from trainway.agent.slurm.relay.staging import JobStaging
     from trainway.agent.transfer.feed import Position
     from trainway.agent.transfer.feed_frames import FedRecord
     from trainway.json_types import Json
+
+    class Staging(Protocol):
+        """What carries the files of a job, where its nodes do not see them."""
+
+        job: FollowedJob
+        failure: str
+        """Why its files could not be sent."""
+
+        @abstractmethod
+        def look(self) -> None:
+            """See whether there is something to do."""
+
+        @abstractmethod
+        def ask_to_stop(self, word: str) -> None:
+            """Have the driver stop, for a reason that it is told."""
+
+        @abstractmethod
+        def close(self) -> None:
+            """Let go of the job; it goes on."""
 
 
 SHORTEST, LONGEST = 0.1, 2.0
@@ -60,7 +80,7 @@ class FollowedJob:
         self._is_silent = is_silent
         self.files = files
         self.number = number
-        self.staging: JobStaging | None = None
+        self.staging: Staging | None = None
         """What carries its files, where its nodes do not see them."""
         self.state: QueueState | None = None
         """What squeue said last; None: nothing yet."""

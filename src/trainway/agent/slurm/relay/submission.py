@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from trainway.agent.base.event_loop import EventLoop
-    from trainway.agent.slurm.arrays import ArrayPlace
+    from trainway.agent.slurm.array_place import ArrayPlace
     from trainway.agent.slurm.commands import Commands, Result
     from trainway.agent.slurm.files.job_files import JobFiles
     from trainway.agent.slurm.relay.cluster_queue import ClusterQueue
