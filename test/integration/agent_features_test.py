@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from cluster.ports import free_port
 
+from trainway.agent.base.testing import container, jobset, role
 from trainway.agent.kubelet import mounts
-from trainway.agent.local.testing import AgentJob, agent_job, container, jobset, role, until_written
+from trainway.agent.local.testing import AgentJob, agent_job, until_written
 from trainway.json_types import Json
 
 FOREVER = "while :; do sleep 0.1; done"

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from trainway.agent.base.launch import command, write_zip
+from trainway.agent.base.testing import container, jobset, role
 from trainway.agent.kubelet import process_tree
 from trainway.agent.kubelet.pod import DEFAULT_GRACE
-from trainway.agent.local.testing import AgentJob, agent_job, container, jobset, role, until_written
+from trainway.agent.local.testing import AgentJob, agent_job, until_written
 
 FOREVER = "while :; do sleep 0.1; done"
 ESCAPE = """

@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime
 
+from trainway.agent.base.testing import jobset, role
 from trainway.agent.host.testing import HostJob, host_agent
-from trainway.agent.local.testing import jobset, role
 from trainway.backends.agents.certificate import new_status_keys
 
 REPORT = """

@@ -6,7 +6,7 @@ import pytest
 from slurm_drivers import CHECKPOINTS, DrivenJob, node, requests
 
 from slurm_cluster import SlurmCluster
-from trainway.agent.local.testing import container, jobset, role
+from trainway.agent.base.testing import container, jobset, role
 
 pytestmark = pytest.mark.xdist_group("slurm")
 

@@ -12,7 +12,7 @@ from patience import PATIENCE_S, until
 
 from slurm_cluster import SlurmCluster
 from trainway.agent.base.launch import write_compiled_zip
-from trainway.agent.local.testing import container, role
+from trainway.agent.base.testing import container, role
 from trainway.backends.base import Workload
 from trainway.backends.slurm.clusters import ConfiguredCluster
 from trainway.backends.slurm.planning import plan

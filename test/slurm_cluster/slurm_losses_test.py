@@ -16,7 +16,7 @@ from slurm_machine import Node
 from slurm_sleepers import ONCE, sleeps
 
 from slurm_cluster import SlurmCluster
-from trainway.agent.local.testing import jobset
+from trainway.agent.base.testing import jobset
 
 pytestmark = pytest.mark.xdist_group("slurm")
 

@@ -6,7 +6,6 @@ import json
 
 from trainway.agent.base.job_spec import JobSpec
 from trainway.agent.base.log_limit import DEFAULT
-from trainway.agent.kubelet.container_tool import ContainerTool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,9 +62,8 @@ class Plan:
         self.env: dict[str, str] = dict(data.get("env") or {})
         self.devices: dict[str, Json] = dict(data.get("devices") or {})
         self.mounts = str(data.get("mounts") or "namespace")
-        tool: Json = data.get("containers") or {}
-        self.container_tool = ContainerTool(tool) if tool else None
-        """What runs the containers; None: they are processes."""
+        self.containers: Json = dict(data.get("containers") or {})
+        """What runs the containers, for `ContainerTool`; empty: they are processes."""
         self.honours = [str(name) for name in data.get("honours") or ()]
         """Of `image` and `limits` what is seen to by those who start the agent."""
         host: Json = data.get("host") or {}

@@ -1,15 +1,16 @@
-"""A table of states for tests: which edges it has, and which of them a class takes."""
+"""What tests of several rooms need: JobSets to try things on, and walks through tables of states."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
 from types import ModuleType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
 from trainway.agent.base.transitions import following
+from trainway.json_types import Json
 
 S = TypeVar("S", bound=Enum)
 
@@ -42,3 +43,22 @@ def walked(patch: pytest.MonkeyPatch, module: ModuleType) -> list[tuple[Enum, En
 
     patch.setattr(module, "following", noted)
     return seen
+
+
+def container(name: str, script: str, **more: Any) -> Json:
+    """A container that runs a shell script."""
+    return {"name": name, "command": ["sh", "-c", script], **more}
+
+
+def role(name: str, *containers: Json, **more: Any) -> Json:
+    """A replicated job of one Job; job and pod fields are told apart by `pod`."""
+    pod = {"restartPolicy": "Never", "terminationGracePeriodSeconds": 2, **more.pop("pod", {})}
+    replicas, depends_on = more.pop("replicas", 1), more.pop("dependsOn", [])
+    job = {"completionMode": "Indexed", "parallelism": 1, "completions": 1, "backoffLimit": 0}
+    job.update(more, template={"spec": {**pod, "containers": list(containers)}})
+    return {"name": name, "replicas": replicas, "dependsOn": depends_on, "template": {"spec": job}}
+
+
+def jobset(*roles: Json, name: str = "trial", **spec: Any) -> Json:
+    """A JobSet of these roles."""
+    return {"metadata": {"name": name}, "spec": {"replicatedJobs": list(roles), **spec}}

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from trainway.agent.base.testing import container, jobset, role
 from trainway.agent.host.testing import HERE, PATIENCE, Client, HostJob, TestHost, host_agent
-from trainway.agent.local.testing import container, jobset, role
 
 FOREVER = "echo up; exec sleep 1000"
 

@@ -46,7 +46,7 @@ def hosted_plan(
     status: Json = data.get("status") or {}
     changed["status"] = {"port": 0, "path": status["path"], **STATUS_FILES} if status else {}
     plan = HostedPlan(changed)
-    mounts = machine.can_mount and plan.mounts == "namespace" and plan.container_tool is None
+    mounts = machine.can_mount and plan.mounts == "namespace" and not plan.containers
     # A launcher of MPI finds its workers by their names, in a file of ours.
     if mounts or plan.mpi or not addresses or not mentions_pods(plan):
         return plan

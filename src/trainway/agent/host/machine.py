@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
-from importlib import import_module
 
+from trainway.agent.base.removal import remove_trees
 from trainway.agent.kubelet import mounts, process_tree
 from trainway.agent.kubelet.command import Command
 from trainway.agent.kubelet.helper import Helper
@@ -84,15 +83,3 @@ class Machine:
             self.processes.start(command, Helper(done), with_output=False)
         except OSError:
             done(False)
-
-
-def remove_trees(paths: Sequence[str]) -> int:
-    """Remove files and directories, as far as that is possible; the exit status of a child."""
-    shutil = import_module("shutil")
-    for path in paths:
-        if os.path.isdir(path) and not os.path.islink(path):
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            with suppress(OSError):  # it is gone, or somebody else's
-                os.unlink(path)
-    return 0

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from trainway.agent.base.testing import container, jobset, role
 from trainway.agent.host.testing import HERE, PATIENCE, Client, HostJob, TestHost, host_agent
-from trainway.agent.local.testing import container, jobset, role
 
 USER = b"ssh-ed25519 AAAAC3Nz me@laptop"
 PUBLIC = "ecdsa-sha2-nistp521 AAAAE2Vj"

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 
 from trainway.agent.base.directory import Directory
+from trainway.agent.base.own_program import agent_command
+from trainway.agent.base.removal import remove_trees
 from trainway.agent.host.access import JobAccess
 from trainway.agent.host.hosted_job import HostedJob, RefusedError
 from trainway.agent.host.keys import AuthorizedKeys, KeysError, authorized_keys
-from trainway.agent.host.machine import remove_trees
 from trainway.agent.kubelet.objects import Objects
 from trainway.agent.transfer.blobs import BlobError, references, resolved
 
@@ -32,13 +32,6 @@ JOBS = "jobs"
 OUTPUT = "output"
 _ID = re.compile(r"[A-Za-z0-9][\w.-]{0,127}")
 REMOVED = "the job was removed"
-
-
-def agent_command() -> list[str]:
-    """The words that start this very agent again."""
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    path = package if os.path.isdir(package) else os.path.dirname(os.path.dirname(package))
-    return [sys.executable, "-I", "-S", path]
 
 
 class JobRegistry:

@@ -13,11 +13,12 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from importlib import import_module
 
 from trainway.agent.base.directory import Directory
+from trainway.agent.base.own_program import agent_command
 from trainway.agent.host.access import KEY, KNOWN_HOSTS, PEERS, alias
 from trainway.agent.host.join import COMMAND_VARIABLE, POD_WORD, Session, attach
+from trainway.agent.host.step_environment import step_environment
 from trainway.agent.kubelet.variables import JOB_ID
 
 TYPE_CHECKING = False
@@ -106,8 +107,7 @@ def ssh_command(call: Call, pod: str, peer: Json, directory: str) -> list[str]:
 
 def step_command(join: Json, job: str) -> list[str]:
     """The call of srun that joins a pod on another node; the command is in its environment."""
-    agent = import_module("trainway.agent.host.registry").agent_command()
-    return [*join["step"], *agent, "host", "join", str(join["home"]), job]
+    return [*join["step"], *agent_command(), "host", "join", str(join["home"]), job]
 
 
 def _quoted(path: str) -> str:
@@ -146,7 +146,7 @@ def main(arguments: Sequence[str]) -> int:
     environ = dict(os.environ)
     if peer.get("join"):
         line = step_command(peer["join"], job)
-        environ = import_module("trainway.agent.slurm.allocation").step_environment(environ)
+        environ = step_environment(environ)
         environ[COMMAND_VARIABLE] = f"{POD_WORD}{pod} {call.command}"
     else:
         line = ssh_command(call, pod, peer, directory)

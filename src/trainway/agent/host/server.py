@@ -22,12 +22,13 @@ from trainway.agent.base.daemon import (
 )
 from trainway.agent.base.directory import Directory
 from trainway.agent.base.event_loop import EventLoop
+from trainway.agent.base.own_program import agent_command
 from trainway.agent.host import rsh
 from trainway.agent.host.facts import base_environment, facts
 from trainway.agent.host.join_server import JoinServer
 from trainway.agent.host.machine import PROGRAMS, Machine
 from trainway.agent.host.operations import Operations
-from trainway.agent.host.registry import JobRegistry, agent_command
+from trainway.agent.host.registry import JobRegistry
 from trainway.agent.kubelet import process_tree
 from trainway.agent.kubelet.processes import ProcessTable
 from trainway.agent.supervisor.recovery import AGENT_LOST

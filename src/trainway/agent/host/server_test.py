@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from trainway.agent.base.launch import digest, write_zip
+from trainway.agent.base.testing import container, jobset, role
 from trainway.agent.host.testing import Client, HostJob, TestHost, host_agent
-from trainway.agent.local.testing import container, jobset, role
 from trainway.json_types import Json
 
 COUNT = "i=0; while [ $i -lt {} ]; do echo line $i; i=$((i+1)); done; "

@@ -56,7 +56,7 @@ class ContainerRun:
 
 
 class ContainerTool:
-    """podman or docker, as the plan names it."""
+    """podman or docker, as a plan names it (`Plan.containers`)."""
 
     def __init__(self, data: Json) -> None:
         self.name = str(data.get("tool") or PODMAN)

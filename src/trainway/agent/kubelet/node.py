@@ -110,7 +110,7 @@ class Node:
     def control_group(self, container: Json, mark: str) -> ControlGroup | None:
         """What holds a container to its memory limit; None: it has none, or nothing does."""
         limit = _memory_limit(container)
-        if not limit or self.plan.container_tool is not None:
+        if not limit or self.plan.containers:
             return None
         name = mark[:UID_DIGITS] + mark[mark.index("/") :].replace("/", "-")
         group = self._groups.make(f"{self._group_prefix}{name}", times(limit, 1))

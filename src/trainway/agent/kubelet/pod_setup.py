@@ -12,6 +12,7 @@ from trainway.agent.kubelet.command import Command
 from trainway.agent.kubelet.container_tool import (
     Contained,
     ContainerRun,
+    ContainerTool,
     inherited,
     tool_environment,
 )
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from trainway.agent.base.pod_identity import PodIdentity
-    from trainway.agent.kubelet.container_tool import ContainerTool
     from trainway.agent.kubelet.node import Node
     from trainway.json_types import Json
 
@@ -84,7 +84,7 @@ class PodSetup:
         given = {**DEFAULTS, **node.environment(pod)}
         gpus = devices(container, node.devices(pod))
         command, args = command_line(container, own)
-        if node.plan.container_tool is not None:
+        if node.plan.containers:
             run = ContainerRun(
                 f"trainway-{pod.plan.id}-{pod.key}-{container['name']}-{pod.uid[:8]}",
                 container,
@@ -93,7 +93,7 @@ class PodSetup:
                 args=args,
             )
             run.env, run.gpus = {**inherited(given), **told}, gpus
-            return self._contained(run, node.plan.container_tool, own)
+            return self._contained(run, ContainerTool(node.plan.containers), own)
         argv = [*command, *args]
         if not argv:
             message = (

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from importlib import import_module
 
+from trainway.agent.base.removal import remove_trees
 from trainway.agent.kubelet import process_tree
 from trainway.agent.kubelet.command import Command
-from trainway.agent.kubelet.container_tool import LABEL
+from trainway.agent.kubelet.container_tool import LABEL, ContainerTool
 from trainway.agent.kubelet.helper import Helper
 from trainway.agent.kubelet.node import Node
 from trainway.agent.kubelet.pod import Pod
@@ -79,10 +79,11 @@ class LocalPods(Workplace):
         clear_containers(self._plan)
 
     def _purge(self, done: Callable[[], object]) -> None:
-        if self._plan.container_tool is None:
+        if not self._plan.containers:
             done()
             return
-        command = Command(self._plan.container_tool.purge(self._plan.id), env=self._plan.env)
+        tool = ContainerTool(self._plan.containers)
+        command = Command(tool.purge(self._plan.id), env=self._plan.env)
 
         def answer(passed: bool) -> None:
             if not passed:
@@ -113,11 +114,5 @@ class LocalPods(Workplace):
     def _discard(self, paths: list[str]) -> None:
         """Remove directories of a pod that ended, in a child since they may be large."""
         if paths:
-            command = Command([], env={}, function=lambda: _remove_trees(paths))
+            command = Command([], env={}, function=lambda: remove_trees(paths))
             self._processes.start(command, Listener(), with_output=False)
-
-
-def _remove_trees(paths: list[str]) -> int:
-    for path in paths:
-        import_module("shutil").rmtree(path, ignore_errors=True)
-    return 0

@@ -11,7 +11,7 @@ import pytest
 from trainway.agent.base.clock import Clock
 from trainway.agent.base.directory import Directory
 from trainway.agent.base.event_loop import EventLoop
-from trainway.agent.local.testing import container, jobset, role
+from trainway.agent.base.testing import container, jobset, role
 from trainway.agent.pool.gang import Gang
 from trainway.agent.pool.placement import Placement
 from trainway.json_types import Json

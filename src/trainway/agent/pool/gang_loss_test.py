@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from trainway.agent.local.testing import container, jobset, role
+from trainway.agent.base.testing import container, jobset, role
 from trainway.agent.pool import intake
 from trainway.agent.pool.conftest import GangWorld
 

@@ -4,7 +4,7 @@ import os
 import signal
 from pathlib import Path
 
-from trainway.agent.local.testing import container, jobset, role
+from trainway.agent.base.testing import container, jobset, role
 from trainway.agent.pool.testing import PoolAgent, PoolJob, pool_agent, until
 
 PAIR = {"parallelism": 2, "completions": 2}

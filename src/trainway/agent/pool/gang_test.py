@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from trainway.agent.local.testing import container, jobset, role
+from trainway.agent.base.testing import container, jobset, role
 from trainway.agent.pool.conftest import SPREAD, GangWorld
 from trainway.agent.pool.placement import Placement
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from trainway.agent.local.testing import container, jobset, role
+from trainway.agent.base.testing import container, jobset, role
 from trainway.agent.pool.testing import PoolAgent, pool_agent, until
 from trainway.json_types import Json
 

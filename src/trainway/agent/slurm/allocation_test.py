@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 
 from trainway.agent.base.plan import Plan
-from trainway.agent.local.testing import container, jobset, role
+from trainway.agent.base.testing import container, jobset, role
 from trainway.agent.slurm.allocation import (
     AllocationError,
     Part,
     counts,
     parts,
     places,
-    step_environment,
 )
 from trainway.json_types import Json
 
@@ -131,27 +130,3 @@ def of(name: str, pods: int, **more: Any) -> Json:
 def test_places(case: Places) -> None:
     plan = Plan({"version": 1, "id": "x", "name": "x", "jobset": jobset(*case.roles)})
     assert places(plan, case.settings, case.parts) == case.expected
-
-
-def test_srun_is_told_of_the_allocation_and_nothing_else() -> None:
-    environ = {
-        "PATH": "/bin",
-        "SLURM_CONF": "/etc/slurm.conf",
-        "SLURM_JOB_ID": "7",
-        "SLURM_JOB_ID_HET_GROUP_1": "8",
-        "SLURM_JOB_NODELIST": "a",
-        "SLURM_ARRAY_TASK_ID": "3",
-        "SLURM_NTASKS": "4",
-        "SLURM_MEM_PER_CPU": "100",
-        "SLURM_CPUS_PER_TASK": "2",
-        "SLURM_CPU_BIND": "cores",
-        "PMIX_RANK": "0",
-    }
-    kept = step_environment(environ)
-    assert set(environ) - set(kept) == {
-        "SLURM_NTASKS",
-        "SLURM_MEM_PER_CPU",
-        "SLURM_CPUS_PER_TASK",
-        "SLURM_CPU_BIND",
-        "PMIX_RANK",
-    }

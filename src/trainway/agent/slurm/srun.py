@@ -7,9 +7,7 @@ shares what that one's step still holds.
 
 from __future__ import annotations
 
-import os
 import re
-import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,14 +77,6 @@ def lines(arguments: Sequence[str]) -> dict[str, Line]:
             raise ScriptError(f"role {name} has no call of srun")
         found[name] = Line(words[:cut], words[cut + 1 :])
     return found
-
-
-def agent_program() -> list[str]:
-    """The words that run this agent once more, on any node."""
-    agent = os.environ.get("TRAINWAY_AGENT") or os.path.abspath(sys.argv[0])
-    if agent.endswith("/__main__.py"):
-        agent = os.path.dirname(agent)
-    return [sys.executable, "-I", "-S", agent]
 
 
 class Call:

@@ -12,6 +12,7 @@ from importlib import import_module
 
 from trainway.agent.base.pod_status import TERMINAL, PodStatus
 from trainway.agent.kubelet import process_tree
+from trainway.agent.kubelet.container_tool import ContainerTool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from trainway.agent.base.plan import Plan
     from trainway.agent.base.records import AgentRecord
-    from trainway.agent.kubelet.container_tool import ContainerTool
     from trainway.json_types import Json
 
 
@@ -156,9 +156,9 @@ def kill_until_gone(find: Callable[[], list[int]]) -> list[int]:
 
 def clear_containers(plan: Plan) -> str:
     """Remove what containers an old agent left; why that failed, if it did."""
-    if plan.container_tool is None:
+    if not plan.containers:
         return ""
-    return purge(plan.container_tool, plan.id, plan.env)
+    return purge(ContainerTool(plan.containers), plan.id, plan.env)
 
 
 def purge(tool: ContainerTool, job_id: str, env: Mapping[str, str]) -> str:

@@ -93,7 +93,7 @@ class Supervisor:
             return
         ignored = not_honoured(self.plan)
         if ignored:
-            contained = self.plan.container_tool is not None
+            contained = bool(self.plan.containers)
             where = "on this machine" if contained else "without containers"
             message = f"{where} these have no effect: {', '.join(ignored)}"
             self.tell("Normal", "NotHonoured", message)

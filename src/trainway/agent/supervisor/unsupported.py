@@ -33,7 +33,7 @@ def not_honoured(plan: Plan) -> list[str]:
     """The fields that have no effect here, each named once."""
     found: dict[str, None] = {}
     honoured = [_NAMES[name] for name in plan.honours]
-    honoured += _CONTAINERS_HONOUR if plan.container_tool is not None else ()
+    honoured += _CONTAINERS_HONOUR if plan.containers else ()
     for role in plan.roles:
         for name in _pod_fields(role.pod_spec):
             if name not in honoured:

@@ -12,7 +12,7 @@ import os
 from binascii import a2b_base64
 
 from trainway.agent.base.journal import Journal
-from trainway.agent.slurm.files.job_files import STOPPED
+from trainway.agent.transfer.file_names import STOPPED
 from trainway.agent.transfer.log_copies import LogCopies, pod_of
 from trainway.agent.transfer.output_copies import OutputCopies, RefusedPathError
 

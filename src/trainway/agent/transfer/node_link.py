@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 
-from trainway.agent.slurm.fencing import BEAT_SECONDS
 from trainway.agent.transfer.program import Program
 
 TYPE_CHECKING = False
@@ -16,6 +15,9 @@ if TYPE_CHECKING:
     from trainway.agent.transfer.feed_frames import BeginFeed, FeedOrder, FeedStart
     from trainway.agent.transfer.mirror import Mirror
     from trainway.json_types import Json
+
+PING_SECONDS = 2.0
+"""How often a feed hears that it is still wanted."""
 
 
 class NodeLink:
@@ -54,7 +56,7 @@ class NodeLink:
     def _ping(self, loop: EventLoop) -> None:
         if self._program is not None:
             self.order({"op": "ping"})
-            loop.call_later(BEAT_SECONDS, lambda: self._ping(loop))
+            loop.call_later(PING_SECONDS, lambda: self._ping(loop))
 
     @property
     def is_open(self) -> bool:

@@ -19,8 +19,8 @@ from contextlib import suppress
 from importlib import import_module
 
 from trainway.agent.base.directory import Directory
-from trainway.agent.host.machine import remove_trees
-from trainway.agent.slurm.files.job_files import AGENT, PLAN, WISH
+from trainway.agent.base.removal import remove_trees
+from trainway.agent.transfer.file_names import AGENT, PLAN, WISH
 from trainway.agent.transfer.outputs import scan
 
 TYPE_CHECKING = False

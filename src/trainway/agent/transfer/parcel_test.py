@@ -13,8 +13,8 @@ import pytest
 
 from trainway.agent.base.directory import Directory
 from trainway.agent.base.launch import write_zip
-from trainway.agent.slurm.files.job_place import opened
 from trainway.agent.transfer import parcel as module
+from trainway.agent.transfer.job_place import opened
 from trainway.agent.transfer.parcel import (
     QUIET_LOOKS,
     hold,

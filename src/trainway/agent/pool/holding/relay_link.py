@@ -6,7 +6,7 @@ connection ends another one is made, and whoever listens asks again for what it 
 
 from __future__ import annotations
 
-from trainway.agent.host.registry import agent_command
+from trainway.agent.base.own_program import agent_command
 from trainway.agent.slurm.relay.login import HOME, login_host, relay_script
 from trainway.agent.transfer.link import Link, LinkListener
 from trainway.agent.transfer.ssh_command import ssh_arguments

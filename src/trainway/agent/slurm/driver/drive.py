@@ -14,18 +14,20 @@ from importlib import import_module
 from trainway.agent.base.clock import Clock
 from trainway.agent.base.directory import Directory
 from trainway.agent.base.event_loop import EventLoop
+from trainway.agent.base.own_program import agent_program
 from trainway.agent.base.plan import Plan, PlanError
+from trainway.agent.host.step_environment import step_environment
 from trainway.agent.slurm import hosts
-from trainway.agent.slurm.allocation import AllocationError, parts, places, step_environment
+from trainway.agent.slurm.allocation import AllocationError, parts, places
 from trainway.agent.slurm.commands import Commands, clean_environment
 from trainway.agent.slurm.driver.driver import Driver
 from trainway.agent.slurm.driver.peers import peers_of, write_peers
 from trainway.agent.slurm.driver.step_pods import Ground
 from trainway.agent.slurm.fencing import DriverLease, GuardedJournal, StaleError, Token
 from trainway.agent.slurm.files.job_files import TAKEN
-from trainway.agent.slurm.files.job_place import opened
-from trainway.agent.slurm.srun import NODE_VARIABLE, ScriptError, agent_program, lines
+from trainway.agent.slurm.srun import NODE_VARIABLE, ScriptError, lines
 from trainway.agent.supervisor.recovery import Remembered
+from trainway.agent.transfer.job_place import opened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from trainway.agent.local.testing import container, jobset, role
+from trainway.agent.base.testing import container, jobset, role
 from trainway.agent.slurm.driver.recorder import path_of
 from trainway.agent.slurm.driver.step_pod import UNHEARD
 from trainway.agent.slurm.srun import ALWAYS

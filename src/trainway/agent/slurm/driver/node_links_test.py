@@ -7,7 +7,7 @@ import os
 import signal
 from pathlib import Path
 
-from trainway.agent.local.testing import container, jobset, role
+from trainway.agent.base.testing import container, jobset, role
 from trainway.agent.slurm.testing import ScatteredJob, scattered_job
 
 OUTPUT = "$TRAINWAY_OUTPUT_DIR"

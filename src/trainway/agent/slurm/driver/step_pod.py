@@ -17,12 +17,14 @@ from trainway.agent.base import linux
 from trainway.agent.base.clock import Clock
 from trainway.agent.base.directory import Directory
 from trainway.agent.base.event_loop import EventLoop
+from trainway.agent.base.own_program import agent_program
 from trainway.agent.base.pod_identity import PodIdentity
+from trainway.agent.base.removal import remove_trees
 from trainway.agent.host.facts import base_environment
 from trainway.agent.host.hosted_node import Assignment, make_work_directory
 from trainway.agent.host.hosted_plan import hosted_plan
 from trainway.agent.host.join_server import JoinServer
-from trainway.agent.host.machine import Machine, remove_trees
+from trainway.agent.host.machine import Machine
 from trainway.agent.host.progress import Progress
 from trainway.agent.kubelet import process_tree
 from trainway.agent.kubelet.pod import Pod
@@ -32,10 +34,10 @@ from trainway.agent.slurm.driver.peers import write_home, write_peers
 from trainway.agent.slurm.driver.recorder import Recorder
 from trainway.agent.slurm.driver.step_node import StepNode, pod_environment
 from trainway.agent.slurm.fencing import FENCE, INTERRUPT, TICK_SECONDS, Pulse
-from trainway.agent.slurm.files.job_files import PLAN, SCRATCH
-from trainway.agent.slurm.files.job_place import opened
-from trainway.agent.slurm.srun import agent_program
+from trainway.agent.slurm.files.job_files import SCRATCH
 from trainway.agent.supervisor.recovery import ALLOCATION_LOST, FENCED
+from trainway.agent.transfer.file_names import PLAN
+from trainway.agent.transfer.job_place import opened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

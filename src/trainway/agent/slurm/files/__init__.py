@@ -1,6 +1,5 @@
 """The files of a job on a cluster, whether its nodes share a file system or not.
 
 job_files       the directory of a job where everybody sees it
-job_place       where a node has it, if it does not see that one
 feed            sends back what a job writes on such a node
 """

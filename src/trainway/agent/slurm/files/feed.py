@@ -18,12 +18,13 @@ from trainway.agent.base.clock import Clock
 from trainway.agent.base.event_loop import EventLoop
 from trainway.agent.host.connect import Wires
 from trainway.agent.slurm.fencing import BEAT_SECONDS, TICK_SECONDS, Pulse
-from trainway.agent.slurm.files.job_files import DRIVER, HEARD, RUN, STOPPED, TAKEN, WISH, JobFiles
-from trainway.agent.slurm.files.job_place import opened
+from trainway.agent.slurm.files.job_files import DRIVER, HEARD, RUN, TAKEN, JobFiles
 from trainway.agent.slurm.relay.followed_job import FollowedJob
 from trainway.agent.transfer import parcel
 from trainway.agent.transfer.connection import Connection
 from trainway.agent.transfer.feed import Position
+from trainway.agent.transfer.file_names import STOPPED, WISH
+from trainway.agent.transfer.job_place import opened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

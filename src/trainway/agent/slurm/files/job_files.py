@@ -15,6 +15,7 @@ from contextlib import suppress
 from trainway.agent.base.directory import Directory
 from trainway.agent.slurm.array_place import ArrayPlace
 from trainway.agent.transfer.blobs import references
+from trainway.agent.transfer.file_names import AGENT, PLAN, STOPPED, WISH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,9 +25,8 @@ if TYPE_CHECKING:
 
 JOBS = "jobs"
 AGENTS = "agent"
-PLAN, SCRIPT, AGENT = "plan.json", "script.sbatch", "agent.pyz"
-NUMBER, SUBMITTING = "slurm.json", "submitting"
-WISH, STOPPED, TOKEN = "wish", "stopped", "token"
+SCRIPT = "script.sbatch"
+NUMBER, SUBMITTING, TOKEN = "slurm.json", "submitting", "token"
 DRIVER, HEARD, TAKEN = "driver", "heard", "taken"
 """On nodes that do not see this: the number of the driver's process; written whenever the relay was
 heard; written when it has everything."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from trainway.agent.slurm.files.job_files import CANCEL, RUN, STOPPED, SUSPEND
+from trainway.agent.slurm.files.job_files import CANCEL, RUN, SUSPEND
 from trainway.agent.slurm.relay.slurm_failure import explain, fields_of, is_busy, is_gone
 from trainway.agent.slurm.relay.wishes import ASK, DONE, RELEASE, WAIT, Wish, words
+from trainway.agent.transfer.file_names import STOPPED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 
-from trainway.agent.host.registry import agent_command
+from trainway.agent.base.own_program import agent_command
 from trainway.agent.slurm.relay import queue_states
 from trainway.agent.slurm.relay.rest_query import EXIT_UNTOLD, VERSION
 from trainway.agent.slurm.relay.slurm_failure import explain

@@ -16,10 +16,11 @@ import sys
 from trainway.agent.base.directory import Directory
 from trainway.agent.slurm.commands import Commands
 from trainway.agent.slurm.driver.step_failure import StepFailure
-from trainway.agent.slurm.files.job_files import AGENT, RUN
+from trainway.agent.slurm.files.job_files import RUN
 from trainway.agent.slurm.job_facts import look
 from trainway.agent.slurm.relay.staging_lease import StagingLease
 from trainway.agent.slurm.srun import join_command
+from trainway.agent.transfer.file_names import AGENT
 from trainway.agent.transfer.mirror import JournalCopy, Mirror
 from trainway.agent.transfer.node_link import NodeLink
 from trainway.agent.transfer.parcel import SENT

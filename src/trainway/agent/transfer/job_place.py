@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from trainway.agent.base.directory import Directory
-from trainway.agent.slurm.srun import agent_program
+from trainway.agent.base.own_program import agent_program
 
 
 def opened(path: str) -> Directory:
