@@ -1,4 +1,4 @@
-"""What tests of several rooms need: JobSets to try things on, and walks through tables of states."""
+"""What tests of several rooms need: JobSets to try things on, and walks through state tables."""
 
 from __future__ import annotations
 

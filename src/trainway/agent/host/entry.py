@@ -33,19 +33,25 @@ def main(arguments: Sequence[str]) -> int:
         return EXIT_USAGE
     home, idle = options
     if name == "daemon":
-        version = import_module("trainway.agent.base.launch").digest()
-        run = import_module("trainway.agent.host.server").run
-        return int(run(home, version, idle, lambda text: os.write(1, text + b"\n")))
-    module = import_module("trainway.agent.host.connect")
+        from trainway.agent.base.launch import digest  # noqa: PLC0415 - what this one needs
+        from trainway.agent.host.server import run  # noqa: PLC0415 - the same
+
+        return run(home, digest(), idle, _say)
+    from trainway.agent.host import connect  # noqa: PLC0415 - the same
+
     try:
         if name == "attach":
-            module.attach(home)
+            connect.attach(home)
         else:
-            module.connect(home, idle)
-    except (OSError, module.ConnectError) as error:
+            connect.connect(home, idle)
+    except (OSError, connect.ConnectError) as error:
         os.write(2, f"the host agent cannot be reached: {error}\n".encode())
         return EXIT_ERROR
     return 0
+
+
+def _say(text: bytes) -> None:
+    os.write(1, text + b"\n")
 
 
 def _options(words: Sequence[str]) -> tuple[str, float] | None:

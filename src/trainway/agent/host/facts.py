@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import pwd
 import sys
-from importlib import import_module
 
 from trainway.agent.host.interfaces import interfaces
 from trainway.agent.kubelet import process_tree
@@ -46,7 +46,7 @@ def addresses() -> list[str]:
 def user() -> str:
     """Who runs this."""
     try:
-        return str(import_module("pwd").getpwuid(os.getuid()).pw_name)
+        return str(pwd.getpwuid(os.getuid()).pw_name)
     except KeyError:
         return str(os.getuid())
 

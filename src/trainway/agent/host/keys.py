@@ -15,7 +15,6 @@ import pwd
 import re
 import stat
 from contextlib import closing, suppress
-from importlib import import_module
 
 from trainway.agent.base.directory import Directory
 
@@ -111,7 +110,8 @@ class AuthorizedKeys:
 
 
 def _line(command: Sequence[str], key: str, comment: str) -> bytes:
-    quote = import_module("shlex").quote
+    from shlex import quote  # noqa: PLC0415 - slow, and needed for MPI only
+
     # The user's shell runs it; without `exec` that shell would be between us and the SSH server.
     text = "exec " + " ".join(quote(word) for word in command)
     if "\n" in text:
@@ -197,10 +197,11 @@ def host_keys(address: str, port: int, folder: str = HOST_KEYS) -> list[str]:
 
 def _scanned(address: str, port: int) -> list[str]:
     """What the server answers; asked on its own host, where nobody can answer in its place."""
-    subprocess = import_module("subprocess")
+    import subprocess  # noqa: PLC0415 - slow, and needed for MPI only
+
     line = ["ssh-keyscan", "-T", str(SCAN_SECONDS), "-p", str(port), "--", address]
     try:
-        done = subprocess.run(
+        done = subprocess.run(  # noqa: S603 - no shell, and our own words
             line,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from trainway.agent.host.hosted_plan import STATUS_FILES
 from trainway.agent.kubelet.status_port import HOST
 
@@ -30,9 +28,12 @@ class Progress:
         directory.make("status")
         for name, path in STATUS_FILES.items():
             directory.write(path, str(files.get(name) or "").encode())
-        endpoint = import_module("trainway.agent.kubelet.status_endpoint").StatusEndpoint
+        from trainway.agent.kubelet.status_endpoint import (  # noqa: PLC0415 - few jobs need it
+            StatusEndpoint,
+        )
+
         try:
-            self._endpoint = endpoint(directory, node.loop, settings, post)
+            self._endpoint = StatusEndpoint(directory, node.loop, settings, post)
         except OSError as error:
             message = f"progress cannot be reported: {error.strerror}"
             node.tell_once("Warning", "NoProgress", message)

@@ -7,7 +7,6 @@ without its protocol; it counts as passed.
 from __future__ import annotations
 
 import time
-from importlib import import_module
 
 from trainway.agent.kubelet.command import Command
 
@@ -76,8 +75,10 @@ def _sleep(seconds: float) -> int:
 
 
 def _connect(address: tuple[str, int]) -> int:
+    import socket  # noqa: PLC0415 - slow, and needed only in this child
+
     try:
-        import_module("socket").create_connection(address).close()
+        socket.create_connection(address).close()
     except OSError:
         return FAILED
     return PASSED
@@ -85,6 +86,8 @@ def _connect(address: tuple[str, int]) -> int:
 
 def _http_get(request: Json, address: tuple[str, int]) -> int:
     """Ask for a page; anything from 200 to 399 passes."""
+    import socket  # noqa: PLC0415 - slow, and needed only in this child
+
     path = str(request.get("path") or "/")
     host = f"{address[0]}:{address[1]}"
     headers = {"Host": host, "User-Agent": "trainway-agent", "Connection": "close"}
@@ -92,10 +95,11 @@ def _http_get(request: Json, address: tuple[str, int]) -> int:
         headers[str(header.get("name"))] = str(header.get("value"))
     lines = [f"GET {path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
     try:
-        connection = import_module("socket").create_connection(address)
+        connection = socket.create_connection(address)
         if str(request.get("scheme") or "HTTP").upper() == "HTTPS":
             # The kubelet does not check certificates either: a pod has no name to check.
-            ssl = import_module("ssl")
+            import ssl  # noqa: PLC0415 - the same
+
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import socket
-from importlib import import_module
 
 from trainway.agent.base.progress_report import trainer_status
 from trainway.agent.kubelet.status_port import reserved
@@ -125,10 +124,11 @@ class StatusEndpoint:
         return True
 
     def _load(self) -> ssl.SSLContext:
+        import ssl  # noqa: PLC0415 - slow, and needed only when somebody reports
+
         if self._context is None:
             self.token = self._directory.read(self._settings["token"]).decode().strip()
-            module = import_module("ssl")
-            context: ssl.SSLContext = module.SSLContext(module.PROTOCOL_TLS_SERVER)
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(
                 self._directory.join(self._settings["certificate"]),
                 self._directory.join(self._settings["key"]),
@@ -141,7 +141,9 @@ class StatusConnection:
     """One client: a handshake, one request, one answer."""
 
     def __init__(self, wrapped: ssl.SSLSocket, endpoint: StatusEndpoint) -> None:
-        self._ssl = import_module("ssl")
+        import ssl  # noqa: PLC0415 - the same
+
+        self._ssl = ssl
         self._socket = wrapped
         self._fd = wrapped.fileno()
         self._endpoint = endpoint
@@ -240,9 +242,10 @@ class StatusConnection:
             raise RefusedError(404, "Not found")
         if method != "POST":
             raise RefusedError(405, "Method not allowed")
-        compare = import_module("hmac").compare_digest
+        from hmac import compare_digest  # noqa: PLC0415 - the same
+
         wanted = f"Bearer {self._endpoint.token}".encode()
-        if not compare(headers.get("authorization", "").encode("latin-1"), wanted):
+        if not compare_digest(headers.get("authorization", "").encode("latin-1"), wanted):
             raise RefusedError(403, "Forbidden")
 
     def _report(self, body: bytes) -> Json:

@@ -6,8 +6,6 @@ connects before somebody accepts waits in the kernel's queue.
 
 from __future__ import annotations
 
-from importlib import import_module
-
 HOST = "127.0.0.1"
 QUEUE = 64
 """Connections that wait to be accepted."""
@@ -15,15 +13,15 @@ QUEUE = 64
 
 def reserved(port: int) -> int:
     """A socket that listens there, as the number of its file; port 0: on any that is free."""
-    module = import_module("_socket")
-    listener = module.socket(module.AF_INET, module.SOCK_STREAM)
+    import _socket  # noqa: PLC0415 - few jobs report how far they are
+
+    listener = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
     try:
-        listener.setsockopt(module.SOL_SOCKET, module.SO_REUSEADDR, 1)
+        listener.setsockopt(_socket.SOL_SOCKET, _socket.SO_REUSEADDR, 1)
         listener.bind((HOST, port))
         listener.listen(QUEUE)
         listener.setblocking(False)
     except OSError:
         listener.close()
         raise
-    number: int = listener.detach()
-    return number
+    return listener.detach()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-from importlib import import_module
 
 from trainway.agent.kubelet.status_port import reserved
 from trainway.agent.local.pods import LocalPods
@@ -58,8 +57,9 @@ class LocalAgent:
 
     def listen(self) -> None:
         """Open the control socket: after the first pods, since importing sockets takes its time."""
-        control = import_module("trainway.agent.supervisor.control")
-        self._control = control.ControlServer(
+        from trainway.agent.supervisor.control import ControlServer  # noqa: PLC0415 - see above
+
+        self._control = ControlServer(
             self._directory, self._loop, self._journal, self._supervisor.handle
         )
         if self._status_listener is not None:
@@ -83,7 +83,11 @@ class LocalAgent:
 
     def _take_progress(self, listener: int) -> None:
         """Let the job's processes report how far they are."""
-        endpoint = import_module("trainway.agent.kubelet.status_endpoint").StatusEndpoint(
+        from trainway.agent.kubelet.status_endpoint import (  # noqa: PLC0415 - the same
+            StatusEndpoint,
+        )
+
+        endpoint = StatusEndpoint(
             self._directory, self._loop, self._plan.status, self._on_progress, listener
         )
         self._status_endpoint = endpoint

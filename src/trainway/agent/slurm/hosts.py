@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import socket
 import subprocess
-from importlib import import_module
 
 from trainway.agent.slurm.allocation import AllocationError
 
@@ -72,7 +71,9 @@ def addresses(nodes: Iterable[str], own: str, output: Run) -> dict[str, str]:
     told = node_addresses(output(("scontrol", "--oneliner", "show", "node", ",".join(wanted))))
     found = {node: _resolved(told.get(node) or node) for node in wanted}
     if len(set(found.values())) > 1 and found.get(own, "").startswith(_LOOPBACK):
-        others = import_module("trainway.agent.host.facts").addresses()
+        from trainway.agent.host import facts  # noqa: PLC0415 - few clusters need it
+
+        others = facts.addresses()
         found[own] = others[0] if others else found[own]
     return found
 

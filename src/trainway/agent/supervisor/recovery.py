@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import time
-from importlib import import_module
 
 from trainway.agent.base.pod_status import TERMINAL, PodStatus
 from trainway.agent.kubelet import process_tree
@@ -173,9 +172,10 @@ def _with_all_below(pids: list[int]) -> list[int]:
 
 
 def _removed(tool: ContainerTool, job_id: str, env: Mapping[str, str]) -> str:
-    subprocess = import_module("subprocess")  # slow, and hardly ever needed
+    import subprocess  # noqa: PLC0415 - slow, and hardly ever needed
+
     try:
-        ended = subprocess.run(
+        ended = subprocess.run(  # noqa: S603 - no shell, and our own words
             tool.purge(job_id),
             env=dict(env),
             stdin=subprocess.DEVNULL,

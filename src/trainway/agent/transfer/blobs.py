@@ -10,7 +10,6 @@ from __future__ import annotations
 import binascii
 import os
 import time
-from importlib import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,11 +41,13 @@ class Part:
     """A blob of which some has come."""
 
     def __init__(self, home: Directory, name: str, sender: str) -> None:
+        from hashlib import sha256  # noqa: PLC0415 - slow, and few jobs have blobs
+
         self.name = _checked(name)
         self.path = f"{FOLDER}/{name}.{sender}"
         self.size = 0
         self._home = home
-        self._digest = import_module("hashlib").sha256()
+        self._digest = sha256()
         os.close(home.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC))
 
     @property

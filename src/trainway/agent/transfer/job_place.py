@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from trainway.agent.base.directory import Directory
 from trainway.agent.base.own_program import agent_program
 
@@ -16,5 +14,6 @@ def opened(path: str) -> Directory:
     agent = agent_program()[-1]
     if not agent.startswith(f"{path}."):
         return Directory(path)
-    directory: Directory = import_module("trainway.agent.transfer.parcel").unpacked(agent, path)
-    return directory
+    from trainway.agent.transfer.parcel import unpacked  # noqa: PLC0415 - few clusters need it
+
+    return unpacked(agent, path)

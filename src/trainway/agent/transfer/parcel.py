@@ -16,7 +16,6 @@ import os
 import stat
 import time
 from contextlib import suppress
-from importlib import import_module
 
 from trainway.agent.base.directory import Directory
 from trainway.agent.base.removal import remove_trees
@@ -59,14 +58,16 @@ def main(arguments: Sequence[str]) -> int:
 
 def pack(job: str, parcel: str) -> None:
     """Write the parcel of a job."""
-    tarfile, copy = import_module("tarfile"), import_module("shutil").copyfileobj
+    import tarfile  # noqa: PLC0415 - slow, and a job has one parcel at most
+    from shutil import copyfileobj  # noqa: PLC0415 - the same
+
     with open(parcel, "wb") as file:
         with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as archive:
             for path in _paths(job):
                 with suppress(FileNotFoundError):  # gone by now
                     _add(archive, f"{job}/{path}", tarfile.TarInfo(path))
         with open(f"{job}/{AGENT}", "rb") as agent:
-            copy(agent, file)
+            copyfileobj(agent, file)
 
 
 def _add(archive: TarFile, path: str, info: TarInfo) -> None:
@@ -118,10 +119,12 @@ def unpacked(parcel: str, path: str) -> Directory:
 
 
 def _unpack(parcel: str, path: str) -> None:
+    import tarfile  # noqa: PLC0415 - as above
+
     draft = f"{path}.{os.urandom(8).hex()}"
     os.mkdir(draft, 0o700)
     try:
-        with import_module("tarfile").open(parcel, "r:") as archive:
+        with tarfile.open(parcel, "r:") as archive:
             folders = {""}
             for info in archive:
                 _check(info, folders)
@@ -159,10 +162,12 @@ def _write(archive: TarFile, info: TarInfo, path: str) -> None:
     if info.isdir():
         os.mkdir(path, info.mode | stat.S_IRWXU)
         return
+    from shutil import copyfileobj  # noqa: PLC0415 - as above
+
     source = archive.extractfile(info)
     with open(path, "xb") as file:
         if source is not None:
-            import_module("shutil").copyfileobj(source, file)
+            copyfileobj(source, file)
         os.fchmod(file.fileno(), info.mode)
     changed = int(info.pax_headers[CHANGED])
     os.utime(path, ns=(changed, changed))

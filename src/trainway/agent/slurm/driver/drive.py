@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import time
-from importlib import import_module
 
 from trainway.agent.base.clock import Clock
 from trainway.agent.base.directory import Directory
@@ -98,7 +97,9 @@ def drive(directory: Directory, words: Sequence[str], environ: Mapping[str, str]
 
 
 def _remove(directory: Directory) -> None:
-    import_module("trainway.agent.transfer.parcel").remove(directory.path)
+    from trainway.agent.transfer.parcel import remove  # noqa: PLC0415 - few clusters need it
+
+    remove(directory.path)
 
 
 def survey(plan: Plan, settings: Json, words: Sequence[str], environ: Mapping[str, str]) -> Ground:
@@ -120,8 +121,9 @@ def survey(plan: Plan, settings: Json, words: Sequence[str], environ: Mapping[st
     ground.peers = _peers(plan, ground)
     ground.is_apart = not settings.get("shared", True)
     if ground.is_apart:
-        watchdog = import_module("trainway.agent.slurm.driver.watchdog")
-        ground.silence = watchdog.limit_of(output(("scontrol", "show", "config")))
+        from trainway.agent.slurm.driver.watchdog import limit_of  # noqa: PLC0415 - the same
+
+        ground.silence = limit_of(output(("scontrol", "show", "config")))
     return ground
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import signal
-from importlib import import_module
 
 from trainway.agent.base.transitions import following
 from trainway.agent.slurm.driver.driver_state import TRANSITIONS, DriverState
@@ -94,10 +93,11 @@ class Driver:
         self, lease: DriverLease, ground: Ground, loop: EventLoop, commands: Commands
     ) -> None:
         """Do what a shared file system would have done."""
-        watchdog = import_module("trainway.agent.slurm.driver.watchdog")
-        self._watchdog = watchdog.Watchdog(lease, commands, ground.silence)
-        links = import_module("trainway.agent.slurm.driver.node_links")
-        self._links = links.NodeLinks(lease.directory, ground, loop)
+        from trainway.agent.slurm.driver.node_links import NodeLinks  # noqa: PLC0415 - seldom needed
+        from trainway.agent.slurm.driver.watchdog import Watchdog  # noqa: PLC0415 - the same
+
+        self._watchdog = Watchdog(lease, commands, ground.silence)
+        self._links = NodeLinks(lease.directory, ground, loop)
         self._pods.on_start = self._links.reach
 
     def _become(self, state: DriverState) -> None:

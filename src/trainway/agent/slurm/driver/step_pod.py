@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-from importlib import import_module
 
 from trainway.agent.base import linux
 from trainway.agent.base.clock import Clock
@@ -74,8 +73,10 @@ def main(arguments: Sequence[str]) -> int:
         os.write(2, f"{GONE}\n".encode())
         return EXIT_FAILED
     if frame["peers"]:  # nobody else could put them here
+        from trainway.agent.transfer.parcel import hold  # noqa: PLC0415 - few clusters need it
+
         write_peers(directory, frame["peers"])
-        import_module("trainway.agent.transfer.parcel").hold(directory)
+        hold(directory)
     os.umask(0o022)
     try:
         linux.become_subreaper()
