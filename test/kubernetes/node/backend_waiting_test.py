@@ -12,7 +12,8 @@ from cluster.access import Access
 from cluster.identities import CONTEXT
 from cluster.processes import wait_until
 from installation import Installation, installed
-from queueing import CPU, PRIORITY_LABEL, QUEUE, QUEUE_LABEL, Queues
+from node_operator import shell_runtime, trainjob
+from queueing import CPU, PRIORITY_LABEL, QUEUE, QUEUE_LABEL, REQUESTS, Queues
 from shell_jobsets import ShellJobSet
 
 from trainway.operator.user_roles import user_roles
@@ -239,6 +240,27 @@ def test_a_job_that_no_queue_will_take_is_inadmissible_and_one_that_is_taken_bac
     assert f"waits in queue {QUEUE}: " in home.look(id_)["status"]["message"]
     home.run("jobs", "delete", other)
     assert wait_until(lambda: runs(home, id_), PATIENCE_S), home.job(id_)["status"]
+    home.run("jobs", "delete", id_)
+
+
+def test_a_trainjob_in_a_queue_goes_and_so_does_the_runtime_it_brought(
+    home: Installation, queues: Queues, tmp_path: Path
+) -> None:
+    queues.add_flavor("only")
+    queues.open({"only": 1})
+    job = trainjob("held", "own", {"resourcesPerNode": REQUESTS})
+    job["metadata"]["labels"] = {QUEUE_LABEL: QUEUE}
+    file = tmp_path / "job.yaml"
+    file.write_text(yaml.safe_dump_all([shell_runtime("own"), job]))
+    id_ = home.submit(str(file), "--on", f"k8s/{CONTEXT}/{queues.namespace}")
+    assert wait_until(lambda: runs(home, id_), PATIENCE_S), home.job(id_)["status"]
+    home.run("jobs", "cancel", id_)
+
+    def is_gone() -> bool:
+        kinds = "trainjobs,trainingruntimes,pods"
+        return not queues.cluster.get(kinds, "-n", queues.namespace)["items"]
+
+    assert wait_until(is_gone, PATIENCE_S), home.job(id_)["status"]
     home.run("jobs", "delete", id_)
 
 

@@ -5,12 +5,12 @@ Imports the client, and is itself imported only when a cluster is used.
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
 from trainway.backends.base import Capacity, Check, Handle
+from trainway.backends.kubernetes.api_failure import worded
 from trainway.backends.kubernetes.capacity import capacity_of
 from trainway.backends.kubernetes.form import (
     JOBSET_API,
@@ -27,7 +27,7 @@ from trainway.backends.kubernetes.record_book import RecordBook
 from trainway.backends.kubernetes.session import Session, connect, offer_of, readable
 from trainway.backends.kubernetes.uploads import ARCHIVE
 from trainway.backends.kubernetes.watching import JobWatch
-from trainway.errors import ConflictError, ForbiddenError, TrainwayError, UnavailableError
+from trainway.errors import ConflictError, ForbiddenError, TrainwayError
 from trainway.jobset.labels import JOB_ID, SUSPENDED
 from trainway.json_types import Json
 from trainway.kube import resources
@@ -38,15 +38,9 @@ from trainway.kube.errors import (
     ApiError,
     Conflict,
     ObjectNotFound,
-    Refused,
-    ServerUnavailable,
-    Throttled,
-    Unauthorized,
 )
-from trainway.kube.kubeconfig import KubeconfigError
 from trainway.kube.resources import Resource, resource_of
 from trainway.kube.user_rights import Right, Task, grant_hint, missing_words, needed
-from trainway.kube.webhook_failure import webhook_failure
 
 _MANAGER: Final = "trainway"
 _GRACE_S: Final = 60.0
@@ -85,7 +79,7 @@ class KubernetesCluster:
     async def client(self) -> Client:
         """The client, connected when it is first needed."""
         if self._client is None:
-            with _worded(self._context):
+            with worded(self._context):
                 client = self._connected(self._files, self._context)
                 self._client = await client.__aenter__()
         return self._client
@@ -107,20 +101,20 @@ class KubernetesCluster:
     async def offer(self, namespace: str) -> Offer:
         """What the cluster understands."""
         client = await self.client()
-        with _worded(self._context):
+        with worded(self._context):
             return await offer_of(client, namespace)
 
     async def survey(self, namespace: str, offer: Offer) -> tuple[list[Check], Capacity]:
         """What `trainway doctor` tells: checks, and what nodes and quotas leave."""
         client = await self.client()
-        with _worded(self._context):
+        with worded(self._context):
             version = (await client.raw("GET", "/version")).get("gitVersion", "")
         checks = [
             Check("cluster", ok=True, detail=f"Kubernetes {version} at {client.connection.host}")
         ]
         checks.append(_form_check(offer))
         checks += [await self._right_check(task, namespace, offer) for task in Task]
-        with _worded(self._context):
+        with worded(self._context):
             found = [
                 await readable(client, resources.NODES),
                 await readable(client, resources.PODS, field_selector=_HOLDING),
@@ -131,7 +125,7 @@ class KubernetesCluster:
     async def rehearse(self, request: KubernetesRequest) -> None:
         """Have the API server check what differs from each other; nothing is kept."""
         client = await self.client()
-        with _worded(self._context):
+        with worded(self._context):
             await self._refuse_blind(request.handle)
             for obj in [*request.companions, request.top, *request.children[:_REHEARSED]]:
                 if obj is request.top and request.brings_runtime:
@@ -197,7 +191,7 @@ class KubernetesCluster:
         client = await self.client()
         if request.archive is not None:
             await asyncio.to_thread(_write, book.directory, request.archive)
-        with _worded(self._context):
+        with worded(self._context):
             for obj in request.companions:
                 await self._create(client, obj)
             top = await self._create(client, request.top)
@@ -237,7 +231,7 @@ class KubernetesCluster:
     async def suspend(self, handle: Handle, *, is_suspended: bool) -> None:
         """Stop the pods, or let them be made again."""
         client = await self.client()
-        with _worded(self._context):
+        with worded(self._context):
             if handle.get("queue") and await self._deactivate(client, handle, is_suspended):
                 return
             resource, _ = TOPS[handle["kind"]]
@@ -267,7 +261,8 @@ class KubernetesCluster:
         """Remove the top object, and return when it and its pods are gone."""
         client, session = await self.client(), await self.session(handle["namespace"])
         resource, _ = TOPS[handle["kind"]]
-        with _worded(self._context):
+        with worded(self._context):
+            runtimes = await self._keep_runtimes(client, handle)
             await self._remove(client, resource, handle["top"], handle, "Foreground")
         objects = JobObjects(session, handle)
         changed = asyncio.Event()
@@ -282,13 +277,36 @@ class KubernetesCluster:
                         await changed.wait()
             except TimeoutError:
                 log.warning("%s: some of it is still there", handle["name"])
+                return
+        with worded(self._context):
+            for name in runtimes:
+                await self._remove(client, resources.TRAINING_RUNTIMES, name, handle, "Background")
+
+    async def _keep_runtimes(self, client: Client, handle: Handle) -> list[str]:
+        """Let the runtimes of a TrainJob outlive it, and give their names.
+
+        They would go before it, and Kueue refuses every change of a TrainJob without its runtime,
+        also the one that ends its deletion.
+        """
+        if handle["kind"] != "TrainJob":
+            return []
+        resource, namespace = resources.TRAINING_RUNTIMES, handle["namespace"]
+        try:
+            names = await self._names(client, resource, namespace, f"{JOB_ID}={handle['id']}")
+            for name in names:
+                change: Json = {"metadata": {"ownerReferences": None}}
+                await client.patch(resource, name, namespace, change)
+        except ApiError as error:
+            log.info("the runtimes of %s go before it: %s", handle["name"], error)
+            return []
+        return names
 
     async def delete(self, handle: Handle) -> None:
         """Remove every object that carries the job's id."""
         client = await self.client()
         resource, _ = TOPS[handle["kind"]]
         selector = f"{JOB_ID}={handle['id']}"
-        with _worded(self._context):
+        with worded(self._context):
             await self._remove(client, resource, handle["top"], handle, "Background")
             for each in _LEFT_BEHIND:
                 for name in await self._names(client, each, handle["namespace"], selector):
@@ -331,29 +349,6 @@ class KubernetesCluster:
 
 
 _HOLDING: Final = "status.phase!=Succeeded,status.phase!=Failed"
-
-
-@contextmanager
-def _worded(context: str) -> Iterator[None]:
-    """Errors on the way to the API server in words for a user, with what may help."""
-    try:
-        yield
-    except KubeconfigError as error:
-        # The file may come back: no job fails for that.
-        raise UnavailableError(
-            f"context {context} cannot be used: {error.message}", hint=error.hint
-        ) from error
-    except (ServerUnavailable, Throttled, Unauthorized) as error:
-        if failure := webhook_failure(error.message, context):
-            raise UnavailableError(failure.message, hint=failure.hint) from error
-        raise UnavailableError(
-            f"the cluster of context {context} cannot be used now: {error.message}",
-            hint=error.hint or f"try: kubectl --context {context} get ns",
-        ) from error
-    except Refused as error:
-        raise ForbiddenError(
-            error.message, hint=f"ask somebody who has the right in context {context}"
-        ) from error
 
 
 def _taken(obj: Json) -> TrainwayError:
