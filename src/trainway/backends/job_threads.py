@@ -10,6 +10,7 @@ import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from typing import Any, Final, ParamSpec, TypeVar
 
 _MOST: Final = 8
@@ -45,18 +46,22 @@ class JobThreads:
     def _serve(self) -> None:
         while True:
             future, call = self._tasks.get()
-            if future.set_running_or_notify_cancel():
-                try:
-                    result = call()
-                except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
-                    future.set_exception(error)
-                    del error
-                else:
-                    future.set_result(result)
-                    del result
-            del future, call
-            with self._lock:
+            tell = _done(future, call)
+            with self._lock:  # first of all: whoever is told may come with the next task at once
                 self._waiting -= 1
+            tell()
+            del future, call, tell
+
+
+def _done(future: Future[_T], call: Callable[[], _T]) -> Callable[[], object]:
+    """Do a task, unless nobody waits for it any more; gives what tells its future of it."""
+    if not future.set_running_or_notify_cancel():
+        return lambda: None
+    try:
+        result = call()
+    except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
+        return partial(future.set_exception, error)
+    return partial(future.set_result, result)
 
 
 job_threads: Final = JobThreads()
