@@ -16,7 +16,7 @@ from trainway.agent.base.labels import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from trainway.agent.base.plan import Plan, Role
-    from trainway.agent.transfer.frames import PodName
+    from trainway.agent.base.plan_document import PodName
     from trainway.json_types import Json
 
 

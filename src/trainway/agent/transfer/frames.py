@@ -11,25 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal, NotRequired, TypedDict
 
+    from trainway.agent.base.plan_document import PodName
     from trainway.json_types import Json
-
-    class PodName(TypedDict):
-        """Tells a pod apart from all others of its plan."""
-
-        role: str
-        """The replicated job of the JobSet."""
-        job_index: int
-        """The index of the Job within its role."""
-        slot: int
-        """The index of the pod within its Job."""
-        uid: str
-        """The uid of the pod."""
-        attempt: int
-        """How often the JobSet had been restarted."""
-        job_attempt: int
-        """How often the Job had been restarted."""
-        failures: int
-        """How often pods of this index had failed before."""
 
     class Peer(TypedDict):
         """How an MPI launcher reaches the pod of a worker."""

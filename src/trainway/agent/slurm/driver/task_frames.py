@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal, NotRequired, TypedDict
 
-    from trainway.agent.transfer.frames import PodName
+    from trainway.agent.base.plan_document import PodName
     from trainway.json_types import Json
 
     class TaskPod(TypedDict):
