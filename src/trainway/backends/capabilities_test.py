@@ -13,7 +13,7 @@ from trainway.errors import ConflictError
 class Core:
     """The least that a backend can be; what it runs is no matter here."""
 
-    name = "toy/shelf"
+    name = "moon/crater"
     schedules = True
     network = plan = submit = watch = cancel = delete = NotImplemented
 
@@ -29,7 +29,7 @@ class Case:
 
 
 CASES = [
-    Case("places", capabilities.places, ["toy/shelf"]),
+    Case("places", capabilities.places, ["moon/crater"]),
     Case("check", capabilities.check, []),
     Case("features", capabilities.features, {}),
     Case("capacity", capabilities.capacity, Capacity()),
@@ -65,7 +65,7 @@ def test_what_counts_where_a_capability_is_missing(case: Case) -> None:
 def test_what_a_user_asks_for_in_vain_is_refused_in_words(
     ask: Callable[[Backend], object], said: str
 ) -> None:
-    with pytest.raises(ConflictError, match=f"the backend toy/shelf {said}"):
+    with pytest.raises(ConflictError, match=f"the backend moon/crater {said}"):
         ask(CORE)
 
 

@@ -10,7 +10,7 @@ from trainway.backends.capabilities import Remote
 from trainway.backends.kubernetes.backend import KubernetesBackend
 from trainway.backends.kubernetes.form import JOBSET_API, VARIABLE, Offer
 from trainway.compiler.network import JobIdentity
-from trainway.errors import TrainwayError, UnavailableError
+from trainway.errors import TrainwayError
 
 KUBECONFIG = """
 current-context: test
@@ -29,6 +29,20 @@ assert registry.get("k8s/test").name == "k8s/test"
 assert registry.infras() == ["local"]
 print([name for name in sys.modules if name.startswith(("aiohttp", "kubernetes_asyncio"))])
 """
+WITHOUT_EXTRA = """
+import asyncio, sys
+from pathlib import Path
+from trainway.backends.base import BackendSettings
+from trainway.backends.kubernetes.backend import KubernetesBackend
+from trainway.errors import UnavailableError
+
+sys.modules["aiohttp"] = None
+settings = BackendSettings(Path("/nowhere"), "test", ("{file}",))
+try:
+    asyncio.run(KubernetesBackend(settings, {{}}).look())
+except UnavailableError as error:
+    print(error.message, error.hint, sep="\\n")
+"""
 
 
 @pytest.fixture
@@ -42,33 +56,23 @@ def backend(tmp_path: Path, file: str, target: str = "test", **environ: str) -> 
     return KubernetesBackend(BackendSettings(tmp_path, target, (file,)), environ)
 
 
+def printed_by(program: str, home: Path) -> str:
+    """What a program prints in a process that has imported nothing yet."""
+    words = [sys.executable, "-c", program]
+    environ = {"HOME": str(home)}
+    done = subprocess.run(words, env=environ, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 def test_a_server_that_uses_no_cluster_imports_no_client(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", LAZY],
-        env={"HOME": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.stdout.strip() == "[]", done.stderr
+    assert printed_by(LAZY, tmp_path) == "[]\n"
 
 
-def test_without_the_extra_it_says_what_to_install(
-    tmp_path: Path, file: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in [name for name in sys.modules if name.startswith("trainway.backends.kubernetes.")]:
-        monkeypatch.delitem(sys.modules, name)
-    for name in [name for name in sys.modules if name.startswith("trainway.kube.")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "aiohttp", None)
-    import trainway.backends.kubernetes as package  # noqa: PLC0415 - as it is without the extra
-
-    if hasattr(package, "cluster"):
-        monkeypatch.delattr(package, "cluster")
-    given = backend(tmp_path, file)
-    with pytest.raises(UnavailableError, match="the package aiohttp") as caught:
-        asyncio.run(given.look())
-    assert caught.value.hint == "pip install 'trainway[kubernetes]'"
+def test_without_the_extra_it_says_what_to_install(tmp_path: Path, file: str) -> None:
+    message, hint = printed_by(WITHOUT_EXTRA.format(file=file), tmp_path).splitlines()
+    assert "the package aiohttp" in message
+    assert hint == "pip install 'trainway[kubernetes]'"
 
 
 def test_doctor_hears_that_a_cluster_does_not_answer(tmp_path: Path, file: str) -> None:
