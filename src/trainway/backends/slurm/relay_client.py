@@ -9,8 +9,8 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,9 +21,11 @@ from trainway.backends.agents.jobdir import JobDir
 from trainway.backends.base import Update
 from trainway.backends.job_threads import job_threads
 from trainway.backends.slurm import relay_process
+from trainway.backends.slurm.job_copies import JobCopies
 from trainway.backends.slurm.job_copy import JobCopy
 from trainway.backends.slurm.login_retention import LoginRetention
 from trainway.backends.slurm.relay_process import RelayError, RelayProcess
+from trainway.backends.slurm.relay_questions import RelayQuestions
 from trainway.errors import UnavailableError
 from trainway.json_types import Json
 
@@ -34,8 +36,6 @@ FIRST_PAUSE_S: Final = 1.0
 LONGEST_PAUSE_S: Final = 5.0
 ABSENCE_S: Final = 10.0
 """How long a cluster may be away before its jobs are told."""
-OPEN_COPIES: Final = 64
-"""So many jobs have their files open at once."""
 _BREATH: Final = 32
 """After so many frames others have their turn."""
 
@@ -62,10 +62,8 @@ class RelayClient:
         self._task: asyncio.Task[None] | None = None
         self._attempt: asyncio.Future[None] | None = None
         """Done when the connection under way is made; fails where it cannot be."""
-        self._questions: dict[int, asyncio.Future[Json]] = {}
-        self._count = 0
-        self._copies: dict[str, JobCopy] = {}
-        self._open: OrderedDict[str, None] = OrderedDict()
+        self._questions = RelayQuestions()
+        self._copies = JobCopies()
         self._tracked: set[str] = set()
         """Jobs that this relay sends news of."""
         self._used_at = 0.0
@@ -99,7 +97,7 @@ class RelayClient:
         UnavailableError: nobody answers; AgentError: Slurm refuses, in its own words.
         """
         self._used_at = time.monotonic()
-        is_new = operation == "submit" and fields["id"] not in self._copies
+        is_new = operation == "submit" and self._copies.get(fields["id"]) is None
         await self._connected(is_new=is_new)
         match operation:
             case "submit":
@@ -115,13 +113,13 @@ class RelayClient:
 
     async def watch(self, job_id: str, journal: Path, after: int) -> AsyncIterator[Update]:
         """The records of a job after that number, as they come here, until the last one."""
-        copy = self._copies.get(job_id) or self._copy(job_id, journal.parent)
+        copy = self._copies.begun(job_id, journal.parent)
         try:
             async for update in copy.watch(after):
                 yield update
         finally:
             if copy.is_over:
-                self._close(copy)
+                self._copies.close(copy)
 
     async def close(self) -> None:
         """End the relay; jobs go on."""
@@ -130,11 +128,11 @@ class RelayClient:
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await task
-        for job_id in list(self._copies):
-            self._drop(job_id)
+        for copy in self._copies:
+            self._drop(copy.id)
 
     async def _submit(self, id: str, directory: str, script: str) -> Json:  # noqa: A002 - as it is called in frames
-        copy = self._copies.get(id) or self._copy(id, Path(directory))
+        copy = self._copies.begun(id, Path(directory))
         if copy.is_over:
             return {"ok": True, "job": copy.memory.number}
         parcel = await job_threads.run(_parcel, JobDir(Path(directory)))
@@ -160,7 +158,7 @@ class RelayClient:
             await self._request(**last)
 
     async def _track(self, id: str, directory: str) -> Json:  # noqa: A002 - as it is called in frames
-        copy = self._copies.get(id) or self._copy(id, Path(directory))
+        copy = self._copies.begun(id, Path(directory))
         if copy.is_over or id in self._tracked:
             return {"ok": True, "job": copy.memory.number}
         return await self._follow(copy)
@@ -181,34 +179,11 @@ class RelayClient:
 
     # Jobs here
 
-    def _copy(self, job_id: str, directory: Path) -> JobCopy:
-        if not directory.is_dir():
-            raise AgentError(f"job {job_id} has no directory here")
-        copy = self._copies[job_id] = JobCopy(job_id, directory)
-        self._touch(copy)
-        return copy
-
-    def _touch(self, copy: JobCopy) -> None:
-        """A job's files are in use; those of others are closed when there are too many."""
-        self._open[copy.id] = None
-        self._open.move_to_end(copy.id)
-        for job_id in list(self._open)[: max(0, len(self._open) - OPEN_COPIES)]:
-            other = self._copies.get(job_id)
-            if other is None or not other.is_receiving:
-                del self._open[job_id]
-                if other is not None:
-                    other.release()
-
     def _drop(self, job_id: str) -> None:
         copy = self._copies.get(job_id)
         if copy is not None:
-            self._close(copy)
+            self._copies.close(copy)
         self._tracked.discard(job_id)
-
-    def _close(self, copy: JobCopy) -> None:
-        self._copies.pop(copy.id, None)
-        self._open.pop(copy.id, None)
-        copy.release()
 
     # The connection
 
@@ -251,16 +226,16 @@ class RelayClient:
                     await self._end_relay()
                 was_outdated, self._is_outdated = self._is_outdated, False
                 if was_outdated and failure is not None:
-                    self._end_questions(failure)
+                    self._questions.fail(partial(self._unavailable, failure))
                     continue
                 if self._attempt is not None and self._attempt.done():  # it had answered
                     pause, away_since = FIRST_PAUSE_S, time.monotonic()
                 if failure is None:
                     return
                 log.info("cluster %s: %s", self.name, failure)
-                self._end_questions(failure)
+                self._questions.fail(partial(self._unavailable, failure))
                 if time.monotonic() - away_since >= ABSENCE_S:
-                    for copy in self._copies.values():
+                    for copy in self._copies:
                         copy.interrupt(self._unavailable(failure))
                 self._fail_attempt(failure)
                 if not self._is_needed:
@@ -273,7 +248,7 @@ class RelayClient:
 
     @property
     def _is_needed(self) -> bool:
-        if any(not copy.is_over for copy in self._copies.values()) or self._questions:
+        if any(not copy.is_over for copy in self._copies) or self._questions.are_open:
             return True
         return time.monotonic() - self._used_at < IDLE_S
 
@@ -324,7 +299,7 @@ class RelayClient:
             self._attempt.set_result(None)
         self._home = str(hello.get("home") or "")
         self._spawn(self._sweep())
-        for copy in list(self._copies.values()):
+        for copy in self._copies:
             copy.interrupt(None)
             if not copy.is_over and copy.memory.number and copy.id not in self._tracked:
                 with contextlib.suppress(AgentError, UnavailableError):
@@ -355,29 +330,17 @@ class RelayClient:
 
     async def _end_relay(self) -> None:
         relay, self._relay = self._relay, None
-        self._end_questions(Failure("its relay was closed"))
+        self._questions.fail(partial(self._unavailable, Failure("its relay was closed")))
         if relay is not None:
             await relay.end()
-
-    def _end_questions(self, failure: Failure) -> None:
-        questions, self._questions = self._questions, {}
-        for question in questions.values():
-            if not question.done():
-                question.set_exception(self._unavailable(failure))
-                question.exception()
 
     # Frames
 
     async def _request(self, op: str, **fields: Any) -> Json:
         """Ask, and wait for the answer."""
-        self._count += 1
-        number = self._count
-        answer = self._questions[number] = asyncio.get_running_loop().create_future()
-        try:
-            await self._send({"op": op, "request": number, **fields})
-            found: Json = await answer
-        finally:
-            self._questions.pop(number, None)
+        found = await self._questions.ask(
+            lambda number: self._send({"op": op, "request": number, **fields})
+        )
         if not found.get("ok"):
             message, hint = str(found.get("error") or "refused"), str(found.get("hint") or "")
             if found.get("retry"):
@@ -397,15 +360,12 @@ class RelayClient:
         """Take what the relay says."""
         event = frame.get("event")
         if event == "answer":
-            question = self._questions.get(int(frame.get("request") or 0))
-            if question is not None and not question.done():
-                question.set_result(frame)
+            self._questions.answer(frame)
         elif event == "trouble":
             if frame.get("error"):
                 log.warning("cluster %s: %s", self.name, frame["error"])
-        elif frame.get("id") in self._copies:
-            copy = self._copies[str(frame["id"])]
-            self._touch(copy)
+        elif copy := self._copies.get(str(frame.get("id"))):
+            self._copies.touch(copy)
             was_over = copy.is_over
             try:
                 is_taken = copy.take(frame)
