@@ -33,6 +33,11 @@ class TrainwayError(Exception):
         self.field = field
         self.hint = hint
 
+    @property
+    def sentence(self) -> str:
+        """What is wrong and what to do about it, for places that have one line for both."""
+        return f"{self.message} ({self.hint})" if self.hint else self.message
+
 
 class UsageError(TrainwayError):
     """The command was given wrongly."""

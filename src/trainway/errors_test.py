@@ -36,3 +36,10 @@ def test_an_error_carries_message_field_and_hint() -> None:
 
 def test_the_module_imports_nothing() -> None:
     assert "import" not in inspect.getsource(errors).replace("importable", "").split('"""', 2)[2]
+
+
+@pytest.mark.parametrize(
+    ("hint", "sentence"), [(None, "it is wrong"), ("mend it", "it is wrong (mend it)")]
+)
+def test_one_line_says_what_is_wrong_and_what_to_do(hint: str | None, sentence: str) -> None:
+    assert TrainwayError("it is wrong", hint=hint).sentence == sentence

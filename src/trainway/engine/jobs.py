@@ -19,8 +19,8 @@ from trainway.backends.registry import Registry
 from trainway.engine import wishing
 from trainway.engine.admission import Admission
 from trainway.engine.agent_starts import USUAL, StartPolicy
-from trainway.engine.cluster import clusters as clustering
 from trainway.engine.cluster.clusters import Clusters
+from trainway.engine.cluster.context import ClusterContext
 from trainway.engine.idempotency import identified
 from trainway.engine.ids import Ids
 from trainway.engine.intake import Intake, NewJob, elements, prepare
@@ -78,8 +78,8 @@ class Engine:
             self._around, registry, self._intake, self._take_up, self._rounds.request
         )
 
-    def _around_clusters(self) -> clustering.ClusterContext:
-        return clustering.ClusterContext(
+    def _around_clusters(self) -> ClusterContext:
+        return ClusterContext(
             self._ledger,
             self._ids,
             self._clock,

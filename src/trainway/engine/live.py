@@ -22,13 +22,13 @@ from trainway.engine.deadline import Deadline
 from trainway.engine.ledger import Ledger
 from trainway.engine.observation import Observation
 from trainway.engine.observed_columns import finished_columns, observed_columns, overdue_message
-from trainway.engine.phases import LIVE, WAITING, Phase
+from trainway.engine.phases import LIVE, Phase
 from trainway.engine.queue import Holding, QueuedGang
 from trainway.engine.record import Event, JobRecord, JobSpec
 from trainway.engine.stored_job import Change, StoredJob
 from trainway.engine.submission import Prepared, Submission, workload_of
 from trainway.engine.times import time_text
-from trainway.engine.wishes import BEGIN_SUSPENDED, DEADLINE, ENDING, RESUME, SUSPEND
+from trainway.engine.wishes import BEGIN_SUSPENDED, DEADLINE, ENDING, RESUME, SUSPEND, is_new
 from trainway.errors import ConflictError, DatabaseError, TrainwayError, UnavailableError
 
 log = logging.getLogger(__name__)
@@ -121,7 +121,7 @@ class LiveJob(StoredJob):
             self._close()
         elif self.has_begun and self._carrier is None:
             self.carry()
-        elif _is_new_wish(before, record):
+        elif is_new(before, record):
             self.background.spawn(self._fulfil())
 
     def vanished(self) -> None:
@@ -185,10 +185,10 @@ class LiveJob(StoredJob):
             return True
         except UnavailableError as error:
             log.info("job %s: trying again: %s", self.id, error)
-            columns = {"reason": "Unavailable", "message": _sentence(error)}
+            columns = {"reason": "Unavailable", "message": error.sentence}
             await self.observe(lambda: Change(columns))
         except TrainwayError as error:
-            await self._fail(self._failure, _sentence(error))
+            await self._fail(self._failure, error.sentence)
         return False
 
     async def _take_up(self) -> None:
@@ -365,7 +365,7 @@ class LiveJob(StoredJob):
         """What follows when the backend does not do what is wanted."""
         if self.record.wanted != wanted or self._is_over():
             return None
-        columns = {"message": f"it cannot be told to {wanted}: {_sentence(error)}"}
+        columns = {"message": f"it cannot be told to {wanted}: {error.sentence}"}
         if isinstance(error, ConflictError) and wanted not in ENDING:
             columns["wanted"] = ""
         return Change(columns)
@@ -399,15 +399,3 @@ class LiveJob(StoredJob):
     def _close(self) -> None:
         self.over.set()
         self._deadline.clear()
-
-
-def _is_new_wish(before: JobRecord, record: JobRecord) -> bool:
-    """Whether the agent has yet to be told; that a job goes on, only when it may begin."""
-    if record.wanted == RESUME:
-        return before.phase in WAITING and record.phase == Phase.STARTING
-    return record.wanted not in ("", before.wanted)
-
-
-def _sentence(error: TrainwayError) -> str:
-    """What is wrong and what to do about it, in the one line that a job has for them."""
-    return f"{error.message} ({error.hint})" if error.hint else error.message

@@ -2,6 +2,9 @@
 
 from typing import Final
 
+from trainway.engine.phases import WAITING, Phase
+from trainway.engine.record import JobRecord
+
 CANCEL: Final = "cancel"
 DELETE: Final = "delete"
 """A cancel after which the job is forgotten."""
@@ -12,3 +15,10 @@ BEGIN_SUSPENDED: Final = "begin-suspended"
 RESUME: Final = "resume"
 
 ENDING: Final = (CANCEL, DELETE, DEADLINE)
+
+
+def is_new(before: JobRecord, record: JobRecord) -> bool:
+    """Whether the agent has yet to be told; that a job goes on, only when it may begin."""
+    if record.wanted == RESUME:
+        return before.phase in WAITING and record.phase == Phase.STARTING
+    return record.wanted not in ("", before.wanted)

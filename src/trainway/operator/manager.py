@@ -288,7 +288,7 @@ class Manager:
             except Unauthorized:
                 raise
             except TrainwayError as error:
-                self._tell(error.message + (f" ({error.hint})" if error.hint else ""))
+                self._tell(error.sentence)
             await asyncio.sleep(RETRY_S)
 
     def _tell(self, problem: str) -> None:

@@ -24,7 +24,7 @@ def main(arguments: list[str] | None = None) -> int:
     except AlreadyRunningError:
         return 0
     except TrainwayError as error:
-        sys.stderr.write(f"error: {error.message} ({error.hint})\n")
+        sys.stderr.write(f"error: {error.sentence}\n")
         return 1
     except OSError as error:
         sys.stderr.write(f"error: {error.filename}: {error.strerror}\n")

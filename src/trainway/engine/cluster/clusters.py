@@ -9,17 +9,16 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
-from trainway.backends.base import Capacity, Devices
-from trainway.engine.agent_starts import USUAL, StartPolicy
+from trainway.backends.base import Devices
 from trainway.engine.backoff import Backoff
 from trainway.engine.cluster import shape as cluster_shape
 from trainway.engine.cluster.agents import Agents, columns_of, placement, told
 from trainway.engine.cluster.book import ClusterBook
+from trainway.engine.cluster.context import ClusterContext
 from trainway.engine.cluster.name import check_name, generated_name
 from trainway.engine.cluster.news import ClusterNews
 from trainway.engine.cluster.queue import cluster_jobs
@@ -36,8 +35,6 @@ from trainway.engine.cluster.request import (
 from trainway.engine.cluster.shape import Shape
 from trainway.engine.cluster.shares import Shares
 from trainway.engine.errors import UnfittingJobError
-from trainway.engine.ids import Ids
-from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveJob
 from trainway.engine.queue import GPUS, Decision, QueuedGang, never_fits
 from trainway.engine.submission import Prepared
@@ -57,25 +54,6 @@ log = logging.getLogger(__name__)
 
 _PATIENCE_S: Final = 5.0
 """How long to wait for what was written of jobs that have ended."""
-
-
-@dataclass(frozen=True)
-class ClusterContext:
-    """What clusters need of the engine."""
-
-    ledger: Ledger
-    ids: Ids
-    clock: Callable[[], datetime]
-    schedule: Callable[[], "asyncio.Future[None]"]
-    """Asks for a round of the queue, which can be awaited."""
-    capacity: Callable[[], Capacity]
-    """Returns what this machine has for jobs."""
-    jobs: Callable[[str], Sequence[LiveJob]]
-    """The jobs of a backend that are not over."""
-    end: Callable[[Sequence[LiveJob]], Awaitable[None]]
-    """Cancels some, all or none."""
-    starts: StartPolicy = USUAL
-    """When an agent is asked again that could not be started."""
 
 
 class Clusters:

@@ -1,0 +1,31 @@
+"""What the clusters of a server need of its engine, which knows nothing of clusters otherwise."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from trainway.backends.base import Capacity
+from trainway.engine.agent_starts import USUAL, StartPolicy
+from trainway.engine.ids import Ids
+from trainway.engine.ledger import Ledger
+from trainway.engine.live import LiveJob
+
+
+@dataclass(frozen=True)
+class ClusterContext:
+    """What clusters need of the engine."""
+
+    ledger: Ledger
+    ids: Ids
+    clock: Callable[[], datetime]
+    schedule: Callable[[], "asyncio.Future[None]"]
+    """Asks for a round of the queue, which can be awaited."""
+    capacity: Callable[[], Capacity]
+    """Returns what this machine has for jobs."""
+    jobs: Callable[[str], Sequence[LiveJob]]
+    """The jobs of a backend that are not over."""
+    end: Callable[[Sequence[LiveJob]], Awaitable[None]]
+    """Cancels some, all or none."""
+    starts: StartPolicy = USUAL
+    """When an agent is asked again that could not be started."""
