@@ -106,6 +106,7 @@ def main() -> None:
     if trainer.is_world_process_zero():
         model.save_pretrained(options.output_dir)
         print(f"checkpoint {options.output_dir}", flush=True)
+    trainer.accelerator.end_training()  # a process that just exits may abort in its gloo threads
 
 
 if __name__ == "__main__":

@@ -56,12 +56,14 @@ def main() -> None:
         disable_tqdm=True,
         report_to=[],
     )
-    Trainer(
+    trainer = Trainer(
         model=GPT2LMHeadModel(config),
         args=arguments,
         train_dataset=Sentences(),
         callbacks=[Pauses()],
-    ).train()
+    )
+    trainer.train()
+    trainer.accelerator.end_training()  # a process that just exits may abort in its gloo threads
 
 
 if __name__ == "__main__":
