@@ -7,13 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from trainway.agent.base.launch import PACKAGE
+from trainway.agent.base.launch import OF_TESTS, PACKAGE
 
-MODULES = sorted(
-    path
-    for path in PACKAGE.rglob("*.py")
-    if not path.name.endswith("_test.py") and path.name not in ("testing.py", "conftest.py")
-)
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if not path.name.endswith(OF_TESTS))
 SLOW = {"asyncio", "dataclasses", "inspect", "logging", "pathlib", "socket", "subprocess", "typing"}
 
 

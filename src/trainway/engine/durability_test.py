@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, delete
 
-from trainway.engine.cluster.clusters_test import ClusterWorld
 from trainway.engine.cluster.request import Launch
-from trainway.engine.cluster.testing import FakeAgents
+from trainway.engine.cluster.testing import ClusterWorld, FakeAgents
 from trainway.engine.database import open_database
 from trainway.engine.database_failure import UncertainError
 from trainway.engine.faulty_store import ERRORS, Faults, faulty_store

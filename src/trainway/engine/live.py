@@ -24,11 +24,12 @@ from trainway.engine.observation import Observation
 from trainway.engine.observed_columns import finished_columns, observed_columns, overdue_message
 from trainway.engine.phases import LIVE, Phase
 from trainway.engine.queue import Holding, QueuedGang
+from trainway.engine.queue_entry import held_by, queued_gang
 from trainway.engine.record import Event, JobRecord, JobSpec
 from trainway.engine.stored_job import Change, StoredJob
 from trainway.engine.submission import Prepared, Submission, workload_of
 from trainway.engine.times import time_text
-from trainway.engine.wishes import BEGIN_SUSPENDED, DEADLINE, ENDING, RESUME, SUSPEND, is_new
+from trainway.engine.wishes import DEADLINE, ENDING, RESUME, SUSPEND, is_new
 from trainway.errors import ConflictError, DatabaseError, TrainwayError, UnavailableError
 
 log = logging.getLogger(__name__)
@@ -82,29 +83,12 @@ class LiveJob(StoredJob):
     @property
     def gang(self) -> QueuedGang:
         """The job as the queue sees it."""
-        record = self.record
-        pinned = record.device_map
-        return QueuedGang(
-            record.id,
-            self.demand,
-            record.priority,
-            record.oversubscribe,
-            pinned,
-            record.name,
-            self._release,
-        )
+        return queued_gang(self.record, self.demand)
 
     @property
     def holding(self) -> Holding | None:
         """What it holds; nothing while it waits or is suspended."""
-        if self.record.phase not in LIVE or self.record.wanted == BEGIN_SUSPENDED:
-            return None
-        return Holding(self.demand, self.record.device_map, self.record.name, self._release)
-
-    @property
-    def _release(self) -> str:
-        """What ends it."""
-        return f"trainway jobs cancel {self.record.id}"
+        return held_by(self.record, self.demand)
 
     def now(self) -> str:
         """The time, as records have it."""

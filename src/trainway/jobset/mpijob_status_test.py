@@ -66,188 +66,11 @@ class Step:
     job: MPIJobFacts = JOB
 
 
-@dataclass(frozen=True)
-class Story:
-    """What MPI Operator 0.8.2 reported on a real cluster; see conformance/mpijob-behaviour."""
-
-    name: str
-    steps: tuple[Step, ...]
-    conditions: tuple[tuple[str, str, str], ...]
-    replicas: Json
-    events: tuple[str, ...]
-    start_time: bool = True
-    completion_time: bool = True
-
-
-CREATED = ("Created", "True", "MPIJobCreated")
-RAN = ("Running", "False", "MPIJobRunning")
-SUCCEEDED = ("Succeeded", "True", "MPIJobSucceeded")
-SUCCESS_EVENTS = ("Normal MPIJobCreated", "Normal MPIJobRunning", "Normal MPIJobSucceeded")
-ALONE = replace(JOB, workers=0)
-
-STORIES = [
-    Story(
-        "deadline",
-        (
-            Step(None, NO_PODS),
-            Step(ACTIVE, RUNNING),
-            Step(FAILED, gave_up("DeadlineExceeded")),
-        ),
-        (CREATED, RAN, ("Failed", "True", "DeadlineExceeded")),
-        {"Launcher": {"failed": 1}, "Worker": {}},
-        ("Normal MPIJobCreated", "Normal MPIJobRunning", "Warning DeadlineExceeded"),
-    ),
-    Story(
-        "launcher-fails",
-        (
-            Step(None, NO_PODS),
-            Step(ACTIVE, RUNNING),
-            Step(ACTIVE, replace(RUNNING, launcher_running=0)),
-            Step(FAILED, gave_up("BackoffLimitExceeded")),
-        ),
-        (CREATED, RAN, ("Failed", "True", "BackoffLimitExceeded")),
-        {"Launcher": {"failed": 1}, "Worker": {}},
-        ("Normal MPIJobCreated", "Normal MPIJobRunning", "Warning BackoffLimitExceeded"),
-    ),
-    Story(
-        "launcher-retries",
-        (
-            Step(ACTIVE, STARTING),
-            Step(ACTIVE, RUNNING),
-            Step(ACTIVE, replace(RUNNING, launcher_running=0)),
-            Step(ACTIVE, RUNNING),
-            Step(COMPLETED, DONE),
-        ),
-        (CREATED, RAN, SUCCEEDED),
-        {"Launcher": {"succeeded": 1}, "Worker": {}},
-        SUCCESS_EVENTS,
-    ),
-    Story(
-        "no-workers",
-        (
-            Step(ACTIVE, PodFacts(), ALONE),
-            Step(ACTIVE, PodFacts(launcher_exists=True, launcher_running=1), ALONE),
-            Step(COMPLETED, PodFacts(launcher_exists=True), ALONE),
-        ),
-        (CREATED, RAN, SUCCEEDED),
-        {"Launcher": {"succeeded": 1}, "Worker": {}},
-        SUCCESS_EVENTS,
-    ),
-    Story(
-        "resumed",
-        (
-            Step(None, NO_PODS, SUSPENDED_JOB),
-            Step(ACTIVE, SUSPENDED_PODS, SUSPENDED_JOB),
-            Step(ACTIVE, SUSPENDED_PODS),
-            Step(ACTIVE, RUNNING),
-            Step(COMPLETED, DONE),
-            Step(COMPLETED, replace(DONE, workers_running=0)),
-        ),
-        (CREATED, ("Suspended", "False", "MPIJobResumed"), RAN, SUCCEEDED),
-        {"Launcher": {"succeeded": 1}, "Worker": {}},
-        (
-            "Normal MPIJobCreated",
-            "Normal MPIJobSuspended",
-            "Normal MPIJobResumed",
-            "Normal MPIJobRunning",
-            "Normal MPIJobSucceeded",
-        ),
-    ),
-    Story(
-        "succeeds",
-        (
-            Step(None, NO_PODS),
-            Step(ACTIVE, STARTING),
-            Step(ACTIVE, RUNNING),
-            Step(COMPLETED, DONE),
-            Step(None, NO_PODS),
-        ),
-        (CREATED, RAN, SUCCEEDED),
-        {"Launcher": {"succeeded": 1}, "Worker": {}},
-        SUCCESS_EVENTS,
-    ),
-    Story(
-        "suspended",
-        (Step(None, NO_PODS, SUSPENDED_JOB), Step(ACTIVE, SUSPENDED_PODS, SUSPENDED_JOB)),
-        (
-            CREATED,
-            ("Suspended", "True", "MPIJobSuspended"),
-            ("Running", "False", "MPIJobSuspended"),
-        ),
-        {"Launcher": {}, "Worker": {}},
-        ("Normal MPIJobCreated", "Normal MPIJobSuspended"),
-        start_time=False,
-        completion_time=False,
-    ),
-    Story(
-        "worker-fails-job-goes-on",
-        (
-            Step(ACTIVE, RUNNING),
-            Step(ACTIVE, replace(RUNNING, workers_running=0, workers_failed=2)),
-            Step(COMPLETED, replace(DONE, workers_running=0, workers_failed=2)),
-        ),
-        (CREATED, RAN, SUCCEEDED),
-        {"Launcher": {"succeeded": 1}, "Worker": {}},
-        SUCCESS_EVENTS,
-    ),
-    Story(
-        "a running job is suspended",
-        (Step(ACTIVE, RUNNING), Step(ACTIVE, SUSPENDED_PODS, SUSPENDED_JOB)),
-        (
-            CREATED,
-            ("Suspended", "True", "MPIJobSuspended"),
-            ("Running", "False", "MPIJobSuspended"),
-        ),
-        {"Launcher": {}, "Worker": {}},
-        ("Normal MPIJobCreated", "Normal MPIJobRunning", "Normal MPIJobSuspended"),
-        completion_time=False,
-    ),
-    Story(
-        "a worker is evicted",
-        (
-            Step(ACTIVE, RUNNING),
-            Step(ACTIVE, replace(RUNNING, workers_running=1, workers_failed=1, workers_evicted=1)),
-            Step(ACTIVE, RUNNING),
-        ),
-        (CREATED, ("Running", "True", "MPIJobRunning")),
-        {"Launcher": {"active": 1}, "Worker": {"active": 2}},
-        ("Normal MPIJobCreated", "Normal MPIJobRunning", "Warning MPIJobEvicted"),
-        completion_time=False,
-    ),
-    Story(
-        "the JobSet fails before there is a launcher",
-        (Step(ACTIVE, NO_PODS), Step(FAILED, NO_PODS)),
-        (CREATED, ("Failed", "True", "MPIJobFailed"), RAN),
-        {"Worker": {}},
-        ("Normal MPIJobCreated", "Warning MPIJobFailed"),
-    ),
-]
-
-
-def _look(step: Step, previous: Json, seconds: float) -> MPIJobOutcome:
+def look(step: Step, previous: Json, seconds: float) -> MPIJobOutcome:
     inputs = copy.deepcopy((previous, step.jobset))
     outcome = mpijob_status(step.job, previous, step.jobset, step.pods, at(seconds))
     assert (previous, step.jobset) == inputs
     return outcome
-
-
-@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
-def test_stories_end_as_recorded(story: Story) -> None:
-    status: Json = {}
-    events: list[Event] = []
-    for seconds, step in enumerate(story.steps):
-        outcome = _look(step, status, seconds)
-        again = _look(step, outcome.status, seconds + 0.5)
-        assert again.events == ()
-        assert again.status["conditions"] == outcome.status["conditions"]
-        status = outcome.status
-        events.extend(outcome.events)
-    found = tuple((c["type"], c["status"], c["reason"]) for c in status["conditions"])
-    assert found == story.conditions
-    assert status["replicaStatuses"] == story.replicas
-    assert [f"{event.type} {event.reason}" for event in events] == list(story.events)
-    assert ("startTime" in status) == story.start_time
-    assert ("completionTime" in status) == story.completion_time
 
 
 def test_times_and_messages_of_a_success() -> None:
@@ -259,7 +82,7 @@ def test_times_and_messages_of_a_success() -> None:
     ]
     status: Json = {}
     for seconds, step in enumerate(steps):
-        status = _look(step, status, seconds).status
+        status = look(step, status, seconds).status
     assert status == {
         "conditions": [
             {
@@ -294,8 +117,8 @@ def test_times_and_messages_of_a_success() -> None:
 
 
 def test_a_job_that_was_never_seen_running_gets_the_condition_all_the_same() -> None:
-    created = _look(Step(None, NO_PODS), {}, 0).status
-    outcome = _look(Step(COMPLETED, replace(DONE, launcher_completion_time="")), created, 9)
+    created = look(Step(None, NO_PODS), {}, 0).status
+    outcome = look(Step(COMPLETED, replace(DONE, launcher_completion_time="")), created, 9)
     assert outcome.status["completionTime"] == stamp(7)
     assert outcome.status["conditions"][-1] == {
         "type": "Running",
@@ -317,21 +140,21 @@ def test_replicas_are_counted_while_the_job_runs() -> None:
         workers_succeeded=3,
         workers_failed=4,
     )
-    assert _look(Step(ACTIVE, pods), {}, 0).status["replicaStatuses"] == {
+    assert look(Step(ACTIVE, pods), {}, 0).status["replicaStatuses"] == {
         "Launcher": {"active": 1, "failed": 2},
         "Worker": {"active": 1, "succeeded": 3, "failed": 4},
     }
 
 
 def test_the_launcher_is_not_counted_before_its_job_exists() -> None:
-    status = _look(Step(ACTIVE, PodFacts(workers_running=2)), {}, 0).status
+    status = look(Step(ACTIVE, PodFacts(workers_running=2)), {}, 0).status
     assert status["replicaStatuses"] == {"Worker": {"active": 2}}
 
 
 def test_the_start_time_is_that_of_the_last_resume() -> None:
-    started = _look(Step(ACTIVE, RUNNING), {}, 0).status
-    suspended = _look(Step(ACTIVE, SUSPENDED_PODS, SUSPENDED_JOB), started, 5).status
-    resumed = _look(Step(ACTIVE, SUSPENDED_PODS), suspended, 9).status
+    started = look(Step(ACTIVE, RUNNING), {}, 0).status
+    suspended = look(Step(ACTIVE, SUSPENDED_PODS, SUSPENDED_JOB), started, 5).status
+    resumed = look(Step(ACTIVE, SUSPENDED_PODS), suspended, 9).status
     times = [status["startTime"] for status in (started, suspended, resumed)]
     assert times == [stamp(0), stamp(0), stamp(9)]
 
@@ -364,7 +187,7 @@ def test_the_start_time_is_that_of_the_last_resume() -> None:
     ],
 )
 def test_why_a_job_failed(pods: PodFacts, reason: str, message: str) -> None:
-    outcome = _look(Step(FAILED, pods), {}, 9)
+    outcome = look(Step(FAILED, pods), {}, 9)
     failed = outcome.status["conditions"][1]
     assert (failed["type"], failed["reason"], failed["message"]) == ("Failed", reason, message)
     assert outcome.events[-1] == Event("Warning", reason, message)
@@ -373,17 +196,17 @@ def test_why_a_job_failed(pods: PodFacts, reason: str, message: str) -> None:
 
 def test_a_long_message_is_cut() -> None:
     pods = PodFacts(launcher_exists=True, launcher_failure=Failure("X", "m" * 2000))
-    assert len(_look(Step(FAILED, pods), {}, 9).status["conditions"][1]["message"]) == 1024
+    assert len(look(Step(FAILED, pods), {}, 9).status["conditions"][1]["message"]) == 1024
 
 
 def test_an_eviction_is_told_once_with_numbers_and_ends_nothing() -> None:
     pods = replace(RUNNING, workers_running=1, workers_failed=1, workers_evicted=1)
-    first = _look(Step(ACTIVE, pods), {}, 9)
+    first = look(Step(ACTIVE, pods), {}, 9)
     assert first.events[-1] == Event(
         "Warning", "MPIJobEvicted", "1/2 workers are evicted and replaced"
     )
     assert "completionTime" not in first.status
-    again = _look(Step(ACTIVE, replace(pods, workers_running=2)), first.status, 10)
+    again = look(Step(ACTIVE, replace(pods, workers_running=2)), first.status, 10)
     assert "MPIJobEvicted" not in [event.reason for event in again.events]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from cluster.access import Access
-from cluster.control_plane import ControlPlane
+from own_api_server import own, restart
 
 from trainway.json_types import Json
 from trainway.kube import client as client_module
@@ -92,13 +92,6 @@ async def forwarded(cluster: Access, folder: Path) -> AsyncIterator[tuple[Forwar
         )
         async with Client(load_connection(path)) as client:
             yield forwarder, client
-
-
-async def restart(cluster: ControlPlane) -> None:
-    """Kill the API server and start it again; by this thread, for it dies with its thread."""
-    cluster.kill_api_server()
-    cluster.launch_api_server()
-    await asyncio.to_thread(cluster.wait_for_api_server)
 
 
 def test_it_lists_in_pages_and_then_follows(
@@ -237,9 +230,7 @@ def test_a_silent_watch_is_noticed(
 def test_nothing_is_lost_or_doubled_when_the_api_server_dies(
     api_cluster: Access, namespace: str
 ) -> None:
-    if not isinstance(api_cluster, ControlPlane):
-        pytest.skip("cannot stop the API server of an existing cluster")
-    cluster = api_cluster
+    cluster = own(api_cluster)
 
     async def main() -> None:
         async with Client(load_connection(cluster.kubeconfig)) as client:
@@ -266,9 +257,7 @@ def test_what_vanishes_unseen_is_told_by_the_next_list(
     api_cluster: Access, namespace: str, tmp_path: Path
 ) -> None:
     """A version that the API server has forgotten (410) means a new list."""
-    if not isinstance(api_cluster, ControlPlane):
-        pytest.skip("cannot stop the API server of an existing cluster")
-    cluster = api_cluster
+    cluster = own(api_cluster)
 
     async def main() -> None:
         async with (

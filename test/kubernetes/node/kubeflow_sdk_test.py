@@ -1,6 +1,7 @@
 """The kubeflow SDK 0.5.0 from PyPI, unchanged, with our operator and real pods.
 
-What a user does with it is in `kubeflow_sdk_program.py`; each of its checks is a test here.
+What a user does with it is in `test/cluster/kubeflow_sdk_program.py`; each of its checks is a test
+here.
 """
 
 import json
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sdk_environment
 from cluster.access import Access
 from cluster.fixtures import fresh_namespace
 from host_programs import HostPrograms, with_host_programs
@@ -24,7 +26,7 @@ from trainway.operator.manifests import Installation
 from trainway.runtimes import builtin_runtime
 
 SCRIPT = "import torch\nprint('trained by Trainway', flush=True)\n"
-PROGRAM = Path(__file__).with_name("kubeflow_sdk_program.py")
+PROGRAM = Path(sdk_environment.__file__).with_name("kubeflow_sdk_program.py")
 CHECKS = (
     "version",
     "runtimes",

@@ -24,6 +24,8 @@ from trainway.agent.__main__ import main
 
 sys.exit(main(sys.argv[1:]))
 """
+OF_TESTS = ("_test.py", "testing.py", "conftest.py")
+"""How the names of files end that only tests need: they do not travel."""
 DIGITS = 16
 UNCHECKED = 1
 """The flag of bytecode that belongs to its source whatever that says."""
@@ -93,8 +95,5 @@ def _contents() -> Iterator[tuple[str, bytes]]:
     yield "__main__.py", ZIP_MAIN.encode()
     yield "trainway/__init__.py", b""
     for source in sorted(PACKAGE.rglob("*.py")):
-        if not source.name.endswith("_test.py") and source.name not in (
-            "testing.py",
-            "conftest.py",
-        ):
+        if not source.name.endswith(OF_TESTS):
             yield f"trainway/agent/{source.relative_to(PACKAGE).as_posix()}", source.read_bytes()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trainway.agent.pool.clusters_test import FakePool
+from trainway.agent.pool.clusters_testing import FakePool
 from trainway.agent.pool.placement import Placement
 
 if TYPE_CHECKING:

@@ -9,28 +9,14 @@ import yaml
 from click.testing import CliRunner, Result
 
 from trainway.cli.app import app
+from trainway.cli.commands.conftest import TRAIN
 from trainway.json_types import Json
 from trainway.sdk.testing import FakeServer
 
-TRAIN: Json = {
-    "apiVersion": "trainer.kubeflow.org/v1alpha1",
-    "kind": "TrainJob",
-    "metadata": {"name": "a"},
-    "spec": {"runtimeRef": {"name": "torch-distributed"}},
-}
-
 
 @pytest.fixture
-def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
-    monkeypatch.setenv("TRAINWAY_HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("TRAINWAY_SERVER", raising=False)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("trainway.sdk.targets.has_torch", lambda: False)
-    monkeypatch.setattr("trainway.sdk.targets.fresh_suffix", lambda: "12345")
-    Path("a.yaml").write_text(json.dumps(TRAIN))
-    Path("train.py").write_text("")
-    Path("train.txt").write_text("")
-    with FakeServer(tmp_path / "home") as server:
+def fake(training_folder: Path) -> Iterator[FakeServer]:
+    with FakeServer(training_folder / "home") as server:
         yield server
 
 
@@ -221,115 +207,6 @@ def test_images_count_where_there_are_containers(fake: FakeServer) -> None:
     assert "'image': 'i'" in str(jobset)
     _, job = objects_of("--on", "kubernetes", "--image", "i", "--procs-per-node", "2", "train.py")
     assert job["spec"]["trainer"]["image"] == "i"
-
-
-@pytest.mark.parametrize(
-    ("args", "stderr"),
-    [
-        ([], "error: there is nothing to run\nhint: see trainway run --help"),
-        (["--"], "error: there is nothing to run\nhint: see trainway run --help"),
-        (
-            ["--lr", "0.1", "train.py"],
-            (
-                "error: trainway run has no option --lr\n"
-                "hint: see trainway run --help. Options of your program come after its name"
-            ),
-        ),
-        (
-            ["--nmae", "x", "train.py"],
-            (
-                "error: trainway run has no option --nmae\n"
-                "hint: did you mean --name? Options of your program come after its name"
-            ),
-        ),
-        (
-            ["train.py", "-debug"],
-            (
-                "error: -debug could be an option of trainway or of your program; put -- before "
-                "the arguments of your program\nhint: see trainway run --help"
-            ),
-        ),
-        (
-            ["a.yaml", "--lr=1"],
-            (
-                "error: trainway run has no option --lr\n"
-                "hint: see trainway run --help. Options of your program come after its name"
-            ),
-        ),
-        (["a.yaml", "x"], "error: a.yaml does not take arguments\nhint: pass variables with --env"),
-        (
-            ["a.yaml", "--", "x"],
-            "error: a.yaml does not take arguments\nhint: pass variables with --env",
-        ),
-        (["no.yaml"], "error: no.yaml: No such file or directory"),
-        (["no.py"], "error: no.py: No such file or directory"),
-        (
-            ["no-such-program"],
-            (
-                "error: there is neither a file nor a program called 'no-such-program'\n"
-                "hint: trainway runs manifests (.yaml, .yml, .json), scripts and commands"
-            ),
-        ),
-        (["train.txt"], "error: train.txt cannot be executed\nhint: chmod +x train.txt"),
-        (
-            ["--on", "ssh/lab", "./train.txt"],
-            (
-                "error: ./train.txt is a file on this machine and is not sent along with "
-                "a command\n"
-                "hint: write a task file with this command as its `run` and a `workdir`"
-            ),
-        ),
-        (
-            ["--memory", "4", "a.yaml"],
-            (
-                "error: 4 of memory would be 4 bytes\n"
-                "hint: write 4Gi for gibibytes, or 4Mi for mebibytes"
-            ),
-        ),
-        (
-            ["--gpus", "A100:8", "a.yaml"],
-            (
-                "error: Invalid value for '--gpus': 'A100:8' names a type of GPU, and this "
-                "command takes only a number: --gpus 8. Tasks and clusters accept types: "
-                "trainway launch --gpus A100:8\nhint: see trainway run --help"
-            ),
-        ),
-        (["--env", "=1", "a.yaml"], "error: --env =1: the name is missing"),
-        (
-            ["--env", "NO_SUCH", "a.yaml"],
-            "error: --env NO_SUCH: this variable is not set here\nhint: write NO_SUCH=VALUE",
-        ),
-        (
-            ["--procs-per-node", "2", "--", "echo"],
-            (
-                "error: --procs-per-node has no effect on a command\n"
-                "hint: use a runtime that starts several processes: --runtime torch-distributed"
-            ),
-        ),
-        (
-            ["--cpus", "two", "a.yaml"],
-            (
-                "error: Invalid value for '--cpus': 'two' is not an amount; write 0.5, 500m or "
-                "4Gi\n"
-                "hint: see trainway run --help"
-            ),
-        ),
-        (
-            ["--memory", "-1", "a.yaml"],
-            (
-                "error: Invalid value for '--memory': '-1' is negative\n"
-                "hint: see trainway run --help"
-            ),
-        ),
-        (
-            ["--restarts", "1", "a.yaml"],
-            "error: restarts cannot be set for a TrainJob\nhint: set it in the file",
-        ),
-    ],
-)
-def test_wrong_usage_ends_with_2(fake: FakeServer, args: list[str], stderr: str) -> None:
-    result = invoke(*args)
-    assert (result.exit_code, result.stdout, result.stderr) == (2, "", stderr + "\n")
 
 
 def test_a_refusal_names_the_file_and_every_reason(fake: FakeServer) -> None:

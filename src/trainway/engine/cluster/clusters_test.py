@@ -1,99 +1,13 @@
 import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from trainway.backends.base import BackendSettings
-from trainway.backends.registry import Registry
-from trainway.backends.testing import FakeBackend, FakeJob
-from trainway.engine.agent_starts import StartPolicy
-from trainway.engine.cluster.clusters import Clusters
 from trainway.engine.cluster.request import Launch
-from trainway.engine.cluster.testing import FakeAgents
+from trainway.engine.cluster.testing import ClusterWorld, play, until_begun
 from trainway.engine.errors import UnfittingJobError
-from trainway.engine.jobs import Engine
-from trainway.engine.store import Store
-from trainway.engine.submission import Submission
-from trainway.engine.testing import NOW, World, jobset, memory_store, told
+from trainway.engine.testing import told
 from trainway.errors import ConflictError, NotFoundError, TrainwayError, UsageError
-from trainway.json_types import Json
-
-
-class ClusterJobs(FakeBackend):
-    """The backend of the jobs of one cluster."""
-
-    schedules = True
-
-    def __init__(self, cluster: str) -> None:
-        super().__init__()
-        self.name = f"cluster/{cluster}"
-
-
-class _Registry(Registry):
-    def __init__(self, agents: FakeAgents, *backends: FakeBackend) -> None:
-        super().__init__(BackendSettings(Path("/")))
-        self._keepers = agents
-        for backend in backends:
-            self.put(backend)
-
-    def cluster_agents(self) -> Any:
-        return self._keepers
-
-
-class ClusterWorld(World):
-    """An engine with a machine of 4 CPUs and 2 GPUs, and a cluster's backend."""
-
-    def __init__(self, agents: FakeAgents | None = None, store: Store | None = None) -> None:
-        self.agents = agents or FakeAgents()
-        self.backend = FakeBackend(gpus=2)
-        self.jobs = ClusterJobs("dev")
-        self.store = store or memory_store()
-        self.now = NOW
-        registry = _Registry(self.agents, self.backend, self.jobs)
-        starts = StartPolicy(first_pause_s=0.001)
-        self.engine = Engine(self.store, registry, clock=lambda: self.now, starts=starts)
-
-    @property
-    def clusters(self) -> Clusters:
-        return self.engine.clusters
-
-    async def launch(self, name: str = "dev", nodes: int = 1, **resources: Any) -> Json:
-        infra = str(resources.pop("infra", ""))
-        return await self.clusters.launch(Launch(name, infra, nodes, resources))
-
-    async def exec(self, name: str = "job") -> str:
-        submission = Submission([jobset(name)], environ={"A": "b"}, backend="cluster/dev")
-        job, _ = await self.engine.submit(submission)
-        return str(job["metadata"]["id"])
-
-    def phase(self, name: str = "dev") -> str:
-        return str(self.clusters.record(name).state)
-
-    async def until_cluster(self, holds: Callable[[], bool]) -> None:
-        async with asyncio.timeout(60):
-            while not holds():
-                await asyncio.sleep(0)
-
-    async def until_phase(self, phase: str, name: str = "dev") -> None:
-        await self.until_cluster(lambda: self.phase(name) == phase)
-
-
-Scene = Callable[[ClusterWorld], Awaitable[None]]
-
-
-def play(scene: Scene, world: ClusterWorld | None = None) -> None:
-    async def run() -> None:
-        played = world or ClusterWorld()
-        await played.engine.start()
-        try:
-            await scene(played)
-        finally:
-            await played.engine.close()
-
-    asyncio.run(run())
 
 
 def test_a_cluster_is_up_when_it_fits() -> None:
@@ -123,76 +37,6 @@ def test_an_agent_that_could_not_be_started_is_asked_again() -> None:
         assert world.agents.unstartable == {"start": []}
 
     play(scene)
-
-
-def test_a_cluster_that_idles_holds_nothing_of_this_machine() -> None:
-    async def scene(world: ClusterWorld) -> None:
-        await world.launch(cpus=4, accelerators="A100:1")
-        await world.until_phase("UP")
-        assert world.engine.free(world.backend) == world.backend.capacity()
-        gpu = await world.submit("gpu", requests={"nvidia.com/gpu": "1"})
-        job = await world.begun(gpu)
-        assert job.workload.devices == {"node-0-0": {"gpus": ["1"]}}, "the cluster's goes last"
-        await world.launch("second", cpus=4, accelerators="A100:1")
-        await world.until_phase("UP", "second")
-        assert world.clusters.record("second").device_map == {"node-0": {"gpus": ["1"]}}
-        job.end()
-
-    play(scene)
-
-
-def test_what_the_jobs_of_a_cluster_hold_no_job_of_this_machine_gets_and_the_reverse() -> None:
-    async def scene(world: ClusterWorld) -> None:
-        await world.launch(cpus=3, accelerators="A100:1")
-        await world.until_phase("UP")
-        mine = await world.submit("mine", requests={"cpu": "2"})
-        begun = await world.begun(mine)
-        first, second = await world.exec("a"), await world.exec("b")
-        view = await world.until(first, "Queued")
-        assert view["status"]["message"] == (
-            f"needs 3 CPUs, 2 free; mine holds 2 CPUs (to free that: trainway jobs cancel {mine})"
-        )
-        view = await world.until(second, "Queued")
-        assert view["status"]["message"] == "waits for its turn, after job 1 of cluster dev"
-        begun.end()
-        jobs = [await until_begun(world.jobs, job) for job in (first, second)]
-        blocked = await world.submit("blocked", requests={"cpu": "2"})
-        view = await world.until(blocked, "Queued")
-        assert view["status"]["message"] == (
-            "needs 2 CPUs, 1 free; cluster dev with jobs 1, 2 holds 3 CPUs "
-            "(to free that: trainway cancel dev 1 2)"
-        )
-        jobs[0].end()
-        view = await world.until(blocked, lambda job: "job 2 of" in job["status"]["message"])
-        assert view["status"]["phase"] == "Queued"
-        jobs[1].end()
-        (await world.begun(blocked)).end()
-
-    play(scene)
-
-
-def test_a_cluster_that_stopped_while_a_job_of_it_waited_starts_again() -> None:
-    async def scene(world: ClusterWorld) -> None:
-        await world.launch(cpus=4)
-        await world.until_phase("UP")
-        begun = await world.begun(await world.submit("mine", requests={"cpu": "4"}))
-        waiting = await world.exec()
-        await world.until(waiting, "Queued")
-        world.agents.say("dev", state="STOPPED", nodes=[])
-        await world.until_phase("STOPPED")
-        begun.end()
-        job = await until_begun(world.jobs, waiting)
-        await world.until_phase("UP")
-        job.end()
-
-    play(scene)
-
-
-async def until_begun(backend: FakeBackend, job_id: str) -> FakeJob:
-    async with asyncio.timeout(60):
-        while job_id not in backend.jobs:
-            await asyncio.sleep(0)
-    return backend.jobs[job_id]
 
 
 def test_jobs_are_numbered_and_listed_newest_first() -> None:

@@ -1,12 +1,27 @@
-"""Keepers of clusters in memory, for tests of what is above: the test plays the agents."""
+"""Clusters in memory, for tests of what is above: the test plays the agents that keep them."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
-from trainway.backends.base import AgentStartError
+from trainway.backends.base import AgentStartError, BackendSettings
 from trainway.backends.host_amounts import HostAmounts
-from trainway.errors import NotFoundError, TrainwayError, UnavailableError, UsageError
+from trainway.backends.registry import Registry
+from trainway.backends.testing import FakeBackend, FakeJob
+from trainway.engine.agent_starts import StartPolicy
+from trainway.engine.cluster.clusters import Clusters
+from trainway.engine.cluster.request import Launch
+from trainway.engine.jobs import Engine
+from trainway.engine.store import Store
+from trainway.engine.submission import Submission
+from trainway.engine.testing import NOW, World, jobset, memory_store
+from trainway.errors import (
+    NotFoundError,
+    TrainwayError,
+    UnavailableError,
+    UsageError,
+)
 from trainway.json_types import Json
 
 
@@ -118,3 +133,93 @@ class FakeAgents:
         if self.unstartable.get(operation):
             raise AgentStartError(self.unstartable[operation].pop(0))
         self.asked.append(f"{operation} {name}")
+
+
+class ClusterJobs(FakeBackend):
+    """The backend of the jobs of one cluster."""
+
+    schedules = True
+
+    def __init__(self, cluster: str) -> None:
+        super().__init__()
+        self.name = f"cluster/{cluster}"
+
+
+class _Registry(Registry):
+    def __init__(self, agents: FakeAgents, *backends: FakeBackend) -> None:
+        super().__init__(BackendSettings(Path("/")))
+        self._keepers = agents
+        for backend in backends:
+            self.put(backend)
+
+    def cluster_agents(self) -> Any:
+        return self._keepers
+
+
+class ClusterWorld(World):
+    """An engine with a machine of 4 CPUs and 2 GPUs, and a cluster's backend."""
+
+    def __init__(self, agents: FakeAgents | None = None, store: Store | None = None) -> None:
+        self.agents = agents or FakeAgents()
+        self.backend = FakeBackend(gpus=2)
+        self.jobs = ClusterJobs("dev")
+        self.store = store or memory_store()
+        self.now = NOW
+        registry = _Registry(self.agents, self.backend, self.jobs)
+        starts = StartPolicy(first_pause_s=0.001)
+        self.engine = Engine(self.store, registry, clock=lambda: self.now, starts=starts)
+
+    @property
+    def clusters(self) -> Clusters:
+        """Those of the engine."""
+        return self.engine.clusters
+
+    async def launch(self, name: str = "dev", nodes: int = 1, **resources: Any) -> Json:
+        """Ask for a cluster of so many nodes, each with these resources."""
+        infra = str(resources.pop("infra", ""))
+        return await self.clusters.launch(Launch(name, infra, nodes, resources))
+
+    async def exec(self, name: str = "job") -> str:
+        """The id of a job that is submitted to the cluster `dev`."""
+        submission = Submission([jobset(name)], environ={"A": "b"}, backend="cluster/dev")
+        job, _ = await self.engine.submit(submission)
+        return str(job["metadata"]["id"])
+
+    def phase(self, name: str = "dev") -> str:
+        """The state of a cluster as it is stored."""
+        return str(self.clusters.record(name).state)
+
+    async def until_cluster(self, holds: Callable[[], bool]) -> None:
+        """Wait for something that nothing announces."""
+        async with asyncio.timeout(60):
+            while not holds():
+                await asyncio.sleep(0)
+
+    async def until_phase(self, phase: str, name: str = "dev") -> None:
+        """Wait for a cluster to come to a state."""
+        await self.until_cluster(lambda: self.phase(name) == phase)
+
+
+Scene = Callable[[ClusterWorld], Awaitable[None]]
+
+
+def play(scene: Scene, world: ClusterWorld | None = None) -> None:
+    """Let a scene happen with an engine that runs."""
+
+    async def run() -> None:
+        played = world or ClusterWorld()
+        await played.engine.start()
+        try:
+            await scene(played)
+        finally:
+            await played.engine.close()
+
+    asyncio.run(run())
+
+
+async def until_begun(backend: FakeBackend, job_id: str) -> FakeJob:
+    """Wait until a job was given to its backend."""
+    async with asyncio.timeout(60):
+        while job_id not in backend.jobs:
+            await asyncio.sleep(0)
+    return backend.jobs[job_id]

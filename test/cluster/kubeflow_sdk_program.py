@@ -4,7 +4,6 @@ It runs in an environment with the SDK from PyPI and without Trainway. All check
 with jobs of its own; the file RESULTS then has for each of them what went wrong, or null. PLAIN is
 a namespace whose pods find no image.
 """
-# ruff: noqa: PLC0415, T201 (functions for pods import and print by themselves)
 
 import json
 import logging
@@ -50,6 +49,7 @@ from kubeflow.trainer.options import (
     TrainerCommand,
     TrainingRuntimeSpecPatch,
 )
+from kubeflow_sdk_functions import fail, sum_with_mpi, train_with_ddp
 
 Json = dict[str, Any]  # that of Trainway is not there
 Check = Callable[[TrainerClient, str], None]
@@ -114,53 +114,6 @@ def wait(client: TrainerClient, name: str, *statuses: str) -> Any:
     )
     assert seen[-1] == job.status, seen
     return job
-
-
-# Functions that travel to pods: they know nothing but themselves.
-
-
-def train_with_ddp(steps: int) -> None:
-    import torch
-    from kubeflow.trainer import update_trainjob_status
-    from torch import distributed
-    from torch.nn.parallel import DistributedDataParallel
-
-    print("here we go", flush=True)
-    distributed.init_process_group("gloo")
-    rank, size = distributed.get_rank(), distributed.get_world_size()
-    torch.manual_seed(7)
-    model = DistributedDataParallel(torch.nn.Linear(4, 1))
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    inputs = torch.randn(64, 4)
-    for _ in range(steps):
-        loss = (model(inputs) - inputs.sum(1, keepdim=True)).square().mean()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    total = torch.tensor([rank + 1.0])
-    distributed.all_reduce(total)
-    print(f"rank {rank} of {size} sum {int(total)} learned {bool(loss < 0.1)}", flush=True)
-    if rank == 0:
-        # A training reports again and again; one of its reports may get lost.
-        reports = (update_trainjob_status(50, 7, {"loss": 0.25}) for _ in range(10))
-        print(f"report accepted {any(reports)}", flush=True)
-    distributed.destroy_process_group()
-
-
-def sum_with_mpi() -> None:
-    import socket
-    import time
-
-    from mpi4py import MPI
-
-    world = MPI.COMM_WORLD
-    total = world.allreduce(world.Get_rank() + 1)
-    print(f"rank {world.Get_rank()} of {world.Get_size()} on {socket.gethostname()} sum {total}")
-    time.sleep(8)
-
-
-def fail(reason: str) -> None:
-    raise ValueError(reason)
 
 
 # Checks

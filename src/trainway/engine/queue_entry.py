@@ -1,0 +1,35 @@
+"""A job as the queue of its machine sees it, by its record as it is stored. Pure.
+
+The queue knows no records and no phases: whoever waits is a gang, and whoever runs a holding.
+"""
+
+from trainway.backends.demand import Demand
+from trainway.engine.phases import LIVE
+from trainway.engine.queue import Holding, QueuedGang
+from trainway.engine.record import JobRecord
+from trainway.engine.wishes import BEGIN_SUSPENDED
+
+
+def queued_gang(record: JobRecord, demand: Demand) -> QueuedGang:
+    """The job as one that waits, with the devices it had if it has run before."""
+    return QueuedGang(
+        record.id,
+        demand,
+        record.priority,
+        record.oversubscribe,
+        record.device_map,
+        record.name,
+        _release(record),
+    )
+
+
+def held_by(record: JobRecord, demand: Demand) -> Holding | None:
+    """What the job holds; nothing while it waits or is suspended."""
+    if record.phase not in LIVE or record.wanted == BEGIN_SUSPENDED:
+        return None
+    return Holding(demand, record.device_map, record.name, _release(record))
+
+
+def _release(record: JobRecord) -> str:
+    """The command that ends it."""
+    return f"trainway jobs cancel {record.id}"
