@@ -10,6 +10,7 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import OperationalError
 
 from trainway.engine.cluster.store import ClusterStore
+from trainway.engine.metrics.store import MetricStore
 from trainway.engine.store import Store
 
 
@@ -78,8 +79,8 @@ class _LentStore(Store):
 def faulty_store(engine: Engine, faults: Faults) -> Store:
     """A store with these faults in every one of its methods, which leaves the database open."""
     store = _LentStore(engine)
-    parts: tuple[tuple[type, Store | ClusterStore], ...]
-    parts = (Store, store), (ClusterStore, store.clusters)
+    parts: tuple[tuple[type, Store | ClusterStore | MetricStore], ...]
+    parts = (Store, store), (ClusterStore, store.clusters), (MetricStore, store.metrics)
     for kind, part in parts:
         for name in _methods(kind):
             setattr(part, name, _failing(faults, name, getattr(part, name)))

@@ -26,6 +26,8 @@ from trainway.engine.ids import Ids
 from trainway.engine.intake import Intake, NewJob, elements, prepare
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveContext, LiveJob
+from trainway.engine.metrics.recorder import Recorder
+from trainway.engine.metrics.report import report_of
 from trainway.engine.phases import ACTIVE, WAITING, Phase
 from trainway.engine.queue import Holding, Waiting, decide, unheld
 from trainway.engine.reading import Reading
@@ -61,13 +63,14 @@ class Engine:
     ) -> None:
         self._store = store
         self._ledger = Ledger(store)
+        self.recorder = Recorder(self._ledger)
         self._clock = clock
         self._ids = Ids(clock)
         self._live: dict[str, LiveJob] = {}
         self._waiting = Waiting()
         self._rounds = Rounds(self._round)
         self._around = LiveContext(
-            self._ledger, clock, self._on_phase, self._on_gone, prepare, starts
+            self._ledger, clock, self._on_phase, self._on_gone, prepare, self.recorder, starts
         )
         self._retention = Retention(self._ledger, registry, clock)
         self.registry = registry
@@ -126,6 +129,7 @@ class Engine:
         for live in list(self._live.values()):
             await live.detach()
         await self.registry.close()
+        await self.recorder.close()
         await asyncio.to_thread(self._ledger.close)
 
     @property
@@ -243,7 +247,10 @@ class Engine:
         live = self._live.get(record.id)
         if live is None:
             raise ConflictError(f"{record.name} has already ended")
-        await live.change(progress=status)
+        await live.alter(lambda: Change({"progress": status}), is_durable=False)
+        report = report_of(status, time_text(self._clock()))
+        if report is not None:
+            await self.recorder.note(record.id, [report])
 
     async def _unfinished(self, ref: str, verb: str) -> tuple[LiveJob, list[Json]]:
         """A job that is not over, and what it was made from, for the answer."""

@@ -20,6 +20,8 @@ from trainway.engine.agent_starts import USUAL, FailedStarts, StartPolicy
 from trainway.engine.backoff import LONGEST_S, Backoff
 from trainway.engine.deadline import Deadline
 from trainway.engine.ledger import Ledger
+from trainway.engine.metrics.journal_reports import JournalReports
+from trainway.engine.metrics.recorder import Recorder
 from trainway.engine.observation import Observation
 from trainway.engine.observed_columns import finished_columns, observed_columns, overdue_message
 from trainway.engine.phases import LIVE, Phase
@@ -56,6 +58,8 @@ class LiveContext:
     """Called for a job that the store does not have any more."""
     prepare: Callable[[Submission, Backend], Awaitable[Prepared]]
     """Compiles what was submitted."""
+    recorder: Recorder
+    """Keeps what training code reports."""
     starts: StartPolicy = USUAL
 
 
@@ -69,6 +73,7 @@ class LiveJob(StoredJob):
         self.over = asyncio.Event()
         self._around = around
         self._observation = Observation.of(record.observed_data, record.started)
+        self._reports = JournalReports(around.recorder, record.id)
         self._carrier: asyncio.Task[None] | None = None
         self._deadline = Deadline(around.clock, self._on_deadline)
         self._starts = FailedStarts(around.starts)
@@ -274,8 +279,9 @@ class LiveJob(StoredJob):
     async def _note(self, update: Update) -> None:
         """Take in what the journal says."""
         observed = self._observation
-        observed.events = []
+        observed.events, observed.reports = [], []
         observed.fold(update.records)
+        await self._reports.take(observed.reports)
         await self.observe(lambda: self._noted(update.seq, observed))
         if self.record.phase == Phase.PAUSED:
             self._deadline.clear()

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from trainway.backends.demand import pod_keys
 from trainway.engine.failure import blamed
+from trainway.engine.metrics.report import Report, report_of
 from trainway.engine.phases import Phase
 from trainway.engine.record import Event
 from trainway.jobset.model import replicated_jobs
@@ -47,6 +48,8 @@ class Observation:
     end: Mapping[str, Any] | None = None
     events: list[Event] = field(default_factory=list)
     """What happened since this observation was taken up."""
+    reports: list[tuple[int, Report]] = field(default_factory=list)
+    """What training code has reported since then, with the number of the record."""
 
     @classmethod
     def of(cls, data: Json, started: str) -> "Observation":
@@ -89,7 +92,7 @@ class Observation:
                 case "status":
                     self.jobset = dict(record.get("jobset") or {})
                 case "progress":
-                    self.progress = dict(record.get("trainerStatus") or {})
+                    self._progress(record)
                 case "waiting":
                     self._wait(record)
                 case "placement":
@@ -98,6 +101,12 @@ class Observation:
                     self.end = record
         if self.end is None and self.is_suspended and self.waiting.get("queue"):
             self._return_to_queue()
+
+    def _progress(self, record: Mapping[str, Any]) -> None:
+        self.progress = dict(record.get("trainerStatus") or {})
+        report = report_of(self.progress, str(record.get("time") or ""))
+        if report is not None:
+            self.reports.append((int(record.get("seq") or 0), report))
 
     def _return_to_queue(self) -> None:
         """A queue has taken a job back: nothing of it runs, and its time has not begun."""

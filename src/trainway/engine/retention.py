@@ -72,6 +72,8 @@ class Retention:
     async def erase(self, job_id: str) -> None:
         """Remove the record of a job."""
         store = self._ledger.store
+        while await self._ledger.call(store.metrics.remove_one, job_id):
+            pass  # one series at a time, so that others need not wait for all
         erasing = self._ledger.call(store.delete, job_id)
         await self._ledger.settled(erasing, lambda: not store.has(job_id))
         self._ledger.changes.notify(job_id)

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Engine, Row, delete, func, insert, or_, selec
 
 from trainway.engine.cluster.store import ClusterStore
 from trainway.engine.database import file_of, place_of, transaction
+from trainway.engine.metrics.store import MetricStore
 from trainway.engine.phases import ACTIVE, TERMINAL, Phase
 from trainway.engine.record import Event, JobRecord, JobSpec, storable, stored
 from trainway.engine.tables import EVENTS, JOBS, SPECS
@@ -57,6 +58,7 @@ class Store:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self.clusters = ClusterStore(engine)
+        self.metrics = MetricStore(engine)
 
     @property
     def place(self) -> str:
@@ -187,6 +189,7 @@ class Store:
     def delete(self, job_id: str) -> None:
         """Forget a job."""
         with transaction(self._engine) as connection:
+            self.metrics.forget(connection, job_id)
             connection.execute(delete(EVENTS).where(EVENTS.c.job_id == job_id))
             connection.execute(delete(SPECS).where(SPECS.c.job_id == job_id))
             connection.execute(delete(JOBS).where(JOBS.c.id == job_id))

@@ -2,8 +2,9 @@
 
 A job is two rows: what lists and filters need in `jobs`, what is large and never changes in
 `job_specs`. Ids sort by time, so the newest come first with the primary key alone. Times are text
-as users see them; only what is compared with the clock is a number. The SQL is kept plain enough
-for both SQLite and PostgreSQL.
+as users see them; only what is compared with the clock is a number. What training code reports has
+tables of its own, which no list of jobs reads. The SQL is kept plain enough for both SQLite and
+PostgreSQL.
 """
 
 from typing import Final
@@ -22,7 +23,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD: Final = "0005"
+HEAD: Final = "0006"
 """The migration after which the database looks like this; see `migrations/versions`."""
 
 METADATA: Final = MetaData(
@@ -94,6 +95,34 @@ EVENTS: Final = Table(
     Column("reason", String(128), nullable=False),
     Column("message", Text, nullable=False),
     Column("object", String(253), nullable=False),
+)
+
+SERIES: Final = Table(
+    "metric_series",
+    METADATA,
+    Column("id", Integer, primary_key=True),
+    Column("job_id", String(12), ForeignKey("jobs.id", ondelete="CASCADE"), nullable=False),
+    Column("name", String(64), nullable=False),
+    Column("points", Integer, nullable=False),
+    Column("last_seq", BigInteger, nullable=False),
+    Column("last", Float, nullable=False),
+    Column("minimum", Float, nullable=False),
+    Column("maximum", Float, nullable=False),
+    Index(None, "job_id", "name", unique=True),
+)
+
+POINTS: Final = Table(
+    "metric_points",
+    METADATA,
+    Column(
+        "series_id", Integer, ForeignKey("metric_series.id", ondelete="CASCADE"), primary_key=True
+    ),
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("step", BigInteger, nullable=True),
+    Column("epoch", Float, nullable=True),
+    Column("time", Float, nullable=False),
+    Column("value", Float, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 CLUSTERS: Final = Table(

@@ -1,0 +1,111 @@
+"""Takes reports as they come, and writes them in batches, once a second.
+
+Nobody who reports waits for the database. What was reported in the last second before a crash of
+the server is lost. While the database cannot be written, reports are held, the newest of them.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Iterable
+from itertools import islice
+from typing import Final
+
+from trainway.engine.changes import Changes
+from trainway.engine.ledger import Ledger
+from trainway.engine.metrics.report import Report
+from trainway.errors import DatabaseError
+
+log = logging.getLogger(__name__)
+
+INTERVAL_S: Final = 1.0
+_LONGEST_INTERVAL_S: Final = 30.0
+_BATCH_VALUES: Final = 10_000
+_HELD_VALUES: Final = 200_000
+
+
+class Recorder:
+    """What was reported and is not stored yet."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.changes = Changes()
+        """Of the stored history of each job."""
+        self._ledger = ledger
+        self._store = ledger.store.metrics
+        self._held: deque[tuple[str, Report]] = deque()
+        self._values = 0
+        self._writing = asyncio.Lock()
+        self._timer: asyncio.TimerHandle | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._interval_s = INTERVAL_S
+
+    async def note(self, job_id: str, reports: Iterable[Report]) -> None:
+        """Take reports of a job; only who brings very many at once waits until some are stored."""
+        for report in reports:
+            self._hold(job_id, report)
+            if self._values >= _BATCH_VALUES and self._interval_s == INTERVAL_S:
+                await self.flush()
+
+    async def flush(self) -> None:
+        """Store what was taken so far; what fails is tried again later."""
+        async with self._writing:
+            while self._held:
+                batch = list(islice(self._held, self._batch_length()))
+                try:
+                    await self._ledger.settled(
+                        self._ledger.call(self._store.append, batch), self._store.has_newest
+                    )
+                except DatabaseError as error:
+                    log.warning("metrics are stored later: %s", error)
+                    self._interval_s = min(2 * self._interval_s, _LONGEST_INTERVAL_S)
+                    self._set_timer()
+                    return
+                self._interval_s = INTERVAL_S
+                self._stored(batch)
+
+    async def close(self) -> None:
+        """Store the rest, once."""
+        self._clear_timer()
+        await self.flush()
+        self._clear_timer()
+
+    def _hold(self, job_id: str, report: Report) -> None:
+        self._held.append((job_id, report))
+        self._values += len(report.values)
+        dropped = 0
+        while self._values > _HELD_VALUES and not self._writing.locked():
+            self._values -= len(self._held.popleft()[1].values)
+            dropped += 1
+        if dropped:
+            log.warning("%d reports of metrics are lost: the database is not written", dropped)
+        self._set_timer()
+
+    def _batch_length(self) -> int:
+        """How many reports are written at a time."""
+        values = 0
+        for number, (_, report) in enumerate(self._held, start=1):
+            values += len(report.values)
+            if values >= _BATCH_VALUES:
+                return number
+        return len(self._held)
+
+    def _stored(self, batch: list[tuple[str, Report]]) -> None:
+        for _, report in batch:
+            self._held.popleft()
+            self._values -= len(report.values)
+        for job_id in {job_id for job_id, _ in batch}:
+            self.changes.notify(job_id)
+
+    def _set_timer(self) -> None:
+        if self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(self._interval_s, self._on_time)
+
+    def _clear_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _on_time(self) -> None:
+        self._timer = None
+        self._task = asyncio.get_running_loop().create_task(self.flush())

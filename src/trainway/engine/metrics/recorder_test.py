@@ -1,0 +1,101 @@
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from trainway.engine.database import open_database
+from trainway.engine.faulty_store import ERRORS, Faults, faulty_store
+from trainway.engine.ledger import Ledger
+from trainway.engine.metrics.recorder import Recorder
+from trainway.engine.metrics.report import Report
+from trainway.engine.record import JobRecord, JobSpec
+from trainway.engine.store import Store
+from trainway.engine.testing import World, memory_store, play
+
+
+def with_job(store: Store) -> Store:
+    record = JobRecord(id="a", name="demo", namespace="default", kind="JobSet", backend="local")
+    store.add(record, JobSpec([], {}, {}, []))
+    return store
+
+
+def reports(count: int) -> list[Report]:
+    return [Report(float(step), {"loss": float(step)}, step) for step in range(count)]
+
+
+def test_what_is_noted_is_stored_soon_by_itself() -> None:
+    async def scene() -> None:
+        ledger = Ledger(with_job(memory_store()))
+        recorder = Recorder(ledger)
+        await recorder.note("a", reports(3))
+        assert ledger.store.metrics.names("a") == []
+        async with asyncio.timeout(60):
+            await recorder.changes.wait("a", 0)
+        assert len(ledger.store.metrics.points("a", "loss")) == 3
+        ledger.close()
+
+    asyncio.run(scene())
+
+
+def test_very_many_are_written_in_portions() -> None:
+    async def scene() -> None:
+        ledger = Ledger(with_job(memory_store()))
+        recorder = Recorder(ledger)
+        await recorder.note("a", reports(12_000))
+        assert recorder.changes.count("a") == 1
+        await recorder.close()
+        assert recorder.changes.count("a") == 2
+        assert ledger.store.metrics.last_seq("a") == 12_000
+        assert len(ledger.store.metrics.points("a", "loss")) <= 10_000
+        ledger.close()
+
+    asyncio.run(scene())
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("error", ERRORS)
+def test_a_write_that_fails_is_repeated_and_nothing_is_doubled(
+    tmp_path: Path, error: type, after: bool
+) -> None:
+    engine = open_database(f"sqlite:///{tmp_path}/x.db")
+    with_job(Store(engine))
+
+    async def scene() -> None:
+        faults = Faults(error=error)
+        ledger = Ledger(faulty_store(engine, faults))
+        recorder = Recorder(ledger)
+        await recorder.note("a", reports(2))
+        faults.arm()
+        faults.first, faults.after = 0, after
+        await recorder.flush()
+        faults.heal()
+        await recorder.note("a", reports(1))
+        await recorder.close()
+        points = ledger.store.metrics.points("a", "loss")
+        assert [point.value for point in points] == [0.0, 1.0, 0.0]
+        ledger.close()
+
+    asyncio.run(scene())
+    engine.dispose()
+
+
+def test_every_report_of_a_journal_is_kept_and_gone_with_its_job() -> None:
+    async def scene(world: World) -> None:
+        job_id = await world.submit()
+        job = await world.begun(job_id)
+        for loss in ("2", "1"):
+            status = {"metrics": [{"name": "loss", "value": loss}], "lastUpdatedTime": ""}
+            job.write("progress", trainerStatus=status)
+        await world.engine.report_progress(
+            job_id, {"metrics": [{"name": "loss", "value": "3"}, {"name": "step", "value": "9"}]}
+        )
+        job.end(succeeded=True)
+        await world.until(job_id, "Succeeded")
+        await world.engine.recorder.flush()
+        found = world.store.metrics.points(job_id, "loss")
+        assert sorted(point.value for point in found) == [1.0, 2.0, 3.0]
+        assert {point.step for point in found} == {None, 9}
+        await world.engine.delete(job_id)
+        assert world.store.metrics.names(job_id) == []
+
+    play(scene)
