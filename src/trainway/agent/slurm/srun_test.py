@@ -11,6 +11,16 @@ from trainway.agent.slurm.srun import Call, Line, ScriptError, command, join_com
 POD = ["python3", "agent.pyz", "slurm", "pod", "/jobs/j"]
 NODE = ["srun", "--ntasks=4", "--gpus-per-task=a100:2", "--mem-per-cpu=512M", "--exact"]
 
+ONE_POD = [
+    "--job-name=node-0-1",
+    "--ntasks=1",
+    "--nodes=1",
+    "--nodelist=b",
+    "--mpi=none",
+    "--wait=0",
+    *POD,
+]
+
 
 @dataclass(frozen=True)
 class Case:
@@ -44,13 +54,7 @@ class Case:
             Call("node-0-1", ["b"]),
             [
                 *NODE,
-                "--job-name=node-0-1",
-                "--ntasks=1",
-                "--nodes=1",
-                "--nodelist=b",
-                "--mpi=none",
-                "--wait=0",
-                *POD,
+                *ONE_POD,
             ],
         ),
         Case(
@@ -64,13 +68,7 @@ class Case:
                 "--gres=gpu:a100:4",
                 "--mem=0",
                 "--overlap",
-                "--job-name=node-0-1",
-                "--ntasks=1",
-                "--nodes=1",
-                "--nodelist=b",
-                "--mpi=none",
-                "--wait=0",
-                *POD,
+                *ONE_POD,
             ],
         ),
         Case(
