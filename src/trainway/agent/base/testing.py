@@ -1,48 +1,10 @@
-"""What tests of several rooms need: JobSets to try things on, and walks through state tables."""
+"""JobSets to try things on: small ones, whose containers are shell scripts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from enum import Enum
-from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any
 
-import pytest
-
-from trainway.agent.base.transitions import following
 from trainway.json_types import Json
-
-S = TypeVar("S", bound=Enum)
-
-
-def edges(table: Mapping[S, frozenset[S]]) -> set[tuple[S, S]]:
-    """All changes that a table allows."""
-    return {(now, then) for now, ones in table.items() for then in ones}
-
-
-def refused(table: Mapping[S, frozenset[S]]) -> list[tuple[S, S]]:
-    """All changes that it does not."""
-    states = list(table)
-    return [
-        (now, then)
-        for now in states
-        for then in states
-        if now is not then and then not in table[now]
-    ]
-
-
-def walked(patch: pytest.MonkeyPatch, module: ModuleType) -> list[tuple[Enum, Enum]]:
-    """The changes that the class of a module makes from now on; what stays as it was is none."""
-    seen: list[tuple[Enum, Enum]] = []
-
-    def noted(table: Mapping[S, frozenset[S]], now: S, then: S) -> S:
-        found = following(table, now, then)
-        if now is not then:
-            seen.append((now, then))
-        return found
-
-    patch.setattr(module, "following", noted)
-    return seen
 
 
 def container(name: str, script: str, **more: Any) -> Json:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import binascii
 import os
 
 from trainway.agent.base.plan import PlanError
@@ -13,6 +12,7 @@ from trainway.agent.host.hosted_job import RefusedError
 from trainway.agent.host.owner import Owner
 from trainway.agent.transfer.blobs import BlobError
 from trainway.agent.transfer.feed import Position
+from trainway.agent.transfer.frame_faults import fault_of
 from trainway.agent.transfer.restored import RestoredError, restore
 
 TYPE_CHECKING = False
@@ -92,7 +92,7 @@ class Operations:
             try:
                 method(connection, frame)
             except ERRORS as error:
-                self._refuse(connection, frame, _sentence(error))
+                self._refuse(connection, frame, fault_of(error))
 
         if frame.get("id"):
             self._registry.in_turn(str(frame["id"]), action)
@@ -269,13 +269,3 @@ class Operations:
             keep_output=bool(frame.get("keep")),
             done=lambda: connection.answer(answer),
         )
-
-
-def _sentence(error: Exception) -> str:
-    if isinstance(error, OSError):
-        return f"{error.strerror}: {error.filename}" if error.filename else str(error)
-    if isinstance(error, KeyError):
-        return f"{error} is missing"
-    if isinstance(error, binascii.Error):
-        return f"not Base64: {error}"
-    return str(error)

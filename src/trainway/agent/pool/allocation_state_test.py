@@ -9,8 +9,8 @@ from itertools import pairwise
 
 import pytest
 
-from trainway.agent.base.testing import edges, refused, walked
 from trainway.agent.base.transitions import TransitionError
+from trainway.agent.base.transitions_testing import edges, refused, walked
 from trainway.agent.pool import allocation as module
 from trainway.agent.pool.allocation import Allocation
 from trainway.agent.pool.allocation_state import TRANSITIONS, AllocationState

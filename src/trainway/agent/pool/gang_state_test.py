@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainway.agent.base.testing import edges, refused, walked
 from trainway.agent.base.transitions import TransitionError
+from trainway.agent.base.transitions_testing import edges, refused, walked
 from trainway.agent.pool import gang as module
 from trainway.agent.pool.conftest import SPREAD, GangWorld
 from trainway.agent.pool.gang_state import (

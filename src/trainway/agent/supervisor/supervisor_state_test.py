@@ -15,8 +15,9 @@ from trainway.agent.base.directory import Directory
 from trainway.agent.base.event_loop import EventLoop
 from trainway.agent.base.journal import Journal
 from trainway.agent.base.plan import Plan
-from trainway.agent.base.testing import container, edges, jobset, refused, role, walked
+from trainway.agent.base.testing import container, jobset, role
 from trainway.agent.base.transitions import TransitionError
+from trainway.agent.base.transitions_testing import edges, refused, walked
 from trainway.agent.supervisor import supervisor as module
 from trainway.agent.supervisor.remote_pod import RemotePod
 from trainway.agent.supervisor.remote_pods import RemotePods

@@ -20,8 +20,9 @@ from trainway.agent.base.directory import Directory
 from trainway.agent.base.event_loop import EventLoop, Timer
 from trainway.agent.base.journal import Journal
 from trainway.agent.base.plan import Plan
-from trainway.agent.base.testing import container, edges, jobset, refused, role, walked
+from trainway.agent.base.testing import container, jobset, role
 from trainway.agent.base.transitions import TransitionError
+from trainway.agent.base.transitions_testing import edges, refused, walked
 from trainway.agent.slurm.commands import Commands, Result
 from trainway.agent.slurm.driver import driver as module
 from trainway.agent.slurm.driver import step_pods

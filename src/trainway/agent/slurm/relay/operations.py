@@ -28,6 +28,7 @@ from trainway.agent.slurm.relay.submission import TEST, Submission
 from trainway.agent.slurm.relay.wishes import END, words
 from trainway.agent.transfer.blobs import BlobError, references
 from trainway.agent.transfer.feed import Position
+from trainway.agent.transfer.frame_faults import fault_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ class RelayOperations:
         try:
             method(frame, answer)
         except ERRORS as error:
-            answer(refusal(_sentence(error)))
+            answer(refusal(fault_of(error)))
 
     # What the queue says
 
@@ -386,11 +387,3 @@ def _user() -> str:
         return pwd.getpwuid(os.getuid()).pw_name
     except KeyError:
         return str(os.getuid())
-
-
-def _sentence(error: Exception) -> str:
-    if isinstance(error, OSError):
-        return f"{error.strerror}: {error.filename}" if error.filename else str(error)
-    if isinstance(error, KeyError):
-        return f"{error} is missing"
-    return str(error)
