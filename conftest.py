@@ -12,11 +12,18 @@ machine that is busy is not a defect.
 `make test` runs what needs only Python and this machine, and `make test-engines` the rest. A test
 is marked as one of these by the fixtures it uses, or by its folder. Cases marked `stress` do what
 another case of the same test does a few times (kills, jobs) many times: they are of the rest too.
+
+Tests are collected in every worker, so what that costs is kept low: the modules of tests are
+compiled once, even where Python may write no bytecode, and the garbage collector does not look
+through what stays to the end.
 """
 
+import gc
 import os
 import signal
+import sys
 from collections.abc import Generator
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -43,6 +50,20 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect quickly; the tests then run as Python would run them."""
+    no_bytecode = sys.dont_write_bytecode
+    sys.dont_write_bytecode = False
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+        sys.dont_write_bytecode = no_bytecode
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
     """Mark the tests that need an engine; give every test the id that xdist wants it to have.
@@ -53,7 +74,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
         if needs_engine(item):
             item.add_marker("engine")
     if "PYTEST_XDIST_WORKER" in os.environ:
-        items.sort(key=lambda item: UNIT_TESTS in item.path.parents)
+        items.sort(key=lambda item: is_below(item.path, UNIT_TESTS))
     yield
     for item in items:
         wanted = vars(item).get("_nodeid")
@@ -70,5 +91,11 @@ def needs_engine(item: pytest.Item) -> bool:
         or not ENGINE_FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
         or not ENGINE_GROUPS.isdisjoint(groups)
         or (callspec is not None and "postgresql" in callspec.params.values())
-        or any(folder in item.path.parents for folder in ENGINE_FOLDERS)
+        or any(is_below(item.path, folder) for folder in ENGINE_FOLDERS)
     )
+
+
+@cache
+def is_below(path: Path, folder: Path) -> bool:
+    """Whether a file is in a folder; thousands of tests are in a few hundred files."""
+    return folder in path.parents

@@ -1,5 +1,11 @@
-"""Tests of a group share what is expensive: a cluster, hosts. So they must share a worker."""
+"""What `conftest.py` does for a run in several workers.
 
+Tests of a group share what is expensive: a cluster, hosts. So they must share a worker. Every
+worker collects all tests: their modules are compiled once, even where Python may write no bytecode.
+"""
+
+import gc
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -20,13 +26,14 @@ def test_grouped(group, number):
 """
 
 
-def test_tests_of_a_group_run_in_one_worker(tmp_path: Path) -> None:
+def test_tests_of_a_group_run_in_one_worker_and_are_compiled_once(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text((REPOSITORY / "conftest.py").read_text())
     (tmp_path / "grouped_test.py").write_text(TESTS)
     words = ("-q", "-n", "2", "--dist", "loadgroup", "-p", "no:cacheprovider", "grouped_test.py")
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *words],
         cwd=tmp_path, capture_output=True, text=True, check=False,
+        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
     workers = {name: (tmp_path / name).read_text().split() for name in "ab"}
@@ -35,3 +42,9 @@ def test_tests_of_a_group_run_in_one_worker(tmp_path: Path) -> None:
         "b": (6, 1),
     }
     assert set(workers["a"]) != set(workers["b"])
+    assert [path.name for path in (tmp_path / "__pycache__").glob("grouped_test.*")] != []
+
+
+def test_tests_run_as_python_would_run_them() -> None:
+    assert sys.dont_write_bytecode == bool(os.environ.get("PYTHONDONTWRITEBYTECODE"))
+    assert gc.isenabled()
