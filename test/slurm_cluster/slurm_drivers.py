@@ -14,8 +14,8 @@ from slurm_cluster import SlurmCluster
 from trainway.agent.base.launch import write_compiled_zip
 from trainway.agent.base.testing import container, role
 from trainway.backends.base import Workload
-from trainway.backends.slurm.clusters import ConfiguredCluster
 from trainway.backends.slurm.planning import plan
+from trainway.backends.slurm.section import ConfiguredCluster
 from trainway.json_types import Json
 
 CHECKPOINTS = (

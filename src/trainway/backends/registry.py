@@ -20,7 +20,7 @@ from trainway.families.family import Carried, Family
 from trainway.families.table import BackendError, family_of, installed_names, name_of
 
 if TYPE_CHECKING:
-    from trainway.backends.cluster.agents import ClusterAgents
+    from trainway.backends.pool.cluster_agents import ClusterAgents
 
 
 class BackendClass(Protocol):
@@ -64,7 +64,7 @@ class Registry:
 
     def cluster_agents(self) -> "ClusterAgents":
         """Those who keep clusters."""
-        from trainway.backends.cluster.agents import ClusterAgents  # noqa: PLC0415 - seldom needed
+        from trainway.backends.pool.cluster_agents import ClusterAgents  # noqa: PLC0415 - seldom needed
 
         return ClusterAgents(self._settings.home)
 

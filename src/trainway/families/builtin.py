@@ -37,7 +37,7 @@ _ROWS: Final = (
         carries=frozenset({Carried.DIRECTORY, Carried.SSH_AGENT}),
         places=Places(section="pools", ssh_config=".ssh/config"),
         clusters=Clusters.UNSTOPPABLE,
-        sections={"pools": "trainway.backends.ssh.pools"},
+        sections={"pools": "trainway.backends.ssh.section"},
         jobs_folder="pools",
         plan_part="pool",
     ),
@@ -50,7 +50,7 @@ _ROWS: Final = (
         clusters=Clusters.STOPPABLE,
         options="slurm",
         sections={
-            "clusters": "trainway.backends.slurm.clusters",
+            "clusters": "trainway.backends.slurm.section",
             "retention": "trainway.backends.slurm.login_retention",
         },
         jobs_folder="slurm",

@@ -11,14 +11,14 @@ from dataclasses import replace
 from trainway.agent.pool.allocation import Allocation, never_fits, requested
 from trainway.agent.pool.placement import Placement, shortage
 from trainway.backends.base import BackendSettings, Request, Workload
-from trainway.backends.cluster.kept import Kept
 from trainway.backends.cluster.sites import HOST, ClusterSites
 from trainway.backends.host_amounts import TASK_CPUS
 from trainway.backends.local.network import LocalNetwork
 from trainway.backends.node_sharing import apart
 from trainway.backends.pod_demand import pod_demands
-from trainway.backends.ssh.backend import PoolBackend
-from trainway.backends.ssh.planning import PoolRequest
+from trainway.backends.pool.backend import PoolBackend
+from trainway.backends.pool.kept import Kept
+from trainway.backends.pool.planning import PoolRequest
 from trainway.compiler.network import JobIdentity, Network
 from trainway.counting import counted
 from trainway.errors import ConflictError, TrainwayError

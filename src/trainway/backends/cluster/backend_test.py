@@ -6,8 +6,8 @@ import pytest
 
 from trainway.backends.base import BackendSettings, Capacity, Workload
 from trainway.backends.cluster.backend import ClusterBackend, cluster_demand, unfitting
-from trainway.backends.cluster.kept import Kept, KeptClusters
 from trainway.backends.cluster.sites import LOCAL_POOL, ClusterSites, local_host
+from trainway.backends.pool.kept import Kept, KeptClusters
 from trainway.backends.registry import Registry
 from trainway.compiler.network import JobIdentity
 from trainway.errors import ConflictError, NotFoundError, UsageError

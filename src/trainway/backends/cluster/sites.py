@@ -6,14 +6,15 @@ from typing import Final
 from trainway.agent.base import launch
 from trainway.backends.agents.certificate import LOOPBACK
 from trainway.backends.base import Capacity
-from trainway.backends.cluster.kept import Kept, KeptClusters
 from trainway.backends.local.capacity import Machine
 from trainway.backends.login.login_fields import COPY
-from trainway.backends.slurm.clusters import ConfiguredCluster
+from trainway.backends.pool.kept import Kept, KeptClusters
+from trainway.backends.pool.site import Site
+from trainway.backends.slurm.section import ConfiguredCluster
 from trainway.backends.slurm.sites import FAMILY as SLURM
 from trainway.backends.slurm.sites import ConfiguredClusters
 from trainway.backends.ssh.sites import FAMILY as SSH
-from trainway.backends.ssh.sites import ConfiguredPools, Site
+from trainway.backends.ssh.sites import ConfiguredPools
 from trainway.errors import UsageError
 from trainway.json_types import Json
 

@@ -24,13 +24,12 @@ from trainway.backends.base import (
     Workload,
 )
 from trainway.backends.job_threads import job_threads
-from trainway.backends.kubernetes import infra as infras
-from trainway.backends.kubernetes import planning
+from trainway.backends.kubernetes import planning, sites
 from trainway.backends.kubernetes.attachment import attachment
 from trainway.backends.kubernetes.form import VARIABLE, Form, Offer, choose
-from trainway.backends.kubernetes.infra import Infra
 from trainway.backends.kubernetes.planning import KubernetesRequest
 from trainway.backends.kubernetes.record_book import RecordBook
+from trainway.backends.kubernetes.sites import Infra
 from trainway.compiler.network import JobIdentity, KubernetesNetwork
 from trainway.errors import TrainwayError, UnavailableError
 from trainway.json_types import Json
@@ -66,14 +65,14 @@ class KubernetesBackend(SpoolBackend):
     @property
     def name(self) -> str:
         """`k8s/CONTEXT/NAMESPACE`, as far as it was given."""
-        return f"{infras.FAMILY}/{self._settings.target}".rstrip("/")
+        return f"{sites.FAMILY}/{self._settings.target}".rstrip("/")
 
     def places(self) -> list[str]:
         """One for each context of the kubeconfig; the family's name where it cannot be read."""
         try:
-            return infras.places(self._files(), self._environ)
+            return sites.places(self._files(), self._environ)
         except TrainwayError:
-            return [infras.FAMILY]
+            return [sites.FAMILY]
 
     async def look(self) -> None:
         """Ask the cluster what it understands."""
@@ -267,10 +266,10 @@ class KubernetesBackend(SpoolBackend):
         return self._environ.get(VARIABLE, "")
 
     def _files(self) -> tuple[str, ...]:
-        return infras.files_of(self._settings.kubeconfig, self._environ)
+        return sites.files_of(self._settings.kubeconfig, self._environ)
 
     def _infra(self) -> Infra:
-        return infras.resolve(self._settings.target, self._files(), self._environ)
+        return sites.resolve(self._settings.target, self._files(), self._environ)
 
     def _book(self, handle: Handle) -> RecordBook:
         return RecordBook(self.job_dir(handle).path)

@@ -15,7 +15,7 @@ from trainway.backends.base import Handle, Workload
 from trainway.backends.handles import KubernetesHandle
 from trainway.backends.kubernetes import files, plain_jobs, variables
 from trainway.backends.kubernetes.form import KUEUE_API, Form, Offer, choose
-from trainway.backends.kubernetes.infra import POD, Infra
+from trainway.backends.kubernetes.sites import POD, Infra
 from trainway.backends.masking import masked_object
 from trainway.compiler.mpi_workers import replaceable
 from trainway.jobset.labels import JOB_ID, KUEUE_PREFIX, KUEUE_QUEUE_NAME

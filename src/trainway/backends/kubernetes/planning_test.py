@@ -14,8 +14,8 @@ from trainway.backends.kubernetes.form import (
     Form,
     Offer,
 )
-from trainway.backends.kubernetes.infra import Infra
 from trainway.backends.kubernetes.planning import losses, owned, plan
+from trainway.backends.kubernetes.sites import Infra
 from trainway.jobset.labels import TIMEOUT_SECONDS
 from trainway.json_types import Json
 

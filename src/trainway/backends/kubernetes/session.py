@@ -14,9 +14,9 @@ from typing import Final
 
 from trainway.backends.kubernetes.container_log import Slots
 from trainway.backends.kubernetes.form import TRAINJOB_API, Offer, apis_of
-from trainway.backends.kubernetes.infra import POD
 from trainway.backends.kubernetes.pods import gang_of, kept
 from trainway.backends.kubernetes.queue_position import QueuePositions
+from trainway.backends.kubernetes.sites import POD
 from trainway.jobset.labels import JOB_ID, JOBSET_NAME, MPI_JOB_NAME
 from trainway.json_types import Json
 from trainway.kube import resources

@@ -6,6 +6,9 @@ It runs as that of an agent does: from the root of the file system, and with nob
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
+
+PROGRAM: Final = "ssh"
 
 
 @dataclass(frozen=True)

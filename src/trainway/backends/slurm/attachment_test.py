@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from trainway.backends.slurm.attachment import attachment
-from trainway.backends.slurm.clusters import ConfiguredCluster
+from trainway.backends.slurm.section import ConfiguredCluster
 from trainway.errors import ConflictError
 
 RECORDS: list[dict[str, Any]] = [

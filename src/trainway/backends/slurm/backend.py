@@ -42,12 +42,12 @@ from trainway.backends.slurm import (
 )
 from trainway.backends.slurm.attachment import attachment
 from trainway.backends.slurm.capacity import capacity_of
-from trainway.backends.slurm.clusters import NONE, PYXIS, ConfiguredCluster
 from trainway.backends.slurm.layout import layout_of
 from trainway.backends.slurm.login_retention import LoginRetention, rules
 from trainway.backends.slurm.network import FIRST_PORT, LAST_PORT, SlurmNetwork
 from trainway.backends.slurm.planning import SlurmRequest
 from trainway.backends.slurm.relay_client import RelayClient
+from trainway.backends.slurm.section import NONE, PYXIS, ConfiguredCluster
 from trainway.backends.slurm.sites import FAMILY, ConfiguredClusters
 from trainway.compiler.network import JobIdentity, Network
 from trainway.errors import ConflictError, TrainwayError, UnavailableError

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from trainway.backends.base import Check
-from trainway.backends.slurm.clusters import NONE, PYXIS, ConfiguredCluster
 from trainway.backends.slurm.probing import NODE
+from trainway.backends.slurm.section import NONE, PYXIS, ConfiguredCluster
 from trainway.counting import counted
 
 OLDEST: Final = (20, 11)

@@ -4,7 +4,7 @@ import pytest
 
 from trainway.backends.base import Check
 from trainway.backends.slurm.checks import checks_of
-from trainway.backends.slurm.clusters import ConfiguredCluster
+from trainway.backends.slurm.section import ConfiguredCluster
 from trainway.json_types import Json
 
 FACTS: Json = {

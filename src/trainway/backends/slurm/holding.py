@@ -14,9 +14,9 @@ from trainway.agent.transfer.ssh_command import shell_path
 from trainway.api import accelerators
 from trainway.backends.masking import is_confidential
 from trainway.backends.slurm import options as passed
-from trainway.backends.slurm.clusters import ConfiguredCluster
 from trainway.backends.slurm.layout import gpu_type
 from trainway.backends.slurm.script import AGENT, OUTPUT, batch_line, option
+from trainway.backends.slurm.section import ConfiguredCluster
 from trainway.json_types import Json
 
 _MIB: Final = 2**20

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from trainway.backends.slurm.clusters import ConfiguredCluster
 from trainway.backends.slurm.holding import Wanted, errors, held, script
+from trainway.backends.slurm.section import ConfiguredCluster
 
 WANTED = Wanted("01k9x", "dev", nodes=2, cpus=3.5, memory=2**30 + 1, gpus=0.5, accelerator="A100")
 CLUSTER = ConfiguredCluster(

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from trainway.agent.transfer.ssh_command import shell_path
-from trainway.backends.slurm.clusters import APPTAINER, PYXIS, SINGULARITY
 from trainway.backends.slurm.layout import shape_of
 from trainway.backends.slurm.script import Within
+from trainway.backends.slurm.section import APPTAINER, PYXIS, SINGULARITY
 from trainway.jobset.model import PodTemplate, replicated_jobs
 
 _JOB_DIR: Final = "$TRAINWAY_JOB_DIR"

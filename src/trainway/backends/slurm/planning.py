@@ -17,10 +17,10 @@ from trainway.backends.masking import is_confidential
 from trainway.backends.node_sharing import launcher_works, one_per_node
 from trainway.backends.pod_demand import pod_demands
 from trainway.backends.slurm import images, options, script
-from trainway.backends.slurm.clusters import ConfiguredCluster
 from trainway.backends.slurm.layout import Layout, layout_of
 from trainway.backends.slurm.refusals import honours
 from trainway.backends.slurm.script import Sheet
+from trainway.backends.slurm.section import ConfiguredCluster
 from trainway.jobset.model import replicated_jobs
 from trainway.json_types import Json
 

@@ -6,7 +6,6 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from trainway.backends.base import ArrayPlace, Workload
-from trainway.backends.slurm.clusters import ConfiguredCluster
 from trainway.backends.slurm.planning import (
     SlurmRequest,
     deadline_of,
@@ -15,6 +14,7 @@ from trainway.backends.slurm.planning import (
     remains,
     workload_of,
 )
+from trainway.backends.slurm.section import ConfiguredCluster
 from trainway.backends.slurm.testing import JOB_ID, example, jobset, role, workload
 from trainway.jobset.labels import TIMEOUT_SECONDS
 from trainway.json_types import Json

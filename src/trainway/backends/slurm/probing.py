@@ -10,8 +10,8 @@ from typing import Any, Final
 from trainway.agent.slurm.commands import Result
 from trainway.agent.slurm.relay.slurm_failure import explain
 from trainway.agent.transfer.ssh_command import shell_path
-from trainway.backends.slurm.clusters import APPTAINER, SINGULARITY, ConfiguredCluster
 from trainway.backends.slurm.script import option
+from trainway.backends.slurm.section import APPTAINER, SINGULARITY, ConfiguredCluster
 from trainway.json_types import Json
 
 NODE: Final = "node"

@@ -1,8 +1,8 @@
 import subprocess
 from pathlib import Path
 
-from trainway.backends.slurm.clusters import ConfiguredCluster
 from trainway.backends.slurm.probing import command, found
+from trainway.backends.slurm.section import ConfiguredCluster
 from trainway.json_types import Json
 
 SRUN = """#!/bin/sh

@@ -9,9 +9,9 @@ from typing import Any, Final
 from trainway.backends.agents import fitness
 from trainway.backends.base import Isolation, isolation_of
 from trainway.backends.slurm import images, options
-from trainway.backends.slurm.clusters import NONE
 from trainway.backends.slurm.layout import layout_of
 from trainway.backends.slurm.options import Options
+from trainway.backends.slurm.section import NONE
 from trainway.compiler.devices import is_gpu
 from trainway.compiler.workload import LAUNCHER
 from trainway.jobset.labels import SLURM_MPI

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from trainway.backends import configuration
-from trainway.backends.slurm.clusters import ConfiguredCluster, clusters_of, login_nodes
+from trainway.backends.slurm.section import ConfiguredCluster, clusters_of, login_nodes
 from trainway.errors import NotFoundError, UnreadableError, UsageError
 from trainway.schema.validation import closest
 

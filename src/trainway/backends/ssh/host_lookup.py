@@ -11,14 +11,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from trainway.backends.ssh.pools import Host
+from trainway.backends.login.ssh_process import PROGRAM
+from trainway.backends.ssh.section import Host
 from trainway.errors import UnavailableError, UsageError
 from trainway.json_types import Json
 
 Run = Callable[[Sequence[str]], tuple[int, str, str]]
 """Runs a program; its exit status, what it printed, and what it complained of."""
 
-PROGRAM: Final = "ssh"
 _LIMIT_S: Final = 10
 _KEPT_S: Final = 10.0
 """How long an answer counts: the configuration of ssh may change."""

@@ -3,7 +3,7 @@ from collections.abc import Sequence
 import pytest
 
 from trainway.backends.ssh.host_lookup import Found, Lookup, command, description, parsed
-from trainway.backends.ssh.pools import Host
+from trainway.backends.ssh.section import Host
 from trainway.errors import UsageError
 
 SAID = "user me\nhostname gpu-3.lab\nport 2222\nproxyjump gate\nsendenv LANG LC_*\n"

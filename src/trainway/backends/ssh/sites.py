@@ -1,59 +1,23 @@
 """Which pool agent a name means, and with which hosts.
 
 `ssh/POOL` is a pool of `config.yaml`, `ssh/HOST` a single host that `~/.ssh/config` names, and
-`ssh` alone the one pool that there is. Other families of names lead to pool agents too, with
-`Sites` of their own.
+`ssh` alone the one pool that there is.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from trainway.backends import configuration
 from trainway.backends.login.client_config import named_hosts
-from trainway.backends.login.login_fields import COPY
+from trainway.backends.pool.site import Site
 from trainway.backends.ssh.host_lookup import Lookup
-from trainway.backends.ssh.pools import Host, HostPool, pools_of
+from trainway.backends.ssh.section import Host, HostPool, pools_of
 from trainway.errors import NotFoundError, UsageError
 from trainway.json_types import Json
 from trainway.schema.validation import closest
 
 FAMILY: Final = "ssh"
-
-
-@dataclass(frozen=True)
-class Site:
-    """One place to run jobs: a pool agent, and one of its queues."""
-
-    name: str
-    """As users name it, after the family."""
-    pool: str
-    """The name of the agent's directory below `pools`."""
-    queue: str = ""
-    """The cluster within the pool; empty: all of it."""
-    outputs: str = COPY
-
-
-class Sites(Protocol):
-    """The sites of one family of names."""
-
-    @property
-    def family(self) -> str:
-        """What their names begin with."""
-        ...
-
-    def names(self) -> list[str]:
-        """Those that can be listed, without the family."""
-        ...
-
-    def find(self, target: str) -> Site:
-        """The site that a name means; raises TrainwayError, with a hint."""
-        ...
-
-    def hosts(self, target: str) -> list[Json]:
-        """Its hosts, as the agent is told of them; none: it knows them already. Takes its time."""
-        ...
 
 
 class ConfiguredPools:

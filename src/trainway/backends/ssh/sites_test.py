@@ -2,8 +2,9 @@ from pathlib import Path
 
 import pytest
 
+from trainway.backends.pool.site import Site
 from trainway.backends.ssh.host_lookup import Lookup
-from trainway.backends.ssh.sites import ConfiguredPools, Site
+from trainway.backends.ssh.sites import ConfiguredPools
 from trainway.errors import NotFoundError, UsageError
 
 LAB = "lab: {hosts: [a1, a2], outputs: keep}"

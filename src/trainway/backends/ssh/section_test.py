@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from trainway.backends.ssh.pools import Host, errors, pools_of
+from trainway.backends.ssh.section import Host, errors, pools_of
 from trainway.json_types import Json
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from trainway.backends.slurm.clusters import ConfiguredCluster, clusters_of, errors, login_nodes
+from trainway.backends.slurm.section import ConfiguredCluster, clusters_of, errors, login_nodes
 from trainway.json_types import Json
 
 FULL = {

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from trainway.backends.agents.agent_socket import AgentError
-from trainway.backends.ssh.pool_agent import PoolAgent
-from trainway.backends.ssh.testing import FakePoolAgent
+from trainway.backends.pool.pool_agent import PoolAgent
+from trainway.backends.pool.testing import FakePoolAgent
 from trainway.errors import UnavailableError
 from trainway.json_types import Json
 

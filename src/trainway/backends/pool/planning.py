@@ -13,7 +13,7 @@ from trainway.backends.base import Handle, Workload
 from trainway.backends.handles import PoolHandle
 from trainway.backends.node_sharing import apart
 from trainway.backends.pod_demand import pod_demands
-from trainway.backends.ssh.sites import Site
+from trainway.backends.pool.site import Site
 from trainway.json_types import Json
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from trainway.backends.ssh import host_report
-from trainway.backends.ssh.host_checks import Answer, check, parsed
+from trainway.backends.pool import host_report
+from trainway.backends.pool.checks import Answer, check, parsed
 from trainway.json_types import Json
 
 HOST: Json = {"name": "a1", "destination": "me@a1", "port": 22, "python": "python3"}

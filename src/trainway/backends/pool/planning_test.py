@@ -4,8 +4,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from trainway.backends.base import Workload
-from trainway.backends.ssh.planning import PoolRequest, plan, site_of, workload_of
-from trainway.backends.ssh.sites import Site
+from trainway.backends.pool.planning import PoolRequest, plan, site_of, workload_of
+from trainway.backends.pool.site import Site
 from trainway.json_types import Json
 
 TESTDATA = Path(__file__).parent / "testdata"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from trainway.backends.ssh.attachment import attachment
+from trainway.backends.pool.attachment import attachment
 from trainway.errors import ConflictError
 from trainway.json_types import Json
 

@@ -13,7 +13,7 @@ REMOTE_SHELL: Final = "trainway-rsh"
 
 
 @dataclass(frozen=True)
-class SshNetwork(KubernetesNetwork):
+class PoolNetwork(KubernetesNetwork):
     """Pods on several hosts, of which each may have pods of other jobs too."""
 
     remote_shell: str = REMOTE_SHELL

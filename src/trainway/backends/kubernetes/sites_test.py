@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from trainway.backends.kubernetes.infra import Infra, files_of, places, resolve
+from trainway.backends.kubernetes.sites import Infra, files_of, places, resolve
 from trainway.errors import NotFoundError, TrainwayError, UnavailableError, UsageError
 
 ARN = "arn:aws:eks:eu-west-1:1:cluster/big"

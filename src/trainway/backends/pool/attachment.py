@@ -12,7 +12,7 @@ from trainway.agent.transfer.ssh_command import in_sh, shell_path
 from trainway.backends.agents.attachment import JOIN
 from trainway.backends.agents.attachment import attachment as local_attachment
 from trainway.backends.login.login_fields import PYTHON
-from trainway.backends.ssh.host_lookup import PROGRAM
+from trainway.backends.login.ssh_process import PROGRAM
 from trainway.errors import ConflictError
 from trainway.json_types import Json
 

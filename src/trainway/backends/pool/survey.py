@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from trainway.backends.base import Capacity, Check
-from trainway.backends.ssh.capacity import capacity_of, described
-from trainway.backends.ssh.host_checks import Answer, asked, check
+from trainway.backends.pool.capacity import capacity_of, described
+from trainway.backends.pool.checks import Answer, asked, check
 from trainway.json_types import Json
 
 

@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from trainway.backends.cluster import agents
-from trainway.backends.cluster.agents import ClusterAgents
 from trainway.backends.host_amounts import HostAmounts
-from trainway.backends.ssh.pool_agent import PoolAgent
+from trainway.backends.pool import cluster_agents
+from trainway.backends.pool.cluster_agents import ClusterAgents
+from trainway.backends.pool.pool_agent import PoolAgent
 from trainway.json_types import Json
 
 READY: Json = {"name": "a", "cpus": 2.0, "memory": 4.0, "gpus": ["0"]}
@@ -45,5 +45,5 @@ def test_hosts_are_waited_for_until_each_has_said_something(tmp_path: Path) -> N
 def test_nothing_is_said_of_a_pool_with_a_host_that_is_slow(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(agents, "_PATIENCE_S", 0.2)
+    monkeypatch.setattr(cluster_agents, "_PATIENCE_S", 0.2)
     assert asked(tmp_path, [READY, SLOW]) is None

@@ -1,5 +1,5 @@
+from trainway.backends.pool.capacity import capacity_of, described
 from trainway.backends.pools import Pool
-from trainway.backends.ssh.capacity import capacity_of, described
 from trainway.jobset.quantity import Quantity
 
 

@@ -10,8 +10,8 @@ from trainway.agent.transfer.ssh_command import login
 from trainway.backends.agents.agent_socket import AgentError
 from trainway.backends.cluster.sites import ClusterSites
 from trainway.backends.host_amounts import HostAmounts
+from trainway.backends.pool.pool_agent import PoolAgent
 from trainway.backends.slurm import holding
-from trainway.backends.ssh.pool_agent import PoolAgent
 from trainway.errors import InvalidError, NotFoundError, TrainwayError, UnavailableError
 from trainway.families.table import family_of
 from trainway.json_types import Json

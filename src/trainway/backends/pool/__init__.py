@@ -1,0 +1,1 @@
+"""What backends share whose jobs an agent of ours places on hosts: pools, and clusters of them."""
