@@ -85,6 +85,15 @@ def test_what_it_does_not_declare_is_refused_in_words(toy: Installation) -> None
     toy.run("jobs", "cancel", job)
 
 
+def test_a_cluster_can_be_held_there(toy: Installation) -> None:
+    printed = toy.run("launch", "-y", "-c", "row", "--infra", "toy/shelf", "--", "echo", "held")
+    assert "held" in printed
+    (cluster,) = toy.json("status")["items"]
+    assert (cluster["spec"]["infra"], cluster["status"]["phase"]) == ("toy/shelf", "UP")
+    assert [node["host"] for node in cluster["status"]["nodes"]] == ["shelf-1"]
+    toy.run("down", "-y", "row")
+
+
 def test_doctor_lists_it(toy: Installation) -> None:
     assert "toy" in toy.run("doctor", "--any")
 

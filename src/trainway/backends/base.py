@@ -7,7 +7,7 @@ the next server finds the job again.
 """
 
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol
 from trainway.backends.demand import Demand
 from trainway.backends.pools import Limit, Pool
 from trainway.compiler.network import JobIdentity, Network
-from trainway.errors import UnavailableError
+from trainway.errors import NotFoundError, UnavailableError
 from trainway.jobset.labels import ISOLATION
 from trainway.jobset.quantity import ZERO, Quantity
 from trainway.json_types import Json
@@ -168,6 +168,11 @@ class LogLine(NamedTuple):
     """The line was too long for one: the next of the same stream goes on with it."""
 
 
+def no_backends(name: str) -> "Backend":
+    """What a backend finds that is made without a registry."""
+    raise NotFoundError(f"there is no backend {name!r}")
+
+
 @dataclass(frozen=True)
 class BackendSettings:
     """What a backend is told when it is made."""
@@ -177,6 +182,8 @@ class BackendSettings:
     """What follows the family in a name: `test/ml` of `k8s/test/ml`."""
     kubeconfig: tuple[str, ...] = ()
     """The kubeconfig files of whoever submits; none: those that the server itself finds."""
+    backends: "Callable[[str], Backend]" = field(default=no_backends, compare=False)
+    """The backends of the same server by name, for one that runs jobs on nodes of others."""
 
 
 class AgentStartError(UnavailableError):

@@ -22,6 +22,7 @@ from trainway.backends.base import (
     Request,
     Workload,
 )
+from trainway.backends.cluster_holder import ClusterHolder
 from trainway.errors import ConflictError
 from trainway.json_types import Json
 
@@ -74,6 +75,15 @@ class HasCapacity(Protocol):
 
     def capacity(self) -> Capacity:
         """All there is, whoever uses it now."""
+        ...
+
+
+@runtime_checkable
+class HoldsClusters(Protocol):
+    """Has nodes that `trainway launch` can hold; the row of its family says so too."""
+
+    def holder(self) -> ClusterHolder:
+        """Who holds nodes of its family, whichever place it is itself."""
         ...
 
 
@@ -321,6 +331,13 @@ def attaching(backend: Backend) -> Attaches:
     """The backend, which must let people in beside a job."""
     if not isinstance(backend, Attaches):
         raise _unable(backend, "lets nobody into a job")
+    return backend
+
+
+def holding(backend: Backend) -> HoldsClusters:
+    """The backend, which must have nodes for clusters."""
+    if not isinstance(backend, HoldsClusters):
+        raise _unable(backend, "holds no clusters")
     return backend
 
 

@@ -59,6 +59,7 @@ def test_what_counts_where_a_capability_is_missing(case: Case) -> None:
         (capabilities.keeping_logs, "keeps no logs"),
         (capabilities.keeping_output, "keeps no files of jobs"),
         (capabilities.attaching, "lets nobody into a job"),
+        (capabilities.holding, "holds no clusters"),
         (capabilities.suspending, "cannot suspend jobs"),
     ],
 )

@@ -50,7 +50,7 @@ class Registry:
         family = self._family(name)
         files = tuple(kubeconfig) if Carried.KUBECONFIG in family.carries else ()
         if (name, files) not in self._made:
-            settings = replace(self._settings, target=target, kubeconfig=files)
+            settings = replace(self._settings, target=target, kubeconfig=files, backends=self.get)
             self._made[name, files] = self._load(family, name)(settings)
         return self._made[name, files]
 
@@ -65,8 +65,9 @@ class Registry:
     def cluster_agents(self) -> "ClusterAgents":
         """Those who keep clusters."""
         from trainway.backends.pool.cluster_agents import ClusterAgents  # noqa: PLC0415 - seldom needed
+        from trainway.backends.pool.holders import Holders  # noqa: PLC0415 - as above
 
-        return ClusterAgents(self._settings.home)
+        return ClusterAgents(self._settings.home, Holders(self.get))
 
     def keepers(self) -> list[str]:
         """The backends that may have jobs in the home directory which the store has lost."""

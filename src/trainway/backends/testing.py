@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from trainway.backends.agents.loopback_network import LoopbackNetwork
 from trainway.backends.base import (
     AgentStartError,
     Capacity,
@@ -18,7 +19,6 @@ from trainway.backends.base import (
     Update,
     Workload,
 )
-from trainway.backends.local.network import LocalNetwork
 from trainway.compiler.network import JobIdentity
 from trainway.errors import ConflictError, TrainwayError, UnavailableError
 from trainway.jobset.quantity import Quantity
@@ -152,11 +152,11 @@ class FakeBackend:
         """None."""
         return None
 
-    def network(self, job: JobIdentity) -> LocalNetwork:
+    def network(self, job: JobIdentity) -> LoopbackNetwork:
         """The next port."""
         port = next(self._ports)
         self.ports.add(port)
-        return LocalNetwork(job, port)
+        return LoopbackNetwork(job, port)
 
     def release(self, port: int) -> None:
         """Forget a port."""

@@ -22,6 +22,7 @@ from trainway.compiler.network import KUBERNETES, JobIdentity, Network, NetworkF
 from trainway.compiler.task_environment import Node, environment
 from trainway.compiler.task_pods import names_of, with_config
 from trainway.compiler.task_script import Scripts, command
+from trainway.families.builtin import HERE
 from trainway.jobset.labels import (
     CANDIDATES,
     KUEUE_PRIORITY_CLASS,
@@ -117,7 +118,7 @@ class _Compiling:
                 f"resources: there are {len(task.resources.candidates)} candidates; the first "
                 "one is used, because Trainway cannot choose between them yet"
             )
-        if first.infra.cloud not in (None, "local", "kubernetes", self.network.cloud):
+        if first.infra.cloud not in (None, HERE, KUBERNETES, self.network.cloud):
             reason = "it is not used yet; --on decides where the task runs"
             yield f"resources.infra: {first.infra}: {reason}"
         if first.use_spot:

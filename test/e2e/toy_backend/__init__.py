@@ -2,6 +2,8 @@
 
 from typing import Final
 
-from trainway.families.family import Family, Runs
+from trainway.families.family import Clusters, Family, Runs
 
-FAMILY: Final = Family("toy", "toy_backend.backend:ToyBackend", runs=Runs.PROCESSES)
+FAMILY: Final = Family(
+    "toy", "toy_backend.backend:ToyBackend", runs=Runs.PROCESSES, clusters=Clusters.STOPPABLE
+)

@@ -1,4 +1,4 @@
-"""Runs the pods of a JobSet as processes of the server. It declares one capability: it keeps logs.
+"""Runs the pods of a JobSet as processes of the server. It keeps logs, and it holds clusters.
 
 What runs ends with the server, which a real backend would not allow.
 """
@@ -9,11 +9,14 @@ from collections import defaultdict
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
+from trainway.agent.base.launch import host_command
 from trainway.backends.base import BackendSettings, Handle, LogLine, LogQuery, Update, Workload
 from trainway.compiler.network import JobIdentity, KubernetesNetwork
 from trainway.jobset.model import replicated_jobs
+from trainway.json_types import Json
 
 
 @dataclass(frozen=True)
@@ -53,12 +56,41 @@ class _Job:
         self.changed.set()
 
 
+class ToyHolder:
+    """Clusters of `toy/PLACE`: its one host is this machine, which has eight CPUs for them."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+
+    def infra(self, region: str | None, zone: str | None) -> str:  # noqa: ARG002 - it has none
+        return f"toy/{region or 'shelf'}"
+
+    def pool(self, infra: str) -> str:
+        return infra.replace("/", "+")
+
+    def hosts(self, infra: str) -> list[Json]:
+        folder = self._home / "pools" / self.pool(infra) / "host"
+        host = {"name": "shelf-1", "destination": "shelf-1", "address": "127.0.0.1"}
+        amounts = {"cpus": 8, "memory": 2**34, "gpus": []}
+        return [{**host, **amounts, "command": host_command(str(folder))}]
+
+    def outputs(self, infra: str) -> str:  # noqa: ARG002 - everywhere the same
+        return "copy"
+
+    def order(self, infra: str, cluster: Json) -> Json:  # noqa: ARG002 - as above
+        return cluster
+
+    def network(self, job: JobIdentity, port: int) -> KubernetesNetwork:
+        return KubernetesNetwork(job, port=port)
+
+
 class ToyBackend:
     """Jobs of `toy/PLACE`."""
 
     schedules = True
 
     def __init__(self, settings: BackendSettings) -> None:
+        self._home = settings.home
         self.name = f"toy/{settings.target}".rstrip("/")
         self._jobs: dict[str, _Job] = defaultdict(_Job)
 
@@ -93,6 +125,9 @@ class ToyBackend:
 
     async def delete(self, handle: Handle) -> None:
         self._jobs.pop(handle["id"], None)
+
+    def holder(self) -> ToyHolder:
+        return ToyHolder(self._home)
 
     def check_logs(self, query: LogQuery) -> None:
         """Take every query."""

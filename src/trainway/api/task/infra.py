@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
+from trainway.families.builtin import HERE
 from trainway.schema.validation import closest
 
 CLOUDS: Final = (
@@ -11,10 +12,8 @@ CLOUDS: Final = (
     "hyperbolic", "seeweb", "shadeform", "yotta", "mithril", "verda",
 )  # fmt: skip
 _ALIASES: Final = {"k8s": "kubernetes"}
-_OWN: Final = "local"
-"""Trainway's own: this machine."""
 _ANY: Final = "*"
-_PARTS: Final = {"kubernetes": 2, "ssh": 2, _OWN: 1}
+_PARTS: Final = {"kubernetes": 2, "ssh": 2, HERE: 1}
 """How many components an infra has; three elsewhere: cloud, region and zone."""
 
 
@@ -38,7 +37,7 @@ def cloud_of(name: str) -> str:
     lowered = name.lower()
     cloud = _ALIASES.get(lowered, lowered)
     if cloud not in CLOUDS:
-        meant = closest(lowered, (*CLOUDS, *_ALIASES, _OWN))
+        meant = closest(lowered, (*CLOUDS, *_ALIASES, HERE))
         raise ValueError(
             f"there is no cloud {name!r}" + (f"; did you mean {meant}?" if meant else "")
         )
@@ -52,8 +51,8 @@ def parse(text: str) -> Infra:
         raise ValueError("must start with a cloud, as in aws/us-east-1")
     if first == _ANY:
         cloud = None
-    elif first.lower() == _OWN:
-        cloud = _OWN
+    elif first.lower() == HERE:
+        cloud = HERE
     else:
         cloud = cloud_of(first)
     most = _PARTS.get(cloud or "", 3)

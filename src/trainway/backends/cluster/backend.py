@@ -7,16 +7,17 @@ its pods meet on the loopback address.
 import asyncio
 import posixpath
 from dataclasses import replace
+from typing import Final
 
 from trainway.agent.pool.allocation import Allocation, never_fits, requested
 from trainway.agent.pool.placement import Placement, shortage
 from trainway.backends.base import BackendSettings, Request, Workload
-from trainway.backends.cluster.sites import HOST, ClusterSites
+from trainway.backends.cluster.sites import ClusterSites
 from trainway.backends.host_amounts import TASK_CPUS
-from trainway.backends.local.network import LocalNetwork
 from trainway.backends.node_sharing import apart
 from trainway.backends.pod_demand import pod_demands
 from trainway.backends.pool.backend import PoolBackend
+from trainway.backends.pool.holders import Holders
 from trainway.backends.pool.kept import Kept
 from trainway.backends.pool.planning import PoolRequest
 from trainway.compiler.network import JobIdentity, Network
@@ -25,12 +26,16 @@ from trainway.errors import ConflictError, TrainwayError
 from trainway.jobset.model import replicated_jobs
 from trainway.json_types import Json
 
+_HOST: Final = "any"
+"""Where all nodes are taken to be while it is seen what fits on them."""
+
 
 class ClusterBackend(PoolBackend):
     """Jobs of one cluster."""
 
     def __init__(self, settings: BackendSettings) -> None:
-        self._clusters = ClusterSites(settings.home)
+        self._holders = Holders(settings.backends)
+        self._clusters = ClusterSites(settings.home, self._holders)
         super().__init__(settings, self._clusters)
 
     async def look(self) -> None:
@@ -43,10 +48,9 @@ class ClusterBackend(PoolBackend):
         await super().look()
 
     def network(self, job: JobIdentity) -> Network:
-        """On this machine the loopback address, else as in the pool."""
-        if self._kept().is_local:
-            return LocalNetwork(job, self._ports.reserve())
-        return super().network(job)
+        """As whoever holds its nodes says."""
+        holder = self._holders.of(self._kept().infra)
+        return holder.network(job, self._ports.reserve())
 
     def environment(self, workload: Workload) -> dict[str, str]:
         """On this machine what the submitter has."""
@@ -107,11 +111,10 @@ class ClusterBackend(PoolBackend):
         await super().submit(request)
 
     async def _ways(self) -> list[Json]:
-        """On Slurm its agent knows them: they are steps of the job that the cluster is."""
-        found = self._kept()
-        if not found.is_submitted:
-            return await super()._ways()
-        hosts: list[Json] = (await self.agent(found.pool).ask("status"))["hosts"]
+        """Its agent knows them where nobody else does, as on Slurm."""
+        hosts = await super()._ways()
+        if not hosts:
+            hosts = (await self.agent(self._kept().pool).ask("status"))["hosts"]
         return hosts
 
     def _kept(self) -> Kept:
@@ -147,7 +150,7 @@ def unfitting(found: Kept, demand: list[Json]) -> str:
     allocation = Allocation({"name": found.name, "nodes": found.nodes, **found.amounts}, 0)
     count = -int(-float(found.amounts["gpus"]) // 1)
     devices = {key: {"gpus": [str(number) for number in range(count)]} for key in allocation.keys}
-    allocation.hold(Placement(dict.fromkeys(allocation.keys, HOST), devices))
+    allocation.hold(Placement(dict.fromkeys(allocation.keys, _HOST), devices))
     if not never_fits(demand, allocation):
         return ""
     why = shortage(demand, allocation.rooms(), empty=True)

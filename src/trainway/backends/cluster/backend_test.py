@@ -1,20 +1,19 @@
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from trainway.backends.base import BackendSettings, Capacity, Workload
+from trainway.backends.base import BackendSettings, Workload
 from trainway.backends.cluster.backend import ClusterBackend, cluster_demand, unfitting
-from trainway.backends.cluster.sites import LOCAL_POOL, ClusterSites, local_host
 from trainway.backends.pool.kept import Kept, KeptClusters
 from trainway.backends.registry import Registry
 from trainway.compiler.network import JobIdentity
-from trainway.errors import ConflictError, NotFoundError, UsageError
-from trainway.jobset.quantity import Quantity
+from trainway.errors import ConflictError, NotFoundError
 from trainway.json_types import Json
 
 GIB = 2**30
+LOCAL_POOL = "local-clusters"
 
 
 def kept(infra: str = "local", nodes: int = 1, state: str = "UP", **amounts: float) -> Kept:
@@ -167,56 +166,3 @@ def test_every_cluster_is_a_place(tmp_path: Path) -> None:
     assert not [name for name in registry.infras() if name.startswith("cluster")]
     write(tmp_path, kept())
     assert "cluster/dev" in registry.infras()
-
-
-@pytest.mark.parametrize(
-    ("cloud", "region", "infra"),
-    [(None, None, "local"), ("local", None, "local"), ("ssh", "lab", "ssh/lab"),
-     ("ssh", None, "ssh/lab")],
-)  # fmt: skip
-def test_where_clusters_can_be(
-    tmp_path: Path, cloud: str | None, region: str | None, infra: str
-) -> None:
-    (tmp_path / "config.yaml").write_text("pools: {lab: {hosts: [a1]}}")
-    sites = ClusterSites(tmp_path)
-    assert sites.infra(cloud, region) == infra
-    assert sites.pool(infra) == (LOCAL_POOL if infra == "local" else "lab")
-
-
-CLUSTERS = "clusters: {hpc: {login: login, outputs: keep}, apart: {login: login, shared: false}}"
-
-
-@pytest.mark.parametrize(
-    ("region", "zone", "infra"),
-    [("hpc", None, "slurm/hpc"), ("hpc", "gpu", "slurm/hpc/gpu")],
-)
-def test_clusters_can_be_on_slurm(
-    tmp_path: Path, region: str, zone: str | None, infra: str
-) -> None:
-    (tmp_path / "config.yaml").write_text(CLUSTERS)
-    sites = ClusterSites(tmp_path)
-    assert sites.infra("slurm", region, zone) == infra
-    assert sites.pool(infra) == "slurm+hpc"
-    assert sites.slurm_cluster(infra).partition == (zone or "")
-    assert sites.pool_hosts(infra) == [], "Slurm says which they are"
-    write(tmp_path, replace(kept(infra), pool="slurm+hpc"))
-    assert sites.find("dev").outputs == "keep"
-
-
-def test_a_cluster_without_a_shared_file_system_cannot_be_held(tmp_path: Path) -> None:
-    (tmp_path / "config.yaml").write_text(CLUSTERS)
-    with pytest.raises(UsageError, match="a file system that all its nodes see"):
-        ClusterSites(tmp_path).infra("slurm", "apart")
-
-
-@pytest.mark.parametrize("cloud", ["kubernetes", "aws"])
-def test_where_they_come_later(tmp_path: Path, cloud: str) -> None:
-    with pytest.raises(UsageError, match=f"clusters on {cloud} are not supported yet"):
-        ClusterSites(tmp_path).infra(cloud, None)
-
-
-def test_the_host_of_local_clusters_is_reached_without_ssh(tmp_path: Path) -> None:
-    capacity = Capacity(Quantity.parse("1500m"), Quantity.parse("2Gi"), ("0", "1"))
-    host = local_host(tmp_path, capacity)
-    assert (host["cpus"], host["memory"], host["gpus"]) == (1.5, 2 * GIB, ["0", "1"])
-    assert host["command"][-2:] == ["--home", str(tmp_path / "pools" / LOCAL_POOL / "this")]

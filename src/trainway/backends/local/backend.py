@@ -15,6 +15,7 @@ from trainway.backends.agents.attachment import attachment
 from trainway.backends.agents.certificate import StatusKeys
 from trainway.backends.agents.jobdir import JobDir, write_private
 from trainway.backends.agents.journal import Record
+from trainway.backends.agents.loopback_network import LoopbackNetwork
 from trainway.backends.agents.ports import Ports
 from trainway.backends.base import (
     AgentStartError,
@@ -34,8 +35,8 @@ from trainway.backends.local import planning
 from trainway.backends.local.agents import AgentError, AgentLostError, Agents
 from trainway.backends.local.capacity import Machine
 from trainway.backends.local.containers import clear_containers, find_tool
+from trainway.backends.local.holder import LocalHolder
 from trainway.backends.local.mounts import can_mount
-from trainway.backends.local.network import LocalNetwork
 from trainway.backends.local.planning import LocalRequest
 from trainway.compiler.network import JobIdentity
 from trainway.errors import ConflictError, UnavailableError
@@ -98,9 +99,13 @@ class LocalBackend(AgentBackend[LocalRequest]):
         """CPUs, memory and GPUs of the machine."""
         return self._machine.capacity()
 
-    def network(self, job: JobIdentity) -> LocalNetwork:
+    def holder(self) -> LocalHolder:
+        """Who holds shares of this machine."""
+        return LocalHolder(self._home, self._machine)
+
+    def network(self, job: JobIdentity) -> LoopbackNetwork:
         """The loopback address, and a port that no other job has."""
-        return LocalNetwork(job, self._ports.reserve())
+        return LoopbackNetwork(job, self._ports.reserve())
 
     def has_lost_network(self, handle: Handle) -> bool:
         """Whether one of the ports of a job without a plan is in use."""

@@ -8,12 +8,11 @@ from typing import Final
 
 from trainway.agent.transfer.ssh_command import login
 from trainway.backends.agents.agent_socket import AgentError
-from trainway.backends.cluster.sites import ClusterSites
 from trainway.backends.host_amounts import HostAmounts
+from trainway.backends.pool.holders import Holders
+from trainway.backends.pool.kept import KeptClusters
 from trainway.backends.pool.pool_agent import PoolAgent
-from trainway.backends.slurm import holding
-from trainway.errors import InvalidError, NotFoundError, TrainwayError, UnavailableError
-from trainway.families.table import family_of
+from trainway.errors import NotFoundError, TrainwayError, UnavailableError
 from trainway.json_types import Json
 
 _PATIENCE_S: Final = 10.0
@@ -26,36 +25,38 @@ _NAMED: Final = 3
 class ClusterAgents:
     """Asks the agent of a pool about its clusters."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, holders: Holders) -> None:
         self._home = home
-        self._sites = ClusterSites(home)
+        self._holders = holders
+        self._kept = KeptClusters(home)
         self._agents: dict[str, PoolAgent] = {}
 
     def infra(self, cloud: str | None, region: str | None, zone: str | None = None) -> str:
         """The full name of an infrastructure; raises why a cluster cannot be there."""
-        return self._sites.infra(cloud, region, zone)
+        return self._holders.infra(cloud, region, zone)
 
     def pool(self, infra: str) -> str:
         """The name of the agent that keeps clusters there."""
-        return self._sites.pool(infra)
+        return self._holders.of(infra).pool(infra)
 
     def keep(self, record: Json) -> None:
         """Write down what the backend of its jobs must know."""
-        self._sites.kept.write(record)
+        self._kept.write(record)
 
     def forget(self, name: str) -> None:
         """Remove what `keep` wrote."""
-        self._sites.kept.remove(name)
+        self._kept.remove(name)
 
     def directory(self, name: str) -> str:
         """The folder of a cluster on this machine."""
-        return str(self._sites.kept.directory(name))
+        return str(self._kept.directory(name))
 
     async def hosts(self, infra: str) -> list[HostAmounts] | None:
-        """What the hosts have. None: Slurm judges itself, or a host takes long to say it."""
-        if _is_submitted(infra):
+        """What the hosts have. None: nobody knows them yet, or one takes long to say it."""
+        hosts = await self._hosts(infra)
+        if not hosts:
             return None
-        agent = await self._configured(infra)
+        agent = await self._configured(infra, hosts)
         try:
             async with asyncio.timeout(_PATIENCE_S):
                 while True:
@@ -79,10 +80,9 @@ class ClusterAgents:
 
     async def login(self, infra: str, host: str) -> Json:
         """What leads a person to a host: words of ssh, or a step of Slurm to be completed."""
-        if _is_submitted(infra):
-            hosts = (await self._agent(self._sites.pool(infra)).ask("status"))["hosts"]
-        else:
-            hosts = await asyncio.to_thread(self._sites.pool_hosts, infra)
+        hosts = await self._hosts(infra)
+        if not hosts:
+            hosts = (await self._agent(self.pool(infra)).ask("status"))["hosts"]
         found = next((item for item in hosts if item["name"] == host), None)
         if found is None:
             raise NotFoundError(f"host {host} is no longer one of {infra}")
@@ -92,23 +92,9 @@ class ClusterAgents:
 
     async def hold(self, infra: str, cluster: Json) -> Json:
         """Have a cluster kept."""
-        if _is_submitted(infra):
-            cluster = {**cluster, "slurm": self._held(infra, cluster)}
-        agent = await self._configured(infra)
-        return await _asked(agent, "allocate", cluster=cluster)
-
-    def _held(self, infra: str, cluster: Json) -> Json:
-        """What its agent must know of a cluster on Slurm."""
-        options = cluster["slurm"]["options"]
-        errors = holding.errors(options)
-        if errors:
-            raise InvalidError([f"slurm: {text}" for text in errors])
-        amounts = {name: cluster[name] for name in ("id", "name", "nodes", "cpus", "memory")}
-        accelerator = str(cluster["slurm"]["accelerator"])
-        wanted = holding.Wanted(
-            **amounts, gpus=cluster["gpus"], accelerator=accelerator, options=options
-        )
-        return holding.held(wanted, self._sites.slurm_cluster(infra))
+        order = self._holders.of(infra).order(infra, cluster)
+        agent = await self._configured(infra, await self._hosts(infra))
+        return await _asked(agent, "allocate", cluster=order)
 
     async def ask(self, pool: str, operation: str, name: str, **more: object) -> Json:
         """Have something done with a cluster; NotFoundError: the agent has none of that name."""
@@ -131,9 +117,11 @@ class ClusterAgents:
             if "clusters" in told:
                 yield told["clusters"]
 
-    async def _configured(self, infra: str) -> PoolAgent:
-        agent = self._agent(self._sites.pool(infra))
-        hosts = await asyncio.to_thread(self._sites.pool_hosts, infra)
+    async def _hosts(self, infra: str) -> list[Json]:
+        return await asyncio.to_thread(self._holders.of(infra).hosts, infra)
+
+    async def _configured(self, infra: str, hosts: list[Json]) -> PoolAgent:
+        agent = self._agent(self.pool(infra))
         if hosts:  # also those that it knows: they may have been mended meanwhile
             await agent.ask("configure", hosts=hosts)
         return agent
@@ -151,11 +139,6 @@ async def _asked(agent: PoolAgent, operation: str, **more: object) -> Json:
     except AgentError as error:
         said = error.message.removeprefix(f"{operation}: ")
         raise AgentError(said, hint=error.hint) from None
-
-
-def _is_submitted(infra: str) -> bool:
-    """Whether clusters there are allocations that a submit command is asked for."""
-    return bool(family_of(infra).options)
 
 
 def _count(host: Json) -> float:

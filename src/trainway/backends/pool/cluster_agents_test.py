@@ -3,9 +3,11 @@ from pathlib import Path
 
 import pytest
 
+from trainway.backends.base import no_backends
 from trainway.backends.host_amounts import HostAmounts
 from trainway.backends.pool import cluster_agents
 from trainway.backends.pool.cluster_agents import ClusterAgents
+from trainway.backends.pool.holders import Holders
 from trainway.backends.pool.pool_agent import PoolAgent
 from trainway.json_types import Json
 
@@ -28,11 +30,15 @@ class Told(PoolAgent):
 
 def asked(tmp_path: Path, *answers: list[Json]) -> list[HostAmounts] | None:
     class Agents(ClusterAgents):
-        async def _configured(self, infra: str) -> PoolAgent:
+        async def _hosts(self, infra: str) -> list[Json]:
             assert infra == "ssh/lab"
+            return [{"name": "a"}]
+
+        async def _configured(self, infra: str, hosts: list[Json]) -> PoolAgent:
+            assert (infra, hosts) == ("ssh/lab", [{"name": "a"}])
             return Told(tmp_path / "agent", list(answers))
 
-    return asyncio.run(Agents(tmp_path).hosts("ssh/lab"))
+    return asyncio.run(Agents(tmp_path, Holders(no_backends)).hosts("ssh/lab"))
 
 
 def test_hosts_are_waited_for_until_each_has_said_something(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from typing import Final
 
 from trainway.backends.agents.jobdir import PRIVATE_DIR, write_private
 from trainway.errors import NotFoundError, TrainwayError, UsageError
-from trainway.families.builtin import HERE
 from trainway.families.table import family_of
 from trainway.json_types import Json
 from trainway.schema.validation import closest
@@ -36,13 +35,8 @@ class Kept:
 
     @property
     def is_local(self) -> bool:
-        """Whether it is a share of this machine."""
-        return self.infra == HERE
-
-    @property
-    def is_submitted(self) -> bool:
-        """Whether it holds an allocation that a submit command was asked for."""
-        return bool(family_of(self.infra).options)
+        """Whether its jobs run where the files of whoever submits them are."""
+        return not family_of(self.infra).travels
 
 
 class KeptClusters:

@@ -42,6 +42,7 @@ from trainway.backends.slurm import (
 )
 from trainway.backends.slurm.attachment import attachment
 from trainway.backends.slurm.capacity import capacity_of
+from trainway.backends.slurm.holder import SlurmHolder
 from trainway.backends.slurm.layout import layout_of
 from trainway.backends.slurm.login_retention import LoginRetention, rules
 from trainway.backends.slurm.network import FIRST_PORT, LAST_PORT, SlurmNetwork
@@ -251,6 +252,10 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
         if wanted == PYXIS and self._facts and PYXIS not in found:
             return NONE
         return wanted or next(iter(found), "")
+
+    def holder(self) -> SlurmHolder:
+        """Who holds allocations."""
+        return SlurmHolder(self._sites)
 
     def _agent(self, handle: Handle) -> "Relay":
         return self._relays.of(handle["cluster"])

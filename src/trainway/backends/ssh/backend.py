@@ -2,6 +2,7 @@
 
 from trainway.backends.base import BackendSettings
 from trainway.backends.pool.backend import PoolBackend
+from trainway.backends.ssh.holder import SshHolder
 from trainway.backends.ssh.sites import ConfiguredPools
 
 
@@ -9,4 +10,9 @@ class SshBackend(PoolBackend):
     """Jobs on pools of `config.yaml`, and on hosts of `~/.ssh/config`."""
 
     def __init__(self, settings: BackendSettings) -> None:
-        super().__init__(settings, ConfiguredPools(settings.home))
+        self._pools = ConfiguredPools(settings.home)
+        super().__init__(settings, self._pools)
+
+    def holder(self) -> SshHolder:
+        """Who holds parts of pools."""
+        return SshHolder(self._pools)

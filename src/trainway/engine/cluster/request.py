@@ -8,6 +8,7 @@ from trainway.api.task.infra import parse
 from trainway.engine.cluster.agents import Agents
 from trainway.engine.cluster.shape import Wanted
 from trainway.errors import ConflictError, UsageError
+from trainway.families.builtin import BUILTIN
 from trainway.families.family import Clusters
 from trainway.families.table import family_of
 from trainway.json_types import Json
@@ -38,7 +39,10 @@ def infra_of(agents: Agents, given: str, wanted: Wanted) -> str:
 
 
 def canonical(agents: Agents, text: str) -> str:
-    """The full name of an infrastructure."""
+    """The full name of an infrastructure; tasks have words for clouds, but not for all families."""
+    family, *parts = [part for part in text.split("/") if part] or [""]
+    if family not in BUILTIN and family_of(family).clusters is not Clusters.NONE:
+        return agents.infra(family, *(*parts, None, None)[:2])
     try:
         infra = parse(text)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Where the pods of a local job find each other: all on this machine, on a port of their own."""
+"""Where the pods of a job on this machine find each other: on a port of their own."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from trainway.compiler.network import JobIdentity
 
 
 @dataclass(frozen=True)
-class LocalNetwork:
+class LoopbackNetwork:
     """Every pod is reached on the loopback address; only its own name tells it from others."""
 
     job: JobIdentity
