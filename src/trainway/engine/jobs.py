@@ -26,6 +26,7 @@ from trainway.engine.ids import Ids
 from trainway.engine.intake import Intake, NewJob, elements, prepare
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveContext, LiveJob
+from trainway.engine.metrics.reading import MetricReading
 from trainway.engine.metrics.recorder import Recorder
 from trainway.engine.metrics.report import report_of
 from trainway.engine.phases import ACTIVE, WAITING, Phase
@@ -75,6 +76,7 @@ class Engine:
         self._retention = Retention(self._ledger, registry, clock)
         self.registry = registry
         self.reading = Reading(self._ledger, registry, self._waiting)
+        self.metrics = MetricReading(self._ledger, self.recorder, self.reading)
         self.clusters = Clusters(self._around_clusters(), registry.cluster_agents)
         self._intake = Intake(self._ids, clock, self.clusters.labelled)
         self._admission = Admission(

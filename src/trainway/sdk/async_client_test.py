@@ -17,6 +17,7 @@ def test_everything_can_be_awaited(fake: FakeServer) -> None:
         assert [line.text async for line in job.logs()] == ["one"]
         assert [event["reason"] for event in await job.events()] == ["Created"]
         assert await job.metrics() == {}
+        assert await job.last_metrics() == {}
         await job.suspend()
         await job.resume()
         again = await job.rerun()

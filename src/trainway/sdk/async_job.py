@@ -10,6 +10,7 @@ from trainway.json_types import Json
 from trainway.sdk.failures import WaitTimeoutError
 from trainway.sdk.job import Job
 from trainway.sdk.log_line import LogLine
+from trainway.sdk.metric_history import MetricHistory
 from trainway.sdk.transport import StreamControl
 
 
@@ -76,9 +77,13 @@ class AsyncJob:
         """What happened to it."""
         return await asyncio.to_thread(self.job.events)
 
-    async def metrics(self) -> dict[str, float | str]:
+    async def metrics(self, *series: str, resolution: int | None = None) -> MetricHistory:
+        """What the training code reported over time; see `Job.metrics`."""
+        return await asyncio.to_thread(partial(self.job.metrics, *series, resolution=resolution))
+
+    async def last_metrics(self) -> dict[str, float | str]:
         """The metrics that the training code last reported."""
-        return await asyncio.to_thread(self.job.metrics)
+        return await asyncio.to_thread(self.job.last_metrics)
 
     async def cancel(self) -> None:
         """Stop everything and wait until no process is left."""

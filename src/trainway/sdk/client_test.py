@@ -1,6 +1,7 @@
 import base64
 import json
 import pickle
+import sys
 from collections.abc import Callable
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
@@ -20,6 +21,7 @@ from trainway.errors import (
 )
 from trainway.json_types import Json
 from trainway.sdk import Client, Job, JobFailedError, WaitTimeoutError, submitter
+from trainway.sdk.metric_history import MetricHistory
 from trainway.sdk.run_options import RunOptions
 from trainway.sdk.testing import FakeServer
 
@@ -258,7 +260,23 @@ def test_logs_events_and_metrics_are_read(fake: FakeServer) -> None:
     assert [line.node for line in job.logs(rank=1)] == ["node-1"]
     assert [line.text for line in job.logs(tail=1)] == ["two"]
     assert [event["reason"] for event in job.events()] == ["Created"]
-    assert (job.progress, job.metrics()) == (45.0, {"loss": 0.5, "note": "fine"})
+    assert (job.progress, job.last_metrics()) == (45.0, {"loss": 0.5, "note": "fine"})
+
+
+def test_the_history_of_metrics_is_plain_lists(fake: FakeServer) -> None:
+    points = [{"step": 1, "time": "2026-11-15T05:10:00.000000Z", "value": 0.5}]
+    data = fake.add_job("a", "Running")
+    fake.metrics[data["metadata"]["id"]] = {"loss": points}
+    job = Client().job("a")
+    assert job.metrics() == {"loss": points}
+    assert job.metrics("loss", "a b", resolution=4) == {"loss": points}
+    assert fake.requests[-1][1].endswith("/metrics?series=loss&series=a+b&resolution=4")
+
+
+def test_without_pandas_a_frame_is_refused_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(UsageError, match="pandas is not installed"):
+        MetricHistory({"loss": []}).frame()
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,12 @@ from trainway.jobset.labels import FUNCTION
 from trainway.json_types import Json
 from trainway.sdk.failures import JobFailedError, WaitTimeoutError
 from trainway.sdk.log_line import LogLine
+from trainway.sdk.metric_history import MetricHistory
 from trainway.sdk.phases import SUCCEEDED
 from trainway.sdk.rest import LogQuery, Rest, is_terminal, phase, remains
 from trainway.sdk.transport import StreamControl
 
+_ALL_POINTS = 10_000
 _FAILURE_LINES = 20
 _LOOKED_AT = 200
 """Lines of a node, among which those are looked for that matter."""
@@ -127,7 +129,15 @@ class Job:
         """What happened to it."""
         return self._rest.events(self.id)
 
-    def metrics(self) -> dict[str, float | str]:
+    def metrics(self, *series: str, resolution: int | None = None) -> MetricHistory:
+        """What the training code reported over time: lists of points by series, all or those named.
+
+        Each list has at most `resolution` points; without it, all that are kept.
+        """
+        found = self._rest.metrics(self.id, series, resolution or _ALL_POINTS)
+        return MetricHistory(found["series"])
+
+    def last_metrics(self) -> dict[str, float | str]:
         """The metrics that the training code last reported."""
         metrics = self._trainer_status().get("metrics") or ()
         return {str(metric["name"]): _number(str(metric["value"])) for metric in metrics}

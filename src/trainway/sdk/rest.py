@@ -164,6 +164,36 @@ class Rest:
         items: list[Json] = answer["items"]
         return items
 
+    def metrics(
+        self,
+        ref: str,
+        series: Sequence[str] = (),
+        resolution: int | None = None,
+        *,
+        summary: bool = False,
+    ) -> Json:
+        """What a job reported over time: its series, and the summary of each, or only that."""
+        query = {
+            "series": list(series) or None,
+            "resolution": resolution,
+            "fields": "summary" if summary else None,
+        }
+        history: Json = self._transport.request("GET", _path(ref, "/metrics"), query=query)
+        return history
+
+    def metric_stream(self, ref: str, control: StreamControl | None = None) -> Iterator[Json]:
+        """The points that are kept of a job, and those to come, until its end."""
+        stream = self._transport.stream(
+            _path(ref, "/metrics"),
+            is_over=lambda: self._is_over(ref),
+            control=control,
+        )
+        for event in stream:
+            if event.event == "end":
+                return
+            if event.event == "points":
+                yield json.loads(event.data)
+
     def event_stream(self, ref: str, control: StreamControl | None = None) -> Iterator[Json]:
         """What happened and happens to a job, until its end."""
         stream = self._transport.stream(

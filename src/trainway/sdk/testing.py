@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from trainway import __version__
 from trainway.json_types import Json
 from trainway.sdk.cluster_testing import FakeClusters
+from trainway.sdk.metric_testing import history
 
 TERMINAL = ("Succeeded", "Failed", "Cancelled")
 
@@ -25,6 +26,8 @@ class FakeServer:
         self.clusters = FakeClusters(self.jobs)
         self.logs: dict[str, list[Json]] = {}
         self.events: dict[str, list[Json]] = {}
+        self.metrics: dict[str, Json] = {}
+        """Points by series, by the id of the job."""
         self.results: dict[str, Json] = {}
         self.remains: dict[str, str] = {}
         """What is left of a job that is deleted by force."""
@@ -271,15 +274,8 @@ class _Handler(BaseHTTPRequestHandler):
             case "GET", ["pod"]:
                 place = fake.pods.get((query.get("role"), query.get("rank")))
                 self._answer(200, place) if place else self._missing("pod", self.path)
-            case "GET", ["watch"]:
-                self._stream(self._watch(job))
-            case "GET", ["logs"]:
-                self._stream(self._logs(job, query))
-            case "GET", ["events"]:
-                if "text/event-stream" in self.headers["Accept"]:
-                    self._stream(self._events(job))
-                else:
-                    self._answer(200, {"items": fake.events[id_]})
+            case "GET", [("watch" | "logs" | "events" | "metrics") as what]:
+                self._told(job, what, query)
             case "POST", ["rerun"]:
                 self._answer(200, fake.add_job(job["metadata"]["name"]))
             case "POST", ["cancel"]:
@@ -290,6 +286,26 @@ class _Handler(BaseHTTPRequestHandler):
                 self._answer(200, job)
             case _:
                 self._missing("path", self.path)
+
+    def _told(self, job: Json, what: str, query: dict[str, str]) -> None:
+        fake, id_ = self.server_state, job["metadata"]["id"]
+        match what:
+            case "watch":
+                self._stream(self._watch(job))
+            case "logs":
+                self._stream(self._logs(job, query))
+            case "metrics":
+                self._metrics(fake.metrics.get(id_, {}))
+            case _ if "text/event-stream" in self.headers["Accept"]:
+                self._stream(self._events(job))
+            case _:
+                self._answer(200, {"items": fake.events[id_]})
+
+    def _metrics(self, series: Json) -> None:
+        if "text/event-stream" in self.headers["Accept"]:
+            self._stream(iter([("1", "points", {"series": series}), ("", "end", {})]))
+        else:
+            self._answer(200, history(series))
 
     def _watch(self, job: Json) -> Iterator[tuple[str, str, Any]]:
         seen: Any = None

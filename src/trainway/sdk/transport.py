@@ -20,7 +20,8 @@ from trainway.sdk.sse import ServerEvent, read_events
 BASE_PATH: Final = "/api/v1"
 TIMEOUT_S: Final = 120.0
 
-Query = Mapping[str, str | int | bool | None]
+Query = Mapping[str, str | int | bool | list[str] | None]
+"""A list stands for its items, each under the same name."""
 
 _NOBODY_LISTENS: Final = (ConnectionRefusedError, FileNotFoundError)
 _BROKEN: Final = (OSError, BrokenAnswerError)
@@ -254,7 +255,7 @@ def _url(path: str, query: Query | None) -> str:
         for name, value in (query or {}).items()
         if value is not None
     }
-    return BASE_PATH + path + ("?" + urlencode(given) if given else "")
+    return BASE_PATH + path + ("?" + urlencode(given, doseq=True) if given else "")
 
 
 def _reason(error: Exception) -> str:

@@ -14,6 +14,7 @@ from trainway.server.routes.clusters import add_cluster_routes
 from trainway.server.routes.docs import add_docs_route
 from trainway.server.routes.files import add_file_routes
 from trainway.server.routes.jobs import add_action_routes, add_job_routes, add_report_routes
+from trainway.server.routes.metrics import add_metric_routes
 from trainway.server.routes.pods import add_pod_routes
 from trainway.server.routes.results import add_result_routes
 from trainway.server.routes.streams import add_stream_routes
@@ -40,6 +41,7 @@ def create_app(service: Service) -> FastAPI:
     add_job_routes(app, service)
     add_action_routes(app, service.engine)
     add_report_routes(app, service)
+    add_metric_routes(app, service)
     add_result_routes(app, service)
     add_pod_routes(app, service)
     add_stream_routes(app, service)

@@ -7,6 +7,7 @@ from json.encoder import encode_basestring_ascii
 from typing import Final
 
 from trainway.backends.base import LogLine, LogQuery
+from trainway.engine.metrics.reading import MetricReading
 from trainway.engine.reading import Reading
 from trainway.engine.view import event_view
 from trainway.server.sse import END, ServerEvent
@@ -20,6 +21,13 @@ async def event_chunks(reading: Reading, ref: str, after: int) -> AsyncIterator[
     """Events after that number, until the job's end."""
     async for event in reading.event_stream(ref, after):
         yield ServerEvent("event", event_view(event), str(event.seq)).encode()
+    yield END.encode()
+
+
+async def metric_chunks(metrics: MetricReading, ref: str, after: int) -> AsyncIterator[bytes]:
+    """Points of metrics after that report, until the job's end."""
+    async for seq, points in metrics.stream(ref, after):
+        yield ServerEvent("points", points, str(seq)).encode()
     yield END.encode()
 
 

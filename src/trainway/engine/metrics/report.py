@@ -20,6 +20,8 @@ STEP_NAMES: Final = ("step", "global_step", "current_step")
 EPOCH_NAMES: Final = ("epoch", "current_epoch")
 NAME_LIMIT: Final = 64
 _LARGEST_STEP: Final = 2**63 - 1
+_LATEST: Final = 253_402_300_800
+"""The end of the year 9999, in seconds since 1970."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,7 @@ def _epoch(found: dict[str, float]) -> float | None:
 def _seconds(text: str) -> float | None:
     try:
         moment = datetime.fromisoformat(text.upper())
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         return None
+    return seconds if 0 < seconds < _LATEST else None

@@ -40,8 +40,8 @@ def test_what_a_report_says(case: Case) -> None:
 
 def test_the_time_is_that_of_the_report_or_when_it_was_noted() -> None:
     metrics = [{"name": "loss", "value": "1"}]
-    for status in ({}, {"lastUpdatedTime": "soon"}, {"lastUpdatedTime": None}):
-        found = report_of({"metrics": metrics, **status}, NOON)
+    for time in (None, "soon", "0001-01-01T00:00:00+23:59", "1969-12-31T00:00:00Z"):
+        found = report_of({"metrics": metrics, "lastUpdatedTime": time}, NOON)
         assert found is not None
         assert found.time == SECONDS
     other = report_of({"metrics": metrics, "lastUpdatedTime": "2026-11-15T13:00:00+01:00"}, "")

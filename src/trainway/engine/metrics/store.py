@@ -51,6 +51,8 @@ class Summary:
     last: float
     minimum: float
     maximum: float
+    step: int | None
+    """Of the last value."""
 
 
 @dataclass(frozen=True)
@@ -243,13 +245,15 @@ class MetricStore:
 
     def summaries(self, job_ids: Collection[str]) -> dict[str, dict[str, Summary]]:
         """Last, smallest and largest value of every series of these jobs, by id and name."""
-        columns = (SERIES.c.job_id, SERIES.c.name, SERIES.c.last, SERIES.c.minimum)
+        values = (SERIES.c.last, SERIES.c.minimum, SERIES.c.maximum, POINTS.c.step)
+        is_last = (POINTS.c.series_id == SERIES.c.id) & (POINTS.c.seq == SERIES.c.last_seq)
+        query = select(SERIES.c.job_id, SERIES.c.name, *values).join(POINTS, is_last)
         found: dict[str, dict[str, Summary]] = {job_id: {} for job_id in job_ids}
         with self._engine.connect() as connection:
             for some in _portions(found):
-                query = select(*columns, SERIES.c.maximum).where(SERIES.c.job_id.in_(some))
-                for job_id, name, *values in connection.execute(query.order_by(SERIES.c.name)):
-                    found[job_id][name] = Summary(*values)
+                of_these = query.where(SERIES.c.job_id.in_(some)).order_by(SERIES.c.name)
+                for job_id, name, *row in connection.execute(of_these):
+                    found[job_id][name] = Summary(*row)
         return found
 
     def remove_one(self, job_id: str) -> bool:

@@ -58,8 +58,8 @@ def test_what_was_reported_comes_back_in_its_order(engine: Engine) -> None:
         (4, 1, 2.5),
     ]
     assert again.summaries(["a", "b", "c"]) == {
-        "a": {"acc": Summary(0.5, 0.5, 0.5), "loss": Summary(2.5, 1.0, 3.0)},
-        "b": {"x": Summary(5.0, 5.0, 5.0)},
+        "a": {"acc": Summary(0.5, 0.5, 0.5, 3), "loss": Summary(2.5, 1.0, 3.0, 1)},
+        "b": {"x": Summary(5.0, 5.0, 5.0, None)},
         "c": {},
     }
     assert again.last_seq("a") == 4
@@ -94,7 +94,7 @@ def test_a_long_series_stays_within_its_bound_and_shows_its_extremes(engine: Eng
         assert rows(engine)[1] <= 40
     kept = store.points("a", "loss")
     assert (kept[0].value, kept[-1].value) == (values[0], values[-1])
-    assert store.summaries(["a"])["a"]["loss"] == Summary(values[-1], min(values), max(values))
+    assert store.summaries(["a"])["a"]["loss"] == Summary(values[-1], min(values), max(values), 700)
     assert min(p.value for p in kept) == min(values)
     assert max(p.value for p in kept) == max(values)
     raw = [Point(n, n, None, float(n), value) for n, value in enumerate(values, 1)]

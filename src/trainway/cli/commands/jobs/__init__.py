@@ -5,6 +5,7 @@ import click
 from trainway.cli.commands.jobs.control import cancel, delete, rerun, resume, suspend, wait
 from trainway.cli.commands.jobs.exec import execute
 from trainway.cli.commands.jobs.listing import list_jobs
+from trainway.cli.commands.jobs.metrics import metrics
 from trainway.cli.commands.jobs.port_forward import port_forward
 from trainway.cli.commands.jobs.reading import events, logs
 from trainway.cli.commands.jobs.shell import shell
@@ -24,6 +25,7 @@ for _verb in (
     show,
     logs,
     events,
+    metrics,
     execute,
     shell,
     port_forward,
