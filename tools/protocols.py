@@ -83,6 +83,13 @@ PROTOCOLS = (
         _TO_HOSTS,
     ),
     Protocol(
+        "Commands that join a pod",
+        "agent/host/join_requests.py",
+        "`host join` and `slurm join`",
+        "the agent that runs the pod",
+        "`join.sock` in the directory of a host agent, or of the agent of a task on Slurm",
+    ),
+    Protocol(
         "Slurm: a driver and its tasks",
         "agent/slurm/driver/task_frames.py",
         "the driver (`op`), a task (`type`)",

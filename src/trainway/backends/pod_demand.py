@@ -7,7 +7,7 @@ tasks writes.
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trainway.api import accelerators
 from trainway.backends.demand import pod_keys
@@ -16,10 +16,14 @@ from trainway.jobset.labels import CANDIDATES
 from trainway.jobset.model import ReplicatedJob, replicated_jobs
 from trainway.jobset.quantity import ZERO, Quantity
 from trainway.jobset.requests import pod_requests
-from trainway.json_types import Json
+
+if TYPE_CHECKING:
+    from trainway.agent.base.plan_document import PodDemand
 
 
-def pod_demands(jobset: Mapping[str, Any], apart: Mapping[str, str] | None = None) -> list[Json]:
+def pod_demands(
+    jobset: Mapping[str, Any], apart: Mapping[str, str] | None = None
+) -> "list[PodDemand]":
     """For every pod its CPUs, bytes of memory and GPUs.
 
     `apart` has a word for roles: pods with the same one that run at the same time share no node.
@@ -33,20 +37,21 @@ def pod_demands(jobset: Mapping[str, Any], apart: Mapping[str, str] | None = Non
     ]
 
 
-def _of_role(job: ReplicatedJob, fraction: float | None, apart: str) -> Iterator[Json]:
+def _of_role(job: ReplicatedJob, fraction: float | None, apart: str) -> "Iterator[PodDemand]":
     requests = pod_requests(job.pod.spec)
     gpus: float = sum(amount.ceil() for name, amount in requests.items() if is_gpu(name))
-    needs: Json = {
-        "cpus": _number(requests.get("cpu", ZERO)),
-        "memory": requests.get("memory", ZERO).ceil(),
-        "gpus": fraction if gpus and fraction is not None else gpus,
-    }
+    cpus, memory = _number(requests.get("cpu", ZERO)), requests.get("memory", ZERO).ceil()
+    gpus = fraction if gpus and fraction is not None else gpus
     parallelism = job.job_spec.get("parallelism")
     at_once = 1 if parallelism is None else int(parallelism)
-    group = {"apart": apart} if apart else {}
     for key in pod_keys(job):
-        is_first = int(key.rpartition("-")[2]) < at_once
-        yield {"pod": key, **({**needs, **group} if is_first else dict.fromkeys(needs, 0))}
+        if int(key.rpartition("-")[2]) >= at_once:
+            yield {"pod": key, "cpus": 0, "memory": 0, "gpus": 0}
+            continue
+        needs: PodDemand = {"pod": key, "cpus": cpus, "memory": memory, "gpus": gpus}
+        if apart:
+            needs["apart"] = apart
+        yield needs
 
 
 def _fractions(metadata: Mapping[str, Any]) -> dict[str, float]:

@@ -109,7 +109,30 @@ if TYPE_CHECKING:
         array: NotRequired[Json]
         """The place of the job in an array."""
 
-    class Plan(TypedDict):
+    class ContainerPlan(TypedDict):
+        """What runs containers in their images."""
+
+        tool: str
+        """The word is `podman` or `docker`."""
+        program: str
+        """The program to start."""
+        flags: NotRequired[list[str]]
+        """The arguments that come before each command of the tool."""
+        runFlags: NotRequired[list[str]]
+        """The further arguments with which a container is started."""
+
+    class MpiPlan(TypedDict):
+        """How the launcher of an MPI job reaches its workers."""
+
+        secret: str
+        """The name of the Secret that has the key."""
+
+    class LauncherPart(TypedDict):
+        """The part of a plan that only a job with a launcher has."""
+
+        mpi: NotRequired[MpiPlan]
+
+    class Plan(LauncherPart):
         """One JobSet with all that an agent needs to run it."""
 
         version: int
@@ -135,14 +158,11 @@ if TYPE_CHECKING:
         devices: NotRequired[dict[str, Json]]
         """The devices of each pod on this machine, by the pod's key."""
         host: NotRequired[HostPlan]
-        containers: NotRequired[Json]
-        """The container tool, where containers are to run in their images."""
+        containers: NotRequired[ContainerPlan]
         honours: NotRequired[list[str]]
         """Those of `image` and `limits` that whoever starts the agent sees to."""
         logs: NotRequired[Json]
         """`limit`: the bytes that the logs of the job may take."""
-        mpi: NotRequired[Json]
-        """`secret`: the Secret by whose key the launcher reaches its workers."""
         cluster: NotRequired[str]
         """The cluster whose working directory the job has."""
         demand: NotRequired[list[PodDemand]]

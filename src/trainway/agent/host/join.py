@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trainway.json_types import Json
+    from trainway.agent.host.join_requests import JoinAnswer, JoinRequest
 
 
 NAME = "join.sock"
@@ -57,7 +57,11 @@ def attach(home: str, session: Session) -> int:
         connection = _connect(home)
     except OSError as error:
         return _fail(f"the agent of this host cannot be reached: {error.strerror}")
-    request = {"job": session.job, "pod": session.pod, "command": session.command}
+    request: JoinRequest = {
+        "job": session.job,
+        "pod": session.pod,
+        "command": session.command,
+    }
     # Escapes keep the bytes of a command that is no UTF-8.
     data = json.dumps(request).encode("ascii") + b"\n"
     files = array("i", [0, 1, 2])
@@ -97,7 +101,7 @@ def _open_missing_files() -> None:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest number, which is this one
 
 
-def _answer(connection: socket.socket) -> Json | None:
+def _answer(connection: socket.socket) -> JoinAnswer | None:
     """What the agent says in the end; None where nobody is left to be told."""
     received = b""
     poll = select.poll()
@@ -111,7 +115,8 @@ def _answer(connection: socket.socket) -> Json | None:
                 data = connection.recv(65536)
                 received += data
                 if not data or received.endswith(b"\n"):
-                    return dict(json.loads(received or b"{}"))
+                    answer: JoinAnswer = json.loads(received or b"{}")
+                    return answer
             elif events & GONE:
                 poll.unregister(number)
                 heard_by.discard(number)

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
     from trainway.agent.base.directory import Directory
     from trainway.agent.base.event_loop import EventLoop, Timer
+    from trainway.agent.host.join_requests import JoinAnswer, JoinRequest
     from trainway.agent.kubelet.container import Container
     from trainway.agent.kubelet.pod import Pod
     from trainway.agent.kubelet.processes import Process, ProcessTable
-    from trainway.json_types import Json
 
     Find = Callable[[str, str], "Pod | None"]
 
@@ -108,7 +108,7 @@ class Guest(Listener):
         self._server = server
         self._received = b""
         self._files: list[int] = []
-        self._request: Json | None = None
+        self._request: JoinRequest | None = None
         self._process: Process | None = None
         self._timer: Timer | None = server.loop.call_later(PATIENCE, self._give_up)
         self._answered = False
@@ -119,11 +119,11 @@ class Guest(Listener):
         """Start the command if its pod runs and it has not been started yet."""
         if self._request is None or self._process is not None or self._closed:
             return
-        pod = self._server.find(str(self._request["job"]), str(self._request["pod"]))
+        pod = self._server.find(self._request["job"], self._request["pod"])
         container = host_container(pod) if pod is not None else None
         if container is None:
             return
-        argv = [shell(pwd.getpwuid(os.getuid()).pw_shell), "-c", str(self._request["command"])]
+        argv = [shell(pwd.getpwuid(os.getuid()).pw_shell), "-c", self._request["command"]]
         try:
             stdin, stdout, stderr = self._files
             self._process = container.join(argv, self, (stdin, stdout, stderr))
@@ -175,7 +175,11 @@ class Guest(Listener):
         if not complete or len(self._files) != FILES:
             self._answer({"error": "a request has a job, a pod, a command and three files"})
             return
-        self._request = request
+        self._request = {
+            "job": str(request["job"]),
+            "pod": str(request["pod"]),
+            "command": str(request["command"]),
+        }
         self.try_to_start()
 
     def _give_up(self) -> None:
@@ -193,7 +197,7 @@ class Guest(Listener):
             processes.terminate(process)
             self._timer = self._server.loop.call_later(GRACE, lambda: processes.kill(process))
 
-    def _answer(self, answer: Json) -> None:
+    def _answer(self, answer: JoinAnswer) -> None:
         if self._answered or self._closed:
             return
         self._answered = True

@@ -20,7 +20,7 @@ from trainway.jobset.model import replicated_jobs
 from trainway.json_types import Json
 
 if TYPE_CHECKING:
-    from trainway.agent.base.plan_document import Plan
+    from trainway.agent.base.plan_document import LauncherPart, Plan
 
 _SSH_AUTH: Final = "kubernetes.io/ssh-auth"
 
@@ -56,9 +56,9 @@ def shown(plan: Json, is_hidden: Callable[[str], bool]) -> str:
     return as_json(made)
 
 
-def plan_of(workload: Workload) -> Json:
+def plan_of(workload: Workload) -> "Plan":
     """What every agent is told of a workload."""
-    plan: Plan = {
+    return {
         "version": VERSION,
         "id": workload.id,
         "name": workload.name,
@@ -70,7 +70,6 @@ def plan_of(workload: Workload) -> Json:
         "network": {"port": workload.port},
         "status": {"path": status_path(workload)},
     }
-    return dict(plan)
 
 
 def workload_of(plan: Json) -> Workload:
@@ -94,7 +93,7 @@ def status_path(workload: Workload) -> str:
     return f"/apis/trainer.kubeflow.org/v1alpha1/{resource}"
 
 
-def launcher_part(workload: Workload) -> Json:
+def launcher_part(workload: Workload) -> "LauncherPart":
     """What a plan says of the Secret by which a launcher gets to its workers; often nothing."""
     if LAUNCHER not in [job.name for job in replicated_jobs(workload.jobset["spec"])]:
         return {}

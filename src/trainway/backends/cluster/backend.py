@@ -66,7 +66,7 @@ class ClusterBackend(PoolBackend):
         found = self._kept()
         if found.is_local:
             warnings = []
-        demands = pod_demands(jobset, apart(source, jobset))
+        demands: list[Json] = [dict(item) for item in pod_demands(jobset, apart(source, jobset))]
         demand = cluster_demand(demands, source, found)
         why = too_many_nodes(found, demand, source) or unfitting(found, demand)
         return ([*errors, why] if why else errors), warnings

@@ -5,7 +5,7 @@ newest counts.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainway.jobset.labels import (
     COMPLETION_INDEX,
@@ -21,6 +21,9 @@ from trainway.jobset.labels import (
 from trainway.jobset.status import conditions_of, find_condition, find_true
 from trainway.json_types import Json
 from trainway.kube.container_start import started_at
+
+if TYPE_CHECKING:
+    from trainway.agent.base.records import ContainerRecord, PodRecord
 
 _NOTED: Final = (COMPLETION_INDEX, DEFAULT_CONTAINER)
 """Annotations that matter."""
@@ -96,7 +99,7 @@ def record_of(pod: Json) -> Json:
     status = pod.get("status") or {}
     disruption = _condition(status, "DisruptionTarget", "True")
     reason, message = _reason(status, disruption)
-    record: Json = {
+    record: PodRecord = {
         "type": "pod",
         "pod": place.key,
         "attempt": place.attempt,
@@ -106,16 +109,17 @@ def record_of(pod: Json) -> Json:
         "ready": is_ready(pod),
         "containers": [_container(item) for item in status.get("containerStatuses") or ()],
     }
-    node = (pod.get("spec") or {}).get("nodeName")
-    is_deleted = "deletionTimestamp" in pod["metadata"]
-    said = {
-        "node": node,
-        "reason": reason,
-        "message": message,
-        "deleted": is_deleted,
-        "disrupted": bool(disruption),
-    }
-    return record | {name: value for name, value in said.items() if value}
+    if node := (pod.get("spec") or {}).get("nodeName"):
+        record["node"] = node
+    if reason:
+        record["reason"] = reason
+    if message:
+        record["message"] = message
+    if "deletionTimestamp" in pod["metadata"]:
+        record["deleted"] = True
+    if disruption:
+        record["disrupted"] = True
+    return dict(record)
 
 
 def kept(pod: Json) -> Json:
@@ -150,22 +154,25 @@ def is_ready(pod: Mapping[str, Any]) -> bool:
     return find_true(conditions_of(pod), "Ready") is not None
 
 
-def _container(status: Json) -> Json:
+def _container(status: Json) -> "ContainerRecord":
     """One container: how often it ran, since when, and how it ended."""
     state = status.get("state") or {}
     ended, running = state.get("terminated"), state.get("running") or {}
     before = (status.get("lastState") or {}).get("terminated") or {}
-    container: Json = {
+    container: ContainerRecord = {
         "name": status["name"],
         "state": next(iter(state), "waiting"),
         "restarts": int(status.get("restartCount") or 0),
     }
     begin = started_at(ended or running or before)
-    container |= {"startedAt": begin} if begin else {}
+    if begin:
+        container["startedAt"] = begin
     if ended is not None:
         container["exitCode"] = int(ended.get("exitCode") or 0)
-        texts = {"message": ended.get("message"), "reason": ended.get("reason")}
-        container |= {name: text for name, text in texts.items() if text}
+        if ended.get("message"):
+            container["message"] = ended["message"]
+        if ended.get("reason"):
+            container["reason"] = ended["reason"]
     if before:
         texts = {name: before[name] for name in ("reason", "message") if before.get(name)}
         container["lastState"] = {"exitCode": int(before.get("exitCode") or 0), **texts}

@@ -6,11 +6,13 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from trainway.agent.kubelet.container_tool import ContainerTool
 from trainway.agent.supervisor.recovery import purge
-from trainway.json_types import Json
+
+if TYPE_CHECKING:
+    from trainway.agent.base.plan_document import ContainerPlan
 
 TOOLS: Final = ("podman", "docker")
 FLAGS: Final = "TRAINWAY_CONTAINER_FLAGS"
@@ -32,12 +34,15 @@ class Tool:
         """Which of the tools it is."""
         return PurePath(self.program).name
 
-    def plan(self, environ: Mapping[str, str]) -> Json:
+    def plan(self, environ: Mapping[str, str]) -> "ContainerPlan":
         """What an agent must know to use it, with the flags that the environment asks for."""
         environ = {**self.flags, **environ}
-        flags = {"flags": environ.get(FLAGS, ""), "runFlags": environ.get(RUN_FLAGS, "")}
-        given = {name: shlex.split(text) for name, text in flags.items() if text}
-        return {"tool": self.name, "program": self.program, **given}
+        made: ContainerPlan = {"tool": self.name, "program": self.program}
+        if environ.get(FLAGS):
+            made["flags"] = shlex.split(environ[FLAGS])
+        if environ.get(RUN_FLAGS):
+            made["runFlags"] = shlex.split(environ[RUN_FLAGS])
+        return made
 
 
 def find_tool() -> Tool | None:
@@ -50,4 +55,4 @@ def clear_containers(job_id: str) -> None:
     """Remove the containers of a job whose plan is lost."""
     tool = find_tool()
     if tool is not None:
-        purge(ContainerTool(tool.plan({})), job_id, os.environ)
+        purge(ContainerTool(dict(tool.plan({}))), job_id, os.environ)

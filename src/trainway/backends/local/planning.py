@@ -6,7 +6,7 @@ the agent on it.
 
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from trainway.backends.agents import agent_plan
 from trainway.backends.agents.agent_plan import AgentRequest, plan_of, shown, status_path
@@ -16,6 +16,9 @@ from trainway.backends.local.containers import TOOLS, Tool
 from trainway.backends.masking import is_confidential
 from trainway.families.builtin import BUILTIN
 from trainway.json_types import Json
+
+if TYPE_CHECKING:
+    from trainway.agent.base.plan_document import Plan
 
 CERTIFICATE: Final = "status/tls.crt"
 KEY: Final = "status/tls.key"
@@ -49,32 +52,25 @@ class LocalRequest(AgentRequest):
 def plan(workload: Workload, host: Host) -> LocalRequest:
     """What the agent will be told."""
     directory = host.jobs / workload.id
-    return LocalRequest(
-        directory=directory,
-        plan={
-            **plan_of(workload),
-            "env": {**workload.environ, **_status_variables(workload, directory)},
-            "devices": {
-                pod: {kind: list(names) for kind, names in kinds.items()}
-                for pod, kinds in workload.devices.items()
-            },
-            "host": {"name": host.name, "ip": LOOPBACK},
-            "status": {
-                "port": status_port(workload.port),
-                "path": status_path(workload),
-                "certificate": CERTIFICATE,
-                "key": KEY,
-                "token": TOKEN,
-            },
-            **_containers(workload, host),
+    made: Plan = {
+        **plan_of(workload),
+        "env": {**workload.environ, **_status_variables(workload, directory)},
+        "devices": {
+            pod: {kind: list(names) for kind, names in kinds.items()}
+            for pod, kinds in workload.devices.items()
         },
-    )
-
-
-def _containers(workload: Workload, host: Host) -> Json:
-    if isolation_of(workload.jobset) is not Isolation.CONTAINER:
-        return {}
-    return {"containers": (host.tool or Tool(TOOLS[0])).plan(workload.environ)}
+        "host": {"name": host.name, "ip": LOOPBACK},
+        "status": {
+            "port": status_port(workload.port),
+            "path": status_path(workload),
+            "certificate": CERTIFICATE,
+            "key": KEY,
+            "token": TOKEN,
+        },
+    }
+    if isolation_of(workload.jobset) is Isolation.CONTAINER:
+        made["containers"] = (host.tool or Tool(TOOLS[0])).plan(workload.environ)
+    return LocalRequest(dict(made), directory)
 
 
 def workload_of(plan: Json) -> Workload | None:

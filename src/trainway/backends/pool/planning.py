@@ -6,6 +6,7 @@ host a pod is on, and the host which devices, which address and which environmen
 
 from dataclasses import dataclass, replace
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from trainway.backends.agents import agent_plan
 from trainway.backends.agents.agent_plan import AgentRequest, launcher_part, plan_of
@@ -15,6 +16,9 @@ from trainway.backends.node_sharing import apart
 from trainway.backends.pod_demand import pod_demands
 from trainway.backends.pool.site import Site
 from trainway.json_types import Json
+
+if TYPE_CHECKING:
+    from trainway.agent.base.plan_document import Plan
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ def workload_of(plan: Json) -> Workload | None:
 
 def plan(workload: Workload, site: Site, jobs: PurePath, environ: dict[str, str]) -> PoolRequest:
     """What the pool agent will be told; `environ` is what every process of the job has."""
-    made: Json = {
+    made: Plan = {
         **plan_of(workload),
         "pool": site.pool,
         "queue": site.queue,
@@ -72,4 +76,4 @@ def plan(workload: Workload, site: Site, jobs: PurePath, environ: dict[str, str]
         "bring": [],
         **launcher_part(workload),
     }
-    return PoolRequest(made, jobs / workload.id, site)
+    return PoolRequest(dict(made), jobs / workload.id, site)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import PurePath
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from trainway.agent.slurm.files.job_files import SCRATCH
 from trainway.agent.transfer.ssh_command import shell_path
@@ -23,6 +23,9 @@ from trainway.backends.slurm.script import Sheet
 from trainway.backends.slurm.section import ConfiguredCluster
 from trainway.jobset.model import replicated_jobs
 from trainway.json_types import Json
+
+if TYPE_CHECKING:
+    from trainway.agent.base.plan_document import Plan, SlurmPlan, StepPlan
 
 JOBSET: Final = "JobSet"
 GRACE_S: Final = 30
@@ -87,7 +90,7 @@ def plan(
     made = _driver_plan(workload, cluster, sheet, tool)
     if place is not None:
         made["slurm"]["array"] = asdict(place)
-    return SlurmRequest(made, jobs / workload.id, script.text(sheet), cluster, tool)
+    return SlurmRequest(dict(made), jobs / workload.id, script.text(sheet), cluster, tool)
 
 
 def spreads(source: Mapping[str, Any], jobset: Mapping[str, Any], chosen: options.Options) -> bool:
@@ -160,7 +163,19 @@ def workload_of(plan: Json) -> Workload | None:
     )
 
 
-def _driver_plan(workload: Workload, cluster: ConfiguredCluster, sheet: Sheet, tool: str) -> Json:
+def _driver_plan(workload: Workload, cluster: ConfiguredCluster, sheet: Sheet, tool: str) -> "Plan":
+    told: SlurmPlan = {
+        "cluster": cluster.name,
+        "site": _site(cluster),
+        "login": cluster.to_dict(),
+        "containers": tool,
+        "grace": sheet.grace,
+        "requeue": "no-requeue" not in sheet.options,
+        "hold": sheet.hold,
+        "roles": _roles(sheet.layout),
+    }
+    if sheet.scratch:
+        told |= {"shared": False, "scratch": sheet.scratch}
     return {
         **plan_of(workload),
         "jobset": _begun(workload.jobset),
@@ -169,17 +184,7 @@ def _driver_plan(workload: Workload, cluster: ConfiguredCluster, sheet: Sheet, t
         "env": {name: text for name, text in cluster.env.items() if is_confidential(name)},
         "honours": honours(workload.jobset),
         "outputs": cluster.outputs,
-        "slurm": {
-            "cluster": cluster.name,
-            "site": _site(cluster),
-            "login": cluster.to_dict(),
-            "containers": tool,
-            "grace": sheet.grace,
-            "requeue": "no-requeue" not in sheet.options,
-            "hold": sheet.hold,
-            "roles": _roles(sheet.layout),
-            **({"shared": False, "scratch": sheet.scratch} if sheet.scratch else {}),
-        },
+        "slurm": told,
         **launcher_part(workload),
     }
 
@@ -190,7 +195,7 @@ def _begun(jobset: Json) -> Json:
     return {**jobset, "spec": spec}
 
 
-def _roles(layout: Layout) -> Json:
+def _roles(layout: Layout) -> "dict[str, StepPlan]":
     return {
         step.role: {
             "group": step.part if layout.is_heterogeneous else None,

@@ -13,6 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from trainway.agent.slurm.relay.relay_frames import SlurmFacts
     from trainway.json_types import Json
 
 
@@ -35,7 +36,7 @@ _GPU = re.compile(r"gpu(?::([A-Za-z_][\w.-]*))?(?::(\d+))?(?:\([^)]*\))?$")
 _VERSION = re.compile(r"(\d+\.\d+(\.\d+)?)")
 
 
-def facts(answers: Mapping[str, str]) -> Json:
+def facts(answers: Mapping[str, str]) -> SlurmFacts:
     """All that is known, from the answers to `QUESTIONS`."""
     configuration = accounting.settings(answers.get("config", ""))
     version = _VERSION.search(configuration.get("SLURM_VERSION", ""))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from trainway.agent.slurm.files.job_files import CANCEL, RUN, SUSPEND
-from trainway.agent.slurm.relay.slurm_failure import explain, fields_of, is_busy, is_gone
+from trainway.agent.slurm.relay.relay_answers import refusal, refusal_of
+from trainway.agent.slurm.relay.slurm_failure import explain, is_busy, is_gone
 from trainway.agent.slurm.relay.wishes import ASK, DONE, RELEASE, WAIT, Wish, words
 from trainway.agent.transfer.file_names import STOPPED
 
@@ -15,13 +16,14 @@ if TYPE_CHECKING:
     from trainway.agent.slurm.commands import Commands, Result
     from trainway.agent.slurm.relay.cluster_queue import ClusterQueue
     from trainway.agent.slurm.relay.followed_job import FollowedJob
-    from trainway.json_types import Json
+    from trainway.agent.slurm.relay.relay_frames import RelayAnswer
 
-    Answer = Callable[[Json], None]
+    Answer = Callable[[RelayAnswer], None]
 
 STEP_SECONDS = 0.5
 ENDED = "the job has ended"
-NOT_REQUEUED = {
+NOT_REQUEUED: RelayAnswer = {
+    "ok": False,
     "error": "the job must not be requeued, so it cannot be suspended while it runs",
     "hint": "submit it without --slurm no-requeue",
 }
@@ -49,10 +51,10 @@ class JobEnds:
         """Begin to have something done; answered when it is."""
         known = self._wishes.get(job.id)
         if known is not None and known[1].kind == CANCEL != kind:
-            answer({"ok": False, "error": "the job is being cancelled", "hint": ""})
+            answer(refusal("the job is being cancelled"))
             return
         if kind == SUSPEND and not job.is_waiting and not job.files.may_be_requeued:
-            answer({"ok": False, **NOT_REQUEUED})
+            answer(NOT_REQUEUED)
             return
         seconds = job.files.grace if grace is None else float(grace)
         if known is not None and known[1].kind == kind:
@@ -120,16 +122,16 @@ class JobEnds:
         if result.ok or step == ASK or is_gone(result) or is_busy(result):
             return
         self._wishes.pop(job.id, None)
-        self._answer(job.id, {"ok": False, **fields_of(explain(result))})
+        self._answer(job.id, refusal_of(explain(result)))
 
     def _finish(self, job: FollowedJob, wish: Wish) -> None:
         del self._wishes[job.id]
         if wish.kind == SUSPEND and job.is_over:
-            self._answer(job.id, {"ok": False, "error": ENDED, "hint": ""})
+            self._answer(job.id, refusal(ENDED))
         else:
             self._answer(job.id, {"ok": True})
 
-    def _answer(self, identity: str, fields: Json) -> None:
+    def _answer(self, identity: str, fields: RelayAnswer) -> None:
         for answer in self._answers.pop(identity, []):
             answer(fields)
 

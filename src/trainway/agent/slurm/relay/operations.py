@@ -7,8 +7,6 @@ is done; what is wrong is said in one line with a hint. What is followed comes a
 from __future__ import annotations
 
 import os
-import pwd
-import shutil
 import sys
 from functools import partial
 from pathlib import Path
@@ -22,7 +20,15 @@ from trainway.agent.slurm.relay.followed_job import FollowedJob
 from trainway.agent.slurm.relay.job_ends import JobEnds
 from trainway.agent.slurm.relay.job_feeds import JobFeeds
 from trainway.agent.slurm.relay.queue_query import QueueQuery
-from trainway.agent.slurm.relay.slurm_failure import UNKNOWN, explain, fields_of
+from trainway.agent.slurm.relay.relay_answers import (
+    facts_answer,
+    hello_answer,
+    refusal,
+    refusal_of,
+    trouble_of,
+    user,
+)
+from trainway.agent.slurm.relay.slurm_failure import UNKNOWN, explain
 from trainway.agent.slurm.relay.staging import JobStagings
 from trainway.agent.slurm.relay.submission import TEST, Submission
 from trainway.agent.slurm.relay.wishes import END, words
@@ -38,16 +44,24 @@ if TYPE_CHECKING:
     from trainway.agent.base.directory import Directory
     from trainway.agent.base.event_loop import EventLoop
     from trainway.agent.slurm.commands import Commands, Result
-    from trainway.agent.slurm.relay.relay_frames import SlurmNews
+    from trainway.agent.slurm.relay.relay_frames import (
+        CommandAnswer,
+        FactsAnswer,
+        MissingAnswer,
+        PingAnswer,
+        RelayAnswer,
+        SlurmNews,
+        SubmitAnswer,
+        TestAnswer,
+    )
     from trainway.agent.transfer.blobs import Blobs
     from trainway.agent.transfer.connection import Connection
     from trainway.agent.transfer.ssh_failure import Failure
     from trainway.json_types import Json
 
-    Answer = Callable[[Json], None]
+    Answer = Callable[[RelayAnswer], None]
 
 ERRORS = (JobFilesError, BlobError, KeyError, TypeError, ValueError, OSError)
-CONTAINER_TOOLS = ("apptainer", "singularity")
 
 
 class RelayOperations:
@@ -61,7 +75,7 @@ class RelayOperations:
         self._home = home
         self._blobs = blobs
         self._commands = commands
-        self._user = _user()
+        self._user = user()
         self._agent = ""
 
     def serve(self, connection: Connection) -> None:
@@ -92,7 +106,7 @@ class RelayOperations:
         """Do what a frame asks for; what cannot be done is answered with an error."""
         number = frame.get("request")
 
-        def answer(fields: Json) -> None:
+        def answer(fields: RelayAnswer) -> None:
             connection.answer({"event": "answer", "request": number, **fields})
 
         method = getattr(self, f"_op_{frame.get('op')}", None)
@@ -132,22 +146,14 @@ class RelayOperations:
         said = "" if failure is None else str(failure)
         if said != self._trouble:
             self._trouble = said
-            fields = {} if failure is None else fields_of(failure)
-            self._connection.answer({"event": "trouble", **fields})
+            self._connection.answer(trouble_of(failure))
 
     # Questions about the cluster
 
     def _op_hello(self, frame: Json, answer: Answer) -> None:
         """Begin: say how Slurm is to be asked, and learn where this is."""
         self._query.use_rest(frame.get("rest") or {})
-        here: Json = {
-            "home": self._home.path,
-            "user": self._user,
-            "host": os.uname().nodename,
-            "python": list(sys.version_info[:3]),
-            "version": launch.digest(),
-        }
-        answer({"ok": True, **here})
+        answer(hello_answer(self._home))
         self._commands.run(accounting.CONFIGURATION, self._on_configuration)
 
     def _on_configuration(self, result: Result) -> None:
@@ -160,15 +166,13 @@ class RelayOperations:
 
     def _op_ping(self, _frame: Json, answer: Answer) -> None:
         """Answer, with what this relay took so far."""
-        used = sum(os.times()[:4])
-        answer(
-            {
-                "ok": True,
-                "commands": self._commands.count,
-                "rounds": self._queue.rounds,
-                "seconds": used,
-            }
-        )
+        used: PingAnswer = {
+            "ok": True,
+            "commands": self._commands.count,
+            "rounds": self._queue.rounds,
+            "seconds": sum(os.times()[:4]),
+        }
+        answer(used)
 
     def _op_facts(self, _frame: Json, answer: Answer) -> None:
         """What the cluster is like."""
@@ -180,35 +184,30 @@ class RelayOperations:
             waiting.discard(name)
             if name == "config" and not result.ok:
                 answers["failure"] = "yes"
-                answer({"ok": False, **fields_of(explain(result))})
+                answer(refusal_of(explain(result)))
             elif not waiting and "failure" not in answers:
                 self._query.check(lambda rest: answer(self._facts(answers, rest)))
 
         for name, argv in cluster_facts.QUESTIONS.items():
             self._commands.run(argv, partial(on_answer, name))
 
-    def _facts(self, answers: dict[str, str], rest: str) -> Json:
+    def _facts(self, answers: dict[str, str], rest: str) -> FactsAnswer:
         facts = cluster_facts.facts(answers)
-        tools = [tool for tool in CONTAINER_TOOLS if shutil.which(tool)]
-        containers = (["pyxis"] if facts.pop("pyxis") else []) + tools
         self._queue.accounting = facts["accounting"]
-        here: Json = {
-            "containers": containers,
-            "rest": rest,
-            "home": self._home.path,
-            "writable": os.access(self._home.path, os.W_OK),
-            "python": list(sys.version_info[:3]),
-            "user": self._user,
-        }
-        return {"ok": True, **facts, **here}
+        return facts_answer(facts, rest, self._home)
 
     def _op_command(self, frame: Json, answer: Answer) -> None:
         """Run a program of this machine."""
         argv = [str(word) for word in frame["argv"]]
 
         def on_end(result: Result) -> None:
-            fields = {"stdout": result.stdout, "stderr": result.stderr}
-            answer({"ok": True, "status": result.status, **fields})
+            ended: CommandAnswer = {
+                "ok": True,
+                "status": result.status,
+                "stdout": result.stdout,
+                "stderr": result.stderr,
+            }
+            answer(ended)
 
         text = str(frame.get("text") or "").encode()
         self._commands.run(argv, on_end, cwd=self._home.path, stdin=text)
@@ -217,8 +216,8 @@ class RelayOperations:
         """Ask whether sbatch would take a script."""
 
         def on_end(result: Result) -> None:
-            said = {"said": result.stderr.strip()}
-            answer({"ok": True, **said} if result.ok else _refused(result))
+            taken: TestAnswer = {"ok": True, "said": result.stderr.strip()}
+            answer(taken if result.ok else refusal_of(explain(result)))
 
         script = str(frame["script"]).encode()
         self._commands.run(TEST, on_end, cwd=self._home.path, stdin=script)
@@ -226,8 +225,9 @@ class RelayOperations:
     # Jobs
 
     def _op_have(self, frame: Json, answer: Answer) -> None:
-        missing = self._blobs.missing(str(name) for name in frame["blobs"])
-        answer({"ok": True, "missing": missing})
+        wanted = (str(name) for name in frame["blobs"])
+        lacks: MissingAnswer = {"ok": True, "missing": self._blobs.missing(wanted)}
+        answer(lacks)
 
     def _op_blob(self, frame: Json, answer: Answer) -> None:
         self._blobs.receive(str(frame["sha256"]), self._connection.name, frame)
@@ -254,9 +254,10 @@ class RelayOperations:
         def on_submitted(number: str, failure: Failure | None) -> None:
             if failure is not None:
                 files.close()
-                answer({"ok": False, **fields_of(failure)})
+                answer(refusal_of(failure))
                 return
-            answer({"ok": True, "job": number})
+            queued: SubmitAnswer = {"ok": True, "job": number}
+            answer(queued)
             self._follow(files, number, Position(frame))
 
         self._submission.submit(files, on_submitted)
@@ -350,7 +351,7 @@ class RelayOperations:
         def on_asked(answered: bool) -> None:
             state = self._queue.states.get(job.number)
             if not answered:
-                answer({"ok": False, **fields_of(UNKNOWN)})
+                answer(refusal_of(UNKNOWN))
             elif state is None or state.is_final or job.is_over:
                 self._remove(identity, answer)
             else:
@@ -371,19 +372,3 @@ class RelayOperations:
         path = files.directory.path
         files.close()
         self._commands.run(["rm", "-rf", "--", path], lambda _result: answer({"ok": True}))
-
-
-def refusal(message: str, hint: str = "") -> Json:
-    """The answer to what cannot be done."""
-    return {"ok": False, "error": message, "hint": hint}
-
-
-def _refused(result: Result) -> Json:
-    return {"ok": False, **fields_of(explain(result))}
-
-
-def _user() -> str:
-    try:
-        return pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:
-        return str(os.getuid())

@@ -131,7 +131,7 @@ if TYPE_CHECKING:
         """The id of the job."""
 
     class RelayAnswer(TypedDict, total=False):
-        """The answer to a question, with what the question asked for."""
+        """The answer to a question; that to some questions has more."""
 
         event: Literal["answer"]
         request: int
@@ -144,10 +144,92 @@ if TYPE_CHECKING:
         """What the user can do about that."""
         retry: bool
         """Nobody knows what became of it: ask again."""
-        job: str
-        """The number of the Slurm job."""
+
+    class HelloAnswer(RelayAnswer):
+        """The answer to `hello`: where the relay is, and which one."""
+
+        home: str
+        """The directory in which jobs are kept."""
+        user: str
+        """The user who runs the relay."""
+        host: str
+        """The name of the login node."""
+        python: list[int]
+        """The version of Python there."""
+        version: str
+        """The digest of the relay's program."""
+
+    class PingAnswer(RelayAnswer):
+        """The answer to `ping`: what the relay took so far."""
+
+        commands: int
+        """The number of programs that were run."""
+        rounds: int
+        """How often Slurm's queue was asked for."""
+        seconds: float
+        """The time of the processor, in seconds."""
+
+    class SlurmFacts(TypedDict):
+        """What Slurm says of the cluster."""
+
+        version: str
+        """The version of Slurm."""
+        cluster: str
+        """The name that the cluster has for Slurm."""
+        accounting: str
+        """Where the ends of jobs are found."""
+        partitions: list[Json]
+        """What each partition has, and what of it is free."""
+        whole: Json
+        """What all partitions have together, with each node counted once."""
+        mpi: list[str]
+        """The names that `srun --mpi` takes."""
+        pyxis: NotRequired[bool]
+        """Whether srun takes images; an answer says so in `containers`."""
+
+    class FactsAnswer(RelayAnswer, SlurmFacts):
+        """The answer to `facts`."""
+
+        containers: list[str]
+        """The programs that run images there."""
+        rest: str
+        """What is wrong with slurmrestd; empty: nothing, or it is not asked."""
+        home: str
+        """The directory in which jobs are kept."""
+        writable: bool
+        """Whether the relay may write there."""
+        python: list[int]
+        """The version of Python there."""
+        user: str
+        """The user who runs the relay."""
+
+    class CommandAnswer(RelayAnswer):
+        """The answer to `command`."""
+
+        status: int | None
+        """The exit status of the program; null: it was ended because it took too long."""
+        stdout: str
+        """What the program wrote to its standard output."""
+        stderr: str
+        """What the program wrote to its standard error."""
+
+    class TestAnswer(RelayAnswer):
+        """The answer to `test`, where sbatch would take the script."""
+
+        said: str
+        """What sbatch said about it."""
+
+    class MissingAnswer(RelayAnswer):
+        """The answer to `have`."""
+
         missing: list[str]
         """The SHA-256 sums of the values that the cluster lacks."""
+
+    class SubmitAnswer(RelayAnswer):
+        """The answer to `submit` and `track`."""
+
+        job: str
+        """The number of the Slurm job."""
 
     class Trouble(TypedDict, total=False):
         """Slurm does not answer the relay; without an error it does again."""

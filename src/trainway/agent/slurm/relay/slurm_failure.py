@@ -13,7 +13,6 @@ from trainway.agent.transfer.ssh_failure import Failure
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from trainway.agent.slurm.commands import Result
-    from trainway.json_types import Json
 
 
 LONGEST = 300
@@ -60,12 +59,6 @@ def explain(result: Result) -> Failure:
         if found:
             return Failure(words, hint.format(**found.groupdict()))
     return Failure(words or f"{program} ended with status {result.status}")
-
-
-def fields_of(failure: Failure) -> Json:
-    """A failure as an answer has it."""
-    fields: Json = {"error": failure.message, "hint": failure.hint}
-    return {**fields, "retry": True} if isinstance(failure, Silence) else fields
 
 
 def said(result: Result) -> str:
