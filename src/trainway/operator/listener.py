@@ -14,11 +14,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
-_GRACE_SECONDS = 5.0
+_GRACE_SECONDS = 10.0
+"""As long as the API server waits for an answer of a webhook."""
+_PARTING_SECONDS = 2.0
+"""In which clients that keep a connection hear, with an answer, to use another one."""
 _IDLE_SECONDS = 120.0
 _HEAD_SECONDS = 10.0
 """In which a new connection has to ask for something."""
 _LOOK_SECONDS = 1.0
+_BETWEEN_LOOKS_SECONDS = 0.05
 _MOST_SILENT = 256
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -32,8 +36,8 @@ async def listening(
 
     An empty host means all addresses.
     """
-    silence = _Silence()
-    app.middlewares.extend([silence.broken, _part_quietly])
+    silence, parting = _Silence(), _Parting()
+    app.middlewares.extend([silence.broken, parting.told, _part_quietly])
     runner = web.AppRunner(
         app, access_log=None, keepalive_timeout=_IDLE_SECONDS, shutdown_timeout=_GRACE_SECONDS
     )
@@ -50,6 +54,7 @@ async def listening(
         await site.start()
         yield runner.addresses[0][1]
     finally:
+        await parting.wait(runner)
         watch.cancel()
         await _close(runner)
 
@@ -91,6 +96,37 @@ class _Silence:
         for number, transport in enumerate(silent):
             if number < surplus or now - self._since[transport] >= _HEAD_SECONDS:
                 transport.abort()
+
+
+class _Parting:
+    """Has clients give up the connections that they keep, before these are closed.
+
+    A client may send a request at the very moment at which its connection is closed, and no answer
+    comes; the API server then refuses the object that it has asked about.
+    """
+
+    def __init__(self) -> None:
+        self._is_near = False
+
+    @property
+    def told(self) -> Middleware:
+        """The middleware that says so in every answer."""
+
+        @web.middleware
+        async def tell(request: web.Request, handler: Handler) -> web.StreamResponse:
+            answer = await handler(request)
+            if self._is_near:
+                answer.force_close()
+            return answer
+
+        return tell
+
+    async def wait(self, runner: web.AppRunner) -> None:
+        """Answer for a while longer, unless nobody keeps a connection."""
+        self._is_near = True
+        end = time.monotonic() + _PARTING_SECONDS
+        while runner.server and runner.server.connections and time.monotonic() < end:
+            await asyncio.sleep(_BETWEEN_LOOKS_SECONDS)
 
 
 @web.middleware

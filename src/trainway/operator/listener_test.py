@@ -45,6 +45,36 @@ def test_clients_that_stay_connected_do_not_keep_the_server(
     asyncio.run(asyncio.wait_for(main(), 60))
 
 
+def test_clients_that_stay_connected_are_told_to_leave_before_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(listener, "_PARTING_SECONDS", 1000.0)
+
+    async def main() -> None:
+        ending = asyncio.Event()
+
+        async def serve(ready: asyncio.Future[int]) -> None:
+            async with listening(app(), "127.0.0.1", 0) as port:
+                ready.set_result(port)
+                await ending.wait()
+
+        ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        serving = asyncio.create_task(serve(ready))
+        url = f"http://127.0.0.1:{await ready}/"
+        async with aiohttp.ClientSession() as session:
+            kept = await session.get(url)
+            assert await kept.text() == "here"
+            assert kept.headers.get("Connection") != "close"
+            ending.set()
+            await asyncio.sleep(0)
+            last = await session.get(url)
+            assert await last.text() == "here"
+            assert last.headers["Connection"] == "close"
+            await serving  # since nobody keeps a connection any more
+
+    asyncio.run(asyncio.wait_for(main(), 60))
+
+
 def test_an_address_that_is_taken_is_an_error_and_leaves_nothing_open() -> None:
     async def main() -> None:
         async with listening(app(), "127.0.0.1", 0) as port:
