@@ -15,13 +15,16 @@ from trainway.backends.logs import limit
 from trainway.errors import InvalidError, ManifestError, TrainwayError, UnreadableError
 from trainway.families.table import with_section
 from trainway.json_types import Json
+from trainway.notify import targets
 from trainway.schema.field import FieldError
-from trainway.schema.shape import Record, check
+from trainway.schema.shape import Record, Shape, check
 
 FILE: Final = "config.yaml"
 _LIMITS: Final = Record({"pods_per_job": pod_limit.SHAPE, "logs_per_job": limit.SHAPE})
-_OWN: Final = "limits"
-"""The section that belongs to no family."""
+_LIMITS_SECTION: Final = "limits"
+_NOTIFY_SECTION: Final = "notify"
+_OWN: Final = frozenset({_LIMITS_SECTION, _NOTIFY_SECTION})
+"""The sections that belong to no family."""
 
 log = logging.getLogger(__name__)
 
@@ -54,18 +57,20 @@ def errors(data: Json) -> list[FieldError]:
     """Everything that is wrong with the settings."""
     sections = {
         name: import_module(module)
-        for family in with_section(set(data) - {_OWN})
+        for family in with_section(set(data) - _OWN)
         for name, module in family.sections.items()
     }
     shapes = {name: section.SHAPE for name, section in sections.items()}
-    found = list(check(Record({**shapes, _OWN: _LIMITS}), data, ()))
+    own: dict[str, Shape] = {_LIMITS_SECTION: _LIMITS, _NOTIFY_SECTION: targets.SHAPE}
+    found = list(check(Record({**shapes, **own}), data, ()))
     return found or [
         *(
             error
             for name, section in sections.items()
             for error in section.errors(data.get(name) or {}, (name,))
         ),
-        *limit.errors(data.get(_OWN) or {}, (_OWN,)),
+        *limit.errors(data.get(_LIMITS_SECTION) or {}, (_LIMITS_SECTION,)),
+        *targets.errors(data.get(_NOTIFY_SECTION) or {}, (_NOTIFY_SECTION,)),
     ]
 
 
@@ -85,3 +90,12 @@ def log_limit(home: Path) -> int:
 def pod_limit_of(home: Path) -> int:
     """How many pods one job may have, as the file says it, or the default."""
     return pod_limit.limit_of(read(home).get("limits") or {})
+
+
+def notified(home: Path) -> list[targets.Target]:
+    """Whom the file says to notify of jobs; nobody where it is wrong, and the log says so."""
+    try:
+        return targets.targets_of(read(home).get(_NOTIFY_SECTION) or {})
+    except TrainwayError as error:
+        log.warning("nobody is notified: %s", error)
+        return []

@@ -22,7 +22,7 @@ SECTIONS: Final = {
         "launch", "exec", "status", "queue", "logs", "cancel", "autostop", "stop", "start", "down",
         "ssh",
     ),
-    "Look before you run": ("explain", "validate", "runtimes", "doctor"),
+    "Look before you run": ("explain", "validate", "runtimes", "doctor", "notify"),
     "Run your own": ("server", "operator", "crds", "completion"),
 }  # fmt: skip
 """The commands as the help lists them; each has a module of its own."""

@@ -5,9 +5,10 @@ The jobs of an array come as one submission, and are taken all or none.
 
 import asyncio
 import hashlib
+import json
 import os
 import stat
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -52,12 +53,15 @@ class Intake:
     clock: Callable[[], datetime]
     label: Callable[[Prepared, str], Awaitable[Prepared]]
     """Gives a job the labels that its backend, of that name, wants on it."""
+    check_notify: Callable[[Iterable[str]], list[str]] = list
+    """Refuses whom a job cannot notify."""
 
     async def take(
         self, submissions: Sequence[Submission], backend: Backend, *, is_array: bool
     ) -> list[NewJob]:
         """The jobs of one request; its backend has been asked whether it would take them."""
         workdir = _workdir(submissions[0].workdir)
+        self.check_notify(submissions[0].notify)
         await capabilities.look(backend)
         made: list[NewJob] = []
         ports: list[int] = []
@@ -90,6 +94,7 @@ class Intake:
     ) -> tuple[Request, list[str]]:
         """What would be sent for the first of `count` jobs, and what their owner should know."""
         workdir = _workdir(submission.workdir)
+        self.check_notify(submission.notify)
         await capabilities.look(backend)
         prepared = await prepare(submission, backend)
         capabilities.release(backend, prepared.port)
@@ -129,6 +134,7 @@ class Intake:
             ttl_seconds=prepared.ttl_seconds,
             idempotency_key=submission.key or None,
             request_digest=submission.digest or None,
+            notify=json.dumps(list(submission.notify)) if submission.notify else None,
             **stored(columns),
         )
         environ = dict(submission.environ) or _own_environment(os.environ)

@@ -29,6 +29,7 @@ from trainway.engine.live import LiveContext, LiveJob
 from trainway.engine.metrics.reading import MetricReading
 from trainway.engine.metrics.recorder import Recorder
 from trainway.engine.metrics.report import report_of
+from trainway.engine.notify.notifier import NOBODY, Notifier, Notifying
 from trainway.engine.phases import ACTIVE, WAITING, Phase
 from trainway.engine.queue import Holding, Waiting, decide, unheld
 from trainway.engine.reading import Reading
@@ -61,6 +62,7 @@ class Engine:
         registry: Registry,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         starts: StartPolicy = USUAL,
+        notifying: Notifying = NOBODY,
     ) -> None:
         self._store = store
         self._ledger = Ledger(store)
@@ -70,15 +72,23 @@ class Engine:
         self._live: dict[str, LiveJob] = {}
         self._waiting = Waiting()
         self._rounds = Rounds(self._round)
+        self.notifier = Notifier(self._ledger, clock, notifying)
         self._around = LiveContext(
-            self._ledger, clock, self._on_phase, self._on_gone, prepare, self.recorder, starts
+            self._ledger,
+            clock,
+            self._on_phase,
+            self._on_gone,
+            prepare,
+            self.recorder,
+            starts,
+            self.notifier.notices,
         )
         self._retention = Retention(self._ledger, registry, clock)
         self.registry = registry
         self.reading = Reading(self._ledger, registry, self._waiting)
         self.metrics = MetricReading(self._ledger, self.recorder, self.reading)
         self.clusters = Clusters(self._around_clusters(), registry.cluster_agents)
-        self._intake = Intake(self._ids, clock, self.clusters.labelled)
+        self._intake = Intake(self._ids, clock, self.clusters.labelled, self.notifier.check)
         self._admission = Admission(
             self._around, registry, self._intake, self._take_up, self._rounds.request
         )
@@ -105,6 +115,7 @@ class Engine:
         await self._adopt_strays()
         await self.clusters.start()
         self._retention.start()
+        self.notifier.start()
         await self._rounds.request()
 
     async def _adopt_strays(self) -> None:
@@ -130,6 +141,7 @@ class Engine:
         await self._admission.close()
         for live in list(self._live.values()):
             await live.detach()
+        await self.notifier.close()
         await self.registry.close()
         await self.recorder.close()
         await asyncio.to_thread(self._ledger.close)
@@ -138,7 +150,7 @@ class Engine:
     def is_idle(self) -> bool:
         """Whether nothing will happen unless someone asks."""
         is_active = any(live.record.phase in ACTIVE for live in self._live.values())
-        return not is_active and not self.clusters.gangs()
+        return not is_active and not self.clusters.gangs() and self.notifier.is_idle
 
     def free(self, backend: Backend) -> Capacity:
         """What no job of ours holds."""
@@ -176,6 +188,7 @@ class Engine:
             environ=spec.environ,
             oversubscribe=record.oversubscribe,
             labels=record.label_map,
+            notify=record.notify_targets,
             kubeconfig=record.handle_data.get("kubeconfig") or (),
         )
         job, _ = await self.submit(submission)
@@ -229,13 +242,8 @@ class Engine:
     ) -> Json:
         """Forget a job that cannot be reached."""
         live = self._live.get(record.id)
-        if live is None:
-            await self._retention.erase(record.id)
-        else:
-            async with live.pen:
-                await self._retention.erase(record.id)
-            record = live.record.with_columns(live.ending(Phase.CANCELLED, "", "").columns)
-            await live.detach()
+        record = await self._retention.abandon(record, live)
+        if live is not None:
             self._on_gone(live)
         log.warning("job %s is forgotten: %s; %s", record.id, absence.problem, absence.remains)
         view = self.reading.shown(record, objects)

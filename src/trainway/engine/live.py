@@ -22,6 +22,7 @@ from trainway.engine.deadline import Deadline
 from trainway.engine.ledger import Ledger
 from trainway.engine.metrics.journal_reports import JournalReports
 from trainway.engine.metrics.recorder import Recorder
+from trainway.engine.notify.outbox import NewNotice
 from trainway.engine.observation import Observation
 from trainway.engine.observed_columns import finished_columns, observed_columns, overdue_message
 from trainway.engine.phases import LIVE, Phase
@@ -61,6 +62,8 @@ class LiveContext:
     recorder: Recorder
     """Keeps what training code reports."""
     starts: StartPolicy = USUAL
+    notices: Callable[[JobRecord, JobRecord], Sequence[NewNotice]] = lambda _before, _after: ()
+    """What is to be told to somebody when one record of a job becomes another."""
 
 
 class LiveJob(StoredJob):
@@ -112,6 +115,10 @@ class LiveJob(StoredJob):
             self.carry()
         elif is_new(before, record):
             self.background.spawn(self._fulfil())
+
+    def notices(self, after: JobRecord) -> Sequence[NewNotice]:
+        """As whoever notifies people says."""
+        return self._around.notices(self.record, after)
 
     def vanished(self) -> None:
         """Let go of a job that was forgotten."""

@@ -68,6 +68,8 @@ class JobRecord:
     """By which a repeated request for the same job is known."""
     request_digest: str | None = None
     """What was sent with that key; a job of an older program has none."""
+    notify: str | None = None
+    """Whom it notifies, beside the targets of the settings; URLs, which are secrets, among them."""
 
     def with_columns(self, columns: Mapping[str, object]) -> "JobRecord":
         """The record with other values, as the store will have it."""
@@ -102,6 +104,11 @@ class JobRecord:
     def observed_data(self) -> Json:
         """What its journal has told so far."""
         return _read(self.observed)
+
+    @property
+    def notify_targets(self) -> list[str]:
+        """Whom it notifies itself."""
+        return json.loads(self.notify) if self.notify else []
 
     @property
     def progress_data(self) -> Json:

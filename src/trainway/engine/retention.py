@@ -14,6 +14,8 @@ from typing import Final
 
 from trainway.backends.registry import Registry
 from trainway.engine.ledger import Ledger
+from trainway.engine.live import LiveJob
+from trainway.engine.phases import Phase
 from trainway.engine.record import AT_ONCE, Event, JobRecord
 from trainway.engine.times import time_text
 from trainway.engine.wishes import DELETE
@@ -77,6 +79,17 @@ class Retention:
         erasing = self._ledger.call(store.delete, job_id)
         await self._ledger.settled(erasing, lambda: not store.has(job_id))
         self._ledger.changes.notify(job_id)
+
+    async def abandon(self, record: JobRecord, live: LiveJob | None) -> JobRecord:
+        """Remove the record of a job that cannot be reached, and let go of it; how it ends."""
+        if live is None:
+            await self.erase(record.id)
+            return record
+        async with live.pen:
+            await self.erase(record.id)
+        ended = live.record.with_columns(live.ending(Phase.CANCELLED, "", "").columns)
+        await live.detach()
+        return ended
 
     def _is_noted(self, job_id: str) -> bool:
         store = self._ledger.store

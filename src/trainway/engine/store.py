@@ -15,6 +15,8 @@ from sqlalchemy import Connection, Engine, Row, delete, func, insert, or_, selec
 from trainway.engine.cluster.store import ClusterStore
 from trainway.engine.database import file_of, place_of, transaction
 from trainway.engine.metrics.store import MetricStore
+from trainway.engine.notify import outbox
+from trainway.engine.notify.outbox import NewNotice
 from trainway.engine.phases import ACTIVE, TERMINAL, Phase
 from trainway.engine.record import Event, JobRecord, JobSpec, storable, stored
 from trainway.engine.tables import EVENTS, JOBS, SPECS
@@ -50,6 +52,8 @@ class JobChange:
     job_id: str
     columns: Changes
     events: Sequence[Event] = ()
+    notices: Sequence[NewNotice] = ()
+    """What is to be told to somebody."""
 
 
 class Store:
@@ -59,6 +63,7 @@ class Store:
         self._engine = engine
         self.clusters = ClusterStore(engine)
         self.metrics = MetricStore(engine)
+        self.outbox = outbox.Outbox(engine)
 
     @property
     def place(self) -> str:
@@ -110,6 +115,7 @@ class Store:
                     query = update(JOBS).where(JOBS.c.id == change.job_id)
                     connection.execute(query.values(values))
                 _append(connection, change.job_id, change.events)
+                outbox.append(connection, change.job_id, change.notices)
 
     def has(self, job_id: str) -> bool:
         """Whether there is a job with that id."""

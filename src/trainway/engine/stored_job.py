@@ -18,6 +18,7 @@ from trainway.engine.background import Background
 from trainway.engine.backoff import Backoff
 from trainway.engine.database_failure import uncertain
 from trainway.engine.ledger import Ledger
+from trainway.engine.notify.outbox import NewNotice
 from trainway.engine.phases import Phase, may_become
 from trainway.engine.record import Event, JobRecord, stored
 from trainway.engine.store import JobChange
@@ -55,6 +56,11 @@ class StoredJob:
 
     def entered(self, before: JobRecord) -> None:
         """Do what follows from the record, which was another one before."""
+
+    def notices(self, after: JobRecord) -> Sequence[NewNotice]:
+        """What is to be told to somebody when the record becomes this one."""
+        del after
+        return ()
 
     def vanished(self) -> None:
         """Do what follows from there being no record any more."""
@@ -148,7 +154,10 @@ async def write(
 ) -> None:
     """Write changes of jobs whose pens are held, all or none, and make them so."""
     allowed = [(job, job.allowed(change)) for job, change in changes]
-    rows = [JobChange(job.id, change.columns, change.events) for job, change in allowed]
+    rows = []
+    for job, change in allowed:
+        notices = job.notices(job.record.with_columns(change.columns))
+        rows.append(JobChange(job.id, change.columns, change.events, notices))
     try:
         await ledger.write_all(rows, is_durable=is_durable)
     except DatabaseError as error:

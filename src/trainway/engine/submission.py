@@ -52,6 +52,8 @@ class Submission:
     """Of the whole request, where it has a key."""
     num_jobs: int | None = None
     """So many jobs of it, each with a rank; None: one, which has none."""
+    notify: Sequence[str] = ()
+    """Whom to tell of it beside the targets of the settings: names of those, or URLs."""
 
 
 @dataclass(frozen=True)

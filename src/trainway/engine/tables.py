@@ -23,7 +23,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD: Final = "0006"
+HEAD: Final = "0007"
 """The migration after which the database looks like this; see `migrations/versions`."""
 
 METADATA: Final = MetaData(
@@ -68,6 +68,7 @@ JOBS: Final = Table(
     Column("idempotency_key", String(128), nullable=True),
     Column("backend", String(253), nullable=False),
     Column("request_digest", String(64), nullable=True),
+    Column("notify", Text, nullable=True),
     Index(None, "name", "id"),
     Index(None, "phase", "id"),
     Index(None, "expires"),
@@ -143,3 +144,16 @@ CLUSTERS: Final = Table(
     Column("placed", Text, nullable=False),
     Column("last_job", Integer, nullable=False),
 )
+
+NOTICES: Final = Table(
+    "notices",
+    METADATA,
+    Column("id", Integer, primary_key=True),
+    Column("job_id", String(12), nullable=False),
+    Column("target", Text, nullable=False),
+    Column("notice", Text, nullable=False),
+    Column("due", Float, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Index(None, "due", "id"),
+)
+"""What has yet to be told to somebody; it outlives a job that is deleted in the meantime."""

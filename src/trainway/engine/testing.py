@@ -1,7 +1,7 @@
 """Things that tests of the engine and the server share."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,14 @@ from trainway.backends.testing import FakeBackend, FakeJob
 from trainway.engine.agent_starts import USUAL, StartPolicy
 from trainway.engine.database import prepare_sqlite
 from trainway.engine.jobs import Engine
+from trainway.engine.notify.delivery import deliver
+from trainway.engine.notify.notifier import Notifying
 from trainway.engine.store import Store
 from trainway.engine.submission import Submission
 from trainway.engine.tables import METADATA
 from trainway.json_types import Json
+from trainway.notify.message import HttpRequest
+from trainway.notify.targets import Target
 
 NOW = datetime(2026, 11, 15, 5, tzinfo=UTC)
 WAIT_FOR_FILE = "while [ ! -e {} ]; do sleep 0.05; done"
@@ -60,13 +64,21 @@ class World:
         backend: FakeBackend | None = None,
         store: Store | None = None,
         starts: StartPolicy = USUAL,
+        targets: Callable[[], Sequence[Target]] = lambda: (),
+        send: Callable[[HttpRequest], None] = deliver,
     ) -> None:
         self.backend = backend or FakeBackend()
         self.store = store or memory_store()
         self.now = NOW
         registry = Registry(BackendSettings(Path("/")))
         registry.put(self.backend)
-        self.engine = Engine(self.store, registry, clock=lambda: self.now, starts=starts)
+        self.engine = Engine(
+            self.store,
+            registry,
+            clock=lambda: self.now,
+            starts=starts,
+            notifying=Notifying(targets, send, first_pause_s=0.001),
+        )
 
     async def submit(self, name: str = "demo", **more: Any) -> str:
         """Submit a JobSet; the id of its job."""

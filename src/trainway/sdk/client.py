@@ -71,6 +71,7 @@ class Client:
         pack: bool = False,
         allow_pickle: bool = False,
         timeout: float | None = None,
+        notify: Sequence[str] = (),
     ) -> Job:
         """Submit a function, a script, a manifest or objects, and give the job.
 
@@ -87,7 +88,8 @@ class Client:
         `pack` several nodes of the job may share one SSH host or Slurm node. With `allow_pickle`
         the function may return what is not plain data; see `Job.result`. `secrets` are variables as
         `env` is, whose values nobody is shown. A job that runs for more than `timeout` seconds
-        fails.
+        fails. `notify` names targets of `config.yaml`, or has URLs of webhooks, that are told how
+        the job goes.
         """
         options = RunOptions(
             args=args,
@@ -113,6 +115,7 @@ class Client:
             pack=pack,
             allow_pickle=allow_pickle,
             timeout=timeout,
+            notify=notify,
         )
         data, warnings = self._rest.submit(self._submission(target, options))
         for warning in warnings:
@@ -143,6 +146,7 @@ class Client:
             **job_options(self._rest.address, prefer_our_python=True, backend=on),
             "priority": options.priority,
             "oversubscribe": options.oversubscribe,
+            **({"notify": list(options.notify)} if options.notify else {}),
             **wishes.isolation(),
         }
         return Submission(objects, sent if on is None else {**sent, "backend": on})

@@ -106,6 +106,14 @@ class Rest:
         data = request if request.startswith(_SCRIPT) else json.loads(request)
         return data, [str(line) for line in answer.get("warnings") or ()]
 
+    def notify_test(self, target: str = "") -> list[Json]:
+        """Send a test to a target, or to all of the settings; what became of each."""
+        answer = self._transport.request(
+            "POST", "/notify/test", body={"target": target}, timeout=_UNHURRIED_S
+        )
+        items: list[Json] = answer["items"]
+        return items
+
     def page(
         self,
         *,

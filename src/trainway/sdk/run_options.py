@@ -42,6 +42,7 @@ class RunOptions:
     pack: bool = False
     allow_pickle: bool = False
     timeout: float | None = None
+    notify: Sequence[str] = ()
 
     @property
     def wishes(self) -> Wishes:

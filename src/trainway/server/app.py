@@ -15,6 +15,7 @@ from trainway.server.routes.docs import add_docs_route
 from trainway.server.routes.files import add_file_routes
 from trainway.server.routes.jobs import add_action_routes, add_job_routes, add_report_routes
 from trainway.server.routes.metrics import add_metric_routes
+from trainway.server.routes.notify import add_notify_routes
 from trainway.server.routes.pods import add_pod_routes
 from trainway.server.routes.results import add_result_routes
 from trainway.server.routes.streams import add_stream_routes
@@ -49,6 +50,7 @@ def create_app(service: Service) -> FastAPI:
     add_file_routes(app, service.files)
     add_about_routes(app, service)
     add_backend_routes(app, service)
+    add_notify_routes(app, service)
     add_docs_route(app)
     add_handlers(app)
     return app

@@ -52,6 +52,12 @@ class SubmitOptions(BaseModel):
         ge=1,
         description="so many jobs of it, called `<name>-0` and so on, which are told their rank",
     )
+    notify: tuple[str, ...] = Field(
+        (),
+        max_length=100,
+        description="whom to tell how it goes, beside those of the settings: names of targets "
+        "there, or URLs of webhooks, which nobody is shown",
+    )
 
 
 class SubmitRequest(BaseModel):
@@ -279,3 +285,25 @@ class BackendList(Shown):
     """Backends, what they have, and what doctor says about them."""
 
     items: list[Json]
+
+
+class NotifyTest(BaseModel):
+    """Whom to send a test."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    target: str = Field("", max_length=2100, description="a name or a URL; empty: all targets")
+
+
+class NotifyResult(Shown):
+    """What became of a test."""
+
+    target: str
+    ok: bool
+    detail: str
+
+
+class NotifyResults(Shown):
+    """What became of the test of each target."""
+
+    items: list[NotifyResult]

@@ -15,6 +15,8 @@ from trainway.engine.damage import refuse_damaged, set_aside
 from trainway.engine.database import BUSY_S, open_database
 from trainway.engine.database_failure import DamagedError
 from trainway.engine.jobs import Engine
+from trainway.engine.notify.configured import ConfiguredTargets
+from trainway.engine.notify.notifier import Notifying
 from trainway.engine.store import Store
 from trainway.server.notices import leave_notice
 from trainway.server.process import ServerHome
@@ -44,7 +46,8 @@ async def started_engine(
 
 async def _started(home: ServerHome, busy_s: float) -> Engine:
     store = Store(open_database(home.database, busy_s))
-    engine = Engine(store, Registry(BackendSettings(home.path)))
+    registry = Registry(BackendSettings(home.path))
+    engine = Engine(store, registry, notifying=Notifying(ConfiguredTargets(home.path)))
     try:
         await engine.start()
     except BaseException:

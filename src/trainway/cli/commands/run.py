@@ -8,6 +8,7 @@ import click
 
 from trainway.cli.connection import connect
 from trainway.cli.leaving import Leaving
+from trainway.cli.notify_option import notify_option
 from trainway.cli.output import echo, echo_line, to_yaml
 from trainway.cli.refusal import RefusedError
 from trainway.cli.run_words import RunCommand, refuse_options, words_argument
@@ -69,6 +70,7 @@ Exit status: 0 the job succeeded, 4 it failed, 1 an error, 2 wrong usage, 3 some
     type=click.IntRange(min=1),
     help="Submit this many jobs, NAME-0, NAME-1 and so on; each has its own TRAINWAY_JOB_RANK.",
 )
+@notify_option
 @click.option(
     "-d", "--detach", is_flag=True, help="Only submit the job, and print its name and id."
 )
@@ -224,6 +226,8 @@ def _submit(rest: Rest, source: str, objects: list[Json], options: dict[str, Any
     for name in ("backend", "isolation"):
         if options.get(name) is not None:
             sent[name] = options[name]
+    if options["notify"]:
+        sent["notify"] = list(options["notify"])
     prefix = f"{source}: " if source else ""
     submission, count = Submission(objects, sent), options["num_jobs"]
     try:

@@ -1,0 +1,59 @@
+"""Notices over real HTTP."""
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from trainway.engine.notify.delivery import DeliveryError, deliver
+from trainway.notify.message import HttpRequest
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers with the status in the path, and keeps what it got."""
+
+    got: list[bytes]
+
+    def do_POST(self) -> None:
+        type(self).got.append(self.rfile.read(int(self.headers["Content-Length"])))
+        status = int(self.path[1:])
+        self.send_response(status)
+        if 300 <= status < 400:
+            self.send_header("Location", "/200")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_args: object) -> None:
+        """Be quiet."""
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    Handler.got = []
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_it_arrives(address: str) -> None:
+    deliver(HttpRequest(f"{address}/200", {"Content-Type": "text/plain"}, b"hello"))
+    assert Handler.got == [b"hello"]
+
+
+@pytest.mark.parametrize("status", [404, 302, 429, 503])
+def test_it_does_not(address: str, status: int) -> None:
+    is_final = status in (404, 302)
+    with pytest.raises(DeliveryError, match=f"it answers {status} ") as raised:
+        deliver(HttpRequest(f"{address}/{status}", {}, b"x"))
+    assert raised.value.is_final == is_final
+    assert len(Handler.got) == 1
+
+
+def test_nobody_is_there(address: str) -> None:
+    with pytest.raises(DeliveryError, match="it cannot be reached") as raised:
+        deliver(HttpRequest("http://127.0.0.1:9/", {}, b"x"))
+    assert not raised.value.is_final

@@ -1,0 +1,213 @@
+"""Tells targets what happens to jobs: beside the jobs, again until it arrives, and never twice.
+
+Never twice but for a server that is killed between a delivery and the note that it was made.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from trainway.engine.background import Background
+from trainway.engine.ledger import Ledger
+from trainway.engine.notify.delivery import DeliveryError, deliver
+from trainway.engine.notify.occasions import notice_of, occasions
+from trainway.engine.notify.outbox import NewNotice, StoredNotice
+from trainway.engine.record import Event, JobRecord
+from trainway.engine.times import time_text
+from trainway.errors import DatabaseError, NotFoundError, UsageError
+from trainway.json_types import Json
+from trainway.notify.message import TEST, HttpRequest, Notice, request
+from trainway.notify.targets import Target, is_url, target_of, url_error
+
+log = logging.getLogger(__name__)
+
+FAILED: Final = "NotificationFailed"
+"""The reason of the event that says so."""
+_AT_ONCE: Final = 4
+_LONGEST_PAUSE_S: Final = 300.0
+_MOST_ATTEMPTS: Final = 20
+"""With these pauses, about an hour."""
+_MOST_TARGETS: Final = 10
+"""That one job may bring along."""
+
+
+@dataclass(frozen=True)
+class Notifying:
+    """Who is told, and how."""
+
+    targets: Callable[[], Sequence[Target]]
+    """Those of the settings, as they are now."""
+    send: Callable[[HttpRequest], None] = deliver
+    first_pause_s: float = 1.0
+    """Before the second attempt; the pauses double."""
+
+
+NOBODY: Final = Notifying(lambda: ())
+
+
+class Notifier:
+    """Everybody who wants to hear of jobs."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        clock: Callable[[], datetime],
+        notifying: Notifying,
+    ) -> None:
+        self._ledger = ledger
+        self._clock = clock
+        self._notifying = notifying
+        self._configured = notifying.targets
+        self._news = asyncio.Event()
+        self._threads = ThreadPoolExecutor(_AT_ONCE, "notify")
+        self._background = Background()
+        self.is_idle = True
+        """Whether there is nothing left to deliver."""
+
+    def start(self) -> None:
+        """Deliver what an earlier server has left, and then whatever comes."""
+        self.wake()
+        self._background.spawn(self._run())
+
+    async def close(self) -> None:
+        """Leave what is not delivered to the next server."""
+        await self._background.close()
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def wake(self) -> None:
+        """There may be something to deliver."""
+        self.is_idle = False
+        self._news.set()
+
+    def check(self, names: Iterable[str]) -> list[str]:
+        """The targets that a job names, refused unless all of them exist."""
+        checked = list(dict.fromkeys(names))
+        if not checked:
+            return []
+        known = {target.name for target in self._configured()}
+        for name in checked:
+            wrong = url_error(name) if is_url(name) else ""
+            if wrong:
+                raise UsageError(f"the URL {wrong}", field="options.notify")
+            if not is_url(name) and name not in known:
+                raise UsageError(
+                    f"there is no target {name!r} to notify",
+                    field="options.notify",
+                    hint=_known(known),
+                )
+        if len(checked) > _MOST_TARGETS:
+            raise UsageError(
+                f"a job can notify {_MOST_TARGETS} targets at most", field="options.notify"
+            )
+        return checked
+
+    def notices(self, before: JobRecord, after: JobRecord) -> list[NewNotice]:
+        """What is to be told of a change that is being written, and to whom."""
+        happened = occasions(before, after)
+        if not happened:
+            return []
+        targets = {target.name: target for target in self._configured()}
+        asked = set(after.notify_targets)
+        now = self._clock()
+        found = [
+            NewNotice(name, notice_of(after, occasion, time_text(now)), now.timestamp())
+            for occasion in happened
+            for name in (*targets, *sorted(asked - targets.keys()))
+            if name in asked or occasion in targets[name].occasions
+        ]
+        if found:
+            # Whoever asks writes them before the store is read, since one thread does both.
+            self.wake()
+        return found
+
+    async def test(self, name: str = "") -> list[Json]:
+        """Send a test to one target, or to all of the settings; what became of each."""
+        if name:
+            self.check([name])
+        configured = self._configured()
+        chosen = [self._target(name)] if name else configured
+        found = [target for target in chosen if target is not None]
+        if not found:
+            raise NotFoundError("there is nobody to notify", hint=_known(()))
+        notice = Notice(TEST, time_text(self._clock()), {})
+        return await asyncio.gather(*(self._tested(target, notice) for target in found))
+
+    async def _tested(self, target: Target, notice: Notice) -> Json:
+        try:
+            await self._deliver(target, notice)
+        except DeliveryError as error:
+            return {"target": target.shown, "ok": False, "detail": str(error)}
+        return {"target": target.shown, "ok": True, "detail": ""}
+
+    async def _run(self) -> None:
+        while True:
+            self._news.clear()
+            pause: float | None
+            try:
+                pause = await self._round()
+            except DatabaseError as error:
+                log.warning("notices are delivered later: %s", error)
+                pause = _LONGEST_PAUSE_S
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await self._news.wait()
+
+    async def _round(self) -> float | None:
+        """Deliver what is due; the seconds until there is more, None: there is nothing."""
+        while True:
+            found = await self._ledger.call(self._ledger.store.outbox.first, 100)
+            now = self._clock().timestamp()
+            # One that is due later than it can be was stored before the clock jumped.
+            due = [each for each in found if not now < each.due <= now + _LONGEST_PAUSE_S]
+            if not due:
+                break
+            await asyncio.gather(*(self._try(notice) for notice in due))
+        if not found and not self._news.is_set():
+            self.is_idle = True
+        return found[0].due - now if found else None
+
+    async def _try(self, stored: StoredNotice) -> None:
+        target, outbox = self._target(stored.target), self._ledger.store.outbox
+        attempts = stored.attempts + 1
+        try:
+            if target is None:
+                raise DeliveryError("the settings do not have it any more", is_final=True)
+            await self._deliver(target, stored.notice)
+        except DeliveryError as error:
+            if not error.is_final and attempts < _MOST_ATTEMPTS:
+                pause = min(self._notifying.first_pause_s * 2.0**stored.attempts, _LONGEST_PAUSE_S)
+                due = self._clock().timestamp() + pause
+                await self._ledger.call(outbox.postpone, stored.id, attempts, due)
+                return
+            await self._give_up(stored, target, str(error))
+        await self._ledger.call(outbox.remove, stored.id)
+
+    async def _give_up(self, stored: StoredNotice, target: Target | None, why: str) -> None:
+        """Say with the job that somebody has not been told."""
+        who = stored.target if target is None else target.shown
+        message = f"{who} was not told that the job {stored.notice.event}: {why}"
+        log.warning("job %s: %s", stored.job_id, message)
+        if await self._ledger.call(self._ledger.store.has, stored.job_id):
+            place = f"job/{stored.notice.job.get('name')}"
+            event = Event(time_text(self._clock()), "Warning", FAILED, message, place)
+            await self._ledger.write(stored.job_id, {}, [event])
+
+    async def _deliver(self, target: Target, notice: Notice) -> None:
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._threads, self._notifying.send, request(target, notice))
+
+    def _target(self, name: str) -> Target | None:
+        if is_url(name):
+            return target_of(name)
+        return next((each for each in self._configured() if each.name == name), None)
+
+
+def _known(names: Iterable[str]) -> str:
+    there = ", ".join(sorted(names))
+    listed = f"the settings have {there}" if there else "the settings have none"
+    return f"{listed}; add one to notify in config.yaml, or give a URL"

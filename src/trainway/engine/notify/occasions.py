@@ -1,0 +1,48 @@
+"""Which changes of a job somebody may want to hear of, and what is told of them. Pure."""
+
+from typing import Final
+
+from trainway.engine.phases import WAITING, Phase
+from trainway.engine.record import JobRecord
+from trainway.engine.view import job_view
+from trainway.notify.message import Notice
+from trainway.notify.targets import Occasion
+
+_ENDS: Final = {Phase.SUCCEEDED: Occasion.SUCCEEDED, Phase.FAILED: Occasion.FAILED}
+_NOT_YET: Final = WAITING | {Phase.STARTING}
+
+
+def occasions(before: JobRecord, after: JobRecord) -> list[Occasion]:
+    """What has happened between two records of a job.
+
+    A short job may be over when it is first seen to have run; it has started all the same.
+    """
+    if before.phase == after.phase:
+        return []
+    found = []
+    has_restarted = before.phase == Phase.RESTARTING or bool(after.restarts or after.attempt)
+    if before.phase in _NOT_YET and after.started and not has_restarted:
+        if after.phase == Phase.RUNNING or after.phase in _ENDS:
+            found.append(Occasion.STARTED)
+    elif after.phase == Phase.RUNNING and has_restarted:
+        found.append(Occasion.RECOVERED)
+    if after.phase in _ENDS:
+        found.append(_ENDS[after.phase])
+    return found
+
+
+def notice_of(record: JobRecord, occasion: Occasion, time: str) -> Notice:
+    """What is told of a job."""
+    shown = job_view(record, [])
+    metadata, status = shown["metadata"], shown["status"]
+    job = {
+        "id": record.id,
+        "name": record.name,
+        "namespace": record.namespace,
+        "backend": record.backend,
+        "labels": metadata["labels"],
+        **{name: status[name] for name in ("phase", "reason", "message", "startTime")},
+        **{name: status[name] for name in ("completionTime", "restarts", "exitCode")},
+    }
+    failure = status.get("failure") or {}
+    return Notice(str(occasion), time, job, failure.get("summary") or record.message)
