@@ -41,6 +41,23 @@ def test_a_job_from_submit_to_delete(server: RunningServer) -> None:
     assert server.error("GET", "/jobs/whole")[0] == 404
 
 
+def test_jobs_are_found_by_what_they_are(server: RunningServer) -> None:
+    for name, labels in (("a", {"team": "nlp"}), ("b", {"team": "vision"}), ("c", {})):
+        server.submit(jobset(name, "exit 1" if name == "b" else "true"), labels=labels)
+    for name in "abc":
+        server.wait(name)
+
+    def found(query: str) -> list[str]:
+        items = server.request("GET", f"/jobs?fields=summary&{query}").body["items"]
+        return [item["metadata"]["name"] for item in items]
+
+    assert found("label=team") == ["b", "a"]
+    assert found("label=team%3Dnlp") == ["a"]
+    assert found("label=team&phase=failed,cancelled&since=1h") == ["b"]
+    assert found("metric=loss%3C0.3") == []
+    assert found("since=2199-01-01") == []
+
+
 def test_a_job_that_fails_says_how(server: RunningServer) -> None:
     server.submit(jobset("bad", "exit 7"))
     status = server.wait("bad")["status"]
@@ -73,6 +90,11 @@ def test_every_way_to_be_refused(server: RunningServer) -> None:
     assert server.error("GET", "/no/such/path")[0] == 404
     assert server.error("PUT", "/jobs")[0] == 405
     assert server.error("GET", "/jobs?phase=Happy")[1]["field"] == "phase"
+    assert server.error("GET", "/jobs?label=a&label=no%20label")[1]["field"] == "label"
+    assert server.error("GET", "/jobs?metric=loss")[1]["field"] == "metric"
+    assert server.error("GET", "/jobs?since=soon")[1]["field"] == "since"
+    labels = {"objects": [jobset("a")], "options": {"labels": {"team": "n l p"}}}
+    assert server.error("POST", "/jobs", labels)[1]["field"] == "options.labels"
     assert server.error("GET", "/jobs/none/logs")[0] == 404
     assert server.error("GET", "/jobs/none/watch")[0] == 404
 

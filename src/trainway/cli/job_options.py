@@ -6,6 +6,7 @@ from typing import Any, Final
 import click
 
 from trainway.cli.completions import complete_refs
+from trainway.sdk.phases import PHASES
 
 FORMS: Final = ("table", "wide", "json", "yaml", "name")
 Command = Callable[..., Any]
@@ -21,6 +22,28 @@ def output_option(forms: tuple[str, ...] = FORMS) -> Callable[[Command], Command
         show_default=True,
         help="The output format.",
     )
+
+
+def phase_option(help_text: str) -> Callable[[Command], Command]:
+    """`--phase`, several times."""
+    phases = click.Choice(PHASES, case_sensitive=False)
+    return click.option("--phase", "phases", type=phases, multiple=True, help=help_text)
+
+
+def label_option(help_text: str) -> Callable[[Command], Command]:
+    """`--label KEY=VALUE`, several times."""
+    return click.option("--label", "labels", metavar="KEY[=VALUE]", multiple=True, help=help_text)
+
+
+def given_label_option(command: Command) -> Command:
+    """`--label` of a new job."""
+    return click.option(
+        "--label",
+        "labels",
+        metavar="KEY=VALUE",
+        multiple=True,
+        help="A label of the job, by which jobs list finds it. Repeat it for several labels.",
+    )(command)
 
 
 def watch_option(help_text: str) -> Callable[[Command], Command]:

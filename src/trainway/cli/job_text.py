@@ -7,10 +7,11 @@ from typing import Final
 from trainway.cli.colours import PHASES, painted
 from trainway.cli.columns import Columns, Paint, unpainted
 from trainway.cli.times import clock, parse_time, short
+from trainway.jobset.labels import TRAINWAY_PREFIX
 from trainway.json_types import Json
 
 HEADER: Final = ("NAME", "ID", "KIND", "PHASE", "PROGRESS", "RESTARTS", "AGE")
-WIDE: Final = (*HEADER, "DURATION", "BACKEND", "PRIORITY", "REASON", "MESSAGE")
+WIDE: Final = (*HEADER, "DURATION", "BACKEND", "PRIORITY", "LABELS", "REASON", "MESSAGE")
 EVENT_HEADER: Final = ("TIME", "TYPE", "REASON", "OBJECT", "MESSAGE")
 NODE_HEADER: Final = ("NODE", "PHASE", "READY", "RESTARTS", "EXIT")
 
@@ -44,6 +45,7 @@ def row(job: Json, now: datetime, *, wide: bool) -> list[str]:
             _duration(status, now),
             spec.get("backend") or "",
             str(spec.get("priority") or 0),
+            _labels(metadata, ","),
             status.get("reason") or "",
             _line(status.get("message")),
         ]
@@ -126,6 +128,7 @@ def _facts(job: Json, now: datetime, paint: Paint) -> Iterator[tuple[str, str]]:
     yield "Kind", spec.get("kind") or ""
     yield "Backend", spec.get("backend") or ""
     yield "Priority", str(spec.get("priority") or "")
+    yield "Labels", _labels(metadata, ", ")
     yield "Phase", paint("PHASE", status["phase"])
     yield "Queue", _position(status)
     failure = status.get("failure") or {}
@@ -156,6 +159,14 @@ def _node_row(node: Json, culprit: str | None) -> list[str]:
 
 def _line(text: object) -> str:
     return " ".join(str(text or "").split())
+
+
+def _labels(metadata: Json, separator: str) -> str:
+    """The labels that somebody gave, without our own."""
+    given = metadata.get("labels") or {}
+    ours = [key for key in given if key.startswith(TRAINWAY_PREFIX)]
+    texts = [f"{key}={value}" for key, value in sorted(given.items()) if key not in ours]
+    return separator.join(texts)
 
 
 def _percent(status: Json) -> str:

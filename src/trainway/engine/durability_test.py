@@ -17,8 +17,9 @@ from trainway.engine.cluster.testing import ClusterWorld, FakeAgents
 from trainway.engine.database import open_database
 from trainway.engine.database_failure import UncertainError
 from trainway.engine.faulty_store import ERRORS, Faults, faulty_store
+from trainway.engine.job_filter import Filter
 from trainway.engine.record import JobRecord
-from trainway.engine.store import Filter, Store
+from trainway.engine.store import Store
 from trainway.engine.submission import Submission
 from trainway.engine.tables import METADATA
 from trainway.engine.testing import jobset

@@ -36,6 +36,13 @@ class Ids:
         return _text(self._last)
 
 
+def before(moment: datetime) -> str:
+    """A text in front of the ids of all jobs made since that moment, and behind all others."""
+    milliseconds = int((moment - _EPOCH).total_seconds() * 1000)
+    most = (1 << 5 * LENGTH) - 1
+    return _text(min(max((milliseconds << _RANDOM_BITS) - 1, 0), most))
+
+
 def _text(number: int) -> str:
     digits = [ALPHABET[number >> 5 * place & 31] for place in reversed(range(LENGTH))]
     return "".join(digits)

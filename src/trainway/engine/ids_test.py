@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainway.engine.ids import ALPHABET, LENGTH, Ids
+from trainway.engine.ids import ALPHABET, LENGTH, Ids, before
 
 START = datetime(2026, 11, 15, tzinfo=UTC)
 
@@ -26,3 +26,11 @@ def test_ids_of_one_server_count_up_whatever_the_clock_does(steps: list[int]) ->
     ids = Ids(lambda: next(moments))
     made = [ids.new() for _ in steps]
     assert made == sorted(set(made))
+
+
+def test_a_moment_parts_older_ids_from_younger_ones() -> None:
+    older = Ids(lambda: START - timedelta(milliseconds=1), lambda bits: (1 << bits) - 1).new()
+    younger = Ids(lambda: START, lambda _: 0).new()
+    assert older <= before(START) < younger
+    assert before(datetime(1, 1, 1, tzinfo=UTC)) == "0" * LENGTH
+    assert before(datetime(9999, 1, 1, tzinfo=UTC)) > Ids(lambda: START).new()

@@ -4,7 +4,7 @@ All of them come from the store, so that nothing is shown that a crash would tak
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
@@ -12,13 +12,12 @@ from typing import Final
 from trainway.backends.base import LogLine, LogQuery
 from trainway.backends.capabilities import keeping_logs
 from trainway.backends.registry import Registry
+from trainway.engine.job_filter import EVERY_JOB, Filter
 from trainway.engine.ledger import Ledger
 from trainway.engine.log_nodes import refuse_unknown
 from trainway.engine.observation import NODES
-from trainway.engine.phases import Phase
 from trainway.engine.queue import Waiting
 from trainway.engine.record import Event, JobRecord
-from trainway.engine.store import Filter
 from trainway.engine.view import job_view
 from trainway.errors import NotFoundError, UsageError
 from trainway.json_types import Json
@@ -77,17 +76,8 @@ class Reading:
         """A job as it is shown among others."""
         return job_view(record, None, self._waiting.position(record.id))
 
-    async def page(
-        self,
-        limit: int,
-        *,
-        cursor: str = "",
-        phases: Collection[Phase] = (),
-        name: str = "",
-        summary: bool = False,
-    ) -> Page:
+    async def page(self, limit: int, wanted: Filter = EVERY_JOB, *, summary: bool = False) -> Page:
         """A page of jobs, newest first."""
-        wanted = Filter(phases, name, cursor)
         found = await self._ledger.call(self._store.page, wanted, limit + 1, summary=summary)
         page = found[:limit]
         objects: dict[str, list[Json]] = {}

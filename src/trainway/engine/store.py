@@ -10,16 +10,31 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import Connection, Engine, Row, delete, func, insert, or_, select, update
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Engine,
+    Row,
+    Select,
+    delete,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from trainway.engine.cluster.store import ClusterStore
 from trainway.engine.database import file_of, place_of, transaction
+from trainway.engine.job_filter import COMPARISONS, Filter, LabelTerm, MetricTerm
 from trainway.engine.metrics.store import MetricStore
 from trainway.engine.notify import outbox
 from trainway.engine.notify.outbox import NewNotice
 from trainway.engine.phases import ACTIVE, TERMINAL, Phase
 from trainway.engine.record import Event, JobRecord, JobSpec, storable, stored
-from trainway.engine.tables import EVENTS, JOBS, SPECS
+from trainway.engine.tables import EVENTS, JOBS, SERIES, SPECS
 from trainway.errors import NotFoundError
 from trainway.json_types import Json
 
@@ -29,20 +44,6 @@ Changes = Mapping[str, object]
 _LARGE: Final = frozenset({"observed"})
 _ALL: Final = [JOBS.c[field.name] for field in fields(JobRecord)]
 _SUMMARY: Final = [column for column in _ALL if column.name not in _LARGE]
-
-
-@dataclass(frozen=True)
-class Filter:
-    """Which jobs to list."""
-
-    phases: Collection[Phase] = ()
-    """Empty: all."""
-    name: str = ""
-    before: str = ""
-    """Only jobs older than the one with this id."""
-    backend: str = ""
-    after: str = ""
-    """Only jobs younger than what has this id."""
 
 
 @dataclass(frozen=True)
@@ -151,17 +152,8 @@ class Store:
 
     def page(self, wanted: Filter, limit: int, *, summary: bool = False) -> list[JobRecord]:
         """Jobs, newest first; a summary leaves out what was observed of their pods."""
-        query = select(*(_SUMMARY if summary else _ALL)).order_by(JOBS.c.id.desc()).limit(limit)
-        if wanted.phases:
-            query = query.where(JOBS.c.phase.in_(sorted(wanted.phases)))
-        if wanted.name:
-            query = query.where(JOBS.c.name == wanted.name)
-        if wanted.before:
-            query = query.where(JOBS.c.id < wanted.before)
-        if wanted.backend:
-            query = query.where(JOBS.c.backend == wanted.backend)
-        if wanted.after:
-            query = query.where(JOBS.c.id > wanted.after)
+        query = _filtered(select(*(_SUMMARY if summary else _ALL)), wanted)
+        query = query.order_by(JOBS.c.id.desc()).limit(limit)
         with self._engine.connect() as connection:
             return [_record(row) for row in connection.execute(query)]
 
@@ -217,6 +209,41 @@ class Store:
         with self._engine.connect() as connection:
             total = connection.execute(select(func.count()).select_from(JOBS)).scalar_one()
             return connection.execute(active).scalar_one(), total
+
+
+def _filtered(query: Select[Any], wanted: Filter) -> Select[Any]:
+    if wanted.phases:
+        query = query.where(JOBS.c.phase.in_(sorted(wanted.phases)))
+    if wanted.name:
+        query = query.where(JOBS.c.name == wanted.name)
+    if wanted.before:
+        query = query.where(JOBS.c.id < wanted.before)
+    if wanted.backend:
+        query = query.where(JOBS.c.backend == wanted.backend)
+    if wanted.after:
+        query = query.where(JOBS.c.id > wanted.after)
+    for term in wanted.labels:
+        query = query.where(_contains(JOBS.c.labels, _label_text(term)))
+    for metric in wanted.metrics:
+        query = query.where(_reports(metric))
+    return query
+
+
+def _label_text(term: LabelTerm) -> str:
+    """What a job's labels, as JSON, contain if it has that one; no key or value has a quote."""
+    value = "" if term.value is None else f'{term.value}"'
+    return f'{json.dumps(term.key)}: "{value}'
+
+
+def _contains(column: Column[str], text: str) -> ColumnElement[bool]:
+    """Whether a text is in the column; `LIKE` would not tell capitals apart on SQLite."""
+    return func.replace(column, text, "") != column
+
+
+def _reports(term: MetricTerm) -> ColumnElement[bool]:
+    """Whether a job has last reported such a value of that metric."""
+    last = COMPARISONS[term.comparison](SERIES.c.last, term.value)
+    return exists().where(SERIES.c.job_id == JOBS.c.id, SERIES.c.name == storable(term.name), last)
 
 
 def _with_key(connection: Connection, key: str) -> Row[Any] | None:

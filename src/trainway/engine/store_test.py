@@ -1,12 +1,15 @@
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
 
 from trainway.engine.database import open_database
+from trainway.engine.job_filter import Filter, label_terms, metric_terms
+from trainway.engine.metrics.report import Report
 from trainway.engine.phases import Phase
 from trainway.engine.record import Event, JobRecord, JobSpec
-from trainway.engine.store import Filter, Store
+from trainway.engine.store import Store
 from trainway.errors import NotFoundError
 
 SPEC = JobSpec([{"kind": "JobSet"}], {"PATH": "/bin"}, {"spec": {}}, [])
@@ -106,6 +109,38 @@ def test_filters(store: Store) -> None:
     assert [each.id for each in store.page(Filter([Phase.FAILED], "a"), 9)] == ["3"]
     assert [each.id for each in store.unfinished()] == ["1", "2"]
     assert store.counts() == (2, 3)
+
+
+def test_labels_are_found_as_they_are_written(store: Store) -> None:
+    given = [{"team": "nlp"}, {"team": "NLP", "x.y/z": ""}, {"other": "team"}, {"team": "nlp-2"}]
+    for number, labels in enumerate(given):
+        store.add(replace(job(f"{number}"), labels=json.dumps(labels)), SPEC)
+
+    def found(*texts: str) -> list[str]:
+        return [each.id for each in store.page(Filter(labels=label_terms(texts)), 9)]
+
+    assert found("team") == ["3", "1", "0"]
+    assert found("team=nlp") == ["0"]
+    assert found("team=NLP", "x.y/z") == ["1"]
+    assert found("x.y/z=") == ["1"]
+    assert found("team=nlp", "other") == []
+    assert found("te_m") == []
+
+
+def test_metrics_are_found_by_their_last_report(store: Store) -> None:
+    for job_id, values in {"1": (0.1, 0.5), "2": (0.25,), "3": (0.9, 0.1)}.items():
+        store.add(job(job_id), SPEC)
+        reports = [Report(1.0, {"loss": value, "loss2": 0.0}) for value in values]
+        store.metrics.append([(job_id, report) for report in reports])
+    store.add(job("4"), SPEC)
+
+    def found(*texts: str, limit: int = 9) -> list[str]:
+        return [each.id for each in store.page(Filter(metrics=metric_terms(texts)), limit)]
+
+    assert found("loss<0.3") == ["3", "2"]
+    assert found("loss<0.3", limit=1) == ["3"]
+    assert found("loss >= 0.25", "loss2=0") == ["2", "1"]
+    assert found("accuracy>0") == []
 
 
 def test_a_summary_leaves_out_what_is_large(store: Store) -> None:

@@ -1,6 +1,7 @@
 """The client of a program: run something, get a Job."""
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +9,7 @@ from trainway.errors import UsageError
 from trainway.json_types import Json
 from trainway.sdk.address import Address
 from trainway.sdk.job import Job
+from trainway.sdk.job_labels import labelled
 from trainway.sdk.manifests import Wishes, packed
 from trainway.sdk.rest import Rest, Submission
 from trainway.sdk.run_options import Amount, RunOptions, amount
@@ -72,6 +74,7 @@ class Client:
         allow_pickle: bool = False,
         timeout: float | None = None,
         notify: Sequence[str] = (),
+        labels: Mapping[str, str] | None = None,
     ) -> Job:
         """Submit a function, a script, a manifest or objects, and give the job.
 
@@ -89,7 +92,7 @@ class Client:
         the function may return what is not plain data; see `Job.result`. `secrets` are variables as
         `env` is, whose values nobody is shown. A job that runs for more than `timeout` seconds
         fails. `notify` names targets of `config.yaml`, or has URLs of webhooks, that are told how
-        the job goes.
+        the job goes. `labels` are for `jobs`, which finds jobs by them: `labels={"team": "nlp"}`.
         """
         options = RunOptions(
             args=args,
@@ -116,6 +119,7 @@ class Client:
             allow_pickle=allow_pickle,
             timeout=timeout,
             notify=notify,
+            labels=labels,
         )
         data, warnings = self._rest.submit(self._submission(target, options))
         for warning in warnings:
@@ -140,6 +144,7 @@ class Client:
         objects = with_options(_objects(target, wishes, options), options.slurm or {}, on)
         if options.pack:
             objects = packed(objects)
+        objects = labelled(objects, options.labels or {})
         if wishes.travels:
             _tell_what_stays(objects, to_hosts=not wishes.is_in_pods)
         sent: Json = {
@@ -162,9 +167,28 @@ class Client:
         phase: str | None = None,
         active: bool | None = None,
         limit: int = 100,
+        labels: Mapping[str, str | None] | None = None,
+        since: timedelta | datetime | None = None,
+        metrics: Sequence[str] = (),
     ) -> list[Job]:
-        """The newest jobs."""
-        items, _ = self._rest.page(limit=limit, name=name, phase=phase, active=active)
+        """The newest jobs of those that all the filters let through.
+
+        `phase` may be several, separated by commas. A label whose value is None may have any.
+        `since` is the time of submission, or how long ago that may be at most. `metrics` are
+        conditions on what was reported last: `["loss<0.3"]`.
+        """
+        start = datetime.now(UTC) - since if isinstance(since, timedelta) else since
+        items, _ = self._rest.page(
+            limit=limit,
+            name=name,
+            phase=phase,
+            active=active,
+            labels=[
+                key if value is None else f"{key}={value}" for key, value in (labels or {}).items()
+            ],
+            since=start.astimezone(UTC).isoformat() if start else None,
+            metrics=metrics,
+        )
         return [Job(self._rest, item) for item in items]
 
     def launch(  # noqa: PLR0913 - every argument is one a user may want, by name

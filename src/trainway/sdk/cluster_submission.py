@@ -10,6 +10,7 @@ from trainway.jobset.labels import CLUSTER_JOB
 from trainway.json_types import Json
 from trainway.sdk.cluster_rest import ClusterRest
 from trainway.sdk.cluster_tasks import ClusterTask, TaskWishes, of_command, of_document, of_file
+from trainway.sdk.job_labels import labelled
 from trainway.sdk.rest import Submission
 from trainway.sdk.submitter import job_options
 from trainway.sdk.targets import read_manifest
@@ -30,12 +31,18 @@ def task_of(target: str | Path | Mapping[str, Any], wishes: TaskWishes) -> Clust
 
 
 def submit(
-    rest: ClusterRest, cluster: Json, task: ClusterTask, *, with_setup: bool
+    rest: ClusterRest,
+    cluster: Json,
+    task: ClusterTask,
+    *,
+    with_setup: bool,
+    labels: Mapping[str, str] | None = None,
 ) -> tuple[Json, list[str]]:
     """Put a task into the queue of a cluster: the job, and what its owner should know."""
     name = str(cluster["metadata"]["name"])
     is_local = cluster["spec"]["infra"] == HERE
     objects = task.objects(name, travels=not is_local, with_setup=with_setup)
+    objects = labelled(objects, labels or {})
     options = job_options(
         rest.address,
         prefer_our_python=False,

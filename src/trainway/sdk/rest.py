@@ -114,7 +114,7 @@ class Rest:
         items: list[Json] = answer["items"]
         return items
 
-    def page(
+    def page(  # noqa: PLR0913 - one for each parameter of the route, by name
         self,
         *,
         limit: int | None = None,
@@ -123,6 +123,9 @@ class Rest:
         name: str | None = None,
         active: bool | None = None,
         summary: bool = False,
+        labels: Sequence[str] = (),
+        since: str | None = None,
+        metrics: Sequence[str] = (),
     ) -> tuple[list[Json], str | None]:
         """A page of jobs, newest first, and the cursor of the next page if there is one."""
         answer = self._transport.request(
@@ -135,6 +138,9 @@ class Rest:
                 "name": name,
                 "active": active,
                 "fields": "summary" if summary else None,
+                "label": list(labels),
+                "since": since,
+                "metric": list(metrics),
             },
         )
         return answer["items"], answer.get("cursor")

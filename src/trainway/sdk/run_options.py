@@ -43,6 +43,7 @@ class RunOptions:
     allow_pickle: bool = False
     timeout: float | None = None
     notify: Sequence[str] = ()
+    labels: Mapping[str, str] | None = None
 
     @property
     def wishes(self) -> Wishes:

@@ -27,6 +27,24 @@ class LogParameters(BaseModel):
     follow: bool = Field(False, description="go on until the job's end")
 
 
+class ListParameters(BaseModel):
+    """Which jobs to list."""
+
+    limit: int = Field(100, ge=1, le=10_000)
+    cursor: str = Field("", description="where the page begins, as the one before said")
+    phase: str = Field("", description="phases, separated by commas")
+    name: str = ""
+    active: bool | None = Field(None, description="only jobs that have not ended, or that have")
+    fields: str = Field("", description="`summary` leaves out what is large")
+    label: list[str] = Field([], max_length=100, description="`KEY=VALUE`, or `KEY` for any value")
+    since: str = Field(
+        "", max_length=100, description="submitted since a time, or in a duration such as `2d`"
+    )
+    metric: list[str] = Field(
+        [], max_length=100, description="what was reported last, such as `loss<0.3`"
+    )
+
+
 class SubmitOptions(BaseModel):
     """How to run a job."""
 

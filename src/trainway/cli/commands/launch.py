@@ -1,6 +1,7 @@
 """`trainway launch`: a task on a cluster, which is made if there is none."""
 
 import sys
+from collections.abc import Mapping
 from typing import Any, Final
 
 import click
@@ -17,6 +18,7 @@ from trainway.cli.cluster_options import (
 from trainway.cli.cluster_target import target
 from trainway.cli.cluster_text import autostop, resources
 from trainway.cli.completions import complete_clusters, complete_files
+from trainway.cli.job_options import given_label_option
 from trainway.cli.output import echo, echo_line
 from trainway.cli.refusal import RefusedError
 from trainway.cli.slurm_option import slurm_option
@@ -25,6 +27,7 @@ from trainway.json_types import Json
 from trainway.sdk.cluster_rest import ClusterRest
 from trainway.sdk.cluster_submission import number_of, submit
 from trainway.sdk.cluster_tasks import ClusterTask
+from trainway.sdk.job_labels import parse_labels
 from trainway.sdk.slurm_options import parsed
 
 _HELP: Final = """Run a task on a cluster, and make the cluster if there is none.
@@ -61,6 +64,7 @@ error, 2 wrong usage, 3 something was not found.
 @yes_option
 @click.option("--no-setup", is_flag=True, help="Do not run the setup of the task.")
 @click.option("--fast", is_flag=True, help="Do not run the setup if the cluster is already up.")
+@given_label_option
 @slurm_option
 @click.option(
     "--dryrun", "--dry-run", is_flag=True, help="Only describe the cluster that would be made."
@@ -92,15 +96,22 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **options: Any) -> in
     if known is None:
         _say(cluster, "is")
     with_setup = not options["no_setup"] and not (options["fast"] and is_up)
-    return run(rest, cluster, task, with_setup=with_setup, detach=options["detach"])
+    labels = parse_labels(options["labels"])
+    return run(rest, cluster, task, with_setup=with_setup, detach=options["detach"], labels=labels)
 
 
 def run(
-    rest: ClusterRest, cluster: Json, task: ClusterTask, *, with_setup: bool, detach: bool
+    rest: ClusterRest,
+    cluster: Json,
+    task: ClusterTask,
+    *,
+    with_setup: bool,
+    detach: bool,
+    labels: Mapping[str, str] | None = None,
 ) -> int:
     """Submit a task to a cluster, then show it; the exit status says how it ended."""
     try:
-        job, warnings = submit(rest, cluster, task, with_setup=with_setup)
+        job, warnings = submit(rest, cluster, task, with_setup=with_setup, labels=labels)
     except InvalidError as error:
         raise RefusedError(list(error.lines), error.exit_code) from None
     for warning in warnings:

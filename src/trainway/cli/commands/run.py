@@ -7,6 +7,7 @@ from typing import Any, Final
 import click
 
 from trainway.cli.connection import connect
+from trainway.cli.job_options import given_label_option
 from trainway.cli.leaving import Leaving
 from trainway.cli.notify_option import notify_option
 from trainway.cli.output import echo, echo_line, to_yaml
@@ -16,6 +17,7 @@ from trainway.cli.slurm_option import slurm_option
 from trainway.cli.wishes import infra_option, wishes_group, wishes_of
 from trainway.errors import InvalidError, JobFailedError, UsageError
 from trainway.json_types import Json
+from trainway.sdk.job_labels import labelled, parse_labels
 from trainway.sdk.manifests import Wishes, packed
 from trainway.sdk.rest import Rest, Submission
 from trainway.sdk.slurm_options import parsed, with_options
@@ -59,6 +61,7 @@ Exit status: 0 the job succeeded, 4 it failed, 1 an error, 2 wrong usage, 3 some
 @click.option(
     "--pack", is_flag=True, help="Let several nodes of the job share one SSH host or Slurm node."
 )
+@given_label_option
 @click.option("--priority", type=int, default=0, help="Jobs with a higher priority start first.")
 @infra_option("Where to run; trainway doctor lists the places.")
 @slurm_option
@@ -85,6 +88,7 @@ def command(ctx: click.Context, /, targets: tuple[str, ...], **options: Any) -> 
     objects = with_options(objects, parsed(options["slurm"]), wishes.on)
     if options["pack"]:
         objects = packed(objects)
+    objects = labelled(objects, parse_labels(options["labels"]))
     if options["dry_run"]:
         echo(to_yaml(_without_secrets(objects)))
         return 0

@@ -4,9 +4,9 @@ from typing import Final
 
 from trainway.backends.host_amounts import TASK_CPUS
 from trainway.engine.cluster.record import ClusterRecord
+from trainway.engine.job_filter import Filter
 from trainway.engine.ledger import Ledger
 from trainway.engine.record import JobRecord
-from trainway.engine.store import Filter
 from trainway.engine.view import job_view
 from trainway.jobset.labels import CLUSTER_JOB
 from trainway.jobset.quantity import Quantity

@@ -1,26 +1,27 @@
 """Jobs: submit, list, look at, act on."""
 
-from typing import Annotated, Any, Final
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 from fastapi import FastAPI, Header, Query
 from fastapi.responses import Response
 
+from trainway.engine.ids import before
+from trainway.engine.job_filter import Filter, label_terms, metric_terms
 from trainway.engine.jobs import Engine
 from trainway.engine.phases import TERMINAL, Phase
 from trainway.engine.submission import Submission
 from trainway.engine.view import event_view
 from trainway.errors import UsageError
+from trainway.jobset.label_syntax import key_problem, value_problem
 from trainway.server import models
 from trainway.server.json_answer import JsonAnswer
+from trainway.server.moments import moment
 from trainway.server.paths import BASE_PATH
 from trainway.server.service import Service
 from trainway.server.sse import MEDIA_TYPE, stream
 from trainway.server.streams import event_chunks
 
-_DEFAULT_LIMIT: Final = 100
-_LARGEST_LIMIT: Final = 10_000
-
-Limit = Annotated[int, Query(ge=1, le=_LARGEST_LIMIT)]
 IdempotencyKey = Annotated[str, Header(max_length=128)]
 
 
@@ -34,6 +35,7 @@ def add_job_routes(app: FastAPI, service: Service) -> None:
     async def submit(body: models.SubmitRequest, idempotency_key: IdempotencyKey = "") -> Response:
         """Submit a job, or several. A request that is repeated with its key makes no more."""
         options = body.options.model_dump()
+        _check_labels(body.options.labels)
         submission = Submission(body.objects, **options, key=idempotency_key)
         if submission.num_jobs is not None:
             jobs, warnings = await engine.submit_array(submission)
@@ -48,22 +50,18 @@ def add_job_routes(app: FastAPI, service: Service) -> None:
         return JsonAnswer({"request": request.text(), "warnings": warnings})
 
     @app.get(f"{BASE_PATH}/jobs", tags=["jobs"], response_model=models.JobPage)
-    async def page(
-        limit: Limit = _DEFAULT_LIMIT,
-        cursor: str = "",
-        phase: str = "",
-        name: str = "",
-        active: bool | None = None,
-        fields: str = "",
-    ) -> Response:
+    async def page(wanted: Annotated[models.ListParameters, Query()]) -> Response:
         """List jobs, newest first. `fields=summary` leaves out what is large."""
-        found = await engine.reading.page(
-            limit,
-            cursor=cursor,
-            phases=_phases(phase, active),
-            name=name,
-            summary=fields == "summary",
+        chosen = Filter(
+            phases=_phases(wanted.phase, wanted.active),
+            name=wanted.name,
+            before=wanted.cursor,
+            after=before(moment(wanted.since)) if wanted.since else "",
+            labels=label_terms(wanted.label),
+            metrics=metric_terms(wanted.metric),
         )
+        summary = wanted.fields == "summary"
+        found = await engine.reading.page(wanted.limit, chosen, summary=summary)
         return JsonAnswer({"items": found.items, "cursor": found.cursor})
 
     @app.get(f"{BASE_PATH}/jobs/{{ref}}", tags=["jobs"], response_model=models.Job)
@@ -140,6 +138,13 @@ def add_report_routes(app: FastAPI, service: Service) -> None:
         if body.trainer_status is not None:
             await engine.report_progress(ref, shown["trainerStatus"])
         return JsonAnswer(shown)
+
+
+def _check_labels(labels: Mapping[str, str]) -> None:
+    for key, value in labels.items():
+        problem = key_problem(key) or value_problem(value)
+        if problem is not None:
+            raise UsageError(problem, field="options.labels")
 
 
 def _phases(phase: str, active: bool | None) -> set[Phase]:

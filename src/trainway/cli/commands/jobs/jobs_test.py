@@ -1,5 +1,6 @@
 import json
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import yaml
@@ -39,6 +40,24 @@ def test_jobs_are_picked(fake: FakeServer) -> None:
     assert invoke("list", "-o", "name", "--active").stdout == "id0001\n"
     assert invoke("list", "-o", "name", "--phase", "succeeded").stdout == "id0000\n"
     assert invoke("list", "-o", "name", "--name", "a").stdout == "id0000\n"
+
+
+def test_jobs_are_picked_by_label_age_and_metric(fake: FakeServer) -> None:
+    fake.add_job("a", "Succeeded")["metadata"]["labels"] = {
+        "team": "nlp",
+        "trainway.dev/array": "x",
+    }
+    words = ["--label", "team=nlp", "--label", "x", "--since", "2026-11-15T05:10:00Z"]
+    words += ["--metric", "loss<0.3", "--phase", "failed", "--phase", "Succeeded"]
+    invoke("list", *words)
+    query = parse_qs(urlsplit(fake.requests[-1][1]).query)
+    assert query["label"] == ["team=nlp", "x"]
+    assert (query["since"], query["metric"]) == (["2026-11-15T05:10:00Z"], ["loss<0.3"])
+    assert query["phase"] == ["Failed,Succeeded"]
+    assert "team=nlp" in invoke("list", "-o", "wide").stdout.splitlines()[1].split()
+    shown = [line.split() for line in invoke("show", "a").stdout.splitlines()]
+    assert ["Labels:", "team=nlp"] in shown
+    assert invoke("list", "--since", "soon").exit_code == 2
 
 
 def test_what_o_name_prints_is_taken_by_the_other_commands(fake: FakeServer) -> None:

@@ -12,11 +12,11 @@ import click
 from trainway.cli.colours import is_colourful
 from trainway.cli.columns import Columns
 from trainway.cli.connection import connect
-from trainway.cli.job_options import output_option, watch_option
+from trainway.cli.job_options import label_option, output_option, phase_option, watch_option
 from trainway.cli.job_text import HEADER, WIDE, ids, painter, row, utc_now
 from trainway.cli.output import echo, echo_line, to_json, to_json_list, to_yaml
+from trainway.cli.times import parse_since
 from trainway.json_types import Json
-from trainway.sdk.phases import PHASES
 from trainway.sdk.rest import Rest
 
 _LIMIT: Final = 100
@@ -30,10 +30,13 @@ class _Wanted:
     """Which jobs to list."""
 
     name: str | None
-    phase: str | None
+    phases: tuple[str, ...]
     active: bool
     limit: int | None
     summary: bool
+    labels: tuple[str, ...]
+    since: str | None
+    metrics: tuple[str, ...]
 
     def found(self, rest: Rest) -> tuple[list[Json], bool]:
         """The jobs, and whether there are more."""
@@ -49,9 +52,12 @@ class _Wanted:
                 limit=_PAGE if self.limit is None else min(_PAGE, self.limit + 1),
                 cursor=cursor,
                 name=self.name,
-                phase=self.phase,
+                phase=",".join(self.phases) or None,
                 active=self.active or None,
                 summary=self.summary,
+                labels=self.labels,
+                since=self.since,
+                metrics=self.metrics,
             )
             yield from items
             if not cursor:
@@ -60,8 +66,17 @@ class _Wanted:
 
 @click.command("list")
 @click.option("--name", help="Only jobs with this name.")
+@phase_option("Only jobs in this phase. Repeat it for several phases.")
+@label_option("Only jobs with this label: team=nlp, or team for any value. Repeat it for more.")
 @click.option(
-    "--phase", type=click.Choice(PHASES, case_sensitive=False), help="Only jobs in this phase."
+    "--since", metavar="TIME", help="Only jobs submitted in the last 2d, or since 2026-11-15."
+)
+@click.option(
+    "--metric",
+    "metrics",
+    metavar="CONDITION",
+    multiple=True,
+    help="Only jobs whose last report meets this: 'loss<0.3'. Repeat it for more.",
 )
 @click.option("--active", is_flag=True, help="Only jobs that have not ended.")
 @click.option(
@@ -74,9 +89,12 @@ class _Wanted:
 @click.option("-a", "--all", "everything", is_flag=True, help="Show all jobs.")
 @output_option()
 @watch_option("Keep printing what changes.")
-def list_jobs(
+def list_jobs(  # noqa: PLR0913, PLR0917 - one for each option, passed by name
     name: str | None,
-    phase: str | None,
+    phases: tuple[str, ...],
+    labels: tuple[str, ...],
+    since: str | None,
+    metrics: tuple[str, ...],
     active: bool,
     limit: int,
     everything: bool,
@@ -88,7 +106,16 @@ def list_jobs(
     With -o name it prints only their ids, which the other commands accept.
     """
     summary = output in ("table", "wide", "name")
-    wanted = _Wanted(name, phase, active, None if everything else limit, summary)
+    wanted = _Wanted(
+        name=name,
+        phases=phases,
+        active=active,
+        limit=None if everything else limit,
+        summary=summary,
+        labels=labels,
+        since=parse_since(since, utc_now()) if since else None,
+        metrics=metrics,
+    )
     rest = connect()
     jobs, has_more = wanted.found(rest)
     if has_more:

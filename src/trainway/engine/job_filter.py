@@ -1,0 +1,107 @@
+"""Which jobs are listed: by phase, name, label, age and last reported metric. Pure.
+
+The terms of a filter are read here from what a request says, so that nonsense is refused in one
+place and with the name of the parameter.
+"""
+
+import math
+import operator
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from trainway.engine.phases import Phase
+from trainway.errors import UsageError
+from trainway.jobset.label_syntax import key_problem, value_problem
+
+COMPARISONS: Final[Mapping[str, Callable[[Any, float], Any]]] = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "!=": operator.ne,
+    "==": operator.eq,
+    "<": operator.lt,
+    ">": operator.gt,
+    "=": operator.eq,
+}
+"""What a condition does to a value, or to a column of values."""
+_METRIC: Final = re.compile(r"\s*([^<>=!]+?)\s*(<=|>=|!=|==|<|>|=)\s*([^\s<>=!]+)\s*")
+_SHOWN: Final = 80
+"""Characters of a text that is wrong."""
+
+
+@dataclass(frozen=True)
+class LabelTerm:
+    """A label that a job must have."""
+
+    key: str
+    value: str | None = None
+    """None: any."""
+
+
+@dataclass(frozen=True)
+class MetricTerm:
+    """What the last report of a metric must be."""
+
+    name: str
+    comparison: str
+    value: float
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which jobs to list."""
+
+    phases: Collection[Phase] = ()
+    """Empty: all."""
+    name: str = ""
+    before: str = ""
+    """Only jobs older than the one with this id."""
+    backend: str = ""
+    after: str = ""
+    """Only jobs younger than what has this id."""
+    labels: Sequence[LabelTerm] = ()
+    """All of them."""
+    metrics: Sequence[MetricTerm] = ()
+    """All of them."""
+
+
+EVERY_JOB: Final = Filter()
+
+
+def label_terms(texts: Sequence[str]) -> list[LabelTerm]:
+    """The terms of `team=nlp` and `team`."""
+    return [_label_term(text) for text in texts]
+
+
+def _label_term(text: str) -> LabelTerm:
+    key, has_value, value = text.partition("=")
+    problem = key_problem(key) or value_problem(value)
+    if problem is not None:
+        raise UsageError(
+            f"not a label: {text[:_SHOWN]!r}: {problem}",
+            field="label",
+            hint="write KEY or KEY=VALUE",
+        )
+    return LabelTerm(key, value if has_value else None)
+
+
+def metric_terms(texts: Sequence[str]) -> list[MetricTerm]:
+    """The terms of `loss<0.3`."""
+    return [_metric_term(text) for text in texts]
+
+
+def _metric_term(text: str) -> MetricTerm:
+    match = _METRIC.fullmatch(text)
+    try:
+        name, comparison, number = match.groups() if match else ("", "", "")
+        value = float(number)
+    except ValueError:
+        value = math.nan
+    if math.isnan(value):
+        raise UsageError(
+            f"not a condition on a metric: {text[:_SHOWN]!r}",
+            field="metric",
+            hint="write NAME, then one of < <= > >= = !=, then a number: loss<0.3",
+        )
+    return MetricTerm(name, comparison, value)
