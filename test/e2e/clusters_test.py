@@ -25,15 +25,24 @@ run: echo $WORD from $SKYPILOT_NODE_RANK of $SKYPILOT_NUM_NODES
 """
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Iterator[Installation]:
-    variables = {"TRAINWAY_LOCAL_CAPACITY": json.dumps(MACHINE)}
-    with installed(tmp_path, variables) as installation:
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    folder = tmp_path_factory.mktemp("home")
+    with installed(folder, {"TRAINWAY_LOCAL_CAPACITY": json.dumps(MACHINE)}) as installation:
         yield installation
-        installation.run("down", "--all", "--yes")
-    for pid in agents(tmp_path):
+    for pid in agents(folder):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGTERM)
+
+
+@pytest.fixture
+def home(installation: Installation) -> Iterator[Installation]:
+    """Shared, since a server takes long to start; no test finds clusters or jobs of another."""
+    yield installation
+    installation.run("down", "--all", "--yes")
+    jobs = installation.run("jobs", "list", "--all", "-o", "name").split()
+    if jobs:
+        installation.run("jobs", "delete", *jobs)
 
 
 def agents(home: Path) -> list[int]:

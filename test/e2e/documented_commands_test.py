@@ -22,7 +22,7 @@ from documented_commands import (
     newcomers_folder,
     type_in,
 )
-from installation import TIMEOUT_S
+from installation import TIMEOUT_S, Installation
 from slurm_site import SlurmSite
 from ssh_pool import SshPool
 
@@ -52,11 +52,6 @@ CAPACITY: Final = {"TRAINWAY_LOCAL_CAPACITY": '{"cpu": "8", "memory": "16Gi", "g
 """Pages also show commands for machines with GPUs."""
 
 
-THE_END: Final = Command(
-    "trainway jobs list --all --active -o name | xargs -r trainway jobs delete;"
-    " trainway down -a -y; trainway server stop",
-    "the end",
-)
 USED_BEFORE: Final = Command("trainway jobs list", "before")
 """Only the tutorial is for readers who have never run anything."""
 
@@ -78,8 +73,10 @@ def folder() -> Iterator[Path]:
     with TemporaryDirectory(prefix="typed-", ignore_cleanup_errors=True) as path:
         place = newcomers_folder(Path(path, "trainway"))
         yield place
-        if (place / "home" / ".trainway").exists():
-            type_in([THE_END], place)
+        installation = Installation(place / "home" / ".trainway")
+        if installation.home.exists():
+            installation.run("down", "-a", "-y")
+            installation.end()
 
 
 @pytest.mark.parametrize("page", TYPED, ids=lambda page: page.name)

@@ -7,15 +7,30 @@ import socket
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from gate import Gate, Visitor
-from installation import TIMEOUT_S, Installation, is_alive, kill, processes_of
+from installation import TIMEOUT_S, Installation, installed, is_alive, kill, processes_of
 from small_disk import small_disk
 
 LOG_BYTES = 200_000_000
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    """For all tests that look at their own jobs only: a server takes longer to start than a job."""
+    with installed(tmp_path_factory.mktemp("home")) as installation:
+        yield installation
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Installation]:
+    """For tests of the server itself, and of its disk."""
+    with installed(tmp_path) as installation:
+        yield installation
 
 
 @pytest.mark.parametrize("kills", [4, pytest.param(20, marks=pytest.mark.stress)])
@@ -174,7 +189,7 @@ out.write(b"no newline at the end")
     assert lines[-1] == "no newline at the end"
 
 
-def test_the_end_of_a_big_log_is_found_at_once(home: Installation) -> None:
+def test_the_end_of_a_big_log_is_found_at_once(own: Installation) -> None:
     code = f"""
 import sys
 line = b"epoch 1 loss 0.25 ".ljust(99, b".") + b"\\n"
@@ -182,30 +197,30 @@ block = line * 10_000
 for _ in range({LOG_BYTES} // len(block)): sys.stdout.buffer.write(block)
 print("the end")
 """
-    job = home.submit("--", sys.executable, "-c", code)
-    home.run("jobs", "wait", job)
+    job = own.submit("--", sys.executable, "-c", code)
+    own.run("jobs", "wait", job)
 
-    printed = home.run("jobs", "logs", job, "--tail", "3")
+    printed = own.run("jobs", "logs", job, "--tail", "3")
 
     lines = printed.strip().splitlines()
     assert len(lines) == 3
     assert lines[-1].endswith("the end")
-    assert memory_of(home.server_pid()) < 150_000_000
+    assert memory_of(own.server_pid()) < 150_000_000
 
 
-def test_a_full_disk_costs_lines_but_not_the_job(home: Installation) -> None:
-    with small_disk(home.home / "jobs"):
+def test_a_full_disk_costs_lines_but_not_the_job(own: Installation) -> None:
+    with small_disk(own.home / "jobs"):
         code = "for number in range(100_000): print(number, '.' * 90)"
-        job = home.submit("--", sys.executable, "-c", code)
-        home.run("jobs", "wait", job)
+        job = own.submit("--", sys.executable, "-c", code)
+        own.run("jobs", "wait", job)
 
-        assert home.phase(job) == "Succeeded"
-        assert "No space left on device" in home.run("jobs", "events", job)
-        lines = home.run("jobs", "logs", job).splitlines()
+        assert own.phase(job) == "Succeeded"
+        assert "No space left on device" in own.run("jobs", "events", job)
+        lines = own.run("jobs", "logs", job).splitlines()
         assert lines[0].endswith("0 " + "." * 90)
         assert 1000 < len(lines) < 100_000
-        home.run("jobs", "delete", job)
-        home.run("server", "stop")  # nothing holds the disk any more
+        own.run("jobs", "delete", job)
+        own.run("server", "stop")  # nothing holds the disk any more
 
 
 def test_jobs_get_ports_that_are_free_and_their_own(home: Installation, gate: Gate) -> None:
@@ -242,11 +257,11 @@ def test_a_port_taken_while_its_job_was_queued_is_replaced(home: Installation, g
         assert second.env["PET_MASTER_PORT"] != str(stranger.getsockname()[1])
 
 
-def test_a_server_says_that_its_port_is_taken(home: Installation) -> None:
+def test_a_server_says_that_its_port_is_taken(own: Installation) -> None:
     with socket.create_server(("127.0.0.1", 0)) as stranger:
         port = stranger.getsockname()[1]
 
-        process = home.start("server", "start", "--listen", f"127.0.0.1:{port}")
+        process = own.start("server", "start", "--listen", f"127.0.0.1:{port}")
         printed, _ = process.communicate(timeout=TIMEOUT_S)
 
     assert process.returncode == 1, printed

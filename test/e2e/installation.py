@@ -7,20 +7,22 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from environments import REPOSITORY
 
 from trainway.errors import UnavailableError
 from trainway.sdk.address import Home
 from trainway.sdk.rest import Rest
+from trainway.sdk.server_process import ServerProcess
 
 TRAINWAY: Final = Path(sys.executable).with_name("trainway")
 TIMEOUT_S: Final = 600.0
 """For one command: far beyond what it takes, since other work may share the machine."""
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
@@ -82,33 +84,34 @@ class Installation:
         return shown
 
     def look(self, ref: str) -> dict[str, Any]:
-        """A job as `jobs show` has it, for whoever waits and looks many times a second.
-
-        The server is asked, since a process for each look would take the processor from what is
-        waited for. Where no server answers the command starts one.
-        """
-        home = Home(self.home)
-        try:
-            return Rest.connect(str(home.address(home.server_info()))).get(ref)
-        except UnavailableError:
-            return self.job(ref)
+        """A job as `jobs show` has it, for whoever waits and looks many times a second."""
+        return self._ask(lambda server: server.get(ref))
 
     def phase(self, ref: str) -> str:
-        return str(self.job(ref)["status"]["phase"])
+        return str(self.look(ref)["status"]["phase"])
 
     def server_pid(self) -> int:
         """The process of the server, started if there was none."""
-        self.run("jobs", "list")
-        return int(self.json("server", "status")["pid"])
+        return int(self._ask(Rest.server)["pid"])
 
     def end(self) -> None:
         """Leave nothing running."""
-        active = [
-            job["metadata"]["id"] for job in self.json("jobs", "list", "--all", "--active")["items"]
-        ]
-        if active:
-            self.run("jobs", "delete", *active)
-        self.run("server", "stop")
+        jobs, _ = self._ask(lambda server: server.page(active=True, limit=1000, summary=True))
+        if jobs:
+            self.run("jobs", "delete", *(job["metadata"]["id"] for job in jobs))
+        ServerProcess(Home(self.home)).stop()
+
+    def _ask(self, question: Callable[[Rest], Answer]) -> Answer:
+        """Ask the server itself, since a process for each question takes the processor from others.
+
+        Where no server answers, a command starts one.
+        """
+        home = Home(self.home)
+        try:
+            return question(Rest.connect(str(home.address(home.server_info()))))
+        except UnavailableError:
+            self.run("jobs", "list")
+        return question(Rest.connect(str(home.address(home.server_info()))))
 
 
 @contextlib.contextmanager
