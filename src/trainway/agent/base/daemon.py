@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
 READY = b"ready"
 REFUSED = b"refused: "
-"""Before the reason of an agent that would not start with what it was given, however often."""
+"""What stands before the reason of an agent that would not start with what it was given, however
+often."""
 EXIT_ERROR, EXIT_USAGE, EXIT_REFUSED = 1, 2, 3
 DIED = b"the agent died at once: see its log"
 FAILURES = 100
-"""Errors of our own, one right after the other, after which there is no use in going on."""
+"""How many errors of our own may come one right after the other before the agent gives up."""
 
 
 class StartError(Exception):

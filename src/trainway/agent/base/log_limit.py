@@ -22,7 +22,7 @@ SUFFIX = ".log"
 DEFAULT = 5 * 10**9
 UNITS = ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
 REASON = "LogLimitReached"
-"""Of the event that tells of it."""
+"""The reason of the event that tells of it."""
 REACHED = "the logs of this job have reached their limit"
 LONGEST_NOTICE = 400
 

@@ -65,7 +65,7 @@ class Plan:
         self.containers: Json = dict(data.get("containers") or {})
         """What runs the containers, for `ContainerTool`; empty: they are processes."""
         self.honours = [str(name) for name in data.get("honours") or ()]
-        """Of `image` and `limits` what is seen to by those who start the agent."""
+        """Those of `image` and `limits` that whoever starts the agent sees to."""
         host: Json = data.get("host") or {}
         self.host_name = str(host.get("name") or "localhost")
         self.host_ip = str(host.get("ip") or "127.0.0.1")
@@ -73,9 +73,9 @@ class Plan:
         """Where reports of progress are taken; empty: nowhere."""
         logs: Json = data.get("logs") or {}
         self.log_limit = int(logs.get("limit") or DEFAULT)
-        """Bytes that the logs of the job may take on one machine."""
+        """How many bytes the logs of the job may take on one machine."""
         self.mpi: Json = dict(data.get("mpi") or {})
-        """Names the Secret with the key by which a launcher reaches workers; empty: none does."""
+        """The Secret with the key by which a launcher reaches its workers; empty: there is none."""
 
     @property
     def uid(self) -> str:

@@ -32,14 +32,14 @@ class PodStatus:
         self.phase = phase
         self.ready = ready
         self.deleted = deleted
-        """It is being stopped, or was."""
+        """Whether the pod is being stopped, or was stopped."""
         self.exit_codes = list(exit_codes)
-        """Of the containers that ended, main ones first."""
+        """The exit codes of the containers that ended, main ones first."""
         self.restart_times = list(restart_times)
-        """When containers were started once more within the pod."""
+        """The times at which containers were started once more within the pod."""
         self.finished_at = finished_at
         self.disrupted = disrupted
-        """It failed through no fault of its own."""
+        """Whether the pod failed through no fault of its own."""
 
     @property
     def terminal(self) -> bool:

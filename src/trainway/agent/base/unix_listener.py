@@ -21,7 +21,7 @@ BACKLOG = 64
 PATH_LIMIT = 100
 ROOT = 0
 _CREDENTIALS = struct.Struct("3i")
-"""Process, user and group of a peer."""
+"""The format of a peer's process, user and group."""
 
 
 def listen(directory: Directory, name: str) -> socket.socket:

@@ -24,9 +24,9 @@ class Job:
         self.spec = spec
         self.namespace = "default"
         self.attempt = 0
-        """The restarts of the JobSet when it was made."""
+        """How often the JobSet had been restarted when the Job was made."""
         self.job_attempt = 0
-        """How often it was made anew by itself, by the action RestartJob."""
+        """How often the Job was made anew by itself, by the action RestartJob."""
         self.suspend = False
         self.deleting = False
         self.start_time: float | None = None
@@ -38,10 +38,10 @@ class Job:
         self.failures_since_success = 0
         self.last_failure = 0.0
         self.target: Json | None = None
-        """FailureTarget or SuccessCriteriaMet: decided, but some pods still run."""
+        """The decision, FailureTarget or SuccessCriteriaMet, while some pods still run."""
         self.conditions: list[Json] = []
         self.counted: set[str] = set()
-        """Pods that are in the counters already, or never will be."""
+        """The pods that are in the counters already, or never will be."""
         self.active = 0
         self.ready = 0
         self.terminating = 0

@@ -34,10 +34,10 @@ class Decision:
         self.create: list[int | None] = []
         """The indexes of pods to make; None where pods have no index."""
         self.delete: list[str] = []
-        """Pods to stop, by uid."""
+        """The uids of the pods to stop."""
         self.wake_at: float | None = None
         self.events: list[tuple[str, str, str]] = []
-        """Type, reason and message."""
+        """The type, reason and message of what is to be told."""
 
     def wake(self, moment: float) -> None:
         """Ask to be looked at again at that moment, if not before."""

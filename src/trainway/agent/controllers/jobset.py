@@ -25,7 +25,7 @@ class JobSet:
         self.starts_in_order = startup == "InOrder"
         self.suspend = bool(plan.spec.get("suspend"))
         self.jobs: dict[str, Job] = {}
-        """All Jobs that exist, by name; one that is being deleted still does."""
+        """All Jobs that exist, by name; a Job that is being deleted still exists."""
         self.conditions: list[Json] = []
         self.restarts = 0
         self.restarts_count_towards_max = 0
@@ -34,7 +34,7 @@ class JobSet:
         self.job_restarts_count_towards_max: dict[str, list[int]] = {}
         self.counts: dict[str, dict[str, int]] = {}
         self.events: list[tuple[str, str, str]] = []
-        """Type, reason and message of what is to be told."""
+        """The type, reason and message of what is to be told."""
 
     @property
     def finished(self) -> bool:

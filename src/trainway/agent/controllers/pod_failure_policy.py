@@ -20,7 +20,7 @@ class Verdict:
     def __init__(self, action: str = "Count", message: str = "") -> None:
         self.action = action
         self.message = message
-        """Why the whole Job fails; only with the action FailJob."""
+        """Why the whole Job fails; it is set only with the action FailJob."""
 
     @property
     def counts(self) -> bool:

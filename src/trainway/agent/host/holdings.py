@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 FILE = "holdings.json"
 WHOLE = 1000
-"""Amounts of CPUs and GPUs are in thousandths."""
+"""How many thousandths, in which CPUs and GPUs are counted, make a whole one."""
 ABSENCE_SECONDS = 60.0
 """How long a job without pods keeps its place while its client is away."""
 CLUSTER_ABSENCE_SECONDS = 3600.0
-"""The same for a cluster, which may well have no job."""
+"""How long a cluster, which may well have no job, keeps its place while its client is away."""
 CLUSTER = "cluster/"
 
 
@@ -36,13 +36,13 @@ class Holding:
         self.key = str(data["key"])
         self.owner = str(data["owner"])
         self.client = str(data.get("client") or "")
-        """Who that is, for people: user@machine."""
+        """The client, for people: user@machine."""
         self.name = str(data.get("name") or self.key)
         self.cpus = int(data.get("cpus") or 0)
         self.memory = int(data.get("memory") or 0)
         self.gpus = {str(name): int(share) for name, share in (data.get("gpus") or {}).items()}
         self.seen = 0.0
-        """When there last was somebody who needs it."""
+        """When somebody who needs it was last there."""
 
     def to_json(self) -> HeldByOther:
         """For the disk, and for other clients."""

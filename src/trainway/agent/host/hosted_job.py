@@ -39,7 +39,7 @@ PLAN = "plan.json"
 FOLDERS = ("logs", "output", "volumes")
 LOOK_SECONDS = 1.0
 LOOK_SHARE = 20.0
-"""Looking for output takes no more than this part of the time."""
+"""The part of the time that looking for output may take."""
 
 
 class RefusedError(Exception):
@@ -56,7 +56,7 @@ class HostedJob:
         self.owner = str(state["owner"])
         self.token = int(state["token"])
         self.floor = int(state["floor"])
-        """Starts with lower tokens are refused."""
+        """The lowest token with which a pod may start; lower ones are refused."""
         self._data: Json = json.loads(directory.read(PLAN))
         self.id = str(self._data["id"])
         self.journal = Journal(directory, machine.clock.now)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 NAME = "join.sock"
 POD_WORD = "trainway-pod="
-"""Stands before the pod's key, as the first word of the command that SSH carries."""
+"""What stands before the pod's key, in the first word of the command that SSH carries."""
 COMMAND_VARIABLE = "SSH_ORIGINAL_COMMAND"
 EXIT_ERROR = 255
 GONE = select.POLLERR | select.POLLHUP
@@ -38,7 +38,7 @@ class Session:
         self.job = job
         self.pod = pod
         self.command = command
-        """For a shell to read."""
+        """The command, which a shell reads."""
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -34,15 +34,15 @@ if TYPE_CHECKING:
     Find = Callable[[str, str], "Pod | None"]
 
 PATIENCE = 60.0
-"""Seconds that a command waits for its pod to run."""
+"""How long a command waits for its pod to run, in seconds."""
 GRACE = 3.0
-"""Seconds that a command has to clean up when its client is gone."""
+"""How long a command has to clean up when its client is gone, in seconds."""
 REQUEST_LIMIT = 1 << 20
 GUEST_LIMIT = 4096
 FILES = 3
 SHELL = "/bin/sh"
 OTHER_SHELLS = ("csh", "tcsh")
-"""Shells with a language of their own, in which a launcher writes for users who have them."""
+"""The shells with a language of their own, in which a launcher writes for users who have them."""
 
 
 def shell(login: str) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 PATH_VARIABLE = "TRAINWAY_AUTHORIZED_KEYS"
-"""Names the file where the SSH server of a host does not read the usual one."""
+"""The variable that names the file where the SSH server of a host does not read the usual one."""
 USUAL_PATH = ".ssh/authorized_keys"
 LINK_LIMIT = 16
 SCAN_SECONDS = 2

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 GO_ON, PROBE, STOP = "go on", "probe", "stop"
 SILENCE = 3.0
-"""Seconds without a word of the owner after which peers are asked."""
+"""How long the owner may be silent before peers are asked, in seconds."""
 PATIENCE = 4.0
-"""Seconds without a majority after which all is stopped."""
+"""How long there may be no majority before all is stopped, in seconds."""
 
 
 class Lease:
@@ -22,11 +22,11 @@ class Lease:
         self._heard = now
         self._majority = now
         self._lacking = False
-        """The last probe found no majority."""
+        """Whether the last probe found no majority."""
         self._peers = 0
         self._votes = 1
         self.expired = False
-        """Everything was stopped; nothing may start before the owner says hello again."""
+        """Whether everything was stopped; nothing may start before the owner says hello again."""
 
     def renew(self, now: float, *, peers: int, votes: int) -> None:
         """The owner said hello: there are so many other hosts, and so many votes with its own."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from trainway.agent.kubelet.processes import ProcessTable
 
 HOST_MARK = "TRAINWAY_HOST_AGENT"
-"""Tells the processes of a job here from those that another agent of the same machine runs."""
+"""What tells the processes of a job here from those that another agent of the same machine runs."""
 PROGRAMS = "bin"
 STAGE = "stage"
 SWEEP_SECONDS = 0.05

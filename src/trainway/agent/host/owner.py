@@ -28,9 +28,9 @@ class Owner:
     ) -> None:
         self.id = identity
         self.client = ""
-        """Who that is, for people: user@machine."""
+        """The owner, for people: user@machine."""
         self.told_holdings: list[HeldByOther] = []
-        """What it knows of the places of others."""
+        """What the owner knows of the places of others."""
         self.lease = Lease(machine.clock.now())
         self.connection: Connection | None = None
         self._machine = machine

@@ -171,7 +171,7 @@ class JobRegistry:
         self._clear(job, "the job was started again", keep_output=True, done=on_cleared)
 
     failed: Callable[[str, str], None]
-    """Set by whoever answers: told of a job that could not be made in the end."""
+    """What is called with a job that could not be made in the end; whoever answers sets it."""
 
     def _failed(self, identity: str, message: str) -> None:
         self.failed(identity, message)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 NAME = "trainway-rsh"
 EXIT_ERROR = 255
-"""As `ssh` itself ends when it is not the command that failed."""
+"""The status with which `ssh` itself ends when it is not the command that failed."""
 EXECUTABLE = 0o755
 WITH_VALUE = frozenset("BbcDEeFIiJLlmOoPpQRSWw")
 """The options of ssh that are followed by a value."""
@@ -56,7 +56,7 @@ class Call:
 
     def __init__(self, words: Sequence[str]) -> None:
         self.flags: list[str] = []
-        """Options that mean something here."""
+        """The options that mean something here."""
         rest = list(words)
         while rest and rest[0].startswith("-") and len(rest[0]) > 1:
             word = rest.pop(0)
@@ -73,7 +73,7 @@ class Call:
             raise RshError(f"usage: {NAME} [options of ssh] POD COMMAND...")
         self.host = rest.pop(0).rpartition("@")[2]
         self.command = " ".join(rest)
-        """As ssh does it: the other side's shell splits it again."""
+        """The command as ssh sends it: the shell of the other side splits it again."""
 
 
 def find_pod(host: str, jobset: str, pods: Json) -> str:

@@ -51,7 +51,8 @@ IDENTITY = "daemon.json"
 CONNECTION_LIMIT = 1024
 CHECK_SECONDS = 5.0
 SILENCE = 120.0
-"""Seconds without a frame after which a client is gone; those that are there send one a second."""
+"""How long a client may be silent before it counts as gone, in seconds; one that is there sends a
+frame a second."""
 
 
 class HostServer:
@@ -80,7 +81,7 @@ class HostServer:
         self._joins = JoinServer(home, loop, machine.processes, self._registry.pod)
         self._operations.on_pod = self._on_pod
         self._connections: dict[Connection, tuple[int, float]] = {}
-        """With how many frames had come from each when it was last heard, and when that was."""
+        """How many frames had come over each connection when it was last heard, and when."""
         self._needed_at = clock.now()
         self._leaving = False
         self._registry.load()

@@ -42,9 +42,9 @@ class Command:
         self.cwd = cwd
         self.view = view
         self.mark = mark
-        """Tells the processes of one container apart from all others."""
+        """The mark that tells the processes of one container apart from all others."""
         self.function = function
-        """Runs in place of a program; its result is the exit code."""
+        """A function that runs in place of a program; its result is the exit code."""
         self.contained = contained
         """The container that the program runs, where that is a container tool."""
         self.group = ""
@@ -59,7 +59,7 @@ class ExecContext:
         self.status = status
         """A file that a start that went well closes; else it carries the reason."""
         self.files = files
-        """How many files it may have open: what the agent started with."""
+        """How many files it may have open: as many as the agent when it started."""
         self.parent = os.getpid()
 
 

@@ -34,7 +34,7 @@ INIT, SIDECAR, MAIN = "init", "sidecar", "main"
 LAST_ERRORS = 4096
 REMOVAL_SECONDS = 60.0
 LEAST_GRACE = 2.0
-"""Seconds that every container gets between SIGTERM and SIGKILL, whatever a hook has used up."""
+"""How long a container has between SIGTERM and SIGKILL whatever a hook has used up, in seconds."""
 HEAD_START = 0.2
 """Seconds that a sidecar without a probe runs before what comes next is started.
 
@@ -47,7 +47,7 @@ class Owner(ABC):
 
     restart_policy = "Never"
     grace = 30.0
-    """Seconds between SIGTERM and SIGKILL."""
+    """How long the container has between SIGTERM and SIGKILL, in seconds."""
 
     @abstractmethod
     def changed(self) -> None:
@@ -68,7 +68,7 @@ class Container(Listener, Prober):
         self._owner = owner
         self._node = node
         self.command: Command | None = None
-        """Set by the pod before the first start."""
+        """The command, which the pod sets before the first start."""
         self.log: LogWriter | None = None
         self.state = "waiting"
         self.reason = ""
@@ -82,20 +82,20 @@ class Container(Listener, Prober):
         self.started_at: float | None = None
         self.finished_at: float | None = None
         self.started = False
-        """It runs, and its startup probe passed."""
+        """Whether the container runs and its startup probe has passed."""
         self.was_started = False
-        """So it was at least once."""
+        """Whether that was so at least once."""
         self.ready = False
         self.stopping = False
         self._restart_wanted = False
         self._backoff = CrashBackoff()
         self._process: Process | None = None
         self._group: ControlGroup | None = None
-        """What holds it to its memory limit while it runs."""
+        """The control group that holds it to its memory limit while it runs."""
         self._removing = False
-        """Its process ended, and what the container tool left is being removed."""
+        """Whether its process has ended and what the container tool left is being removed."""
         self._errors = b""
-        """The last that a container tool said."""
+        """The last words of the container tool."""
         self._probes: list[Probe] = []
         self._helpers: list[Helper] = []
         self._kill_timer: Timer | None = None

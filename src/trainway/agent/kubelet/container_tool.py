@@ -45,11 +45,11 @@ class ContainerRun:
         """The container as it is written, for its image, limits and pull policy."""
         self.job_id = job_id
         self.command = command
-        """In place of the image's entry point; empty: that one is used."""
+        """What replaces the entry point of the image; empty: nothing does."""
         self.args = args
         self.env: Mapping[str, str] = {}
         self.cwd = ""
-        """Empty: the image's own."""
+        """The working directory; empty: that of the image."""
         self.bindings: Sequence[Binding] = ()
         self.gpus: Mapping[str, str] = {}
         """The variable that would tell a process which GPUs to use, and its value."""

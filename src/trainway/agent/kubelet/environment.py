@@ -26,7 +26,8 @@ GPU_VARIABLES = (
     ("nvidia.com/", "CUDA_VISIBLE_DEVICES"),
     ("gpu", "CUDA_VISIBLE_DEVICES"),
 )
-"""By what a resource's name contains. AMD's other variables count within this one's choice."""
+"""The variables by what the name of a resource contains; other variables of AMD choose among what
+this one allows."""
 GPU_CHOICES = (
     "CUDA_VISIBLE_DEVICES",
     "GPU_DEVICE_ORDINAL",

@@ -70,12 +70,12 @@ class LogWriter:
         self._lines = {STDOUT: _Line(), STDERR: _Line()}
         size = os.fstat(fd).st_size
         self._whole = not size or os.pread(fd, 1, size - 1) == b"\n"
-        """The file ends with a whole line."""
+        """Whether the file ends with a whole line."""
         self._is_full = False
-        """The limit was reached, and the file says so."""
+        """Whether the limit was reached and the file says so."""
         self._is_drop_told = False
         self.dropped = 0
-        """Bytes that did not get into the file."""
+        """How many bytes did not get into the file."""
 
     def feed(self, stream: bytes, data: bytes) -> None:
         """Take what a stream gave."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LINE_LIMIT = 64 * 1024
-"""Bytes of text in one line of a log file, without what stands before it."""
+"""How many bytes of text one line of a log file may have, without what stands before it."""
 _LONGEST_CHARACTER = 4
 _CONTINUES, _BEGINS = 0x80, 0xC0
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from trainway.agent.kubelet.bindings import Binding
 
 _KEPT_FLAGS = ((2, 2), (4, 4), (8, 8), (1024, 1024), (2048, 2048), (4096, 1 << 21))
-"""As statvfs tells them, and as mount takes them: a remount must repeat them."""
+"""The flags, as statvfs tells them and as mount takes them, that a remount must repeat."""
 _UNBINDABLE = 1 << 17
 _SHADOW_OPTIONS = ("mode=0755",)
 
@@ -35,7 +35,7 @@ class MountView:
     def __init__(self, bindings: Sequence[Binding], own_trees: Sequence[str], stage: str) -> None:
         self.bindings = bindings
         self.own_trees = own_trees
-        """Directories of the user, in which mount points are made for good."""
+        """The directories of the user, in which mount points are made for good."""
         self.stage = stage
         """An empty directory that may become the root."""
 
@@ -91,7 +91,7 @@ class _Scene:
     def __init__(self, view: MountView) -> None:
         self._own_trees = [posixpath.realpath(tree) for tree in view.own_trees]
         self._made: set[str] = set()
-        """Directories that exist in this view only."""
+        """The directories that exist in this view only."""
         self._here = os.open("/", os.O_RDONLY)
 
     def bind(self, binding: Binding, source: int) -> None:

@@ -46,7 +46,7 @@ HOSTS_FILE = "volumes/hosts"
 READABLE = 0o644
 UID_DIGITS = 8
 NO_ROOM = "/dev/full"
-"""Stands in for a log file that cannot be made: every write to it fails as on a full disk."""
+"""What stands in for a log file that cannot be made: every write to it fails as on a full disk."""
 SHARED_TREES = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - where mount points may be made
 
 

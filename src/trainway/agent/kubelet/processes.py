@@ -47,14 +47,14 @@ class Process:
         """The pipes that are still open, with the names of their streams."""
         self.status_fd = -1
         self.reason = bytearray()
-        """Why it could not start."""
+        """Why the process could not start."""
         self.exited = False
         self.exit_code = 0
         self.signal = 0
         self.may_finish = False
-        """It was asked to stop, and its time is not up."""
+        """Whether it was asked to stop and its time is not up."""
         self.narrow = False
-        """Its pipes have the kernel's usual size: this user has too many wide ones."""
+        """Whether its pipes have the kernel's usual size: this user has too many wide ones."""
         self.checks = 0
         self.host: Process | None = None
         """The process in whose place it was started, and with which it ends."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 HOST = "127.0.0.1"
 QUEUE = 64
-"""Connections that wait to be accepted."""
+"""How many connections may wait to be accepted."""
 
 
 def reserved(port: int) -> int:

@@ -33,9 +33,9 @@ class Variable:
     ) -> None:
         self.name = name
         self.meaning = meaning
-        """As the documentation has it."""
+        """The meaning, as the documentation has it."""
         self.value = value
-        """From a pod and the job's output directory, on a machine."""
+        """What makes the value, from a pod and the job's output directory, on a machine."""
         self.field = field
         """Where a pod of Kubernetes reads it; empty: it is the same in all pods of a job."""
 

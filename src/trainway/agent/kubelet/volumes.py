@@ -52,7 +52,7 @@ class Volume:
     def __init__(self, path: str, *, fixed: bool = False) -> None:
         self.path = path
         self.fixed = fixed
-        """Its content is given: it is mounted read-only."""
+        """Whether its content is given, so that it is mounted read-only."""
 
 
 class PodVolumes:
@@ -68,7 +68,7 @@ class PodVolumes:
         self._home = f"volumes/{pod.key}.{pod.uid[:8]}"
         self._volumes: dict[str, Volume] = {}
         self.temporary: list[str] = []
-        """Directories to be removed with the pod."""
+        """The directories that are removed with the pod."""
 
     def make(self) -> None:
         """Make all volumes of the pod; MissingError says what stands in the way."""

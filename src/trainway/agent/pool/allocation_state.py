@@ -18,13 +18,13 @@ class AllocationState(Enum):
     """What a cluster has of its nodes."""
 
     INIT = "INIT"
-    """It waits for its nodes."""
+    """The cluster waits for its nodes."""
     UP = "UP"
-    """It has them."""
+    """The cluster has its nodes."""
     AUTOSTOPPING = "AUTOSTOPPING"
-    """It has them, but nobody has used them for long, and they are being released."""
+    """The cluster has its nodes, but nobody has used them for long, and they are being released."""
     STOPPED = "STOPPED"
-    """It has none and wants none."""
+    """The cluster has no nodes and wants none."""
 
 
 _S = AllocationState

@@ -65,9 +65,9 @@ class Gang:
         )
         self._deliveries.on_progress = DeliveryReport(self._sending, pool.clock.now).on_progress
         self._had = memory.hosts
-        """Hosts that may have something of the job."""
+        """The hosts that may have something of the job."""
         self._gone: set[str] = set()
-        """Hosts of the placement that were lost while no pod ran there."""
+        """The hosts of the placement that were lost while no pod ran there."""
         self._told: set[str] = set()
         self._waiting: WaitingRecord = {}
         self._loop = pool.loop_of(self)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         """One host."""
 
         facts: Json
-        """What it said of itself."""
+        """What the host said of itself."""
 
         @property
         def state(self) -> str:

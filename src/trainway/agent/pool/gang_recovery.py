@@ -26,20 +26,20 @@ class GangMemory:
         self.remembered = Remembered(records)
         self.is_new = not records
         self.started = False
-        """Whether its controllers had begun."""
+        """Whether the controllers of the job had begun."""
         self.token = FIRST_TOKEN
-        """Of its placement, or of the next one where that is to be left or there is none."""
+        """The token of its placement, or of the next one where that is to be left or is none."""
         self.placement: Json | None = None
         self.hosts: set[str] = set()
         """All hosts that it ever was placed on."""
         self.leaving = False
-        """The placement counts no more, but pods may still run there."""
+        """Whether the placement counts no more though pods may still run there."""
         self.restarts = 0
-        """What the JobSet's restarts must have come to since the placement is left."""
+        """How many restarts the JobSet must have had since the placement is left."""
         self.bases: dict[str, int] = {}
         """How long the copies of logs were when the hosts began theirs."""
         self.seqs: dict[str, int] = {}
-        """The last record of each host."""
+        """The number of the last record of each host."""
         for record in records:
             self._take(record)
 

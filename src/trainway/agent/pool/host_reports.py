@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 COPIED = ("event", "progress")
-"""Records that go into the journal as they are."""
+"""The types of records that go into the journal as they are."""
 FRAME_ONLY = ("seq", "time", "type", "id", "event", "token")
 
 

@@ -28,7 +28,7 @@ PING_SECONDS = 1.0
 FIRST_SECONDS = 10.0
 """How long a host that was never heard may take before nobody waits for it."""
 RENEW_SECONDS = 8.0
-"""A silent host whose connection lasts gets a new one: nothing is said on the old one any more."""
+"""How long a host may be silent on a connection that lasts before it gets a new one."""
 SSH_PORT = 22
 
 
@@ -59,7 +59,7 @@ class Host(LinkListener):
         """Whether it has answered our hello on this connection."""
         self.failure: Failure | None = None
         self.retired = False
-        """It is no longer configured, and stays only for the jobs that it has."""
+        """Whether the host is no longer configured, and stays only for the jobs that it has."""
         self._hosts = hosts
         self._lease = lease
         self._told: Hello | None = None

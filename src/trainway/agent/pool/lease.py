@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 CONNECTING, UP, SILENT, LOST = "connecting", "up", "silent", "lost"
 BACK = "back"
-"""Said once, when a lost host is heard again; then it is up."""
+"""What is said once, when a lost host is heard again; then it is up."""
 SILENT_SECONDS = 3.0
 LOST_SECONDS = 10.0
 QUORUM_SECONDS = 8.0
@@ -22,7 +22,7 @@ QUORUM_SECONDS = 8.0
 back, an attempt to connect that began before may take so long to fail and be followed by the next.
 """
 LATE_SECONDS = 2.0
-"""After a longer pause than this we were asleep ourselves, and the pause counts for nothing."""
+"""How long a pause may be before we must have been asleep ourselves, and it counts for nothing."""
 
 
 class HostLease:

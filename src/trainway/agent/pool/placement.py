@@ -36,9 +36,9 @@ class Amount:
         self.cpus = cpus
         self.memory = memory
         self.gpus = gpus
-        """In thousandths; more than one GPU is always whole ones."""
+        """The GPUs that the pod needs, in thousandths; more than one GPU is always whole ones."""
         self.apart = apart
-        """No other pod with the same word is on its host; empty: any may be."""
+        """The word that no other pod on its host may have; empty: any pod may be there."""
 
     @classmethod
     def read(cls, data: Json) -> Amount:
@@ -130,7 +130,7 @@ class Placement:
     def __init__(self, hosts: dict[str, str], devices: dict[str, Json] | None = None) -> None:
         self.hosts = hosts
         self.devices = {} if devices is None else devices
-        """By pod, such as {"gpus": ["0", "1"]}."""
+        """The devices of each pod, such as {"gpus": ["0", "1"]}."""
 
     def names(self, pod: str) -> list[str]:
         """The GPUs of a pod."""

@@ -59,7 +59,7 @@ class Pool(HostsListener):
         self._is_scheduled = False
         self.archive = archive
         self.jitter = (crc32(state.owner.encode()) % 1000) / 1000
-        """Seconds by which we wait longer than other clients, lest two always clash again."""
+        """How much longer we wait than other clients, in seconds, lest two always clash again."""
         self._hosts = Hosts(loop, self, state.owner, archive, self.environ, log=self.log)
         self._hosts.client = f"{user()}@{os.uname().nodename}"
         self._scheduler = Scheduler(self, self._hosts, self._ledger)

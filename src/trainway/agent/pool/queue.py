@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 NO_ROOM, NO_HOSTS, UNUSABLE = "NoRoom", "NoHosts", "HostUnusable"
 UNSETTLED = "waits for hosts to answer"
 NAMED = 3
-"""So many hosts are named in a message."""
+"""How many hosts a message names."""
 FIRST = 50
-"""Only so many are told again when their position changes."""
+"""How many of those that wait are told again when their position changes."""
 
 
 class Hindrances:
@@ -37,9 +37,10 @@ class Hindrances:
         self, used: Mapping[str, str] | None = None, defects: Mapping[str, str] | None = None
     ) -> None:
         self.used = used or {}
-        """Hosts that other clients use, and who they are."""
+        """The hosts that other clients use, and who they are."""
         self.defects = defects or {}
-        """Hosts that somebody has to mend, and what is wrong: who has not begun fails for it."""
+        """The hosts that somebody has to mend, and what is wrong; a gang that has not begun fails
+        for it."""
 
 
 class HostRoom:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 HELD = "held"
-"""The answer of a host."""
+"""The event with which a host answers."""
 
 
 class Reservation:
@@ -50,7 +50,7 @@ class Reservation:
             host: hold_frame(entry, placement, host) for host in set(placement.hosts.values())
         }
         self.missing = set(self.frames)
-        """Hosts that have not said yes."""
+        """The hosts that have not said yes."""
         self.is_granted = False
         """Whether the gang has been told that it has its place."""
 

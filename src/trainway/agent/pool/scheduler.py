@@ -48,7 +48,7 @@ class Scheduler:
         self._timer: Timer | None = None
         self.reservations = Reservations(hosts.get, self._granted, self._refused)
         self._refused_lately: set[str] = set()
-        """Those that a host has just refused, since another client was quicker."""
+        """The gangs that a host has just refused, since another client was quicker."""
 
     def _granted(self, entry: Any, placement: Placement) -> None:
         if entry.wants_place:

@@ -30,7 +30,8 @@ class PoolSocket(ControlServer):
 
     request_limit = 4 * 1024 * 1024
     connection_limit = 65_536
-    """Each job that a server watches has one; the limit of open files comes first."""
+    """How many connections there may be: each job that a server watches has one, and the limit of
+    open files comes first."""
 
     def __init__(
         self,

@@ -26,7 +26,8 @@ class Result:
     def __init__(self, argv: Sequence[str], status: int | None, stdout: bytes, said: bytes) -> None:
         self.argv = argv
         self.status = status
-        """None: it took too long and was killed; CANNOT_START: there is no such program."""
+        """The exit status; None: it took too long and was killed; CANNOT_START: there is no such
+        program."""
         self.stdout = stdout.decode("utf-8", "replace")
         self.stderr = said.decode("utf-8", "replace")
 
@@ -51,11 +52,11 @@ class Commands:
     def __init__(self, loop: EventLoop, env: Mapping[str, str]) -> None:
         self._loop = loop
         self.env = dict(env)
-        """What they are started with."""
+        """The environment that programs are started with."""
         self._waiting: deque[Callable[[], None]] = deque()
         self._running = 0
         self.count = 0
-        """How many were started."""
+        """How many programs were started."""
 
     def run(
         self,

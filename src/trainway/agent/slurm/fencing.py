@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 TOKEN, HEARTBEAT, LEFT = "token", "heartbeat", "left"
 INTERRUPT, FENCE = "interrupt", "fence"
-"""How a pod is stopped that did nothing wrong: with its grace period, or at once."""
+"""The ways to stop a pod that did nothing wrong: with its grace period, or at once."""
 BEAT_SECONDS = 2.0
 TICK_SECONDS = 1.0
 SILENT_TICKS = 10
 SILENT_BEATS = 30
 LEASE_SECONDS = SILENT_TICKS * TICK_SECONDS + BEAT_SECONDS
-"""After this time without a heartbeat no pod runs any more."""
+"""How long pods run on without a heartbeat, in seconds."""
 _TOKEN = re.compile(r"\s*(?P<job>\d+(_\d+)?)\.(?P<restarts>\d+)\s*$", re.ASCII)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 ROLE, WITHIN = "--role", "--within"
 _GPUS = re.compile(r"--gpus-per-task=((?:[^:]+:)?)(\d+)")
 ALWAYS = ("--mpi=none", "--wait=0")
-"""A task is a pod and no rank, and may end long before others."""
+"""The options of every step: a task is a pod and no rank, and may end long before others."""
 _MEMORY = ("--mem=", "--mem-per-cpu=", "--mem-per-gpu=")
 _IMAGE = "--container-image="
 NODE_VARIABLE = "SLURMD_NODENAME"
@@ -33,7 +33,7 @@ class Line:
 
     def __init__(self, words: Sequence[str], within: Sequence[str] = ()) -> None:
         self.words = list(words)
-        """srun and its options."""
+        """The words that call srun, with its options."""
         self.within = list(within)
         """A program that runs the pod's agent in an image."""
 
@@ -87,9 +87,9 @@ class Call:
     ) -> None:
         self.name = name
         self.nodes = list(nodes)
-        """Of each task, in their order."""
+        """The node of each task, in their order."""
         self.shares = shares
-        """Another step holds what it needs."""
+        """Whether another step holds what it needs."""
         self.gpus = gpus
         """How many GPUs of its node the task of a step that shares is shown; 0: as always."""
 

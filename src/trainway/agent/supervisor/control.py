@@ -31,7 +31,7 @@ NAME = "agent.sock"
 CHUNK = 256 * 1024
 REQUEST_LIMIT = 64 * 1024
 CONNECTION_LIMIT = 256
-"""Clients at once: a server, and whoever looks at the job beside it."""
+"""How many clients there may be at once: a server, and whoever looks at the job beside it."""
 
 
 class ControlServer:

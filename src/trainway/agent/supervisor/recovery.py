@@ -27,7 +27,7 @@ HOST_LOST = "HostLost"
 FENCED = "Fenced"
 ALLOCATION_LOST = "AllocationLost"
 DISRUPTIONS = (AGENT_LOST, HOST_LOST, FENCED, ALLOCATION_LOST)
-"""Reasons of pods that ended through no fault of their own."""
+"""The reasons of pods that ended through no fault of their own."""
 LOST_EXIT_CODE = 137
 PATIENCE = 10.0
 PAUSE = 0.02
@@ -54,7 +54,8 @@ class Remembered:
         self.jobs: dict[str, Json] = {}
         """The states of Jobs that exist, by name."""
         self.pods: dict[str, dict[str, Json]] = {}
-        """By Job, the records of pods that its last state does not account for, by uid."""
+        """The records of the pods that the last state of their Job does not account for, by Job and
+        by uid."""
         for record in records:
             self._take(record)
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 DELETE, KILL = "delete", "kill"
 ENVELOPE = ("seq", "time", "type", "id", "event", "token")
-"""Fields of a record that are not about the pod."""
+"""The fields of a record that are not about the pod."""
 
 
 def is_disrupted(record: Json) -> bool:
@@ -64,7 +64,7 @@ class RemotePod:
         self.host = ""
         """The host that it was sent to; empty while it has no place."""
         self.place = identity.key
-        """The pod whose place and devices it has; another's where that one is over."""
+        """The key of the pod whose place and devices it has; another's where that pod is over."""
         self.started = False
         """Whether its turn has come."""
         self.seen = False

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 FOLDER = "blobs"
 REFERENCE = "$blob"
-"""Stands for a value, as text."""
+"""The field that stands for a value, as text."""
 FILE = "$file"
-"""Stands for the bytes of a file, which is never read as a whole."""
+"""The field that stands for the bytes of a file, which is never read as a whole."""
 FIELDS = ("data", "stringData", "binaryData")
 LIMIT = 10 * 1024**3
 UNUSED_SECONDS = 30 * 86_400
-"""What nobody has used for so long goes, though there be room."""
+"""How long a value that nobody uses is kept, even where there is room."""
 _HEX = frozenset("0123456789abcdef")
 _LENGTH = 64
 

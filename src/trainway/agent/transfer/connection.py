@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 READ_SIZE = 1024 * 1024
 LINE_LIMIT = 256 * 1024 * 1024
 BULK_LIMIT = 1024 * 1024
-"""No more than this much of logs and files is kept in memory for a client."""
+"""How many bytes of logs and files are kept in memory for a client at most."""
 
 
 class Connection:
@@ -44,7 +44,7 @@ class Connection:
         """Called when there is room for more bulk."""
         self.closed = False
         self.frames = 0
-        """How many came from it."""
+        """How many frames came from the client."""
         self._socket = accepted
         self._loop = loop
         self._on_frame = on_frame

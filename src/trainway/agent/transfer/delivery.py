@@ -52,7 +52,7 @@ PIECE = 192 * 1024
 BACKLOG = 4 * 1024 * 1024
 VALUES = ("data", "stringData", "binaryData")
 POOL_ONLY = ("demand", "priority", "queue", "pool", "oversubscribe")
-"""Parts of a plan that no host needs."""
+"""The parts of a plan that no host needs."""
 
 
 class Parcel:
@@ -61,7 +61,7 @@ class Parcel:
     def __init__(self, plan: Json) -> None:
         self.blobs: dict[str, bytes] = {}
         self.files = stored_files(plan.get("objects") or [])
-        """Those that are files of the job, with their sizes."""
+        """The values that are files of the job, with their sizes."""
         objects = [self._packed(item) for item in plan.get("objects") or []]
         kept = {key: value for key, value in plan.items() if key not in POOL_ONLY}
         self.plan: Json = {**kept, "objects": objects}
@@ -136,17 +136,17 @@ class Delivery:
         self._channel = channel
         self._files = files
         self.size = 0
-        """Bytes of files that the host lacks."""
+        """How many bytes of files the host lacks."""
         self.sent = 0
-        """Bytes of them that are on their way."""
+        """How many bytes of them are on their way."""
         self.on_progress: Callable[[], object] = lambda: None
         self._round = 0
-        """Counts beginnings, so that what is left of an earlier one stops."""
+        """How often it was begun, so that what is left of an earlier one stops."""
         self._unanswered = 0
         self.handed_over = False
-        """All frames are on their way: pods may follow."""
+        """Whether all frames are on their way, so that pods may follow."""
         self.confirmed = False
-        """The host has carried them out."""
+        """Whether the host has carried them out."""
         self.on_handed_over: Callable[[], object] = lambda: None
 
     def begin(self) -> None:
@@ -268,7 +268,8 @@ class Deliveries:
         """
         self._plan = plan
         self._parcel: Parcel | None = None
-        """Made when the first host is to get it: jobs may wait for long."""
+        """What is delivered; it is made when the first host is to get it, since jobs may wait for
+        long."""
         self._id = str(plan["id"])
         self._channel = channel
         self._files = files

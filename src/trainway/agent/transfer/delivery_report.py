@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 LEAST = 20_000_000
-"""Bytes below which nothing is said."""
+"""How many bytes there must be for anything to be said."""
 EVERY_SECONDS = 5.0
 MEGABYTE = 1_000_000
 

@@ -43,7 +43,7 @@ class Barrier:
     def __init__(self, seq: int, covers: int, logs: Mapping[str, int]) -> None:
         self.seq = seq
         self.covers = covers
-        """The looks at outputs for this record do for all up to that one."""
+        """The last record for which the looks at outputs for this one do as well."""
         self.logs = logs
 
 

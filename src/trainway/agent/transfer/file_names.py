@@ -4,6 +4,6 @@ from __future__ import annotations
 
 PLAN, AGENT = "plan.json", "agent.pyz"
 WISH = "wish"
-"""What the owner of the job wants of its driver."""
+"""The file that says what the owner of the job wants of its driver."""
 STOPPED = "stopped"
-"""Which attempt of the job did what was wanted and stopped."""
+"""The file that says which attempt of the job did what was wanted and stopped."""

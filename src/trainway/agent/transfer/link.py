@@ -31,7 +31,7 @@ CONNECT_SECONDS = 15.0
 COPY_SECONDS = 120.0
 LONGEST_LINE = 16 * 1024 * 1024
 ROOM = 1024 * 1024
-"""Below this backlog there is room for more."""
+"""The backlog below which there is room for more, in bytes."""
 
 
 class Archive:

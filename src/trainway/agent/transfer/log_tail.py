@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 FOLDER = "logs"
 PIECE = 192 * 1024
-"""Base64 makes 256 KiB of it."""
+"""How many bytes one frame has: Base64 makes 256 KiB of it."""
 
 
 class LogTail:
@@ -25,7 +25,8 @@ class LogTail:
         self._directory = directory
         self._offsets = dict(offsets)
         self._complete: set[str] = set()
-        """Files that nobody writes to, as far as is known: their last line may be sent as it is."""
+        """The files that nobody writes to, as far as is known: their last line may be sent as it
+        is."""
         self._grown: dict[str, None] = dict.fromkeys(sorted(os.listdir(directory.join(FOLDER))))
 
     def touched(self, file: str) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 FOLDER = "output"
 INCOMING = "incoming"
 PIECE = 192 * 1024
-"""Bytes of a file in one frame: 256 KiB as base64."""
+"""How many bytes of a file one frame has: 256 KiB as Base64."""
 
 
 class RefusedPathError(Exception):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 FOLDER = "output"
 PIECE = 192 * 1024
-"""Base64 makes 256 KiB of it."""
+"""How many bytes one frame has: Base64 makes 256 KiB of it."""
 STABLE_SECONDS = 1.0
 
 
@@ -89,7 +89,7 @@ class Outputs:
         self._directory = directory
         self._sent = dict(known)
         self._seen: dict[str, tuple[Version, float]] = {}
-        """How files were, and since when."""
+        """How files were when they were last looked at, and since when."""
         self._queue: dict[str, OutputFile] = {}
         self._current: OutputFile | None = None
         self._fd = -1

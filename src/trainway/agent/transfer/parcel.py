@@ -31,18 +31,19 @@ if TYPE_CHECKING:
 
 FILES = (PLAN, WISH, "journal.jsonl")
 FOLDERS = ("blobs", "logs", "output")
-"""What of a job goes along: what it consists of, and what earlier attempts of it left."""
+"""The folders of a job that go along: what it consists of, and what earlier attempts of it left."""
 UNPACKED = "unpacked.json"
-"""In the job's directory on a node: the output that came with the parcel."""
+"""The file in the job's directory on a node that lists the output which came with the parcel."""
 CHANGED = "TRAINWAY.mtime_ns"
-"""When a file was last changed: to the nanosecond, by which its versions are told apart."""
+"""The header that says when a file was last changed: to the nanosecond, by which its versions are
+told apart."""
 SYMTYPE, DIRTYPE = b"2", b"5"
 SENT = ".sent"
 """The end of the name of a file beside the job's directory that says which parcel is whole."""
 LOOKS, PAUSE = 600, 0.5
 QUIET_LOOKS = 20
-"""So many in a row find that nobody holds a directory before it is removed: a link that broke is
-made again within seconds."""
+"""How many looks in a row must find that nobody holds a directory before it is removed: a link that
+broke is made again within seconds."""
 EXIT_USAGE = 2
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 GREETING = "trainway-connected"
 """The first line from the other side: from then on the host may hear what we say."""
 NO_AGENT, NO_PYTHON, OLD_PYTHON, NO_FOLDER, BAD_COPY = 79, 80, 81, 82, 83
-"""Exit statuses of our remote commands."""
+"""The exit statuses of our remote commands."""
 OLDEST_PYTHON = (3, 8)
 FIXED = (
     "-T",
@@ -28,7 +28,8 @@ FIXED = (
     "-o", "ClearAllForwardings=yes",
     "-o", "RemoteCommand=none",
 )  # fmt: skip
-"""Before all else, since the first value that ssh gets for an option is the one that counts."""
+"""The options that come before all others, since the first value that ssh gets for an option
+counts."""
 
 
 def connect_arguments(host: Json, digest: str) -> list[str]:

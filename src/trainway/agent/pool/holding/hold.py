@@ -42,7 +42,7 @@ class Hold:
         self.answer = answer
         """Told once whether Slurm takes the job."""
         self.endings: list[Done] = []
-        """Told when it is given back, or why it is not; none: it is to be held."""
+        """Who is told when it is given back, or why it is not; nobody: it is to be held."""
         self.is_doubted = False
         """Whether a node went away, and Slurm was asked why."""
 
@@ -81,9 +81,10 @@ class Holder(RelayListener):
         self._clusters = clusters
         self._holds: dict[str, Hold] = {}
         self._relays: dict[str, AnyRelay] = {}
-        """By what is said of a login node: it may be another one since a hold began."""
+        """The relays, by what is said of their login nodes: that may have changed since a hold
+        began."""
         self._told = ""
-        """Why nobody answered, as the log has it."""
+        """Why nobody answered, as it was last written to the log."""
 
     def begin(self, allocation: Allocation, answer: Done) -> None:
         """Have an allocation; answered when Slurm has the job, or does not want it."""

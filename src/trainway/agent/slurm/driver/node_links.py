@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     Done = Callable[[], None]
 
 NO_RECORDS = 1 << 60
-"""The journal is the driver's own; what others have of it came with their files."""
+"""The position from which no records are sent: the journal is the driver's own, and what others
+have of it came with their files."""
 AGAIN_SECONDS = 2.0
 TRIES = 3
 """How often in a row a link may end before what is on its node counts as lost."""

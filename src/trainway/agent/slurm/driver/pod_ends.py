@@ -37,7 +37,7 @@ class PodEnds:
         self._carry_out = carry_out
         self._inquiry = Inquiry(pods.ask)
         self._drained: set[str] = set()
-        """Pods whose end counts when all is here that they left."""
+        """The pods whose end counts when all is here that they left."""
 
     def has_ended(self, pod: RemotePod) -> bool:
         """Whether the end of a pod is known, even if it does not count yet."""

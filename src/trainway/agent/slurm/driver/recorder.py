@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 FOLDER = "pods"
 LONGEST, PART = 1000, 600
-"""Bytes of a line that srun keeps whole, and of what one part brings."""
+"""How many bytes of a line srun keeps whole, and how many one part brings."""
 
 
 def path_of(uid: str) -> str:

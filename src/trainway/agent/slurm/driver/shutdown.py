@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 1.0
 PATIENCE = 60
-"""How many looks at a job that runs on although its steps were told to end."""
+"""How often a job is looked at that runs on although its steps were told to end."""
 LAST_SECONDS = 5.0
 
 

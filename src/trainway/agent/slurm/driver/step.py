@@ -34,7 +34,7 @@ class Step:
     ) -> None:
         self.pods = list(pods)
         self.shares = shares
-        """Another step holds what it uses."""
+        """Whether another step holds what it uses."""
         self._by_uid = {pod.identity.uid: pod for pod in pods}
         self._on_record = on_record
         self._on_end = on_end

@@ -86,17 +86,17 @@ class Ground:
         agent: Sequence[str],
     ) -> None:
         self.lines = lines
-        """How pods are started, by role."""
+        """The lines of srun that start pods, by role."""
         self.places = places
         """The node of each pod that may run at once with others."""
         self.addresses = addresses
-        """Of the nodes."""
+        """The addresses of the nodes."""
         self.environ = environ
-        """What srun is called with."""
+        """The environment that srun is called with."""
         self.agent = list(agent)
         """The words that run an agent."""
         self.requeues = True
-        """Slurm may begin the job anew."""
+        """Whether Slurm may begin the job anew."""
         self.own = ""
         """The node of the driver."""
         self.groups: dict[str, int] = {}
@@ -104,7 +104,7 @@ class Ground:
         self.peers: Json = {}
         """What pods have to know to reach each other."""
         self.is_apart = False
-        """Its nodes share no files."""
+        """Whether its nodes share no files."""
         self.silence = 0.0
         """How long Slurm waits for a node."""
 
@@ -140,7 +140,7 @@ class StepPods(RemotePods):
         self.on_start: Callable[[str], None] = lambda _node: None
         """Called with the node of each pod that is started."""
         self.inherited: list[RemotePod] = []
-        """Pods that an earlier attempt left."""
+        """The pods that an earlier attempt left."""
         directory.make(FOLDER)
 
     def recover(self, pods: PodRegistry, job: Job, records: Sequence[Json], now: float) -> None:

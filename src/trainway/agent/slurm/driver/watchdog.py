@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 DOUBT_SECONDS = 6.0
 DOUBTS = 10
-"""So often Slurm is asked, at most, before an attempt that hears nobody ends."""
+"""How often Slurm is asked, at most, before an attempt that hears nobody ends."""
 SHORTEST_SECONDS = 2 * DOUBT_SECONDS
 _TIMEOUT = re.compile(r"^SlurmdTimeout\s*=\s*(\d+)", re.MULTILINE)
 
@@ -43,9 +43,11 @@ class Watchdog:
         self._commands = commands
         self._limit = limit
         self._doubt = max(DOUBT_SECONDS, limit / DOUBTS)
-        """After so much silence Slurm is asked, and again after as much of its own."""
+        """How much silence there may be before Slurm is asked, and then as much of its own before
+        it is asked again."""
         self._silence = self._unasked = 0.0
-        """Seconds as this process sees them: while Slurm has it stopped, none pass."""
+        """How long nobody was heard, in seconds as this process sees them: while Slurm has it
+        stopped, none pass."""
         self._heard = 0.0
         self._is_asking = False
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 PAUSE = 0.5
-"""The longest between two looks."""
+"""The longest time between two looks, in seconds."""
 CHECK_SECONDS = 0.5
 SILENT_TICKS = 30
 EXIT_ERROR = 1

@@ -23,9 +23,9 @@ class Ended:
     def __init__(self, state: str, exit_code: str = "", by: str = "") -> None:
         self.state = state
         self.exit_code = exit_code
-        """`CODE:SIGNAL` of the batch script; empty: not known."""
+        """The `CODE:SIGNAL` of the batch script; empty: it is not known."""
         self.by = by
-        """Who cancelled it, by number; empty: not known, or nobody."""
+        """The number of the user who cancelled it; empty: that is not known, or nobody did."""
 
 
 def settings(text: str) -> dict[str, str]:

@@ -30,7 +30,7 @@ SOON = 0.2
 GRACE = 20.0
 """How long a job may be in neither the queue nor the books before it is lost."""
 FIRST = 10
-"""Only so many are told again when nothing but their position changes."""
+"""How many jobs are told again when nothing but their position changes."""
 LOST = "LOST"
 
 
@@ -60,7 +60,7 @@ class ClusterQueue:
         """Called when Slurm does not answer, and when it does again."""
         self.states: dict[str, QueueState] = {}
         self.rounds = 0
-        """How often it was asked."""
+        """How often Slurm was asked."""
         self._pause = SHORTEST
         self._asked_at = -LONGEST
         self._timer: Timer | None = None

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
         job: FollowedJob
         failure: str
-        """Why its files could not be sent."""
+        """Why the files of the job could not be sent."""
 
         @abstractmethod
         def look(self) -> None:
@@ -54,13 +54,14 @@ CLOSER_SECONDS = 2.0
 """How often logs are opened: a network file system tells what is new when a file is opened."""
 OUTPUT_SECONDS = 1.0
 OUTPUT_SHARE = 20.0
-"""Looking for output takes no more than this part of the time."""
+"""The part of the time that looking for output may take."""
 SETTLE_SECONDS = 3.0
 """How long a shared file system may take to show what a job wrote last."""
 NO_FILES = "66:0"
 """The exit status of a batch script that waited for the job's files in vain."""
 ENDED_SECONDS = {"COMPLETED": 30.0, "FAILED": 5.0}
-"""The same where the driver most likely wrote how the job ended."""
+"""How long it may take, by the state of the job, where the driver most likely wrote how the job
+ended."""
 
 
 class FollowedJob:

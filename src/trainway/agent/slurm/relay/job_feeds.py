@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 TICK = 0.05
-"""Looks that are due within this time are made together."""
+"""How far apart looks may be due that are made together, in seconds."""
 SHORTEST, LONGEST = 0.1, 2.0
-"""Between two looks at a job that is silent."""
+"""The shortest and the longest time between two looks at a job that is silent, in seconds."""
 JOBS_A_SECOND = 200
-"""The more jobs there are, the less often each is looked at."""
+"""How many jobs are looked at in a second: the more there are, the less often each is."""
 
 
 class JobFeeds:
@@ -34,9 +34,9 @@ class JobFeeds:
         self.on_grown: Callable[[FollowedJob], None] = lambda _job: None
         """Called with each job whose files changed."""
         self.gone: set[str] = set()
-        """Jobs that are out of the queue for good."""
+        """The jobs that are out of the queue for good."""
         self._ready: dict[str, None] = {}
-        """Jobs that may have something to send, in the order of their turns."""
+        """The jobs that may have something to send, in the order of their turns."""
         self._timer: Timer | None = None
 
     def add(self, job: FollowedJob) -> None:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 SEPARATOR = "\x1f"
 FORMAT = SEPARATOR.join(("%i", "%A", "%T", "%r", "%P", "%Q", "%N", "%k"))
-"""Job, its bare number, state, reason, partition, priority, nodes; then the comment, which may be
-anything."""
+"""The format of a line: job, its bare number, state, reason, partition, priority, nodes; then the
+comment, which may be anything."""
 FIELDS = 8
 COMMENT = "trainway:"
 FINAL = frozenset(
@@ -33,7 +33,7 @@ FINAL = frozenset(
     }
 )
 UNSURE = frozenset({"BOOT_FAIL", "NODE_FAIL", "PREEMPTED", "REVOKED"})
-"""Ends that Slurm may follow up by a requeue."""
+"""The ends that Slurm may follow up by a requeue."""
 WAITING = frozenset(
     {"PENDING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT"}
 )
@@ -59,7 +59,7 @@ class QueueState:
         self.job = job
         self.state = state
         self.bare = bare or job
-        """What programs know it by that know no arrays, once it runs."""
+        """The number by which programs know it that know no arrays, once it runs."""
         self.reason = reason
         self.partition = partition
         self.priority = priority

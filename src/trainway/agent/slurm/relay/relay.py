@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 USAGE = "usage: slurm relay --home DIR"
 EXIT_ERROR, EXIT_USAGE = 1, 2
 SILENCE = 120.0
-"""Seconds without a frame after which nobody is at the other end."""
+"""How long there may be no frame before nobody counts as being at the other end, in seconds."""
 CHECK_SECONDS = 10.0
 FAILURES = 100
-"""Errors of our own, one right after the other, after which there is no use in going on."""
+"""How many errors of our own may come one right after the other before the relay gives up."""
 
 
 def main(arguments: Sequence[str]) -> int:

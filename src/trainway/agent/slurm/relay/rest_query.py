@@ -31,7 +31,7 @@ OK, FORBIDDEN = 200, (401, 403)
 NOT_SET = (None, "", 0)
 RANKS = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*$")
 TRANSIENT = ("COMPLETING", "REQUEUE_HOLD", "REQUEUED", "SPECIAL_EXIT")
-"""Where a job has several states at once, these say most."""
+"""The states that say most where a job has several at once."""
 
 
 class RestError(Exception):

@@ -25,7 +25,8 @@ SILENT = re.compile(
     re.IGNORECASE,
 )
 BUSY = re.compile(r"transition|completing|in progress|pending execution", re.IGNORECASE)
-"""The last: what is to be put back into the queue is there already, and may not be held yet."""
+"""What Slurm says when it may do it later; `pending execution`: what is to be put back into the
+queue is there already, and may not be held yet."""
 GONE = re.compile(r"Invalid job id specified|already completing or completed", re.IGNORECASE)
 
 

@@ -69,7 +69,7 @@ class JobStaging:
         wake: Callable[[FollowedJob], None],
     ) -> None:
         self.job = job
-        """As it is followed now."""
+        """The job as it is followed now."""
         self._loop = loop
         self._commands = commands
         self._wake = wake

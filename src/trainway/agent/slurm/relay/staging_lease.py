@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from trainway.agent.base.directory import Directory
 
 NAME, LOCK = "courier", "courier.lock"
-"""The files have these names since before: relays of two versions have to see each other."""
+"""The names of the files, which stay: relays of two versions have to see each other."""
 
 
 class StagingLease:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Done = Callable[[str, Failure | None], None]
     Batch = Mapping[str, JobFiles]
-    """What one sbatch is for: jobs, by what follows its number in theirs."""
+    """The jobs that one sbatch is for, by what follows its number in theirs."""
 
 SUBMIT = ["sbatch", "--parsable"]
 TEST = ["sbatch", "--test-only"]
@@ -44,7 +44,7 @@ class Submission:
         self._user = user
         self._under_way: dict[str, list[Done]] = {}
         self._doubted: list[JobFiles] = []
-        """Jobs that are to be looked for."""
+        """The jobs that are to be looked for."""
         self._arrays = Gathering(loop, self._run_array)
 
     def submit(self, files: JobFiles, done: Done) -> None:

@@ -17,7 +17,7 @@ ASK, END, HOLD, REQUEUE, RELEASE = "ask", "end", "hold", "requeue", "release"
 PATIENCE = 5.0
 """How much longer than its pods' time a job may take to stop."""
 AGAIN = 15.0
-"""After so many seconds without effect a step is tried again."""
+"""How long a step may have no effect before it is tried again, in seconds."""
 
 
 class Wish:
