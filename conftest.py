@@ -16,6 +16,9 @@ another case of the same test does a few times (kills, jobs) many times: they ar
 Tests are collected in every worker, so what that costs is kept low: the modules of tests are
 compiled once, even where Python may write no bytecode, and the garbage collector does not look
 through what stays to the end.
+
+CI runs tests that fail once more (docs/decisions/0015-ci-repeats-what-fails.md); they are told to
+it here, in the file that TRAINWAY_FAILED_TESTS names.
 """
 
 import gc
@@ -50,6 +53,17 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Say which tests failed, if that is all that went wrong."""
+    file = os.environ.get("TRAINWAY_FAILED_TESTS")
+    if file and "PYTEST_XDIST_WORKER" not in os.environ:
+        is_all = exitstatus == pytest.ExitCode.TESTS_FAILED
+        reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+        found = [each for kind in ("failed", "error") for each in reporter.stats.get(kind, [])]
+        names = sorted({without_group(str(each.nodeid)) for each in found})
+        Path(file).write_text("".join(f"{name}\n" for name in names if is_all))
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Collect quickly; the tests then run as Python would run them."""
@@ -80,6 +94,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
         wanted = vars(item).get("_nodeid")
         if wanted is not None:
             item._id = NodeId.parse(wanted)  # noqa: SLF001 - there is no other way
+
+
+def without_group(name: str) -> str:
+    """The id of a test without what xdist appends to it for its group."""
+    before, _, _ = name.rpartition("@")
+    return before if before.endswith("]") or (before and "[" not in before) else name
 
 
 def needs_engine(item: pytest.Item) -> bool:
