@@ -24,7 +24,7 @@ from trainway.json_types import Json
 
 Handle = dict[str, Any]
 Devices = Mapping[str, Mapping[str, Sequence[str]]]
-"""For each pod (`<role>-<job>-<pod>`), the devices that are its own, by kind."""
+"""The devices that each pod (`<role>-<job>-<pod>`) has to itself, by kind."""
 
 
 class Isolation(StrEnum):
@@ -64,7 +64,7 @@ class Capacity:
     gpus: tuple[str, ...] = ()
     """The names of the GPUs, as a process is told which to use."""
     pools: tuple[Pool, ...] = ()
-    """The same by sort of node, where the infrastructure has several."""
+    """What each sort of node has, where the infrastructure has several."""
     limits: tuple[Limit, ...] = ()
     """What may be used of it, where that is less."""
     whole: Pool | None = None
@@ -76,7 +76,7 @@ class ArrayPlace:
     """Which one a job is of several that were submitted as one."""
 
     id: str
-    """That of the first of them."""
+    """The id of the first of them."""
     rank: int
     count: int
 
@@ -102,13 +102,13 @@ class Workload:
     submitted: list[Json] = field(default_factory=list)
     """The ConfigMaps, Secrets and runtimes that were submitted with it."""
     priority: int = 0
-    """For a backend that queues jobs itself: those of higher priority go first."""
+    """The priority, for a backend that queues jobs itself: higher ones go first."""
     oversubscribe: bool = False
     """Whether it may start though it asks for more than there is."""
     handle: Handle = field(default_factory=dict)
-    """Of an earlier plan, which a later one keeps to; empty: this is the first."""
+    """The handle of an earlier plan, which a later one keeps to; empty: this is the first."""
     place: ArrayPlace | None = None
-    """Among others, where it was submitted with them as one."""
+    """The place of the job among others, where it was submitted with them as one."""
 
 
 class Request(Protocol):
@@ -143,12 +143,12 @@ class LogQuery:
     role: str | None = None
     rank: int | None = None
     tail: int | None = None
-    """At most so many, counted from the end."""
+    """How many lines are wanted at most, counted from the end."""
     since: datetime | None = None
     all_attempts: bool = False
     follow: bool = False
     cursor: str = ""
-    """Go on behind the line that had this cursor."""
+    """The cursor of a line; what follows that line is wanted."""
 
 
 class LogLine(NamedTuple):
@@ -161,11 +161,12 @@ class LogLine(NamedTuple):
     container: str
     attempt: int
     stream: str
-    """`stdout` or `stderr`."""
+    """The stream is `stdout` or `stderr`."""
     text: bytes
     cursor: str
     is_part: bool = False
-    """The line was too long for one: the next of the same stream goes on with it."""
+    """Whether the line was too long for one, so that the next of the same stream goes on
+    with it."""
 
 
 def no_backends(name: str) -> "Backend":

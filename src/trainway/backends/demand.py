@@ -16,7 +16,8 @@ from trainway.jobset.quantity import ZERO, Quantity
 from trainway.jobset.requests import pod_requests
 
 _MOST_ROLES = 12
-"""Up to here every set of roles is looked at; beyond, all roles count as running together."""
+"""How many roles there may be for every set of them to be looked at; beyond, all count as running
+together."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Demand:
     memory: Quantity = ZERO
     gpus: int = 0
     slots: Mapping[str, Sequence[int]] = field(default_factory=dict)
-    """For each pod that uses GPUs which of the gang's, counted from 0."""
+    """The GPUs of the gang, counted from 0, that each pod uses."""
 
     @property
     def is_empty(self) -> bool:
@@ -56,7 +57,7 @@ class Demand:
 class _Role:
     name: str
     after: frozenset[str]
-    """Roles that are over before this one starts."""
+    """The roles that are over before this one starts."""
     cpus: Quantity
     memory: Quantity
     gpus_per_pod: int

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 TASK_CPUS: Final = 0.5
-"""Of a node of a task that asks for no CPUs, as with SkyPilot."""
+"""How many CPUs a node of a task has that asks for none, as with SkyPilot."""
 
 
 @dataclass(frozen=True)
@@ -14,5 +14,5 @@ class HostAmounts:
     name: str
     cpus: float
     memory: float
-    """In bytes."""
+    """The memory, in bytes."""
     gpus: float

@@ -28,7 +28,7 @@ class JobThreads:
         self._lock = threading.Lock()
         self._started = 0
         self._waiting = 0
-        """Tasks that nobody has begun with, less the threads that have nothing to do."""
+        """How many tasks nobody has begun with, less the threads that have nothing to do."""
 
     async def run(self, function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         """Call it in one of the threads, and wait for what it gives."""
@@ -65,4 +65,4 @@ def _done(future: Future[_T], call: Callable[[], _T]) -> Callable[[], object]:
 
 
 job_threads: Final = JobThreads()
-"""Those of this process."""
+"""The threads of this process."""

@@ -17,7 +17,7 @@ class Pool:
     memory: Quantity = ZERO
     free_memory: Quantity = ZERO
     gpus: Mapping[str, int] = field(default_factory=dict)
-    """How many there are of each type."""
+    """How many GPUs there are of each type."""
     free_gpus: Mapping[str, int] = field(default_factory=dict)
 
 

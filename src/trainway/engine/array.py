@@ -12,7 +12,7 @@ from trainway.jobset.labels import ARRAY, ARRAY_RANK, ARRAY_SIZE
 from trainway.json_types import Json
 
 MOST: Final = 1_000
-"""As many as most clusters of Slurm take in an array."""
+"""How many jobs an array may have: as many as most clusters of Slurm take."""
 
 _FAMILIES: Final = ("SKYPILOT", "TRAINWAY")
 _COMPANIONS: Final = ("ConfigMap", "Secret", "TrainingRuntime")
@@ -25,9 +25,9 @@ _REFERENCES: Final = {
     "secretKeyRef": "Secret",
     "secretRef": "Secret",
 }
-"""Fields whose `name` is that of another object, and its kind."""
+"""The fields whose `name` is that of another object, and its kind."""
 _NAMES: Final = {"filesName": "ConfigMap", "secretName": "Secret"}
-"""Fields that are such a name themselves."""
+"""The fields that are such a name themselves."""
 _Renamed = Mapping[tuple[str, str], str]
 
 

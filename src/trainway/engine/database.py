@@ -39,7 +39,7 @@ _VERSION: Final = Table(
     Column("version_num", String(32), nullable=False),
     PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),
 )
-"""As Alembic makes it."""
+"""The table of the version, as Alembic makes it."""
 _MIGRATIONS: Final = Path(__file__).parent / "migrations"
 BUSY_S: Final = 10.0
 """How long to wait for another program that writes."""

@@ -67,7 +67,7 @@ _SQLITE: Final = (
     ("SQLITE_CANTOPEN", Failure.FORBIDDEN),
     ("SQLITE_PERM", Failure.FORBIDDEN),
 )
-"""Beginnings of the names of SQLite's results; the first that fits counts."""
+"""The beginnings of the names of SQLite's results; the first that fits counts."""
 _POSTGRESQL: Final = (
     ("53100", Failure.FULL),
     ("53", Failure.LOST),
@@ -83,7 +83,7 @@ _POSTGRESQL: Final = (
     ("08", Failure.LOST),
     ("57P", Failure.LOST),
 )
-"""Beginnings of the states of SQL, as above."""
+"""The beginnings of the states of SQL; the first that fits counts."""
 _SYSTEM: Final = {
     errno.ENOSPC: Failure.FULL,
     errno.EDQUOT: Failure.FULL,

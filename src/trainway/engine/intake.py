@@ -28,7 +28,7 @@ from trainway.engine.times import time_text
 from trainway.errors import UsageError
 
 _SHOWN: Final = 200
-"""Characters of a path that is wrong."""
+"""How many characters of a path that is wrong are shown."""
 _KEPT_ENVIRONMENT: Final = ("HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER")
 """What a job gets of the server's own environment if its submitter gave none."""
 

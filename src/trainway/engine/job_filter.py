@@ -27,7 +27,7 @@ COMPARISONS: Final[Mapping[str, Callable[[Any, float], Any]]] = {
 """What a condition does to a value, or to a column of values."""
 _METRIC: Final = re.compile(r"\s*([^<>=!]+?)\s*(<=|>=|!=|==|<|>|=)\s*([^\s<>=!]+)\s*")
 _SHOWN: Final = 80
-"""Characters of a text that is wrong."""
+"""How many characters of a text that is wrong are shown."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class LabelTerm:
 
     key: str
     value: str | None = None
-    """None: any."""
+    """The value of the label; None: any."""
 
 
 @dataclass(frozen=True)
@@ -53,17 +53,17 @@ class Filter:
     """Which jobs to list."""
 
     phases: Collection[Phase] = ()
-    """Empty: all."""
+    """The phases of the jobs; empty: all."""
     name: str = ""
     before: str = ""
-    """Only jobs older than the one with this id."""
+    """The id than which the jobs are older."""
     backend: str = ""
     after: str = ""
-    """Only jobs younger than what has this id."""
+    """The id than which the jobs are younger."""
     labels: Sequence[LabelTerm] = ()
-    """All of them."""
+    """The labels that a job must have, all of them."""
     metrics: Sequence[MetricTerm] = ()
-    """All of them."""
+    """The conditions on metrics that a job must meet, all of them."""
 
 
 EVERY_JOB: Final = Filter()

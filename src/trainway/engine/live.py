@@ -41,10 +41,10 @@ NOT_STARTED: Final = "AgentNotStarted"
 """The reason of a job whose agent could not be started, and will be again."""
 
 _MOST_LOSSES: Final = 5
-"""Agents of one job that may be lost in a row without having done anything."""
+"""How many agents of one job may be lost in a row without having done anything."""
 _FIRST_LOSS_S: Final = 0.1
 _LONGEST_FAILURE_S: Final = 30.0
-"""Between two attempts at what fails without our knowing why."""
+"""The longest pause between two attempts at what fails without our knowing why, in seconds."""
 
 
 @dataclass(frozen=True)

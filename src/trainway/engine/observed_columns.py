@@ -18,7 +18,7 @@ _MAY_WAIT: Final = (Phase.STARTING, Phase.QUEUED, Phase.INADMISSIBLE, Phase.REST
 """Phases in which a backend that schedules may say why nothing runs yet."""
 
 _CRASHES: Final = "CrashLoopBackOff"
-"""What a node that is named with its exit status tells better."""
+"""The reason of a pod that a node, named with its exit status, tells better."""
 
 
 def observed_columns(

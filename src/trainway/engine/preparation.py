@@ -26,13 +26,13 @@ from trainway.runtimes import builtin_runtime
 from trainway.schema.defaulting import with_defaults
 
 FILES: Final = (("v1", "ConfigMap"), ("v1", "Secret"))
-"""Objects that pods read."""
+"""The objects that pods read."""
 
 UNPLACED: Final = (
     ("trainer.kubeflow.org/v1alpha1", "ClusterTrainingRuntime"),
     ("scheduling.k8s.io/v1", "PriorityClass"),
 )
-"""Objects that are in no namespace."""
+"""The objects that are in no namespace."""
 
 _VALUES: Final = ("data", "stringData", "binaryData")
 _RUNTIMES: Final = "trainer.kubeflow.org/v1alpha1"

@@ -19,7 +19,7 @@ from trainway.jobset.quantity import ZERO, Quantity
 GPUS = "gpus"
 
 _MOST_HOLDERS = 3
-"""That are named to whoever waits, those who hold most first."""
+"""How many holders are named to whoever waits, those who hold most first."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class QueuedGang:
     demand: Demand
     priority: int = 0
     oversubscribe: bool = False
-    """Starts even if it does not fit."""
+    """Whether it starts even if it does not fit."""
     pinned: Devices = field(default_factory=dict)
     """The devices it had before it was suspended; it must have the same ones again."""
     name: str = ""
@@ -38,7 +38,8 @@ class QueuedGang:
     release: str = ""
     """The command that frees what it holds once it has started."""
     is_promise: bool = False
-    """Starts at once and holds nothing, but wants devices of its own for later, as a cluster."""
+    """Whether it starts at once and holds nothing, but wants devices of its own for later, as a
+    cluster."""
 
     @property
     def order(self) -> str:

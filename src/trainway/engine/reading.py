@@ -23,7 +23,7 @@ from trainway.errors import NotFoundError, UsageError
 from trainway.json_types import Json
 
 _DIGITS: Final = 9
-"""Of the number of an event, which the store keeps in 32 bits."""
+"""How many digits the number of an event has at most, which the store keeps in 32 bits."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ JSON_COLUMNS: Final = frozenset({"labels", "handle", "demand", "devices", "obser
 
 
 AT_ONCE: Final = 0.0
-"""When a job is cleaned up that is to be forgotten."""
+"""The time at which a job is cleaned up that is to be forgotten."""
 
 
 def stored(columns: Mapping[str, object]) -> dict[str, Any]:
@@ -65,7 +65,7 @@ class JobRecord:
     observed: str = ""
     progress: str = ""
     idempotency_key: str | None = None
-    """By which a repeated request for the same job is known."""
+    """The key by which a repeated request for the same job is known."""
     request_digest: str | None = None
     """What was sent with that key; a job of an older program has none."""
     notify: str | None = None
@@ -132,12 +132,12 @@ class Event:
 
     time: str
     type: str
-    """`Normal` or `Warning`."""
+    """The type is `Normal` or `Warning`."""
     reason: str
     message: str
     object: str = ""
     seq: int = 0
-    """Counts from 1 for each job; the store gives it."""
+    """The number of the event, from 1 on for each job; the store gives it."""
 
 
 def _read(text: str) -> Json:

@@ -35,7 +35,7 @@ class Submission:
 
     objects: Sequence[Json]
     name: str = ""
-    """In place of the one in the object; empty: leave it."""
+    """The name in place of the one in the object; empty: leave it."""
     backend: str = HERE
     priority: int = 0
     workdir: str = ""
@@ -45,13 +45,13 @@ class Submission:
     kubeconfig: Sequence[str] = ()
     """The kubeconfig files of the submitter, for a backend that needs them."""
     isolation: Isolation = Isolation.PROCESS
-    """Processes, unless the job's own annotation asks for containers."""
+    """How its containers run: as processes, unless the job's own annotation asks for containers."""
     key: str = ""
-    """Who submits twice with the same key gets one job; empty: always a new one."""
+    """The key with which a second submission gets the same job; empty: always a new one."""
     digest: str = ""
-    """Of the whole request, where it has a key."""
+    """The digest of the whole request, where it has a key."""
     num_jobs: int | None = None
-    """So many jobs of it, each with a rank; None: one, which has none."""
+    """How many jobs of it there are, each with a rank; None: one, which has none."""
     notify: Sequence[str] = ()
     """Whom to tell of it beside the targets of the settings: names of those, or URLs."""
 
@@ -65,7 +65,7 @@ class Prepared:
     namespace: str
     labels: Mapping[str, str]
     objects: list[Json]
-    """As submitted, under the name it has now."""
+    """The objects as submitted, under the name that the job has now."""
     jobset: Json
     companions: list[Json]
     """The ConfigMaps and Secrets that were submitted or made."""

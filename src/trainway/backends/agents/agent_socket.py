@@ -31,12 +31,14 @@ PATIENCE_S: Final = 15.0
 """How long an agent may take to open its socket, or to end."""
 STEP_S: Final = 0.02
 START_S: Final = 60.0
-"""After so long an agent that has neither begun nor said why not is given up."""
+"""How long an agent may neither have begun nor have said why not before it is given up, in
+seconds."""
 
 _CHUNK: Final = 1 << 16
 _LONGEST_LINE: Final = 1 << 24
 _LONGEST_SOCKET_PATH: Final = 100
-"""The kernel takes 107 bytes; a longer path is reached through its directory."""
+"""The longest path of a socket that is used as it is: the kernel takes 107 bytes, and a longer path
+is reached through its directory."""
 _LAST_WORDS: Final = 2_000
 _AGENT: Final = Path(trainway.__file__).parent / "agent"
 _NO_PROCESS: Final = 126
@@ -62,7 +64,8 @@ class Start:
     """What came of starting an agent."""
 
     status: int
-    """Of its process; that of one that a signal ended is negative, as `subprocess` has it."""
+    """The exit status of its process; where a signal ended it, it is negative, as `subprocess` has
+    it."""
     said: str = ""
 
     @property

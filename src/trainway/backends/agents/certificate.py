@@ -14,7 +14,8 @@ LOOPBACK: Final = "127.0.0.1"
 """Where jobs of this machine report, and where their pods meet."""
 _LIFETIME = timedelta(days=3650)
 _EARLY = timedelta(hours=1)
-"""The clock may be set back a little while the job runs."""
+"""How long before now a certificate begins: the clock may be set back a little while the
+job runs."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from trainway.backends.job_removal import remove_tree
 PRIVATE_DIR = 0o700
 PRIVATE_FILE = 0o600
 LARGEST_PLAN = 1 << 28
-"""Bytes, twice what a request may have: plans have the files of a job in them."""
+"""How many bytes a plan may have, twice as many as a request: it has the files of a job in it."""
 
 
 @dataclass(frozen=True)

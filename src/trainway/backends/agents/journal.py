@@ -14,7 +14,7 @@ from trainway.backends import job_file
 Record = Mapping[str, Any]
 
 _LONGEST = 1 << 24
-"""Bytes of a line that may be a record."""
+"""How many bytes a line may have that is a record."""
 
 
 def read(path: Path, after: int) -> Iterator[Record]:

@@ -9,7 +9,7 @@ from trainway.jobset.labels import DEFAULT_CONTAINER
 from trainway.json_types import Json
 
 _FIRST_ROLES: Final = ("launcher", "node")
-"""Where a person looks first."""
+"""The roles where a person looks first."""
 
 
 def attachment(

@@ -46,7 +46,8 @@ _MANAGER: Final = "trainway"
 _GRACE_S: Final = 60.0
 """How long pods may take to go, beyond their own grace period."""
 _REHEARSED: Final = 8
-"""Of the Jobs of a set, which may be hundreds and are much alike."""
+"""How many Jobs of a set are tried before they are sent; they may be hundreds and are
+much alike."""
 _LEFT_BEHIND: Final = (
     resources.JOBS,
     resources.SERVICES,
@@ -74,7 +75,7 @@ class KubernetesCluster:
         self._client: Client | None = None
         self._sessions: dict[str, Session] = {}
         self._granted: set[tuple[str, Right]] = set()
-        """Rights in a namespace that we had when we asked."""
+        """The rights in a namespace that we had when we asked."""
 
     async def client(self) -> Client:
         """The client, connected when it is first needed."""

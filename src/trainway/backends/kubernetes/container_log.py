@@ -29,17 +29,17 @@ from trainway.kube.timestamps import timestamp
 
 _MARGIN: Final = timedelta(seconds=1)
 _SILENCE_S: Final = 300.0
-"""Then the connection may be dead, and is made anew."""
+"""How long nothing may come before the connection may be dead and is made anew, in seconds."""
 _QUIET_S: Final = 0.3
-"""Nothing comes for so long: the container that has ended has nothing more to say."""
+"""How long nothing comes when a container that has ended has nothing more to say, in seconds."""
 _QUIET_GONE_S: Final = 2.0
-"""The same for a pod that was removed, of which nothing can be read again."""
+"""How long that is for a pod that was removed, of which nothing can be read again."""
 _ENDED_S: Final = 1.0
-"""A log has ended, and the pod's status does not say so yet."""
+"""The pause after a log has ended while the pod's status does not say so yet, in seconds."""
 _POLL_S: Final = 5.0
 _BACKOFF: Final = Backoff(first=0.1, longest=5.0)
 _MOST_FAILURES: Final = 8
-"""In a row, of a container that has ended: its node is lost."""
+"""How many failures in a row mean that the node of a container that has ended is lost."""
 _BAD_REQUEST: Final = 400
 
 log = logging.getLogger(__name__)
@@ -51,11 +51,11 @@ class ContainerState:
 
     restarts: int = 0
     is_over: bool = False
-    """This life of it has ended."""
+    """Whether this life of the container has ended."""
     is_final: bool = False
-    """There will be no other."""
+    """Whether there will be no other life."""
     is_gone: bool = False
-    """The pod was removed."""
+    """Whether the pod was removed."""
     may_restart: bool = False
 
 
@@ -102,9 +102,9 @@ class ContainerLog:
         self._slots = slots
         self._last = last
         self._is_mixed = is_mixed
-        """Lines of another pod follow those of this one."""
+        """Whether lines of another pod follow those of this one."""
         self._shown = shown
-        """What of a line is for people; None: nothing."""
+        """What gives the part of a line that is for people; None: there is none."""
         self._chance = chance
         self._life = 0
         self._read_to_end = -1

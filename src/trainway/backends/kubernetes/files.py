@@ -18,9 +18,9 @@ from trainway.jobset.model import replicated_jobs
 from trainway.json_types import Json
 
 LIMIT: Final = 900_000
-"""Bytes of a ConfigMap's content; the API server takes 1 MiB of it."""
+"""How many bytes of files a ConfigMap has at most; the API server takes 1 MiB of it."""
 INIT: Final = "trainway-files"
-"""The container that waits."""
+"""The name of the container that waits for files."""
 PLACE: Final = "/opt/trainway/upload"
 """Where it has the folders, each under the name of its ConfigMap."""
 PATIENCE_S: Final = 3600

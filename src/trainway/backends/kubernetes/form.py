@@ -36,7 +36,7 @@ class Offer:
     """What a cluster understands."""
 
     apis: frozenset[str] = frozenset()
-    """Groups with their version, as objects have them."""
+    """The groups of the API with their versions, as objects have them."""
     runtimes: Mapping[tuple[str, str], Json] = field(default_factory=dict)
     """The training runtimes that a job in our namespace can name, by kind and name."""
 

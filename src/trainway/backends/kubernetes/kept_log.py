@@ -27,7 +27,7 @@ from trainway.backends.logs.files import (
 _READERS: Final = ".pods"
 _LARGEST: Final = 1 << 26
 _LATE: Final = timedelta(seconds=2)
-"""Times may go back by so little: the two streams of a container are stamped apart."""
+"""How far times may go back: the two streams of a container are stamped apart."""
 
 
 class KeptLog:

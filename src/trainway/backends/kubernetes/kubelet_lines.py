@@ -19,7 +19,7 @@ from trainway.backends.logs.results import MARK
 
 LONGEST: Final = LINE_LIMIT
 REDRAWN: Final = 4096
-"""From here on a line is cut behind a carriage return."""
+"""The length from which on a line is cut behind a carriage return."""
 
 _STAMP: Final = re.compile(
     rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)) ", re.ASCII
@@ -31,10 +31,10 @@ class Entry(NamedTuple):
     """A line."""
 
     time: bytes
-    """As in our files."""
+    """The time, as our files have it."""
     text: bytes
     is_part: bool = False
-    """The next entry goes on with the line, which was too long."""
+    """Whether the next entry goes on with the line, which was too long."""
 
     def line(self) -> bytes:
         """As it stands in a file, without its end."""
@@ -47,7 +47,7 @@ class KubeletLines:
     def __init__(self) -> None:
         self._pending = b""
         self._time = b""
-        """Of the unfinished line, once the first part of it was given away."""
+        """The time of the unfinished line, once the first part of it was given away."""
 
     def feed(self, piece: bytes) -> list[Entry]:
         """The lines that ended in this piece; what has no time is no line of a container."""

@@ -24,7 +24,7 @@ _ENDS: Final = (("Completed", True), ("Complete", True), ("Succeeded", True), ("
 _NUMBERS: Final = ("seq", "time")
 _OVER: Final = ("Succeeded", "Failed")
 _ALONE: Final = ("DeadlineExceeded",)
-"""Reasons of a TrainJob's own, for which it does not wait for its JobSet."""
+"""The reasons of a TrainJob's own, for which it does not wait for its JobSet."""
 
 
 class Verdict(NamedTuple):
@@ -79,14 +79,14 @@ class ObservedJob:
     def __init__(self, records: Iterable[Json] = ()) -> None:
         self.status: Json = {}
         self.uid = ""
-        """Of the top object."""
+        """The uid of the top object."""
         self.created = ""
         """When the top object was made."""
         self.is_over = False
         self._pods: dict[str, Json] = {}
         """The last record of each place."""
         self._holders: dict[str, Holder] = {}
-        """Who has each place, since we watch."""
+        """The pod that has each place, as far as we have watched."""
         self._progress: Json = {}
         self._waiting: Json = {}
         self._events: dict[str, int] = {}

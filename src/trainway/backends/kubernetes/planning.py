@@ -26,7 +26,7 @@ _COMPANIONS: Final = ("ConfigMap", "Secret", "TrainingRuntime")
 _LEFT_BEHIND: Final = ("jobs", "services", "configmaps", "secrets")
 """What a job may have in a cluster beside its top object, as kubectl names it."""
 _KEPT: Final = ("name", "namespace", "labels", "annotations")
-"""What of an object's metadata is its author's."""
+"""The fields of an object's metadata that are its author's."""
 
 
 @dataclass(frozen=True)

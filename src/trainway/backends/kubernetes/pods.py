@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from trainway.agent.base.records import ContainerRecord, PodRecord
 
 _NOTED: Final = (COMPLETION_INDEX, DEFAULT_CONTAINER)
-"""Annotations that matter."""
+"""The annotations that matter."""
 _OVER: Final = ("Succeeded", "Failed")
 _STARTING: Final = ("ContainerCreating", "PodInitializing")
 """Why a container waits when nothing is wrong."""
@@ -34,7 +34,7 @@ _STARTING: Final = ("ContainerCreating", "PodInitializing")
 _CRASHES: Final = "CrashLoopBackOff"
 
 Age = tuple[str, int, bool, str]
-"""Of two pods the one with the larger age is newer."""
+"""The age of a pod: of two pods the one with the larger age is newer."""
 
 
 class Place(NamedTuple):

@@ -34,7 +34,7 @@ Key = tuple[Resource, str]
 _LINGER_S: Final = 60.0
 _USER_AGENT: Final = "trainway-server"
 _TOLD: Final = frozenset({"Pod", "Job", "JobSet", "TrainJob", "MPIJob", "Workload", "Service"})
-"""Kinds whose events may be about a job."""
+"""The kinds whose events may be about a job."""
 
 PODS: Final[Key] = (resources.PODS, JOBSET_NAME)
 MPI_PODS: Final[Key] = (resources.PODS, MPI_JOB_NAME)

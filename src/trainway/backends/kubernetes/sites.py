@@ -24,10 +24,10 @@ class Infra:
     """One place to run jobs."""
 
     kubeconfig: tuple[str, ...]
-    """The files; none: the service account of the pod we run in."""
+    """The kubeconfig files; none: the service account of the pod we run in."""
     context: str
     namespace: str
-    """As the user named it; empty: that of the object, or of the context."""
+    """The namespace as the user named it; empty: that of the object, or of the context."""
     usual: str = ""
     """The namespace of the context."""
 

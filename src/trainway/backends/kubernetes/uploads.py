@@ -27,7 +27,7 @@ Send = Callable[[str, tuple[str, ...], bytes], Awaitable[Outcome]]
 """Runs a command in the waiting container of a pod, with that input."""
 
 ARCHIVE: Final = "files.tar"
-"""In the job's directory."""
+"""The name of the archive in the job's directory."""
 
 _AT_ONCE: Final = 8
 _CHUNK: Final = 1 << 16
@@ -53,7 +53,7 @@ class Uploads:
         self._send = send or self._execute
         self._backoff = backoff
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        """By the uid of a pod; one that is done stays."""
+        """The uploads by the uid of a pod; one that is done stays."""
         self._slots = asyncio.Semaphore(_AT_ONCE)
         self._has_archive: bool | None = None
 

@@ -26,7 +26,8 @@ from trainway.json_types import Json
 OUTPUT: Final = "/opt/trainway/output"
 """The output directory of a pod: a volume that lasts as long as the pod."""
 SHARED_OUTPUT: Final = "/tmp"  # noqa: S108 - a pod has it for itself
-"""The same where an operator makes the pods, and no volume can be added without its runtime."""
+"""The output directory where an operator makes the pods, and no volume can be added without its
+runtime."""
 
 _VOLUME: Final = "trainway-output"
 _INDEX: Final = "JOB_COMPLETION_INDEX"

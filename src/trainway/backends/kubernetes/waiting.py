@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from trainway.agent.base.records import WaitingRecord
 
 INADMISSIBLE: Final = "Inadmissible"
-"""Kueue's word, and ours."""
+"""The word of Kueue, and ours, for a job that it will not admit."""
 
 _TOO_LARGE: Final = re.compile(r"> maximum capacity|insufficient quota for")
-"""More than the quota is; of one that is used up Kueue says `insufficient unused quota`."""
+"""What Kueue says of a job that asks for more than the quota; of a quota that is used up it says
+`insufficient unused quota`."""
 _IMAGE: Final = frozenset(
     {
         "ErrImagePull",

@@ -45,7 +45,8 @@ CANCELLED: Final = Verdict(False, "Cancelled", "it was cancelled")
 DELETED: Final = Verdict(False, "Deleted", "its objects were removed from the cluster")
 _MOST_EVENTS: Final = 200
 _SECONDS: Final = len("2026-11-15T05:00:00")
-"""Of a time; some events have more digits than objects have."""
+"""How many characters of a time go to its seconds; some events have more digits than
+objects have."""
 _SETTLE_S: Final = 60.0
 """How long the pods of a job that is over may take to go."""
 _SYNC_S: Final = 2.0
@@ -83,7 +84,7 @@ class JobWatch:
         self._keeper: LogKeeper | None = None
         self._uploads: Uploads | None = None
         self.log_limit = DEFAULT
-        """Bytes that its logs may take here."""
+        """How many bytes its logs may take here."""
 
     def wake(self, *, cancelled: bool = False) -> None:
         """Look again, maybe with the knowledge that its owner wants it to end."""

@@ -14,7 +14,8 @@ from trainway.errors import UsageError
 from trainway.jobset.quantity import InvalidQuantityError, Quantity
 
 OVERRIDE: Final = "TRAINWAY_LOCAL_CAPACITY"
-"""JSON that takes the place of what was found: `{"cpu": "4", "memory": "8Gi", "gpus": 2}`."""
+"""The variable with JSON that takes the place of what was found: `{"cpu": "4", "memory": "8Gi",
+"gpus": 2}`."""
 
 
 @dataclass(frozen=True)

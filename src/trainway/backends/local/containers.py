@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 TOOLS: Final = ("podman", "docker")
 FLAGS: Final = "TRAINWAY_CONTAINER_FLAGS"
-"""Flags for every call of the tool, such as `--root DIR`."""
+"""The variable with flags for every call of the tool, such as `--root DIR`."""
 RUN_FLAGS: Final = "TRAINWAY_CONTAINER_RUN_FLAGS"
-"""Flags for `run` alone, such as `--shm-size 8g`."""
+"""The variable with flags for `run` alone, such as `--shm-size 8g`."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Tool:
 
     program: str
     flags: Mapping[str, str] = field(default_factory=dict)
-    """The server's own, for jobs that bring none: by the variables they come in."""
+    """The flags of the server's own for jobs that bring none, by the variables they come in."""
 
     @property
     def name(self) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 _DEEPEST: Final = 16
-"""Files that include each other; as in ssh."""
+"""How deep files may include each other, as in ssh."""
 _PATTERN: Final = "*?!"
 
 

@@ -16,7 +16,7 @@ class Ended:
     """How it ended, and what it left."""
 
     status: int | None
-    """None: it had to be ended."""
+    """The exit status; None: it had to be ended."""
     out: bytes = b""
     said: bytes = b""
     """What it, or the host, complained of."""

@@ -179,7 +179,7 @@ def backwards(file: LogFile, block: int = _BLOCK) -> Iterator[tuple[bytes, int]]
     """Time and offset of every whole line, the last one first; again no file is held open."""
     end = file.size()
     is_behind = True
-    """Nothing but half a line was seen."""
+    """Whether nothing but half a line was seen."""
     while end > 0:
         begin = max(0, end - block)
         # With the beginning of what follows: the time of a line may stand on both sides.

@@ -18,12 +18,13 @@ from trainway.backends import job_file
 
 RESULT: Final = Path(".trainway", "result.json")
 LARGEST: Final = 1 << 24
-"""Bytes of a value; `sdk/function_boot.py` has the same number, and writes none that is larger."""
+"""How many bytes a value may have; `sdk/function_boot.py` has the same number, and writes none that
+is larger."""
 
 MARK: Final = b"\x1etrainway-result"
 _PIECE: Final = re.compile(rb"\x1etrainway-result (\d{1,20}) (\d{1,6}) (\d{1,6}) ([\w+/=]+)\r?$")
 _LONGEST: Final = 4096
-"""Bytes of a line with a piece."""
+"""How many bytes a line with a piece may have."""
 _MOST_PIECES: Final = LARGEST // _LONGEST
 _MOST_VALUES: Final = 8
 
@@ -37,7 +38,7 @@ class Results:
         self._root = output.parent
         self._result = output / RESULT
         self._pieces: dict[int, dict[int, bytes]] = {}
-        """Those of each value so far, by its time."""
+        """The pieces of each value so far, by its time."""
 
     def take(self, text: bytes) -> bytes | None:
         """The line without a piece of the value; None if there is nothing else in it."""

@@ -29,18 +29,18 @@ from trainway.backends.logs.files import (
 from trainway.backends.logs.inotify import DirectoryChanges
 
 _BATCH: Final = 1_000
-"""Lines that are handed on together."""
+"""How many lines are handed on together."""
 _BATCH_BYTES: Final = 1 << 20
-"""What they may have in all; one line more may be in it."""
+"""How many bytes they may have in all; one line more may be in it."""
 _READ_BYTES: Final = 1 << 24
-"""What is read ahead of all files together, as far as there are not too many."""
+"""How many bytes are read ahead of all files together, as far as there are not too many."""
 _CHUNKS: Final = (1 << 16, 1 << 20)
-"""The least and the most that is read of one at a time."""
+"""The least and the most that is read of one file at a time, in bytes."""
 _BLOCKS: Final = (1 << 12, 1 << 16)
-"""The same for reading backwards."""
+"""The least and the most that is read of one file at a time backwards, in bytes."""
 
 _LAST: Final = b"~"
-"""Later than any time."""
+"""A time that is later than any other."""
 
 _Entry = tuple[bytes, int, int, bytes, str, bytes, bool, LogFile]
 """A line of a file, in the order in which it is shown: by time, then file, then place."""

@@ -19,7 +19,7 @@ _PATIENCE_S: Final = 10.0
 """How long to wait until all hosts of a pool have said what they have."""
 _STEP_S: Final = 0.05
 _NAMED: Final = 3
-"""So many hosts are named in a message."""
+"""How many hosts a message names."""
 
 
 class ClusterAgents:

@@ -29,7 +29,7 @@ class Kept:
     pool: str
     nodes: int
     amounts: Json
-    """CPUs, bytes of memory and GPUs of each node."""
+    """The CPUs, bytes of memory and GPUs of each node."""
     state: str
     id: str = ""
 

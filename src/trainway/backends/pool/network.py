@@ -9,7 +9,7 @@ from typing import Final
 from trainway.compiler.network import KubernetesNetwork
 
 REMOTE_SHELL: Final = "trainway-rsh"
-"""On the PATH of every pod; it runs a command in another one."""
+"""The program on the PATH of every pod that runs a command in another one."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ class Site:
     """One place to run jobs: a pool agent, and one of its queues."""
 
     name: str
-    """As users name it, after the family."""
+    """The name as users write it, after the family."""
     pool: str
     """The name of the agent's directory below `pools`."""
     queue: str = ""

@@ -57,10 +57,11 @@ from trainway.json_types import Json
 SCRIPT: Final = "script.sbatch"
 _LARGEST_SCRIPT: Final = 1 << 24
 _FACTS_LAST_S: Final = 600.0
-"""What a cluster has changes rarely; what is free is for Slurm to know."""
+"""How long facts of a cluster are kept: what it has changes rarely, and what is free is for Slurm
+to know."""
 _IMAGES_HINT: Final = "leave out --image and --containers; the nodes' own programs are used"
 _PORTS: Final = Ports(FIRST_PORT, LAST_PORT)
-"""Of all backends of the family, since partitions may have nodes in common."""
+"""The ports of all backends of the family, since partitions may have nodes in common."""
 _NO_IMAGES: Final = "the cluster has neither Pyxis nor Apptainer"
 
 

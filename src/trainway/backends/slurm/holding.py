@@ -38,12 +38,12 @@ class Wanted:
     nodes: int
     cpus: float
     memory: int
-    """Bytes."""
+    """The memory of each node, in bytes."""
     gpus: float
     accelerator: str = ""
-    """As its author named it: `A100:8`."""
+    """The accelerator as its author named it: `A100:8`."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Of sbatch."""
+    """The options of sbatch."""
 
 
 def errors(options: Mapping[str, Any]) -> list[str]:

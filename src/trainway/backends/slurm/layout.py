@@ -32,7 +32,7 @@ class Shape:
 
     gpus: int = 0
     memory: int = 0
-    """MiB."""
+    """The memory, in MiB."""
     cpus: int = 0
     gpu_type: str = ""
 
@@ -51,7 +51,7 @@ class Step:
     pods: int
     shape: Shape
     part: int = 0
-    """Which part of a heterogeneous job they are in."""
+    """The part of a heterogeneous job that they are in."""
     sits_beside: bool = False
     """Whether they take nothing for themselves, and share what others have."""
 

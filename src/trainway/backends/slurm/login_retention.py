@@ -28,14 +28,15 @@ from trainway.schema.field import Path as FieldPath
 from trainway.schema.shape import TEXT, Either, Number, Record
 
 MARK: Final = "fetched"
-"""In a job's directory here: the cluster whose login node has a folder that is not needed."""
+"""The file in a job's directory here that names the cluster whose login node has a folder that is
+not needed."""
 SHAPE: Final = Record({"days": Number(above=0), "size": Either((TEXT, Number(above=0)))})
 PAUSE_S: Final = 3600.0
-"""A login node is looked at so often."""
+"""The time between two looks at a login node, in seconds."""
 _DAY_S: Final = 86_400.0
 _KIB: Final = 1024
 _AT_ONCE: Final = 100
-"""So many folders are measured by one command."""
+"""How many folders one command measures."""
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,8 @@ from typing import Final
 from trainway.compiler.network import KubernetesNetwork
 
 REMOTE_SHELL: Final = "trainway-srun"
-"""On the PATH of every pod; it runs a command in another one, as a step of the allocation."""
+"""The program on the PATH of every pod that runs a command in another one, as a step of the
+allocation."""
 FIRST_PORT: Final = 20_000
 LAST_PORT: Final = 29_999
 

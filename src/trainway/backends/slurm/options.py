@@ -28,7 +28,7 @@ REQUEUE: Final = ("requeue", "no-requeue")
 JOB_WIDE: Final = frozenset(
     {*REQUEUE, COMMENT, "hold", "mail-type", "mail-user", "nice", "priority"}
 )
-"""What is said once of a heterogeneous job, not of each of its parts."""
+"""The options that are given once for a heterogeneous job, not for each of its parts."""
 
 _FILES: Final = "every rank has a log of its own: trainway jobs logs shows them"
 _COUNT: Final = "it follows from the pods of the job"

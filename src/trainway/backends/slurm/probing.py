@@ -15,7 +15,7 @@ from trainway.backends.slurm.section import APPTAINER, SINGULARITY, ConfiguredCl
 from trainway.json_types import Json
 
 NODE: Final = "node"
-"""What is found stands under this name among the facts of a cluster."""
+"""The name under which what is found stands among the facts of a cluster."""
 TOOLS: Final = (APPTAINER, SINGULARITY)
 """The programs that run images."""
 _WAIT_S: Final = 30

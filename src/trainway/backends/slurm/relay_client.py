@@ -37,7 +37,7 @@ LONGEST_PAUSE_S: Final = 5.0
 ABSENCE_S: Final = 10.0
 """How long a cluster may be away before its jobs are told."""
 _BREATH: Final = 32
-"""After so many frames others have their turn."""
+"""How many frames are taken before others have their turn."""
 
 log = logging.getLogger(__name__)
 
@@ -61,11 +61,12 @@ class RelayClient:
         self._relay: RelayProcess | None = None
         self._task: asyncio.Task[None] | None = None
         self._attempt: asyncio.Future[None] | None = None
-        """Done when the connection under way is made; fails where it cannot be."""
+        """The connection that is being made: done when it is there, and failed where it
+        cannot be."""
         self._questions = RelayQuestions()
         self._copies = JobCopies()
         self._tracked: set[str] = set()
-        """Jobs that this relay sends news of."""
+        """The jobs that this relay sends news of."""
         self._used_at = 0.0
         self._is_outdated = False
         """Whether the relay was started for what is not so any more."""

@@ -18,9 +18,9 @@ from trainway.backends.slurm.options import Options
 AGENT: Final = "agent.pyz"
 """The agent in the job's directory: the version that the job was submitted with."""
 OUTPUT: Final = "slurm-%j.out"
-"""What Slurm and the driver themselves have to say, where sbatch is called."""
+"""The file for what Slurm and the driver themselves have to say, where sbatch is called."""
 ARRAY_OUTPUT: Final = "%a/slurm-%A_%a.out"
-"""The same where sbatch is called in the directory of an array."""
+"""The file for that where sbatch is called in the directory of an array."""
 _BARE: Final = re.compile(r"[A-Za-z0-9_.,:=@%+/\[\]^~-]*")
 _DAY_MIN: Final = 24 * 60
 _LONGEST_LINE: Final = 100
@@ -50,17 +50,17 @@ class Sheet:
     """The job's directory on the cluster, in the words of a shell."""
     layout: Layout
     options: Options = field(default_factory=dict)
-    """Passed through; they take the place of what we would say."""
+    """The options that are passed through; they take the place of what we would say."""
     env: Mapping[str, str] = field(default_factory=dict)
     grace: int = 30
     deadline: int | None = None
-    """Seconds."""
+    """After how many seconds the job is ended."""
     nice: int = 0
     hold: bool = False
     python: str = "python3"
-    """In the words of a shell."""
+    """The program that runs Python, in the words of a shell."""
     images: Mapping[str, "Within"] = field(default_factory=dict)
-    """By role, where it runs in an image."""
+    """The image of each role that runs in one."""
     scratch: str = ""
     """Where nodes keep the job's files, which are sent to them; empty: nodes see its directory."""
     count: int = 0

@@ -62,12 +62,12 @@ class ConfiguredCluster:
     """Whether all nodes see what is in `home`."""
     partition: str = ""
     options: Mapping[str, Value] = field(default_factory=dict)
-    """Of sbatch, for every job; the account is among them."""
+    """The options of sbatch for every job; the account is among them."""
     env: Mapping[str, str] = field(default_factory=dict)
     containers: str = ""
     """What runs images; empty: whatever is found there."""
     gpu_types: Mapping[str, str] = field(default_factory=dict)
-    """What it calls sorts of GPUs."""
+    """The names that the cluster has for sorts of GPUs."""
     outputs: str = login_fields.COPY
     rest: Mapping[str, str] = field(default_factory=dict)
 

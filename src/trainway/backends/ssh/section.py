@@ -42,19 +42,19 @@ class Host:
     """One host of a pool."""
 
     host: str
-    """As ssh knows it."""
+    """The host as ssh knows it."""
     name: str
-    """As we call it; another one only where two have the same."""
+    """The host as we call it; it has another name only where two have the same."""
     user: str = ""
     port: int = 0
-    """0: what ssh says."""
+    """The port; 0: what ssh says."""
     identity: str = ""
     address: str = ""
     """Where the other hosts reach it; empty: where ssh does."""
     python: str = login_fields.PYTHON
     env: Mapping[str, str] = field(default_factory=dict)
     options: tuple[str, ...] = ()
-    """Further arguments of ssh."""
+    """The further arguments of ssh."""
     limits: Mapping[str, float] = field(default_factory=dict)
     """How many `cpus` and `gpus`, and bytes of `memory`, jobs may use, where that is less."""
 

@@ -13,7 +13,7 @@ from trainway.jobset.quantity import Quantity
 from trainway.json_types import Json
 
 MOST: Final = 1_000
-"""The newest are shown."""
+"""How many jobs are shown: the newest."""
 
 
 async def cluster_jobs(ledger: Ledger, cluster: ClusterRecord) -> list[Json]:

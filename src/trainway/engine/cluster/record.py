@@ -21,10 +21,10 @@ class State(StrEnum):
     """Where a cluster is in its life; the names are SkyPilot's."""
 
     INIT = "INIT"
-    """It waits for its nodes."""
+    """The cluster waits for its nodes."""
     UP = "UP"
     STOPPED = "STOPPED"
-    """It has none, and can have them again."""
+    """The cluster has no nodes, and can have them again."""
     AUTOSTOPPING = "AUTOSTOPPING"
 
 
@@ -34,7 +34,8 @@ class ClusterRecord:
 
     name: str
     id: str
-    """Older than those of its jobs, and younger than those of a former cluster of its name."""
+    """The id: older than those of its jobs, and younger than those of a former cluster of
+    its name."""
     infra: str
     pool: str
     """The pool agent that keeps it."""

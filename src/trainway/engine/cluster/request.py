@@ -20,14 +20,14 @@ class Launch:
 
     name: str = ""
     infra: str = ""
-    """Empty: where the resources say, else this machine."""
+    """The infrastructure; empty: where the resources say, else this machine."""
     nodes: int = 1
     resources: Mapping[str, Any] | None = None
-    """As in a task."""
+    """The resources, as in a task."""
     idle_minutes: int | None = None
     down: bool = False
     slurm: Mapping[str, Any] | None = None
-    """Options of sbatch, for a cluster on Slurm."""
+    """The options of sbatch, for a cluster on Slurm."""
     dry_run: bool = False
 
 

@@ -31,9 +31,9 @@ class Shape:
     cpus: Quantity = DEFAULT_CPUS
     memory: Quantity = ZERO
     gpus: float = 0
-    """Of each node; it may be a part of one."""
+    """The GPUs of each node; it may be a part of one."""
     accelerator: str = ""
-    """As its author named it: `A100:8`."""
+    """The accelerator as its author named it: `A100:8`."""
 
     def to_dict(self) -> Json:
         """For one node, as it is stored and shown."""
