@@ -32,6 +32,7 @@ from trainway.engine.metrics.report import report_of
 from trainway.engine.notify.notifier import NOBODY, Notifier, Notifying
 from trainway.engine.phases import ACTIVE, WAITING, Phase
 from trainway.engine.queue import Holding, Waiting, decide, unheld
+from trainway.engine.queue_entry import told_to_wait
 from trainway.engine.reading import Reading
 from trainway.engine.record import Event, JobRecord
 from trainway.engine.retention import Retention
@@ -353,16 +354,9 @@ class Engine:
             waits = dict(decision.waiting)
             for group in shared:
                 waits |= group.told(decision)
-            told = [(job_id, Phase.QUEUED, why) for job_id, why in waits.items()]
-            told += [
-                (job_id, Phase.INADMISSIBLE, f"it needs {why}")
-                for job_id, why in decision.inadmissible.items()
-            ]
-            for job_id, phase, why in told:
-                record = ours[job_id].record
-                if (record.phase, record.message) != (phase, why):
-                    columns = {"phase": phase, "reason": "", "message": why}
-                    changes.append((ours[job_id], Change(columns)))
+            records = {job_id: live.record for job_id, live in ours.items()}
+            told = told_to_wait(records, waits, decision.inadmissible)
+            changes += [(ours[job_id], change) for job_id, change in told]
         return changes
 
     async def _begin_clusters(self) -> None:

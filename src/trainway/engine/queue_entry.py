@@ -1,12 +1,16 @@
 """A job as the queue of its machine sees it, by its record as it is stored. Pure.
 
-The queue knows no records and no phases: whoever waits is a gang, and whoever runs a holding.
+The queue knows no records and no phases: whoever waits is a gang, and whoever runs a holding. What
+it decides becomes changes of records here.
 """
 
+from collections.abc import Iterator, Mapping
+
 from trainway.backends.demand import Demand
-from trainway.engine.phases import LIVE
+from trainway.engine.phases import LIVE, Phase
 from trainway.engine.queue import Holding, QueuedGang
 from trainway.engine.record import JobRecord
+from trainway.engine.stored_job import Change
 from trainway.engine.wishes import BEGIN_SUSPENDED
 
 
@@ -28,6 +32,19 @@ def held_by(record: JobRecord, demand: Demand) -> Holding | None:
     if record.phase not in LIVE or record.wanted == BEGIN_SUSPENDED:
         return None
     return Holding(demand, record.device_map, record.name, _release(record))
+
+
+def told_to_wait(
+    records: Mapping[str, JobRecord], waiting: Mapping[str, str], inadmissible: Mapping[str, str]
+) -> Iterator[tuple[str, Change]]:
+    """What jobs are told that do not start now, by their ids; whoever knows it already is not."""
+    told = [(job_id, Phase.QUEUED, why) for job_id, why in waiting.items()]
+    told += [
+        (job_id, Phase.INADMISSIBLE, f"it needs {why}") for job_id, why in inadmissible.items()
+    ]
+    for job_id, phase, why in told:
+        if (records[job_id].phase, records[job_id].message) != (phase, why):
+            yield job_id, Change({"phase": phase, "reason": "", "message": why})
 
 
 def _release(record: JobRecord) -> str:
