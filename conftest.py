@@ -59,7 +59,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     if file and "PYTEST_XDIST_WORKER" not in os.environ:
         is_all = exitstatus == pytest.ExitCode.TESTS_FAILED
         reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-        found = [each for kind in ("failed", "error") for each in reporter.stats.get(kind, [])]
+        stats = {} if reporter is None else reporter.stats
+        found = [each for kind in ("failed", "error") for each in stats.get(kind, [])]
         names = sorted({without_group(str(each.nodeid)) for each in found})
         Path(file).write_text("".join(f"{name}\n" for name in names if is_all))
 
