@@ -7,6 +7,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 # CI prints where the time goes.
 PYTEST := $(BIN)/pytest $(if $(CI),--durations=50 --durations-min=1)
+# Tests often wait for processes, so there are more workers than cores.
+WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 3 / 2 )))
 SOURCES := $(shell find src -name '*.py' -o -name '*.yaml' 2>/dev/null)
 
 # The test cluster: see test/cluster/README.md.
@@ -44,7 +46,7 @@ demo: install ## train a small torch job on two nodes of this machine
 	@$(BIN)/python tools/demo.py
 
 test: install ## run all tests that need only Python and this machine
-	@$(PYTEST) -n auto --dist loadgroup -m "not engine"
+	@$(PYTEST) -n $(WORKERS) --dist loadgroup -m "not engine"
 	@$(BIN)/python tools/quick_tests.py --passed
 
 test-quick: install ## run the tests of the pure packages, and those of what changed since `make test` passed
