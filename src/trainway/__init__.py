@@ -1,16 +1,17 @@
 """Trainway: write a training job once, run it anywhere.
 
-`from trainway import Client` is what a program starts with. Every command imports this package,
-so it imports next to nothing: a name below is fetched from `trainway.sdk` when it is first used.
+`from trainway import Client` is what a program starts with, and training code calls
+`trainway.report`. Every command imports this package, so it imports next to nothing: a name below
+is fetched from `trainway.sdk` when it is first used.
 """
 
 from trainway.version import __version__
 
 TYPE_CHECKING = False  # typing's constant; type checkers go by the name, and the import costs
 if TYPE_CHECKING:
-    from trainway.sdk import AsyncClient, Client, Job, TrainerClient
+    from trainway.sdk import AsyncClient, Client, Job, TrainerClient, report
 
-__all__ = ["AsyncClient", "Client", "Job", "TrainerClient", "__version__"]
+__all__ = ["AsyncClient", "Client", "Job", "TrainerClient", "__version__", "report"]
 
 
 def __getattr__(name: str) -> object:

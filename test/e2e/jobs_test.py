@@ -147,3 +147,20 @@ def test_what_is_not_there_is_said_in_one_line(home: Installation) -> None:
     assert done.stderr.splitlines()[0].startswith("error: ")
     assert "nobody" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_what_a_script_reports_is_a_series(home: Installation) -> None:
+    script = "import trainway\nfor n in (1, 2, 3): trainway.report(step=n, loss=1 / n)"
+    job = home.submit("--name", "reports", "--", sys.executable, "-c", script)
+    home.run("jobs", "wait", job)
+    found = home.json("jobs", "metrics", "reports")
+    assert list(found) == ["series"]
+    assert [(point["step"], point["value"]) for point in found["series"]["loss"]] == [
+        (1, 1.0),
+        (2, 0.5),
+        (3, 1 / 3),
+    ]
+    assert home.run("jobs", "metrics", job).splitlines()[1].split() == [
+        "loss", "3", "0.3333", "0.3333", "1",
+    ]  # fmt: skip
+    assert "1 step" in home.run("jobs", "metrics", job, "--plot")

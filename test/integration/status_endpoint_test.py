@@ -5,7 +5,10 @@ import os
 import socket
 import ssl
 import struct
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -44,6 +47,7 @@ class Served:
         settings = {
             "port": self.port, "path": PATH, "certificate": "crt", "key": "key", "token": "token",
         }  # fmt: skip
+        self.folder = folder
         self.posts: list[Json] = []
         self.token = keys.token
         self.loop = EventLoop()
@@ -255,3 +259,49 @@ def test_unknown_fields_are_dropped() -> None:
     assert trainer_status({}) is None
     with pytest.raises(ValueError, match="the body must be an object"):
         trainer_status([])
+
+
+def reported(script: str, served: Served, **variables: str) -> None:
+    """Run a script as a process of a job that reports to the endpoint."""
+    folder = served.folder
+    variables = {
+        "KUBEFLOW_TRAINER_SERVER_URL": f"https://127.0.0.1:{served.port}{PATH}",
+        "KUBEFLOW_TRAINER_SERVER_CA_CERT": str(folder / "crt"),
+        "KUBEFLOW_TRAINER_SERVER_TOKEN": str(folder / "token"),
+        **variables,
+    }
+    subprocess.run(
+        [sys.executable, "-c", f"import trainway\n{script}"],
+        env={**os.environ, **variables}, check=True, timeout=PATIENCE_S,
+    )  # fmt: skip
+
+
+def test_all_that_a_process_reports_arrives_before_it_ends(served: Served) -> None:
+    reported("for n in range(5): trainway.report(step=n, epoch=n / 4, loss=1 / (n + 1))", served)
+    sent = [{pair["name"]: pair["value"] for pair in post["metrics"]} for post in served.posts]
+    assert [pairs["step"] for pairs in sent] == [str(number) for number in range(5)]
+    assert sent[1] == {"step": "1", "epoch": "0.25", "loss": "0.5"}
+
+
+def test_only_rank_0_reports_unless_a_series_is_for_all(served: Served) -> None:
+    script = "trainway.report(loss=1); trainway.report(memory=2, all_ranks=True)"
+    reported(script, served, RANK="3")
+    assert [post["metrics"] for post in served.posts] == [[{"name": "memory@3", "value": "2"}]]
+
+
+def test_a_forked_process_reports_too(served: Served) -> None:
+    script = "import os; trainway.report(a=1); p = os.fork(); trainway.report(b=2); p and os.wait()"
+    reported(script, served)
+    names = sorted(post["metrics"][0]["name"] for post in served.posts)
+    assert names == ["a", "b", "b"]
+
+
+def test_training_goes_on_where_nobody_takes_reports(tmp_path: Path) -> None:
+    served = Served(tmp_path)
+    served.halt()  # it listens and does not answer
+    try:
+        began = time.monotonic()
+        reported("for n in range(3_000): trainway.report(loss=n, bad=object())", served)
+        assert time.monotonic() - began < PATIENCE_S / 2
+    finally:
+        served.endpoint.close()

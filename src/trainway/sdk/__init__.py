@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from trainway.sdk.job import Job
     from trainway.sdk.kubeflow import TrainerClient
     from trainway.sdk.log_line import LogLine
+    from trainway.sdk.reporting import report
 
 __all__ = [
     "AsyncClient",
@@ -23,6 +24,7 @@ __all__ = [
     "LogLine",
     "TrainerClient",
     "WaitTimeoutError",
+    "report",
 ]
 
 _MODULES = {
@@ -34,6 +36,7 @@ _MODULES = {
     "LogLine": "log_line",
     "TrainerClient": "kubeflow",
     "WaitTimeoutError": "failures",
+    "report": "reporting",
 }
 
 
