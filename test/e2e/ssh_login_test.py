@@ -1,14 +1,17 @@
 """Ways to a host: an ordinary user, a jump host, and a key that nobody knows."""
 
+import os
 import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 from environments import REPOSITORY, unavailable
+from gate import Gate
 from installation import TIMEOUT_S, TRAINWAY
-from ssh_pool import ON, SshPool, pool_of, until
+from ssh_pool import CPUS, ON, POOL, SshPool, pool_of, until
 from switch import UnavailableError
 
 from ssh_hosts import ORDINARY, SshHosts
@@ -54,6 +57,69 @@ def test_an_ordinary_user_has_all_that_jobs_need(ordinary: SshPool) -> None:
     ordinary.run("jobs", "delete", job)
     until(lambda: ordinary.left_on_hosts(job) == [], "something is left")
     assert [host.authorized_keys.read_text() for host in ordinary.hosts.hosts] == keys
+
+
+@pytest.fixture
+def first_user(tmp_path: Path) -> Iterator[SshPool]:
+    """A pool of one host with a GPU, on which root and another user have accounts."""
+    try:
+        hosts = SshHosts(1)
+    except UnavailableError as error:
+        unavailable(str(error))
+    hosts[0].add_user(ORDINARY)
+    with hosts, pool_of(hosts, tmp_path / "home") as pool:
+        with_one_gpu(pool)
+        yield pool
+
+
+@pytest.fixture
+def second_user(first_user: SshPool, tmp_path: Path) -> Iterator[SshPool]:
+    """The same host, for a client that logs in as the other user."""
+    with pool_of(first_user.hosts, tmp_path / "other") as pool:
+        with_one_gpu(pool, "-o", f"User={ORDINARY.name}")
+        yield pool
+
+
+def with_one_gpu(pool: SshPool, *options: str) -> None:
+    """Have each host of a pool lend out a GPU."""
+    config = pool.home / "config.yaml"
+    settings = yaml.safe_load(config.read_text())
+    settings["pools"][POOL]["options"] += options
+    for host in settings["pools"][POOL]["hosts"]:
+        host["gpus"] = 1
+    config.write_text(yaml.safe_dump(settings))
+
+
+def test_users_with_different_logins_never_get_the_same(
+    first_user: SshPool, second_user: SshPool, gate: Gate
+) -> None:
+    """Each has an agent on the host; what one gave away the other does not give."""
+    everything = ["--cpus", str(CPUS), "--gpus", "1", "--name", "theirs"]
+    first = first_user.submit_here(*everything, "--", *gate.command("theirs"))
+    visitor = gate.next()
+    who = ["id", "-un"]
+    jobs = {
+        what: second_user.submit_here(f"--{what}", "1", "--", *who) for what in ("gpus", "cpus")
+    }
+
+    by = f"in use: h0 by root@{os.uname().nodename} as root (job theirs: {CPUS} CPUs, GPU 0)"
+    until(
+        lambda: by in second_user.run("jobs", "show", jobs["gpus"]),
+        "it does not say who has the host",
+        said=lambda: second_user.run("jobs", "show", jobs["gpus"]),
+    )
+    assert not any(second_user.placed(job) for job in jobs.values())
+
+    visitor.let_go()
+    first_user.run("jobs", "wait", first)
+    second_user.run("jobs", "wait", *jobs.values())
+    for job in jobs.values():
+        assert second_user.run("jobs", "logs", job) == f"node-0 | {ORDINARY.name}\n"
+    host = first_user.hosts[0]
+    until(
+        lambda: ".json" not in host.run("ls", "/dev/shm"),
+        "an agent says that something is held",
+    )
 
 
 @pytest.fixture

@@ -79,13 +79,24 @@ class Host(Machine):
         self.user = user
         self.address = plug.address
         self.home = folder / "home"
-        (self.home / ".ssh").mkdir(parents=True, mode=0o700)
-        self.home.chmod(0o700)
-        shutil.copy(folder.parent / "id_ed25519.pub", self.authorized_keys)
-        for path in (self.home, self.home / ".ssh", self.authorized_keys):
-            os.chown(path, user.number, user.number)
+        self._let_in(user, self.home)
         self._write_files()
         self.renew_key()
+
+    def _let_in(self, user: User, home: Path) -> None:
+        """Give a user a home directory, with the key of this machine."""
+        keys = home / ".ssh" / "authorized_keys"
+        keys.parent.mkdir(parents=True, mode=0o700)
+        home.chmod(0o700)
+        shutil.copy(self.folder.parent / "id_ed25519.pub", keys)
+        for path in (home, keys.parent, keys):
+            os.chown(path, user.number, user.number)
+
+    def add_user(self, user: User) -> None:
+        """Let somebody else log in too, until the host is switched off."""
+        home = self.folder / user.name
+        self._let_in(user, home)
+        self.run("sh", "-c", f"echo '{account(user, home)}' >> /etc/passwd")
 
     @property
     def namespaces(self) -> list[str]:
@@ -157,8 +168,8 @@ class Host(Machine):
             for line in Path("/etc/passwd").read_text().splitlines()
             if not line.startswith(f"{user.name}:")
         ]
-        account = f"{user.name}:x:{user.number}:{user.number}::{self.home}:/bin/bash"
-        (self.folder / "passwd").write_text("\n".join([account, *others, ""]))
+        first = account(user, self.home)
+        (self.folder / "passwd").write_text("\n".join([first, *others, ""]))
         # As Debian does it: the name of the host is an address that no other host can reach.
         (self.folder / "hosts").write_text(f"127.0.0.1 localhost\n127.0.1.1 {self.name}\n")
         config = SERVER.format(address=self.address, folder=self.folder)
@@ -261,6 +272,11 @@ class SshHosts(MachineRoom):
     def processes(self) -> list[HostProcess]:
         """All that runs on the hosts besides sshd."""
         return [each for host in self.hosts for each in host.processes()]
+
+
+def account(user: User, home: Path) -> str:
+    """The line of /etc/passwd."""
+    return f"{user.name}:x:{user.number}:{user.number}::{home}:/bin/bash"
 
 
 def require_programs() -> None:

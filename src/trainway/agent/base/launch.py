@@ -42,8 +42,11 @@ def command(job_directory: str, *options: str, python: str = "") -> list[str]:
 
 
 def host_command(home: str, *options: str, python: str = "") -> list[str]:
-    """The arguments that connect to the host agent of this machine, which needs no SSH."""
-    words = ["host", "connect", "--home", home, *options]
+    """The arguments that connect to the host agent of this machine, which needs no SSH.
+
+    It tells no other agent what it holds: this machine may be many such hosts.
+    """
+    words = ["host", "connect", "--home", home, "--shared", home, *options]
     return [python or sys.executable, "-I", "-S", str(PACKAGE), *words]
 
 

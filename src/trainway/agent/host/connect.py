@@ -36,11 +36,11 @@ class ConnectError(Exception):
     """There is no daemon, and none can be started."""
 
 
-def connect(path: str, idle: float) -> None:
+def connect(path: str, idle: float, shared: str = "") -> None:
     """Be the client of a home's daemon until either side is done."""
     own_directory(path)
     home = Directory(path)
-    client = _reach(home, digest(), idle)
+    client = _reach(home, digest(), idle, shared)
     client.sendall(json.dumps({"op": "arrived", **arrival(os.environ)}).encode() + b"\n")
     _relay(client)
 
@@ -69,7 +69,7 @@ def arrival(environ: Mapping[str, str]) -> Json:
     return {"sshd": [address, port], "host_keys": host_keys(address, port)}
 
 
-def _reach(home: Directory, version: str, idle: float) -> socket.socket:
+def _reach(home: Directory, version: str, idle: float, shared: str) -> socket.socket:
     give_up = time.monotonic() + PATIENCE
     while True:
         client = _connected(home)
@@ -77,7 +77,7 @@ def _reach(home: Directory, version: str, idle: float) -> socket.socket:
             if _version(home) == version or not _make_way(client):
                 return client
             client.close()
-        report = detached(lambda tell: server.run(home.path, version, idle, tell))
+        report = detached(lambda tell: server.run(home.path, version, idle, tell, shared=shared))
         if report != READY and time.monotonic() > give_up:
             raise ConnectError(report.decode("utf-8", "replace"))
         if report != READY:

@@ -2,18 +2,21 @@
 
 Every client counts for itself what its jobs take, and hears here what the others have. What is held
 is on disk, so that the next daemon knows it. A holding lasts as long as its client is connected or
-a pod of it runs; after that it ends by itself, a while later.
+a pod of it runs; after that it ends by itself, a while later. What is held through the agents of
+other users counts too: `shared_holdings` is how agents know of each other.
 """
 
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from trainway.agent.base.directory import Directory
+    from trainway.agent.host.shared_holdings import SharedHoldings
     from trainway.agent.transfer.frames import HoldLimits
     from trainway.agent.transfer.host_events import HeldByOther
     from trainway.json_types import Json
@@ -70,11 +73,26 @@ class Holding:
 class Holdings:
     """All that is held here."""
 
-    def __init__(self, home: Directory, now: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        home: Directory,
+        now: Callable[[], float],
+        shared: SharedHoldings | None = None,
+        processes: Callable[[Holding], Sequence[int]] = lambda _holding: (),
+    ) -> None:
+        """`processes` tells which of them use what is held."""
         self._home = home
         self._now = now
+        self._shared = shared
+        self._processes = processes
         self._held: dict[tuple[str, str], Holding] = {}
+        self._elsewhere: list[HeldByOther] = []
+        """What is held through other agents of this machine."""
         self._load()
+        self.publish()
+        if shared is not None:
+            shared.clear_away()
+            self.look()
 
     def _load(self) -> None:
         try:
@@ -93,27 +111,66 @@ class Holdings:
         """Give a place in place of the one it had; else say who has it.
 
         `limits` is what the client takes this host to have; `insist`: it takes more than there is.
+        LockedError: another agent is just being given a place, so ask again soon.
         """
         wanted = Holding(data)
-        others = [item for key, item in self._held.items() if key != (wanted.owner, wanted.key)]
-        busy = "" if insist else _shortage(wanted, others, limits)
-        if busy:
-            return busy
-        wanted.seen = self._now()
-        self._held[wanted.owner, wanted.key] = wanted
+        own_key = (wanted.owner, wanted.key)
+        had = self._held.get(own_key)
+        is_new = had is None or had.to_json() != wanted.to_json()
+        with self._alone(may_wait=is_new and not insist):
+            self.look()
+            others = [item for key, item in self._held.items() if key != own_key]
+            others += [Holding({**item}) for item in self._elsewhere]
+            busy = "" if insist else _shortage(wanted, others, limits)
+            if busy:
+                return busy
+            wanted.seen = self._now()
+            self._held[own_key] = wanted
+            self.publish()
         self._save()
         return ""
+
+    @contextmanager
+    def _alone(self, *, may_wait: bool) -> Iterator[None]:
+        """While no other agent of this machine gives a place away.
+
+        Whoever has a place or insists on one does not wait for others.
+        """
+        if self._shared is None or not may_wait:
+            yield
+            return
+        with self._shared.locked():
+            yield
 
     def release(self, owner: str, key: str) -> bool:
         """Somebody leaves; whether they were here."""
         if self._held.pop((owner, key), None) is None:
             return False
         self._save()
+        self.publish()
         return True
 
     def others(self, owner: str) -> list[HeldByOther]:
         """What everybody else has."""
-        return [item.to_json() for item in self._held.values() if item.owner != owner]
+        here = [item.to_json() for item in self._held.values() if item.owner != owner]
+        return [*here, *self._elsewhere]
+
+    def look(self) -> None:
+        """See what is held through other agents of this machine."""
+        if self._shared is not None:
+            self._elsewhere = self._shared.others()
+
+    def publish(self) -> None:
+        """Let other agents of this machine know what is held, and by which processes."""
+        if self._shared is not None:
+            holdings = self._held.values()
+            self._shared.publish([(item.to_json(), self._processes(item)) for item in holdings])
+
+    def close(self) -> None:
+        """Let other agents know that this one ends, and with it all that runs here."""
+        if self._shared is not None:
+            self._shared.withdraw()
+            self._shared = None
 
     def expire(self, is_needed: Callable[[Holding], bool]) -> bool:
         """Let go of what nobody has needed for long; whether there was any."""
@@ -127,6 +184,7 @@ class Holdings:
             del self._held[key]
         if gone:
             self._save()
+        self.publish()
         return bool(gone)
 
 

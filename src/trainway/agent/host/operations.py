@@ -10,6 +10,7 @@ from trainway.agent.host.facts import addresses
 from trainway.agent.host.holdings import Holdings
 from trainway.agent.host.hosted_job import RefusedError
 from trainway.agent.host.owner import Owner
+from trainway.agent.host.shared_holdings import LockedError
 from trainway.agent.transfer.blobs import BlobError
 from trainway.agent.transfer.feed import Position
 from trainway.agent.transfer.frame_faults import fault_of
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from trainway.agent.host.hosted_job import HostedJob
     from trainway.agent.host.machine import Machine
     from trainway.agent.host.registry import JobRegistry
+    from trainway.agent.host.shared_holdings import SharedHoldings
     from trainway.agent.transfer.blobs import Blobs
     from trainway.agent.transfer.connection import Connection
     from trainway.agent.transfer.frames import (
@@ -52,12 +54,24 @@ if TYPE_CHECKING:
 
 REFUSALS = (RefusedError, BlobError, RestoredError, PlanError)
 ERRORS = (*REFUSALS, KeyError, TypeError, ValueError, AttributeError, OSError)
+LOOK_SECONDS = 1.0
+"""How often is looked at what the agents of other users give away, while a client is here."""
+LOCKED_SECONDS = 1.0
+"""How long the agent of another user may take to give a place away."""
+ASK_AGAIN_SECONDS = 0.02
 
 
 class Operations:
     """Carries out what connections ask for."""
 
-    def __init__(self, machine: Machine, registry: JobRegistry, blobs: Blobs, facts: Json) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        registry: JobRegistry,
+        blobs: Blobs,
+        facts: Json,
+        shared: SharedHoldings | None = None,
+    ) -> None:
         self._machine = machine
         self._registry = registry
         self._blobs = blobs
@@ -66,7 +80,11 @@ class Operations:
         self.on_pod: Callable[[], None] = lambda: None
         """Called when a pod changed."""
         self._waiting_jobs: dict[str, Connection] = {}
-        self._holdings = Holdings(machine.home, machine.clock.now)
+        self._holdings = Holdings(machine.home, machine.clock.now, shared, self._processes)
+        self._asking: dict[tuple[str, str], Hold] = {}
+        """Who waits until the agent of another user has given a place away."""
+        self._looking = False
+        self._publishing = False
         registry.on_job = self._adopt
         registry.failed = self._on_failed
 
@@ -87,17 +105,22 @@ class Operations:
             return
 
         def action() -> None:
-            if connection.closed:
-                return  # the next connection asks again
-            try:
-                method(connection, frame)
-            except ERRORS as error:
-                self._refuse(connection, frame, fault_of(error))
+            self._attempt(connection, frame, method)
 
         if frame.get("id"):
             self._registry.in_turn(str(frame["id"]), action)
         else:
             action()
+
+    def _attempt(
+        self, connection: Connection, frame: Json, method: Callable[[Connection, Json], None]
+    ) -> None:
+        if connection.closed:
+            return  # the next connection asks again
+        try:
+            method(connection, frame)
+        except ERRORS as error:
+            self._refuse(connection, frame, fault_of(error))
 
     def _refuse(self, connection: Connection, frame: Json, message: str) -> None:
         operation = str(frame.get("op") or "")
@@ -126,6 +149,13 @@ class Operations:
 
     def _on_pod(self) -> None:
         self.on_pod()
+        if not self._publishing:
+            self._publishing = True
+            self._machine.loop.call_soon(self._publish)
+
+    def _publish(self) -> None:
+        self._publishing = False
+        self._holdings.publish()
 
     def _owner(self, identity: str) -> Owner:
         if identity not in self._owners:
@@ -144,27 +174,52 @@ class Operations:
             job.id: {"token": job.token, "seq": job.journal.last}
             for job in self._registry.of(owner.id)
         }
+        self._holdings.look()
         held = owner.told_holdings = self._holdings.others(owner.id)
         now = {"addresses": addresses(), "jobs": jobs, "holdings": held}
         connection.answer({"event": "facts", **self._facts, **connection.reached, **now})
+        self._look_later()
 
     def _op_hold(self, connection: Connection, frame: Hold) -> None:
         """Give a job or a cluster its place, unless somebody else has it."""
+        self._asking[connection.owner, str(frame["id"])] = frame
+        self._give(connection, frame, self._machine.clock.now() + LOCKED_SECONDS)
+
+    def _give(self, connection: Connection, frame: Hold, give_up: float) -> None:
+        who = connection.owner, str(frame["id"])
+        if self._asking.get(who) is not frame:
+            return  # it was given back, or asked for anew
         client = self._owner(connection.owner).client
         data = {**frame, "key": frame["id"], "owner": connection.owner, "client": client}
         limits, insist = frame.get("limits") or {}, bool(frame.get("insist"))
-        why = self._holdings.hold(data, limits, insist=insist)
+        try:
+            why = self._holdings.hold(data, limits, insist=insist)
+        except LockedError as error:
+            if self._machine.clock.now() < give_up:
+                self._give_later(connection, frame, give_up)
+                return
+            why = str(error)
+        del self._asking[who]
         answer: Held = {"event": "held", "id": frame["id"], "ok": not why}
         if why:
             answer["error"] = why
         connection.answer(answer)
-        if not why:
-            self._tell_holdings()
+        self._tell_holdings()
+
+    def _give_later(self, connection: Connection, frame: Hold, give_up: float) -> None:
+        def method(to: Connection, _frame: Json) -> None:
+            self._give(to, frame, give_up)
+
+        def again() -> None:
+            self._attempt(connection, {**frame}, method)
+
+        self._machine.loop.call_later(ASK_AGAIN_SECONDS, again)
 
     def _op_release(self, connection: Connection, frame: Release) -> None:
         self._release(connection.owner, str(frame["id"]))
 
     def _release(self, owner: str, key: str) -> None:
+        self._asking.pop((owner, key), None)
         if self._holdings.release(owner, key):
             self._tell_holdings()
 
@@ -173,12 +228,37 @@ class Operations:
         if self._holdings.expire(self._is_needed):
             self._tell_holdings()
 
+    def close(self) -> None:
+        """The daemon ends: nothing is held through it any more."""
+        self._holdings.close()
+
+    def _look_later(self) -> None:
+        """Look what is held through other agents, as long as there is somebody to tell."""
+        if not self._looking and any(owner.connection for owner in self._owners.values()):
+            self._looking = True
+            self._machine.loop.call_later(LOOK_SECONDS, self._look)
+
+    def _look(self) -> None:
+        self._looking = False
+        self._look_later()
+        self._holdings.look()
+        self._tell_holdings()
+
     def _is_needed(self, holding: Holding) -> bool:
         owner = self._owners.get(holding.owner)
         if owner is not None and owner.connection is not None:
             return True
-        jobs = [job for job in self._registry.of(holding.owner) if job.live]
-        return any(holding.is_cluster or job.id == holding.key for job in jobs)
+        return any(job.live for job in self._jobs(holding))
+
+    def _jobs(self, holding: Holding) -> list[HostedJob]:
+        """The jobs that use what is held."""
+        jobs = self._registry.of(holding.owner)
+        return [job for job in jobs if holding.is_cluster or job.id == holding.key]
+
+    def _processes(self, holding: Holding) -> list[int]:
+        """The containers that use what is held."""
+        pods = [pod for job in self._jobs(holding) for pod in job.live]
+        return [pid for pod in pods for pid in self._machine.processes.of_pod(pod.identity.uid)]
 
     def _tell_holdings(self) -> None:
         """Let every client know what the others have."""

@@ -29,6 +29,7 @@ from trainway.agent.host.join_server import JoinServer
 from trainway.agent.host.machine import PROGRAMS, Machine
 from trainway.agent.host.operations import Operations
 from trainway.agent.host.registry import JobRegistry
+from trainway.agent.host.shared_holdings import SharedHoldings, machine_root
 from trainway.agent.kubelet import process_tree
 from trainway.agent.kubelet.processes import ProcessTable
 from trainway.agent.supervisor.recovery import AGENT_LOST
@@ -65,6 +66,7 @@ class HostServer:
         version: str,
         idle: float,
         own: Json | None = None,
+        shared: str = "",
     ) -> None:
         self._home = home
         self._loop = loop
@@ -77,7 +79,9 @@ class HostServer:
         self._registry = JobRegistry(machine, blobs, with_ssh=own is None)
         here: Json = {"home": home.path, "version": version, "mounts": machine.can_mount}
         here.update(own or {"arbitrates": True})
-        self._operations = Operations(machine, self._registry, blobs, {**facts(), **here})
+        root = (shared or machine_root()) if own is None else ""
+        others = SharedHoldings(root, home.path) if root else None
+        self._operations = Operations(machine, self._registry, blobs, {**facts(), **here}, others)
         self._joins = JoinServer(home, loop, machine.processes, self._registry.pod)
         self._operations.on_pod = self._on_pod
         self._connections: dict[Connection, tuple[int, float]] = {}
@@ -175,6 +179,7 @@ class HostServer:
 
     def _check_left(self) -> None:
         if not self._registry.busy:
+            self._operations.close()
             self._loop.stop()
 
 
@@ -184,10 +189,12 @@ def run(
     idle: float,
     report: Callable[[bytes], None],
     own: Json | None = None,
+    shared: str = "",
 ) -> int:
     """Be the daemon of a home directory; the exit status.
 
-    `own` is what is known of a host that nobody reaches by SSH.
+    `own` is what is known of a host that nobody reaches by SSH. `shared` is where agents tell each
+    other what they hold, if not where all of the machine do.
     """
     try:
         own_directory(path)
@@ -207,7 +214,7 @@ def run(
     python, _, _, archive = agent_command()
     rsh.install(path, python, archive)
     loop = EventLoop()
-    HostServer(home, loop, version, idle, own)
+    HostServer(home, loop, version, idle, own, shared)
     identity: Json = {"pid": os.getpid(), "version": version, "boot_id": process_tree.boot_id()}
     home.replace(IDENTITY, json.dumps(identity).encode())
     report(READY)

@@ -14,10 +14,12 @@ from trainway.agent.kubelet.variables import JOB_ID
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 CONTAINER_MARK = "TRAINWAY_CONTAINER"
 _NAME_FLAGS = (b"-n", b"--name")
+_DEAD = (b"Z", b"X")
+"""States of processes that do nothing any more."""
 
 
 def _read(path: str) -> bytes:
@@ -58,7 +60,37 @@ def boot_id() -> str:
 def is_alive(pid: int) -> bool:
     """Whether a process runs; a zombie does not."""
     fields = _stat(pid)
-    return bool(fields) and fields[0] not in (b"Z", b"X")
+    return bool(fields) and fields[0] not in _DEAD
+
+
+def is_running(pid: int, started: int) -> bool:
+    """Whether the process that started then still runs, or one of the group that it leads.
+
+    It may belong to any user; where /proc does not show those of others, its number has to do.
+    """
+    fields = _stat(pid)
+    if len(fields) > 19 and fields[0] not in _DEAD:
+        return int(fields[19]) == started
+    if _exists(os.killpg, pid):
+        return _group_runs(pid)
+    return not fields and _exists(os.kill, pid)
+
+
+def _group_runs(group: int) -> bool:
+    """Whether a process group that is there has more than zombies."""
+    number = str(group).encode()
+    members = [fields for fields in map(_stat, _all_pids()) if fields[2:3] == [number]]
+    return not members or any(fields[0] not in _DEAD for fields in members)
+
+
+def _exists(send: Callable[[int, int], None], number: int) -> bool:
+    try:
+        send(number, 0)
+    except PermissionError:  # it is there, and belongs to somebody else
+        return True
+    except (ProcessLookupError, OverflowError):
+        return False
+    return True
 
 
 def _all_pids() -> list[int]:
@@ -86,7 +118,7 @@ def _descendants(pids: Iterable[int], depth: int = 1 << 16) -> list[int]:
     below: dict[int, list[int]] = {}
     for pid in _all_pids():
         fields = _stat(pid)
-        if len(fields) > 1 and fields[0] not in (b"Z", b"X"):
+        if len(fields) > 1 and fields[0] not in _DEAD:
             below.setdefault(int(fields[1]), []).append(pid)
     found: list[int] = []
     level = list(pids)

@@ -92,6 +92,11 @@ class ProcessTable:
         """The processes that were started and not waited for yet."""
         return list(self._processes)
 
+    def of_pod(self, uid: str) -> list[int]:
+        """Those of a pod's containers."""
+        start = f"{uid}/"
+        return [pid for pid, each in self._processes.items() if each.mark.startswith(start)]
+
     def start(self, command: Command, listener: Listener, *, with_output: bool) -> Process:
         """Start a process in a session of its own."""
         pipes: list[tuple[int, int]] = []

@@ -1,5 +1,6 @@
 """The pool agent with real host agents, which are reached without SSH."""
 
+import fcntl
 import json
 import os
 import signal
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from trainway.agent.base.testing import container, jobset, role
+from trainway.agent.host.shared_holdings import LOCK
 from trainway.agent.pool.testing import PoolAgent, pool_agent, until
 from trainway.json_types import Json
 
@@ -203,6 +205,18 @@ def test_cancel(tmp_path: Path) -> None:
             assert job.ask("cancel")["ok"]
             assert not job.processes()
             assert job.end()["reason"] == "Cancelled"
+
+
+def test_a_job_says_why_a_host_does_not_give_it_a_place() -> None:
+    with pool_agent(hosts=1, cpus=1) as pool:
+        pool.until_host("a", "up")
+        lock = pool.home("a") / LOCK
+        with lock.open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            job = pool.job(TRUE, amounts={"cpus": 1})
+            told = job.until(lambda record: record.get("reason") == "NoRoom")
+            assert told["message"] == f"host a: another process keeps {lock} locked"
+        assert job.end()["succeeded"], job.records()
 
 
 def test_two_fractions_of_a_gpu_share_it(tmp_path: Path) -> None:

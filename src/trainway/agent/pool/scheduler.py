@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainway.agent.pool.queue import Hindrances, Notices, decide
+from trainway.agent.pool.queue import NO_ROOM, Hindrances, Notices, decide
 from trainway.agent.pool.reservations import Reservations, used_by
 
 TYPE_CHECKING = False
@@ -63,6 +63,8 @@ class Scheduler:
             self._pool.guarded(entry, entry.displaced, message)
         else:
             self._refused_lately.add(entry.id)
+            if entry.wants_place:
+                self._pool.guarded(entry, entry.waiting, NO_ROOM, message, 1)
         self._look_again()
 
     def turn(self, gangs: Sequence[Any], allocations: Sequence[Any]) -> None:
