@@ -41,7 +41,7 @@ settings.load_profile("few")
 
 UNIT_TESTS: Final = Path(__file__).parent / "src"
 ENGINE_FIXTURES: Final = frozenset({"podman", "ssh_hosts", "slurm_cluster", "idle_slurm_cluster"})
-ENGINE_GROUPS: Final = frozenset({"ssh", "slurm"})
+ENGINE_GROUPS: Final = frozenset({"ssh", "slurm", "slurm_scattered"})
 ENGINE_FOLDERS: Final = tuple(
     Path(__file__).parent / "test" / name for name in ("kubernetes", "ssh_hosts", "slurm_cluster")
 )

@@ -13,7 +13,7 @@ from slurm_site import ON, SlurmSite, site_of, until
 
 from slurm_cluster import SlurmCluster
 
-pytestmark = pytest.mark.xdist_group("slurm")
+pytestmark = pytest.mark.xdist_group("slurm_scattered")  # with clusters of its own
 
 ROLES = """
 apiVersion: jobset.x-k8s.io/v1alpha2

@@ -1,7 +1,8 @@
 """The cluster as pytest fixtures: one of four nodes for the session, and a Trainway beside it.
 
 Where it cannot be had the tests are skipped with the reason; in CI they fail. Tests that use it
-belong to the group "slurm", so that one worker of pytest-xdist has them all.
+belong to the group "slurm", so that one worker of pytest-xdist has them all. A file whose tests
+have only clusters of their own is a group of its own, which another worker may have meanwhile.
 """
 
 from collections.abc import Iterator

@@ -18,7 +18,7 @@ from slurm_sleepers import ONCE, sleeps
 from slurm_cluster import SlurmCluster
 from trainway.agent.base.testing import jobset
 
-pytestmark = pytest.mark.xdist_group("slurm")
+pytestmark = pytest.mark.xdist_group("slurm_losses")  # with clusters of its own
 
 NODES = 22
 """Enough for all jobs at once, and for those of them that begin anew."""

@@ -20,7 +20,7 @@ from trainway.backends.agents.agent_socket import AgentError
 from trainway.backends.slurm.testing_slurm import PATIENCE_S, RelayServer, is_type
 from trainway.errors import UnavailableError
 
-pytestmark = pytest.mark.xdist_group("slurm")
+pytestmark = pytest.mark.xdist_group("slurm_relay")  # with clusters of its own
 
 Ends = dict[str, str]
 """Their reasons, by job."""
