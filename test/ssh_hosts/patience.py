@@ -5,6 +5,10 @@ from collections.abc import Callable
 from typing import Final
 
 PATIENCE_S: Final = 120.0
+SHORTEST_S: Final = 0.02
+LONGEST_S: Final = 1.0
+REST: Final = 3
+"""A look that starts a process takes the processor from what is waited for: so much is left."""
 
 
 def until(
@@ -14,7 +18,10 @@ def until(
     said: Callable[[], str] = str,
 ) -> None:
     """Wait for something that nobody reports; fail when it does not come."""
-    deadline = time.monotonic() + patience_s
+    began = time.monotonic()
+    deadline = began + patience_s
     while not condition():
-        assert time.monotonic() < deadline, f"{failure}{said()}"
-        time.sleep(0.02)
+        looked = time.monotonic()
+        assert looked < deadline, f"{failure}{said()}"
+        time.sleep(min(max(SHORTEST_S, REST * (looked - began)), LONGEST_S))
+        began = time.monotonic()

@@ -21,6 +21,9 @@ log = logging.getLogger(__name__)
 
 DIES_WITH_PARENT: Final = ("setpriv", "--pdeathsig", "KILL", "--")
 POLL_SECONDS: Final = 0.05
+LONGEST_SECONDS: Final = 1.0
+REST: Final = 3
+"""A look that starts a process takes the processor from what is waited for: so much is left."""
 START_SECONDS: Final = 120.0
 """What takes no more than three seconds here, on a machine that has much else to do."""
 STATE_FIELD: Final = 0  # of what follows the command in /proc/PID/stat
@@ -66,11 +69,14 @@ def kill_all(identities: Sequence[Identity]) -> None:
 
 def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
     """Whether the condition came true in time."""
-    deadline = time.monotonic() + seconds
+    began = time.monotonic()
+    deadline = began + seconds
     while not condition():
-        if time.monotonic() > deadline:
+        looked = time.monotonic()
+        if looked > deadline:
             return False
-        time.sleep(POLL_SECONDS)
+        time.sleep(min(max(POLL_SECONDS, REST * (looked - began)), LONGEST_SECONDS))
+        began = time.monotonic()
     return True
 
 

@@ -17,8 +17,9 @@ from cluster.processes import wait_until
 from installation import Installation, installed
 from jobset_comparison import CASES, NAMES, Comparison
 
-AT_ONCE: Final = 4
+AT_ONCE: Final = 6
 """Some cases give a pod three to five seconds to start, whatever else runs on the machine."""
+PATIENCE_S: Final = 180.0
 LITERAL: Final = ("single", "what-a-container-is-told")
 
 RESTARTS: Final = "a gang of plain Jobs is not restarted"
@@ -59,7 +60,7 @@ def compared(
             pass
     kinds = "jobsets,jobs,pods,services,configmaps,secrets"
     place = ("-n", namespace, "-l", "trainway.dev/job-id")
-    assert wait_until(lambda: not node_cluster.get(kinds, *place)["items"], 60)
+    assert wait_until(lambda: not node_cluster.get(kinds, *place)["items"], PATIENCE_S)
 
 
 @pytest.mark.parametrize("case", [Case("jobset"), Case("jobs", NOT_PLAIN)], ids=lambda c: c.form)
