@@ -4,6 +4,7 @@ Its operator runs as the service account that it is installed with, and reaches 
 through a proxy that can be cut.
 """
 
+import contextlib
 import json
 import threading
 from collections.abc import Iterator
@@ -14,12 +15,13 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
-from cluster.access import Access
+from cluster.access import Access, KubectlError
+from cluster.api_requests import BROKEN
 from cluster.control_plane import LOOPBACK, status_of
 from cluster.identities import CONTEXT
 from cluster.node import NodeCluster
 from cluster.processes import Process, wait_until
-from node_operator import NodeOperator, operator_on
+from node_operator import PATIENCE_S, NodeOperator, operator_on
 from operator_process import NAMESPACE, ensure_namespace
 from tcp_proxy import TcpProxy, proxy_to
 
@@ -70,7 +72,7 @@ class Tokens:
     def revoke(self) -> None:
         """Make the token of the file invalid, as it is when it expires."""
         self.cluster.kubectl("delete", "secret", f"token-{self.issued}", "-n", NAMESPACE)
-        assert wait_until(self.is_refused, 60)
+        assert wait_until(self.is_refused, PATIENCE_S)
 
     def is_refused(self) -> bool:
         status = status_of(self.cluster.connection(), "/api", self.file.read_text())
@@ -160,7 +162,8 @@ def bystander(cluster: FragileCluster) -> Iterator[None]:
             now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
             spec = {"holderIdentity": name, "leaseDurationSeconds": 4, "renewTime": now}
             lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "spec": spec}
-            cluster.apply({**lease, "metadata": {"name": name, "namespace": LEASES}})
+            with contextlib.suppress(KubectlError, *BROKEN):  # it is renewed the next time
+                cluster.apply({**lease, "metadata": {"name": name, "namespace": LEASES}})
 
     thread = threading.Thread(target=live)
     thread.start()

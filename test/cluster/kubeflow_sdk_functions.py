@@ -39,7 +39,7 @@ def sum_with_mpi() -> None:
     world = MPI.COMM_WORLD
     total = world.allreduce(world.Get_rank() + 1)
     print(f"rank {world.Get_rank()} of {world.Get_size()} on {socket.gethostname()} sum {total}")
-    time.sleep(8)
+    time.sleep(15)
 
 
 def fail(reason: str) -> None:

@@ -218,7 +218,9 @@ def check_container_and_options(client: TrainerClient, plain: str) -> None:
             Name("container"),
             Labels({"kueue": "none"}),
             Annotations({"note": "a test"}),
-            TrainerCommand(["bash", "-c", 'echo "$0 $MINE" > /scratch/a; cat /scratch/a; sleep 8']),
+            TrainerCommand(
+                ["bash", "-c", 'echo "$0 $MINE" > /scratch/a; cat /scratch/a; sleep 15']
+            ),
             TrainerArgs(["first"]),
             ActiveDeadlineSeconds(290),
             RuntimePatch(TrainingRuntimeSpecPatch(template)),
@@ -319,7 +321,7 @@ def check_suspension(client: TrainerClient, plain: str) -> None:
         "spec": {
             "runtimeRef": {"name": PLAIN_RUNTIME},
             "suspend": True,
-            "trainer": {"command": ["sleep", "8"]},
+            "trainer": {"command": ["sleep", "15"]},
         },
     }
     place = (GROUP, VERSION, backend.namespace, JOBS)

@@ -24,7 +24,7 @@ from trainway.kube.resources import TRAINJOBS
 NAMESPACE: Final = "kubeflow-system"
 START_S: Final = 120.0
 STOP_S: Final = 60.0
-TRUST_S: Final = 60.0
+TRUST_S: Final = 120.0
 ANSWER_S: Final = 30.0
 
 
@@ -73,7 +73,7 @@ class OperatorProcess:
 
     def answers(self, path: str) -> bool:
         """Whether a health endpoint answers with success."""
-        connection = http.client.HTTPConnection(LOOPBACK, self.health_port, timeout=5)
+        connection = http.client.HTTPConnection(LOOPBACK, self.health_port, timeout=ANSWER_S)
         return succeeds(connection, path)
 
     def metrics(self) -> str:

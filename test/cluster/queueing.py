@@ -199,16 +199,19 @@ class Queues:
         assert len(found) <= 1
         return found[0] if found else None
 
-    def wait_workload(self, job: Json, type_: str, status: str = "True") -> Json:
-        """Wait until the Workload of a job has a condition; the condition."""
+    def wait_workload(self, job: Json, type_: str, status: str = "True", said: str = "") -> Json:
+        """Wait until the Workload of a job has a condition that says this; the condition.
+
+        A queue that Kueue has only just heard of is what a job waits for at first.
+        """
         found: list[Json] = []
 
         def has() -> bool:
             conditions = ((self.workload(job) or {}).get("status") or {}).get("conditions", [])
             found[:] = [c for c in conditions if (c["type"], c["status"]) == (type_, status)]
-            return bool(found)
+            return bool(found) and said in found[0].get("message", "")
 
-        self.wait(has, f"the Workload of {job['metadata']['name']} is {type_} {status}")
+        self.wait(has, f"the Workload of {job['metadata']['name']} is {type_} {status}: {said}")
         return found[0]
 
 

@@ -28,7 +28,7 @@ from trainway.operator.webhooks.server import webhook_app
 T = TypeVar("T")
 
 HOST: Final = "127.0.0.1"
-PATIENCE_S: Final = 60.0
+PATIENCE_S: Final = 120.0
 SYSTEM: Final = "kubeflow-system"
 NAMES: Final = (f"operator.{SYSTEM}.svc", HOST)
 SECRET: Final = "kubeflow-trainer-webhook-cert"  # noqa: S105 (the name of an object)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 from cluster.access import Access
-from cluster.processes import wait_until
+from cluster.processes import START_SECONDS, wait_until
 from upstream_crds import permissive_crd
 
 from trainway.json_types import Json
@@ -70,7 +70,7 @@ def trainjob_cluster(api_cluster: Access) -> Access:
     api_cluster.install_jobset_crds()
     api_cluster.install_our_crds()
     api_cluster.apply(permissive_crd(COSCHEDULING_POD_GROUPS))
-    assert wait_until(lambda: api_cluster.serves(COSCHEDULING_POD_GROUPS.path()), 60)
+    assert wait_until(lambda: api_cluster.serves(COSCHEDULING_POD_GROUPS.path()), START_SECONDS)
     return api_cluster
 
 

@@ -20,7 +20,7 @@ def test_data_and_address_survive_a_killed_api_server(
     assert api_cluster.get("configmap", "kept", "-n", namespace)["data"] == {"a": "1"}
 
 
-def test_the_kinds_of_jobset_and_ours_are_served(api_cluster: ControlPlane) -> None:
+def test_the_kinds_of_jobset_and_ours_are_served(api_cluster: ControlPlane, namespace: str) -> None:
     api_cluster.install_jobset_crds()
     api_cluster.install_our_crds()
     for kind in (
@@ -28,4 +28,4 @@ def test_the_kinds_of_jobset_and_ours_are_served(api_cluster: ControlPlane) -> N
         "trainjobs.trainer.kubeflow.org",
         "mpijobs.kubeflow.org",
     ):
-        assert api_cluster.get(kind, "-A")["items"] == []
+        assert api_cluster.get(kind, "-n", namespace)["items"] == []

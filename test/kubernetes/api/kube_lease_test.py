@@ -16,6 +16,7 @@ from trainway.kube.resources import LEASES
 from trainway.kube.testing import Forwarder, changed_kubeconfig
 
 PATIENCE_S = 120.0
+RETRY_S = 0.3
 
 
 @pytest.fixture(autouse=True)
@@ -30,15 +31,18 @@ async def connected(cluster: Access) -> AsyncIterator[Client]:
         yield client
 
 
-def candidate(client: Client, namespace: str, identity: str, pace: float = 5.0) -> LeaderElection:
+def candidate(
+    client: Client, namespace: str, identity: str, renew_s: float = 30.0
+) -> LeaderElection:
+    """It loses a lease that it could not renew for `renew_s`; nothing here lasts as long."""
     return LeaderElection(
         client,
         namespace,
         "operator",
         identity,
-        lease_seconds=2 * pace,
-        renew_seconds=1 * pace,
-        retry_seconds=0.1 * pace,
+        lease_seconds=2 * renew_s,
+        renew_seconds=renew_s,
+        retry_seconds=RETRY_S,
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from cluster.access import Access
-from cluster.processes import wait_until
+from cluster.processes import START_SECONDS, wait_until
 from upstream_crds import permissive_crd
 
 from trainway.kube.resources import (
@@ -43,7 +43,7 @@ def _kinds(api_cluster: Access) -> None:
     api_cluster.install_our_crds()
     for case in CASES:
         api_cluster.apply(permissive_crd(case.resource))
-        assert wait_until(partial(api_cluster.serves, case.resource.path()), 60)
+        assert wait_until(partial(api_cluster.serves, case.resource.path()), START_SECONDS)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.scheduler)

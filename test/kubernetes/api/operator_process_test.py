@@ -25,7 +25,7 @@ from trainway.json_types import Json
 from trainway.operator.webhook_configurations import url_client, webhook_configurations
 from trainway.runtimes import builtin_runtime
 
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 
 
 def runtime() -> Json:

@@ -27,7 +27,7 @@ from trainway.operator.status_server import status_app
 from trainway.operator.tokens import REMEMBER_SECONDS, Tokens, audience
 
 HOST: Final = "127.0.0.1"
-PATIENCE_S: Final = 60.0
+PATIENCE_S: Final = 120.0
 TIME: Final = "2026-01-01T00:00:00Z"
 REPORT: Final = {
     "trainerStatus": {

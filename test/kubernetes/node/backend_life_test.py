@@ -22,6 +22,7 @@ PATIENCE_S: Final = 120.0
 ALL_KINDS: Final = "jobsets,jobs,pods,services,configmaps,secrets"
 JOB_ID: Final = "trainway.dev/job-id"
 GATED: Final = "trap 'exit 143' TERM; until [ -e /gate/open ]; do usleep 50000; done"
+FOREVER: Final = "trap 'exit 143' TERM; sleep 600 & wait"
 
 
 @pytest.fixture(scope="module")
@@ -106,10 +107,12 @@ def test_it_is_suspended_resumed_and_ends(
 
 
 def test_a_failed_pod_tells_its_exit_status(
-    home: Installation, namespace: str, tmp_path: Path, form: str
+    home: Installation, namespace: str, tmp_path: Path, gate: Path, form: str
 ) -> None:
-    script = "[ $JOB_COMPLETION_INDEX = 1 ] && exit 7; trap 'exit 143' TERM; sleep 60 & wait"
-    job = submitted(home, namespace, tmp_path, jobset("fails", script, form, pods=2))
+    script = f"[ $JOB_COMPLETION_INDEX = 1 ] && {{ {GATED}; exit 7; }}; {FOREVER}"
+    job = submitted(home, namespace, tmp_path, jobset("fails", script, form, pods=2, gate=gate))
+    comes_to(home, job, "Running")
+    (gate / "open").touch()
     home.run("jobs", "wait", job, code=4)
     status = home.job(job)["status"]
     assert (status["phase"], status["exitCode"]) == ("Failed", 7)
@@ -268,7 +271,7 @@ def test_an_mpijob_is_left_to_the_operator(
         "spec": {
             "mpiReplicaSpecs": {
                 "Launcher": replica("echo launched; exit 5"),
-                "Worker": replica("trap 'exit 143' TERM; sleep 600 & wait"),
+                "Worker": replica(FOREVER),
             },
             "runPolicy": {"backoffLimit": 0},
         },

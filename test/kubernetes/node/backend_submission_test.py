@@ -19,6 +19,7 @@ from trainway.json_types import Json
 Scene = Callable[[KubernetesBackend, Workload], Awaitable[None]]
 
 FORMS: Final = ("jobset", "jobs")
+PATIENCE_S: Final = 120.0
 SETTINGS: Final[Json] = {
     "apiVersion": "v1",
     "kind": "ConfigMap",
@@ -166,7 +167,7 @@ def test_a_webhook_that_does_not_answer_is_told_with_where_its_pods_are(
 
     try:
         # The API server learns of a webhook a moment after it is made.
-        assert wait_until(is_told, 60.0)
+        assert wait_until(is_told, PATIENCE_S)
     finally:
         node_cluster.kubectl("delete", kind, namespace)
     assert told[0].message == (

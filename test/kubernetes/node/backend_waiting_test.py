@@ -83,12 +83,24 @@ def test_what_a_node_suffers_is_shown_while_it_suffers(
         return status["phase"] == "Running" and is_told
 
     assert wait_until(suffers, PATIENCE_S), home.look(id_)["status"]
-    shown = home.run("jobs", "show", id_).splitlines()
-    (row,) = (line.split() for line in shown if line.startswith("node-1 "))
-    assert row[:2] == ["node-1", "Running"]
-    assert row[row.index("last") + 1] == "3", shown
-    assert row[-1] in ("CrashLoopBackOff", "Error"), shown
-    assert "exited with 3" in home.run("jobs", "list", "-o", "wide")
+    shown = ""
+
+    def is_shown() -> bool:
+        nonlocal shown
+        shown = home.run("jobs", "show", id_)
+        (row,) = (line.split() for line in shown.splitlines() if line.startswith("node-1 "))
+        return (
+            row[:2] == ["node-1", "Running"]
+            and row[row.index("last") + 1] == "3"
+            and row[-1] in ("CrashLoopBackOff", "Error")
+        )
+
+    def is_listed() -> bool:
+        return "exited with 3" in home.run("jobs", "list", "-o", "wide")
+
+    # When the container has started again, it suffers nothing for a moment.
+    assert wait_until(is_shown, PATIENCE_S), shown
+    assert wait_until(is_listed, PATIENCE_S), home.run("jobs", "list", "-o", "wide")
     home.run("jobs", "delete", id_)
 
 

@@ -25,7 +25,7 @@ from fragile_cluster import (
     write_kubeconfig,
 )
 from installation import Installation, installed
-from node_operator import shell_runtime, trainjob
+from node_operator import PATIENCE_S, shell_runtime, trainjob
 from shell_jobsets import ShellJobSet
 
 from trainway.json_types import Json
@@ -177,7 +177,7 @@ def test_dropped_connections_miss_nothing(
     for name in names:
         scene.operator.create(place, job(name, "sleep 1"))
         # The operator and the server may not have connected again since the last time.
-        assert wait_until(lambda: scene.proxy.cut() > 0, 30)
+        assert wait_until(lambda: scene.proxy.cut() > 0, PATIENCE_S)
     ends = [
         scene.operator.wait_condition("trainjob", place, name, "Complete")["reason"]
         for name in names

@@ -42,8 +42,7 @@ def test_a_gang_waits_for_its_turn_and_starts_whole(queues: Queues, kind: Kind) 
     queues.wait_workload(early, "PodsReady")
 
     late = queues.submit(second)
-    waiting = queues.wait_workload(late, "QuotaReserved", "False")
-    assert "insufficient unused quota" in waiting["message"]
+    queues.wait_workload(late, "QuotaReserved", "False", said="insufficient unused quota")
     assert kind.is_suspended(queues.job(late))
     assert queues.pods(late) == []
 

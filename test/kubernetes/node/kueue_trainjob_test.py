@@ -77,8 +77,7 @@ def test_only_plain_jobs_start_with_less_than_they_ask_for(queues: Queues) -> No
     queues.open({SPOT: 2})
     gangs = [queues.submit(kind.gang(f"{kind.name}-three", 3)) for kind in KINDS]
     for gang in gangs:
-        waiting = queues.wait_workload(gang, "QuotaReserved", "False")
-        assert "insufficient quota" in waiting["message"]
+        queues.wait_workload(gang, "QuotaReserved", "False", said="insufficient quota")
     job = queues.submit([plain_job()])
     queues.operator.wait_running(queues.namespace, 2)
     assert queues.job(job)["spec"]["parallelism"] == 2
@@ -117,8 +116,7 @@ def test_pods_go_where_the_topology_has_room_for_all(queues: Queues, kind: Kind)
     wide = pod_spec()["containers"]
     wide[0]["resources"] = {"requests": {"cpu": f"{thousandths}m"}}
     apart = queues.submit(kind.gang("apart", 3, annotations=together, containers=wide))
-    waiting = queues.wait_workload(apart, "QuotaReserved", "False")
-    assert "topology" in waiting["message"]
+    queues.wait_workload(apart, "QuotaReserved", "False", said="topology")
     assert queues.pods(apart) == []
 
 

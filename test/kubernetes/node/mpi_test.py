@@ -91,8 +91,9 @@ def allreduce() -> list[str]:
 
 
 def when_told(command: list[str]) -> list[str]:
-    """Wait for a file, then do it."""
-    return ["sh", "-c", f"until [ -e /tmp/go ]; do sleep 0.2; done; {' '.join(command)}"]
+    """Wait for a file, then do it; or end at once when told to, as a first process does not."""
+    wait = "trap 'exit 143' TERM; until [ -e /tmp/go ]; do sleep 0.2; done"
+    return ["sh", "-c", f"{wait}; {' '.join(command)}"]
 
 
 def tell(node_operator: NodeOperator, namespace: str, pod: Json) -> None:

@@ -20,6 +20,7 @@ from transformers import (
 STEPS: Final = 8
 PAUSE_AT: Final = 5
 REPORT_S: Final = 5.2  # reports in between are at least five seconds apart
+SEEN: Final = Path("/tmp/seen")  # noqa: S108 (in a pod)
 OPEN: Final = Path("/tmp/open")  # noqa: S108 (in a pod)
 
 
@@ -35,7 +36,11 @@ class Sentences(torch.utils.data.Dataset):  # type: ignore[misc] # torch is not 
 
 
 class Pauses(TrainerCallback):  # type: ignore[misc] # transformers is not installed where types are checked
-    """Gives the reports time, and a test a look at one of them."""
+    """Gives the reports time, and a test a look at the first of them and at another one."""
+
+    def on_step_begin(self, _args: Any, _state: Any, _control: Any, **_: Any) -> None:
+        while not SEEN.exists():
+            time.sleep(0.1)
 
     def on_step_end(self, _args: Any, state: Any, _control: Any, **_: Any) -> None:
         if state.global_step == PAUSE_AT - 1:

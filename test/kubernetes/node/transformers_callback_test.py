@@ -26,6 +26,8 @@ def test_progress_of_transformers_is_in_the_status(
         host_namespace, lambda: told().get("progressPercentage") == 0, "the start is reported"
     )
     assert metrics(told()) == {"total_steps": "8"}
+    (pod,) = node_operator.wait_running(host_namespace, 1)
+    node_operator.cluster.open_gate(pod, "/tmp/seen")
     node_operator.wait(
         host_namespace, lambda: told().get("progressPercentage") == 62, "step 5 of 8 is reported"
     )
@@ -34,7 +36,6 @@ def test_progress_of_transformers_is_in_the_status(
     assert float(halfway["loss"]) > 0
     assert told()["estimatedRemainingSeconds"] > 0
 
-    (pod,) = node_operator.wait_running(host_namespace, 1)
     node_operator.cluster.open_gate(pod, "/tmp/open")
     node_operator.wait_condition("trainjob", host_namespace, "tiny", "Complete")
     assert (told()["progressPercentage"], told()["estimatedRemainingSeconds"]) == (100, 0)

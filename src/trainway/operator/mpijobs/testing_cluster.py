@@ -31,7 +31,7 @@ from trainway.operator.mpijobs.testing import mpijob
 
 Test = Callable[[Json], object]
 
-_PATIENCE_S: Final = 60.0
+_PATIENCE_S: Final = 120.0
 _LOOK_S: Final = 0.02
 _GOODBYE_S: Final = 0.1
 """For TLS connections of requests that were cut short: aiohttp closes them by and by."""

@@ -37,7 +37,7 @@ from trainway.operator.trainjobs import controller as trainjobs
 
 T = TypeVar("T")
 
-_PATIENCE_S: Final = 60.0
+_PATIENCE_S: Final = 120.0
 _POLL_S: Final = 0.02
 _CLOSING_S: Final = 0.1
 """A TLS connection whose request was cancelled needs a moment to close."""
