@@ -18,7 +18,7 @@ from trainway.json_types import Json
 
 USER: Final = "sdk"
 ROLE: Final = "edit"
-LIMIT_S: Final = 600.0
+LIMIT_S: Final = 1200.0
 
 
 def user_kubeconfig(cluster: Access, folder: Path, namespaces: Sequence[str]) -> Path:

@@ -33,6 +33,7 @@ LONG: Final = (
     "kubeflow_sdk_test",
     "backend_files_test",
     "mpijob_conformance_test",
+    "mpi_test",
     "backend_logs_test",
     "backend_outage_test",
 )

@@ -145,7 +145,7 @@ SPECIAL: Final = r"""
 life=$(cat /gate/life 2>/dev/null || echo 0)
 echo $((life + 1)) > /gate/life
 echo to stderr >&2
-sleep 1
+sleep 2
 echo "life $life"
 printf 'unicode \303\244\342\202\254\360\237\220\247\n\n  indented\twith tabs  \n'
 printf 'bytes \377\376\001\r end\n'
