@@ -106,10 +106,10 @@ def test_every_route_reads_strictly(tmp_path: Path) -> None:
 def test_what_looks_odd_and_is_text_stays_as_it_is(tmp_path: Path) -> None:
     async def scene(site: Site) -> None:
         odd = "\U0001f600 \u2028 \x01 ä"
-        text = submission({"labels": {"a": odd}})
+        text = submission(metadata={"annotations": {"a": odd}})
         assert (await site.ask("POST", "/jobs", text.encode()))[0] == 201
         job = (await site.ask("GET", "/jobs"))[1]["items"][0]
-        assert job["metadata"]["labels"] == {"a": odd}
+        assert job["spec"]["objects"][0]["metadata"]["annotations"] == {"a": odd}
 
     play(tmp_path, scene)
 
