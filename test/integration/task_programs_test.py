@@ -10,7 +10,8 @@ import pytest
 
 from trainway.agent.kubelet.environment import expand
 from trainway.api.task.testing import IGNORED, Ignored
-from trainway.compiler.task_script import Scripts, command, literal
+from trainway.compiler.task_script import Scripts, command
+from trainway.jobset.literal_text import literal
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,9 @@ from trainway.api.task.task_file import PARALLEL
 from trainway.api.task.task_object import TaskJob
 from trainway.compiler.host_list import host_indexes
 from trainway.compiler.network import Network
-from trainway.compiler.task_script import JOB, literal
+from trainway.compiler.task_script import JOB
 from trainway.jobset.labels import COMPLETION_INDEX, JOBSET_UID
+from trainway.jobset.literal_text import literal
 from trainway.json_types import Json
 
 _INDEX: Final = f"metadata.annotations['{COMPLETION_INDEX}']"

@@ -4,12 +4,12 @@ Setup and run are one container, so that what setup installs is there for run. T
 arguments and stay as their author wrote them.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from trainway.api.task.storage import WORKDIR
+from trainway.jobset.literal_text import literal
 
 _TWINS: Final = (
     "NODE_RANK", "NODE_IPS", "NUM_NODES", "NUM_GPUS_PER_NODE", "TASK_ID", "TASK_IDS",
@@ -101,11 +101,6 @@ def command(
         script += "".join(f"bring {_quoted(given)} {_path(place)}\n" for given, place in copies)
     words = ["bash", "-c", script + _STEPS, "task", scripts.setup, scripts.run]
     return [literal(word) for word in words]
-
-
-def literal(text: str) -> str:
-    """The text in a command or variable, where Kubernetes would replace `$(NAME)` in it."""
-    return re.sub(r"\$(?=[$(])", "$$", text)
 
 
 def _path(text: str) -> str:

@@ -4,18 +4,13 @@ Values of secrets are in a Secret beside the job, never in the job itself: its c
 it by key, as those of tasks do.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from trainway.jobset.literal_text import literal
 from trainway.json_types import Json
 
 _SUFFIX: Final = "-secrets"
-
-
-def literal(text: str) -> str:
-    """The text in a command or variable, where Kubernetes would replace `$(NAME)` in it."""
-    return re.sub(r"\$(?=[$(])", "$$", text)
 
 
 def entries(env: Mapping[str, str], secrets: Mapping[str, str], job: str) -> list[Json]:

@@ -20,8 +20,9 @@ from trainway.errors import UsageError
 from trainway.families.family import Runs
 from trainway.families.table import family_of
 from trainway.jobset.labels import FRAMEWORK, TIMEOUT_SECONDS
+from trainway.jobset.literal_text import literal
 from trainway.json_types import Json
-from trainway.sdk.job_variables import entries, literal, merged, secret_objects, set_in_pods
+from trainway.sdk.job_variables import entries, merged, secret_objects, set_in_pods
 
 TRAINER_API: Final = "trainer.kubeflow.org/v1alpha1"
 JOBSET_API: Final = "jobset.x-k8s.io/v1alpha2"

@@ -7,8 +7,8 @@ import yaml
 
 from trainway.compiler.compile import Input, Options, compile_objects
 from trainway.errors import UsageError
+from trainway.jobset.literal_text import literal
 from trainway.runtimes import builtin_runtime
-from trainway.sdk.job_variables import literal
 from trainway.sdk.manifests import (
     Resources,
     Wishes,

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any, Final
 
+from trainway.jobset.literal_text import literal
 from trainway.json_types import Json
 from trainway.sdk.functions import FunctionCall, captured
-from trainway.sdk.job_variables import literal
 from trainway.sdk.kubeflow.preparation import prepared
 from trainway.sdk.kubeflow.types.types import (
     BaseInitializer,

@@ -1,0 +1,35 @@
+"""`--grid lr=0.1,0.01`: a parameter and its values, as somebody writes them on a command line."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from trainway.errors import UsageError
+
+Read = Callable[[str], str]
+"""Gives the text of a file."""
+
+FILE: Final = "@"
+"""Before the name of a file that has the values."""
+
+
+def parse_grid(options: Sequence[str], read: Read) -> dict[str, list[str]]:
+    """The values of each parameter."""
+    grid: dict[str, list[str]] = {}
+    for option in options:
+        name, sign, text = option.partition("=")
+        if not sign or not name or not text:
+            raise UsageError(
+                f"{option!r} names no parameter with its values",
+                hint="write --grid lr=0.1,0.01, or --grid lr=@FILE with one value on each line",
+            )
+        if name in grid:
+            raise UsageError(f"the parameter {name} has --grid twice")
+        values = lines(read(text[1:])) if text.startswith(FILE) else text.split(",")
+        grid[name] = values
+    return grid
+
+
+def lines(text: str) -> list[str]:
+    """The values in a file: one on each line; empty lines do not count."""
+    found = [line.strip() for line in text.removeprefix("\ufeff").splitlines()]
+    return [line for line in found if line]
