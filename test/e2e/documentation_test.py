@@ -39,6 +39,7 @@ COMMANDS = (
     "docs/operator.md",
     "docs/running.md",
     "docs/server.md",
+    "docs/sweeps.md",
 )
 
 
@@ -132,6 +133,7 @@ def test_the_quickstart_prints_what_the_readme_says(home: Installation) -> None:
         ("README.md", 0),
         *(("docs/sdk.md", number) for number in range(3)),
         *(("docs/variants.md", number) for number in range(2)),
+        ("docs/sweeps.md", 0),
     ],
 )
 def test_the_programs_that_use_the_sdk_run(

@@ -14,6 +14,7 @@ from trainway.json_types import Json
 
 _JOBS: Final = "/jobs?limit=100&fields=summary"
 _CLUSTERS: Final = "/clusters"
+_RUNS: Final = "/runs?limit=100"
 _PATIENCE_S: Final = 0.3
 
 
@@ -66,6 +67,13 @@ def complete_refs(
 ) -> list[CompletionItem]:
     """Names and ids of jobs, newest first; ids once somebody begins to type one."""
     return list(_refs(_listed(_JOBS) or [], typed))
+
+
+def complete_runs(
+    _context: click.Context, _parameter: click.Parameter, typed: str
+) -> list[CompletionItem]:
+    """Names and ids of runs, as those of jobs."""
+    return list(_refs(_listed(_RUNS) or [], typed))
 
 
 def complete_clusters(

@@ -81,6 +81,7 @@ class Case:
         Case(("jobs", "show", "tr"), ("train",)),
         Case(("jobs", "cancel", "other", "tr"), ("train",)),
         Case(("jobs", "logs", "id00"), ("id0002", "id0001", "id0000")),
+        Case(("runs", "show", "s"), ("sweep",)),
         Case(("logs", "d"), ("dev", "demo")),
         Case(("cancel", "t"), ("train",)),
         Case(("down", "d"), ("dev",)),
@@ -93,6 +94,8 @@ def test_names_are_completed(fake: FakeServer, case: Case) -> None:
     for name in ("train", "train", "demo"):
         fake.add_job(name)
     fake.clusters.add("dev")
+    if "runs" in case.words:
+        fake.runs.submit("sweep", {"num_jobs": 2})
     assert tuple(values(*case.words)) == case.found
 
 
@@ -104,6 +107,7 @@ def test_names_are_completed(fake: FakeServer, case: Case) -> None:
         (("run", "train.py", "--data", "d"), "file"),
         (("run", "-debug", "tr"), "file"),
         (("run", "--env-file", ""), "file"),
+        (("run", "--sweep", "s"), "file"),
         (("launch", "t"), "file"),
         (("launch", "--workdir", "c"), "dir"),
         (("explain", "t"), "file"),

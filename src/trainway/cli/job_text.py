@@ -42,7 +42,7 @@ def row(job: Json, now: datetime, *, wide: bool) -> list[str]:
     ]
     if wide:
         cells += [
-            _duration(status, now),
+            duration(status, now),
             spec.get("backend") or "",
             str(spec.get("priority") or 0),
             _labels(metadata, ","),
@@ -140,7 +140,7 @@ def _facts(job: Json, now: datetime, paint: Paint) -> Iterator[tuple[str, str]]:
     yield "Created", _when(metadata["creationTimestamp"], now)
     yield "Started", _when(status.get("startTime"), now)
     yield "Ended", _when(status.get("completionTime"), now)
-    yield "Duration", _duration(status, now)
+    yield "Duration", duration(status, now)
     yield "Directory", spec.get("workdir") or ""
     yield "Output", status.get("outputDir") or ""
 
@@ -179,7 +179,8 @@ def _position(status: Json) -> str:
     return "" if position is None else f"position {position}"
 
 
-def _duration(status: Json, now: datetime) -> str:
+def duration(status: Json, now: datetime) -> str:
+    """How long a job has run, or did."""
     if not status.get("startTime"):
         return ""
     end = parse_time(status["completionTime"]) if status.get("completionTime") else now
@@ -208,9 +209,9 @@ def ending(job: Json) -> str:
     """The last word on a job: how it ended, after how long, and where its output is."""
     status = job["status"]
     text = f"{job['metadata']['name']}: {status['phase']}"
-    duration = _duration(status, utc_now())
-    if duration:
-        text += f" after {duration}"
+    passed = duration(status, utc_now())
+    if passed:
+        text += f" after {passed}"
     if status.get("failure"):
         return f"{text}: {status['failure']['summary']}"
     reason, message = status.get("reason"), status.get("message")

@@ -1,41 +1,76 @@
-"""Waits for several jobs at once, with one question for all of them, however many they are."""
+"""Waits for the jobs of a run, with one question for all of them, however many they are."""
 
+import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from collections.abc import Callable, Iterator
+from typing import Final, Protocol
 
 from trainway.errors import NotFoundError
 from trainway.json_types import Json
-from trainway.sdk.rest import Rest
+from trainway.sdk.rest import is_terminal
+from trainway.sdk.run_rest import RunRest
 
 _PAUSE_S: Final = 0.5
-_PAGE: Final = 10_000
+
+
+class RunView(Protocol):
+    """Somewhere to show a run while its jobs run."""
+
+    def run(self, run: Json) -> None:
+        """Its jobs have changed."""
+        ...
+
+    def close(self) -> None:
+        """Leave the terminal to others. Showing something opens it again."""
+        ...
+
+
+class NoView:
+    """Nothing is shown but how each job ends."""
+
+    def run(self, run: Json) -> None:
+        """Nothing."""
+
+    def close(self) -> None:
+        """Nothing."""
+
+
+def view_for_output() -> RunView:
+    """A live table on a terminal."""
+    if sys.stdout.isatty() and sys.stderr.isatty():
+        from trainway.cli.run_table import RunTable  # noqa: PLC0415 - rich is slow to import
+
+        return RunTable()
+    return NoView()
 
 
 def ended(
-    rest: Rest, jobs: Sequence[Json], sleep: Callable[[float], None] = time.sleep
+    rest: RunRest, run: Json, view: RunView, sleep: Callable[[float], None] = time.sleep
 ) -> Iterator[Json]:
     """The jobs, each when it has ended; one that was deleted comes as it was known last."""
-    left = {str(job["metadata"]["id"]): job for job in jobs}
+    left = {str(job["metadata"]["id"]): job for job in run["jobs"]}
     while True:
-        active = _active(rest)
-        for id_ in [id_ for id_ in left if id_ not in active]:
-            known = left.pop(id_)
-            try:
-                yield rest.get(id_)
-            except NotFoundError:
-                yield known
+        now = _jobs(rest, run["metadata"]["id"])
+        over = [id_ for id_ in left if id_ not in now or is_terminal(now[id_])]
+        for id_ in over:
+            view.close()
+            yield _whole(rest, left.pop(id_))
         if not left:
             return
+        view.run({**run, "jobs": list(now.values())})
         sleep(_PAUSE_S)
 
 
-def _active(rest: Rest) -> set[str]:
-    """The ids of all jobs that have not ended."""
-    found: set[str] = set()
-    cursor = None
-    while True:
-        items, cursor = rest.page(limit=_PAGE, cursor=cursor, active=True, summary=True)
-        found.update(str(item["metadata"]["id"]) for item in items)
-        if cursor is None:
-            return found
+def _jobs(rest: RunRest, run_id: str) -> dict[str, Json]:
+    """The jobs by id, in short; none of a run that was deleted."""
+    try:
+        return {str(job["metadata"]["id"]): job for job in rest.run(run_id)["jobs"]}
+    except NotFoundError:
+        return {}
+
+
+def _whole(rest: RunRest, job: Json) -> Json:
+    try:
+        return rest.get(job["metadata"]["id"])
+    except NotFoundError:
+        return job

@@ -20,6 +20,7 @@ from trainway.engine.intake import Intake, NewJob
 from trainway.engine.live import LiveContext, LiveJob
 from trainway.engine.queue import assigned
 from trainway.engine.record import JobRecord
+from trainway.engine.run.record import NewRun
 from trainway.engine.submission import Submission
 from trainway.engine.wishes import BEGIN_SUSPENDED
 from trainway.errors import DatabaseError
@@ -59,19 +60,19 @@ class Admission:
         """Leave what is not certain yet to the next server."""
         await self._background.close()
 
-    async def admit(self, submissions: Sequence[Submission], *, is_array: bool) -> Admitted:
+    async def admit(self, submissions: Sequence[Submission], run: NewRun | None = None) -> Admitted:
         """Store the jobs of a request, all or none, and see who may start."""
         made = await self._made_before(submissions)
         if made:
             return Admitted(made)
         first = submissions[0]
         backend = self._registry.get(first.backend, first.kubeconfig)
-        taken = await self._intake.take(submissions, backend, is_array=is_array)
+        taken = await self._intake.take(submissions, backend, run)
         new = [self._suspended(job, backend) if job.prepared.is_suspended else job for job in taken]
         if not await self._stored(new, backend):
             # The same request came twice at once, and the other one was faster.
             _release(new, backend)
-            return await self.admit(submissions, is_array=is_array)
+            return await self.admit(submissions, run)
         lives = self._take_up(new)
         await self._request_round()
         records = [live.record for live in lives]
@@ -100,7 +101,7 @@ class Admission:
         rows = [(job.record, job.spec, [job.event, *job.more]) for job in new]
         is_stored = partial(self._store.has, new[0].record.id)
         try:
-            adding = self._ledger.call(self._store.add_all, rows)
+            adding = self._ledger.call(self._store.add_all, rows, new[0].run)
             return await self._ledger.settled(adding, is_stored) is not False
         except UncertainError:
             self._background.spawn(self._find_out(new, backend))

@@ -5,14 +5,13 @@ objects that come along with a job get its rank too: no two jobs share one. Pure
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
 from trainway.backends.base import ArrayPlace
-from trainway.jobset.labels import ARRAY, ARRAY_RANK, ARRAY_SIZE
+from trainway.jobset.labels import ARRAY, ARRAY_RANK, ARRAY_SIZE, RUN
+from trainway.jobset.literal_text import literal
 from trainway.json_types import Json
-
-MOST: Final = 1_000
-"""How many jobs an array may have: as many as most clusters of Slurm take."""
 
 _FAMILIES: Final = ("SKYPILOT", "TRAINWAY")
 _COMPANIONS: Final = ("ConfigMap", "Secret", "TrainingRuntime")
@@ -37,18 +36,22 @@ def variables(rank: int, count: int) -> dict[str, str]:
     return {f"{family}_{name}": text for family in _FAMILIES for name, text in told.items()}
 
 
-def ranked(objects: Sequence[Json], rank: int, count: int) -> list[Json]:
-    """The objects of one of the jobs."""
+def ranked(
+    objects: Sequence[Json], rank: int, count: int, more: Mapping[str, str] = MappingProxyType({})
+) -> list[Json]:
+    """The objects of one of the jobs, which is told its rank and these variables."""
     given = [(str(obj.get("kind")), _name(obj)) for obj in objects]
     renamed = {(kind, name): f"{name}-{rank}" for kind, name in given if kind in _COMPANIONS}
-    env = variables(rank, count)
+    env = {**variables(rank, count), **more}
     return [_told(_referring(obj, renamed), env) for obj in objects]
 
 
-def placed(labels: Mapping[str, str], place: ArrayPlace | None) -> dict[str, str]:
-    """Labels of a job that has that place, whatever they said of another one."""
+def placed(labels: Mapping[str, str], place: ArrayPlace | None, run: str = "") -> dict[str, str]:
+    """Labels of a job of that run that has that place, whatever they said of another one."""
     ours = (ARRAY, ARRAY_RANK, ARRAY_SIZE)
-    others = {name: text for name, text in labels.items() if name not in ours}
+    others = {name: text for name, text in labels.items() if name not in (*ours, RUN)}
+    if run:
+        others[RUN] = run
     if place is None:
         return others
     return {**others, **dict(zip(ours, map(str, (place.id, place.rank, place.count)), strict=True))}
@@ -116,7 +119,7 @@ def _with(known: Any, env: Mapping[str, str]) -> Any:
     kept = [
         item for item in known or () if not (isinstance(item, dict) and item.get("name") in env)
     ]
-    return [*kept, *({"name": name, "value": text} for name, text in env.items())]
+    return [*kept, *({"name": name, "value": literal(text)} for name, text in env.items())]
 
 
 def _containers(spec: Mapping[str, Any]) -> Iterator[Json]:

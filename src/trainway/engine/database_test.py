@@ -1,3 +1,4 @@
+import json
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,8 @@ from trainway.engine.database import known_versions, migrate, open_database, tra
 from trainway.engine.store import Store
 from trainway.engine.tables import HEAD
 from trainway.errors import DatabaseError
+from trainway.jobset.labels import ARRAY, ARRAY_RANK, ARRAY_SIZE
+from trainway.json_types import Json
 
 
 def shape(engine: Engine) -> dict[str, object]:
@@ -145,3 +148,24 @@ def test_a_database_of_a_newer_program_is_refused(tmp_path: Path) -> None:
     engine.dispose()
     with pytest.raises(DatabaseError, match="version 9999"):
         open_database(url(tmp_path / "x.db"))
+
+
+def test_arrays_of_an_older_program_become_runs(new_database: Callable[[], str]) -> None:
+    url = new_database()
+    old = create_engine(url)
+    migrate(old, "", "0005")
+    jobs = Table("jobs", MetaData(), autoload_with=old)
+    with old.begin() as connection:
+        for rank, id_ in enumerate(("a", "b", "c")):
+            place = {ARRAY: "a", ARRAY_RANK: str(rank), ARRAY_SIZE: "2"} if id_ != "c" else {}
+            told = {"name": f"my-sweep-{rank}", "backend": "local", "created": "then"}
+            values: Json = dict.fromkeys(jobs.c.keys(), 0) | told
+            values |= {"id": id_, "phase": "Succeeded", "labels": json.dumps(place)}
+            values["idempotency_key"] = None
+            connection.execute(insert(jobs).values(values))
+    old.dispose()
+    store = Store(open_database(url))
+    (run,) = store.runs.page(5)
+    assert (run.id, run.name, run.size, run.parallel) == ("a", "my-sweep", 2, None)
+    assert [store.get(id_).run for id_ in "abc"] == ["a", "a", None]
+    store.close()

@@ -11,6 +11,7 @@ from sqlalchemy.exc import OperationalError
 
 from trainway.engine.cluster.store import ClusterStore
 from trainway.engine.metrics.store import MetricStore
+from trainway.engine.run.store import RunStore
 from trainway.engine.store import Store
 
 
@@ -79,8 +80,12 @@ class _LentStore(Store):
 def faulty_store(engine: Engine, faults: Faults) -> Store:
     """A store with these faults in every one of its methods, which leaves the database open."""
     store = _LentStore(engine)
-    parts: tuple[tuple[type, Store | ClusterStore | MetricStore], ...]
-    parts = (Store, store), (ClusterStore, store.clusters), (MetricStore, store.metrics)
+    parts: tuple[tuple[type, Store | ClusterStore | MetricStore | RunStore], ...] = (
+        (Store, store),
+        (ClusterStore, store.clusters),
+        (MetricStore, store.metrics),
+        (RunStore, store.runs),
+    )
     for kind, part in parts:
         for name in _methods(kind):
             setattr(part, name, _failing(faults, name, getattr(part, name)))

@@ -16,16 +16,21 @@ from typing import Final
 
 from trainway.backends import capabilities
 from trainway.backends.base import ArrayPlace, Backend, Request, Workload
-from trainway.engine.array import MOST, placed, ranked
+from trainway.engine.array import placed, ranked
 from trainway.engine.errors import UnfittingJobError
 from trainway.engine.ids import Ids
 from trainway.engine.job_size import check_array
 from trainway.engine.observation import Observation
 from trainway.engine.queue import never_fits
 from trainway.engine.record import Event, JobRecord, JobSpec, stored
-from trainway.engine.submission import Prepared, Submission, parted, suffixed
+from trainway.engine.run.record import NewRun, RunRecord
+from trainway.engine.submission import JOB_TYPES, Prepared, Submission, parted, suffixed, type_of
 from trainway.engine.times import time_text
 from trainway.errors import UsageError
+from trainway.json_types import Json
+from trainway.sweep.parameter import MOST_TRIALS, check_names, check_value
+from trainway.sweep.placeholders import assigned, parameters_of
+from trainway.sweep.placeholders import variables as parameter_variables
 
 _SHOWN: Final = 200
 """How many characters of a path that is wrong are shown."""
@@ -41,6 +46,8 @@ class NewJob:
     spec: JobSpec
     event: Event
     prepared: Prepared
+    run: RunRecord | None = None
+    """The run that it comes with."""
     more: tuple[Event, ...] = ()
     """What else happens to it as it is stored."""
 
@@ -57,7 +64,7 @@ class Intake:
     """Refuses whom a job cannot notify."""
 
     async def take(
-        self, submissions: Sequence[Submission], backend: Backend, *, is_array: bool
+        self, submissions: Sequence[Submission], backend: Backend, run: NewRun | None
     ) -> list[NewJob]:
         """The jobs of one request; its backend has been asked whether it would take them."""
         workdir = _workdir(submissions[0].workdir)
@@ -66,6 +73,7 @@ class Intake:
         made: list[NewJob] = []
         ports: list[int] = []
         array = ""
+        record: RunRecord | None = None
         try:
             for rank, submission in enumerate(submissions):
                 prepared = await prepare(submission, backend)
@@ -75,14 +83,16 @@ class Intake:
                 _refuse_unfitting(prepared, submission, backend)
                 new = self.ids.new()
                 array = array or new
+                is_array = run is not None and run.is_array
                 place = ArrayPlace(array, rank, len(submissions)) if is_array else None
                 workload = _workload(new, prepared, submission, workdir, place)
                 request = backend.plan(workload)
                 if rank == 0:
                     await capabilities.rehearse(backend, request)
-                labels = placed(prepared.labels, place)
+                record = record or self._run(run, array, len(submissions), backend)
+                labels = placed(prepared.labels, place, run.name if run else "")
                 prepared = await self.label(replace(prepared, labels=labels), backend.name)
-                made.append(self._job(submission, prepared, workload, backend, request))
+                made.append(self._job(submission, prepared, workload, backend, request, record))
         except BaseException:
             for port in ports:
                 capabilities.release(backend, port)
@@ -104,6 +114,18 @@ class Intake:
         workload = _workload(new, prepared, submission, workdir, place)
         return backend.plan(workload), prepared.warnings
 
+    def _run(self, run: NewRun | None, first: str, size: int, backend: Backend) -> RunRecord | None:
+        if run is None:
+            return None
+        return RunRecord(
+            id=first,
+            name=run.name,
+            backend=backend.name,
+            created=time_text(self.clock()),
+            size=size,
+            parallel=run.parallel,
+        )
+
     def _job(
         self,
         submission: Submission,
@@ -111,6 +133,7 @@ class Intake:
         workload: Workload,
         backend: Backend,
         request: Request,
+        run: RunRecord | None,
     ) -> NewJob:
         handle = request.handle
         now = time_text(self.clock())
@@ -120,6 +143,9 @@ class Intake:
             "demand": prepared.demand.to_dict(),
             "observed": Observation.planned(prepared.jobset["spec"]).to_dict(),
         }
+        parameters = parameters_of(parted(prepared.objects)[0])
+        if parameters:
+            columns["parameters"] = parameters
         record = JobRecord(
             id=handle["id"],
             name=prepared.name,
@@ -135,23 +161,19 @@ class Intake:
             idempotency_key=submission.key or None,
             request_digest=submission.digest or None,
             notify=json.dumps(list(submission.notify)) if submission.notify else None,
+            run=run.id if run else None,
             **stored(columns),
         )
         environ = dict(submission.environ) or _own_environment(os.environ)
         spec = JobSpec(prepared.objects, environ, prepared.jobset, prepared.companions)
         said = f"{prepared.kind} {prepared.name} was submitted"
         event = Event(now, "Normal", "Created", said, f"job/{record.name}")
-        return NewJob(record, spec, event, prepared)
+        return NewJob(record, spec, event, prepared, run)
 
 
 def elements(submission: Submission) -> list[Submission]:
-    """The submissions of the jobs of an array, by rank; each has a key of its own."""
-    count = submission.num_jobs or 1
-    if count > MOST:
-        raise UsageError(
-            f"{count} jobs are too many for one submission, which has {MOST} at most",
-            field="options.num_jobs",
-        )
+    """The submissions of the jobs of a run, by rank; each has a key of its own."""
+    count = _count(submission)
     job, _ = parted(submission.objects)
     metadata = (job or {}).get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
@@ -161,13 +183,56 @@ def elements(submission: Submission) -> list[Submission]:
     return [
         replace(
             submission,
-            objects=ranked(submission.objects, rank, count),
+            objects=_trial(submission, rank, count),
             name=f"{name}-{rank}" if name else "",
             key=_key(submission.key, rank),
             num_jobs=None,
+            parameters=None,
+            parallel=None,
         )
         for rank in range(count)
     ]
+
+
+def run_of(submission: Submission, jobs: Sequence[Submission]) -> NewRun:
+    """The run that these jobs of a submission are."""
+    parallel = submission.parallel
+    is_free = parallel is None or parallel >= len(jobs)
+    is_array = is_free and submission.parameters is None
+    return NewRun(jobs[0].name.removesuffix("-0"), parallel, is_array)
+
+
+def _count(submission: Submission) -> int:
+    """How many jobs; a UsageError if they cannot be a run."""
+    trials = submission.parameters
+    if trials is not None and submission.num_jobs is not None:
+        raise UsageError("a run has num_jobs or parameters, not both", field="options.parameters")
+    field = "options.num_jobs" if trials is None else "options.parameters"
+    count = (submission.num_jobs or 1) if trials is None else len(trials)
+    if count > MOST_TRIALS:
+        raise UsageError(
+            f"{count} jobs are too many for one submission, which has {MOST_TRIALS} at most",
+            field=field,
+        )
+    if not count:
+        raise UsageError("there are no parameters", field=field)
+    for trial in trials or ():
+        check_names(trial)
+        for name, value in trial.items():
+            check_value(name, value)
+    return count
+
+
+def _trial(submission: Submission, rank: int, count: int) -> list[Json]:
+    """The objects of one of the jobs."""
+    if submission.parameters is None:
+        return ranked(submission.objects, rank, count)
+    trial = submission.parameters[rank]
+    given = [
+        assigned(obj, trial, replace=submission.placeholders) if type_of(obj) in JOB_TYPES else obj
+        for obj in submission.objects
+    ]
+    return ranked(given, rank, count, parameter_variables(trial))
 
 
 def _key(key: str, rank: int) -> str:

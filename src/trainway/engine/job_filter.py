@@ -60,6 +60,8 @@ class Filter:
     backend: str = ""
     after: str = ""
     """The id than which the jobs are younger."""
+    run: str = ""
+    """The id of the run that the jobs belong to."""
     labels: Sequence[LabelTerm] = ()
     """The labels that a job must have, all of them."""
     metrics: Sequence[MetricTerm] = ()

@@ -23,7 +23,7 @@ from trainway.engine.cluster.clusters import Clusters
 from trainway.engine.cluster.context import ClusterContext
 from trainway.engine.idempotency import identified
 from trainway.engine.ids import Ids
-from trainway.engine.intake import Intake, NewJob, elements, prepare
+from trainway.engine.intake import Intake, NewJob, elements, prepare, run_of
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveContext, LiveJob
 from trainway.engine.metrics.reading import MetricReading
@@ -37,10 +37,12 @@ from trainway.engine.reading import Reading
 from trainway.engine.record import Event, JobRecord
 from trainway.engine.retention import Retention
 from trainway.engine.rounds import Rounds
+from trainway.engine.run.limits import RunLimits
+from trainway.engine.run.runs import RunContext, Runs
 from trainway.engine.store import Store
 from trainway.engine.stored_job import Change, write
 from trainway.engine.strays import strays
-from trainway.engine.submission import Submission, suffixed
+from trainway.engine.submission import Submission, resubmission
 from trainway.engine.times import time_text
 from trainway.engine.wishes import CANCEL, RESUME
 from trainway.errors import ConflictError, UnavailableError
@@ -72,6 +74,7 @@ class Engine:
         self._ids = Ids(clock)
         self._live: dict[str, LiveJob] = {}
         self._waiting = Waiting()
+        self._limits = RunLimits()
         self._rounds = Rounds(self._round)
         self.notifier = Notifier(self._ledger, clock, notifying)
         self._around = LiveContext(
@@ -93,6 +96,8 @@ class Engine:
         self._admission = Admission(
             self._around, registry, self._intake, self._take_up, self._rounds.request
         )
+        actions = (self._cancel_all, self.delete, self._again, self._admission.admit)
+        self.runs = Runs(RunContext(self._ledger, self.reading, self._live, *actions))
 
     def _around_clusters(self) -> ClusterContext:
         return ClusterContext(
@@ -108,6 +113,8 @@ class Engine:
 
     async def start(self) -> None:
         """Adopt every job that is not over, also one that the store has lost."""
+        for run in await self._ledger.call(self._store.runs.limited):
+            self._limits.add(run)
         for record in await self._ledger.call(self._store.unfinished):
             live = self._add(record)
             await capabilities.adopt(live.backend, record.handle_data)
@@ -159,41 +166,32 @@ class Engine:
 
     async def submit(self, submission: Submission) -> tuple[Json, list[str]]:
         """Take in a job, once for each key; the job, and what its owner should know."""
-        admitted = await self._admission.admit([identified(submission)], is_array=False)
+        admitted = await self._admission.admit([identified(submission)])
         objects = admitted.objects or await self.reading.objects(admitted.records[0].id)
         return self.reading.shown(admitted.records[0], objects), admitted.warnings
 
     async def submit_array(self, submission: Submission) -> tuple[list[Json], list[str]]:
-        """Take in the jobs of an array, all or none; the jobs in short, and as above."""
-        admitted = await self._admission.admit(elements(identified(submission)), is_array=True)
+        """Take in the jobs of a run, all or none; the jobs in short, and as above."""
+        jobs = elements(identified(submission))
+        admitted = await self._admission.admit(jobs, run_of(submission, jobs))
         return [self.reading.summary(record) for record in admitted.records], admitted.warnings
 
     async def plan(self, submission: Submission) -> tuple[Request, list[str]]:
         """What would be sent for a submission, and what its owner should know; nothing is."""
         backend = self.registry.get(submission.backend, submission.kubeconfig)
-        count = submission.num_jobs
-        first = submission if count is None else elements(submission)[0]
-        return await self._intake.plan(first, backend, count)
+        jobs = elements(submission) if submission.is_run else [submission]
+        is_array = submission.is_run and run_of(submission, jobs).is_array
+        return await self._intake.plan(jobs[0], backend, len(jobs) if is_array else None)
 
     async def rerun(self, ref: str) -> Json:
         """Submit once more what a job was made from."""
-        record = await self.reading.record(ref)
+        job, _ = await self.submit(await self._again(await self.reading.record(ref)))
+        return job
+
+    async def _again(self, record: JobRecord) -> Submission:
         spec = await self._ledger.call(self._store.spec, record.id)
         backend = self.registry.of(record.backend, record.handle_data)
-        submission = Submission(
-            spec.objects,
-            name=suffixed(f"{record.name}-") if backend.schedules else "",
-            backend=record.backend,
-            priority=record.priority,
-            workdir=record.workdir,
-            environ=spec.environ,
-            oversubscribe=record.oversubscribe,
-            labels=record.label_map,
-            notify=record.notify_targets,
-            kubeconfig=record.handle_data.get("kubeconfig") or (),
-        )
-        job, _ = await self.submit(submission)
-        return job
+        return resubmission(record, spec, is_renamed=backend.schedules)
 
     async def cancel(self, ref: str) -> Json:
         """End a job; its processes get their grace period."""
@@ -290,6 +288,7 @@ class Engine:
 
     def _take_up(self, new: Sequence[NewJob]) -> list[LiveJob]:
         """Look after jobs that are stored."""
+        self._limits.add(new[0].run)
         lives = [self._add(job.record) for job in new]
         for live in lives:
             if live.has_begun:
@@ -318,6 +317,11 @@ class Engine:
 
     async def _decided(self, waiting: Sequence[LiveJob]) -> list[tuple[LiveJob, Change]]:
         """What is to become of jobs that wait."""
+        held = self._limits.held(waiting, self._live.values())
+        late = {live.id: live for live in waiting if live.id in held}
+        told = told_to_wait({id_: live.record for id_, live in late.items()}, held, {})
+        changes = [(late[id_], change) for id_, change in told]
+        waiting = [live for live in waiting if live.id not in held]
         self._waiting.clear()
         await self._begin_clusters()
         shares = self.clusters.shares
@@ -326,7 +330,7 @@ class Engine:
             for live in waiting
             if live.backend.schedules and (not live.has_begun or live.record.wanted == RESUME)
         ]
-        changes = [(live, live.beginning({})) for live in elsewhere if not shares.waits(live)]
+        changes += [(live, live.beginning({})) for live in elsewhere if not shares.waits(live)]
         groups = shares.groups(live for live in elsewhere if shares.waits(live))
         ours = {live.id: live for live in waiting if not live.backend.schedules}
         ours |= {live.id: live for group in groups for live in group.jobs}

@@ -8,7 +8,9 @@ from typing import Any, Final
 from trainway.engine.phases import TERMINAL, Phase
 from trainway.json_types import Json
 
-JSON_COLUMNS: Final = frozenset({"labels", "handle", "demand", "devices", "observed", "progress"})
+JSON_COLUMNS: Final = frozenset({
+    "labels", "handle", "demand", "devices", "observed", "progress", "parameters",
+})  # fmt: skip
 
 
 AT_ONCE: Final = 0.0
@@ -71,6 +73,11 @@ class JobRecord:
     notify: str | None = None
     """Whom it notifies, beside the targets of the settings; URLs, which are secrets, among them."""
 
+    run: str | None = None
+    """The run that it is a job of."""
+    parameters: str | None = None
+    """Those of its trial."""
+
     def with_columns(self, columns: Mapping[str, object]) -> "JobRecord":
         """The record with other values, as the store will have it."""
         return replace(self, **stored(columns))
@@ -109,6 +116,11 @@ class JobRecord:
     def notify_targets(self) -> list[str]:
         """Whom it notifies itself."""
         return json.loads(self.notify) if self.notify else []
+
+    @property
+    def parameter_map(self) -> Mapping[str, str]:
+        """The parameters of its trial; empty: it has none."""
+        return _read(self.parameters or "")
 
     @property
     def progress_data(self) -> Json:

@@ -34,6 +34,8 @@ from trainway.engine.notify import outbox
 from trainway.engine.notify.outbox import NewNotice
 from trainway.engine.phases import ACTIVE, TERMINAL, Phase
 from trainway.engine.record import Event, JobRecord, JobSpec, storable, stored
+from trainway.engine.run.record import RunRecord
+from trainway.engine.run.store import RunStore, delete_empty, insert_run
 from trainway.engine.tables import EVENTS, JOBS, SERIES, SPECS
 from trainway.errors import NotFoundError
 from trainway.json_types import Json
@@ -65,6 +67,7 @@ class Store:
         self.clusters = ClusterStore(engine)
         self.metrics = MetricStore(engine)
         self.outbox = outbox.Outbox(engine)
+        self.runs = RunStore(engine)
 
     @property
     def place(self) -> str:
@@ -84,12 +87,21 @@ class Store:
         """Keep a new job; False if there is one with its key already."""
         return self.add_all([(job, spec, events)])
 
-    def add_all(self, jobs: Sequence[tuple[JobRecord, JobSpec, Sequence[Event]]]) -> bool:
-        """Keep new jobs, all or none; False if there is one with the key of one of them already."""
+    def add_all(
+        self,
+        jobs: Sequence[tuple[JobRecord, JobSpec, Sequence[Event]]],
+        run: RunRecord | None = None,
+    ) -> bool:
+        """Keep new jobs and their run, all or none.
+
+        False if there is one with the key of one of them already.
+        """
         with transaction(self._engine) as connection:
             keys = [job.idempotency_key for job, _, _ in jobs if job.idempotency_key]
             if any(_with_key(connection, key) for key in keys):
                 return False
+            if run is not None:
+                insert_run(connection, run)
             for job, spec, events in jobs:
                 row = {field.name: storable(getattr(job, field.name)) for field in fields(job)}
                 connection.execute(insert(JOBS).values(row))
@@ -188,9 +200,12 @@ class Store:
         """Forget a job."""
         with transaction(self._engine) as connection:
             self.metrics.forget(connection, job_id)
+            run = connection.execute(select(JOBS.c.run).where(JOBS.c.id == job_id)).scalar()
             connection.execute(delete(EVENTS).where(EVENTS.c.job_id == job_id))
             connection.execute(delete(SPECS).where(SPECS.c.job_id == job_id))
             connection.execute(delete(JOBS).where(JOBS.c.id == job_id))
+            if run is not None:
+                delete_empty(connection, run)
 
     def events(self, job_id: str, after: int = 0) -> list[Event]:
         """What happened to a job after the event of that number."""
@@ -222,6 +237,8 @@ def _filtered(query: Select[Any], wanted: Filter) -> Select[Any]:
         query = query.where(JOBS.c.backend == wanted.backend)
     if wanted.after:
         query = query.where(JOBS.c.id > wanted.after)
+    if wanted.run:
+        query = query.where(JOBS.c.run == wanted.run)
     for term in wanted.labels:
         query = query.where(_contains(JOBS.c.labels, _label_text(term)))
     for metric in wanted.metrics:

@@ -9,6 +9,7 @@ from trainway.engine.job_filter import Filter, label_terms, metric_terms
 from trainway.engine.metrics.report import Report
 from trainway.engine.phases import Phase
 from trainway.engine.record import Event, JobRecord, JobSpec
+from trainway.engine.run.record import RunRecord
 from trainway.engine.store import Store
 from trainway.errors import NotFoundError
 
@@ -164,3 +165,24 @@ def test_a_deleted_job_leaves_nothing(store: Store) -> None:
     assert store.events("a") == []
     assert store.objects(["a"]) == {}
     store.add(job("a"), SPEC)
+
+
+def test_a_run_lives_as_long_as_its_jobs(store: Store) -> None:
+    run = RunRecord(id="a", name="sweep", backend="local", created="", size=2, parallel=1)
+    jobs = [replace(job(name, phase=Phase.RUNNING), run="a") for name in "ab"]
+    store.add_all([(item, SPEC, []) for item in jobs], run)
+    store.add(replace(job("c"), parameters='{"lr": "1"}'), SPEC)
+    assert store.runs.get("sweep") == store.runs.get("a") == run
+    assert store.runs.page(5) == store.runs.limited() == [run]
+    assert store.runs.page(5, before="a") == store.runs.page(5, name="other") == []
+    store.update("b", {"phase": Phase.FAILED})
+    assert store.runs.counts(["a"]) == {"a": {"Running": 1, "Failed": 1}}
+    assert [item.id for item in store.page(Filter(run="a"), 5)] == ["b", "a"]
+    assert store.get("c").parameter_map == {"lr": "1"}
+    store.update("a", {"phase": Phase.SUCCEEDED})
+    assert store.runs.limited() == []
+    store.delete("a")
+    assert store.runs.get("sweep") == run
+    store.delete("b")
+    with pytest.raises(NotFoundError, match="no run 'sweep'"):
+        store.runs.get("sweep")

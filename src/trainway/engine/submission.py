@@ -54,6 +54,17 @@ class Submission:
     """How many jobs of it there are, each with a rank; None: one, which has none."""
     notify: Sequence[str] = ()
     """Whom to tell of it beside the targets of the settings: names of those, or URLs."""
+    parameters: Sequence[Mapping[str, str]] | None = None
+    """One job with each of these, as ranks; None: there are none."""
+    placeholders: bool = True
+    """Whether `{name}` in the job stands for a parameter."""
+    parallel: int | None = None
+    """How many of several may run at a time; None: as many as there is room for."""
+
+    @property
+    def is_run(self) -> bool:
+        """Whether it is several jobs, or could be."""
+        return self.num_jobs is not None or self.parameters is not None
 
 
 @dataclass(frozen=True)
@@ -101,6 +112,22 @@ def workload_of(record: JobRecord, spec: JobSpec) -> Workload:
         oversubscribe=record.oversubscribe,
         handle=record.handle_data,
         place=place_of(record.label_map),
+    )
+
+
+def resubmission(record: JobRecord, spec: JobSpec, *, is_renamed: bool) -> Submission:
+    """What a job was made from, once more; under a new name where names are taken."""
+    return Submission(
+        spec.objects,
+        name=suffixed(f"{record.name}-") if is_renamed else "",
+        backend=record.backend,
+        priority=record.priority,
+        workdir=record.workdir,
+        environ=spec.environ,
+        oversubscribe=record.oversubscribe,
+        labels=record.label_map,
+        notify=record.notify_targets,
+        kubeconfig=record.handle_data.get("kubeconfig") or (),
     )
 
 

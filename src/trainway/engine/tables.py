@@ -23,7 +23,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD: Final = "0007"
+HEAD: Final = "0008"
 """The migration after which the database looks like this; see `migrations/versions`."""
 
 METADATA: Final = MetaData(
@@ -69,11 +69,14 @@ JOBS: Final = Table(
     Column("backend", String(253), nullable=False),
     Column("request_digest", String(64), nullable=True),
     Column("notify", Text, nullable=True),
+    Column("run", String(12), nullable=True),
+    Column("parameters", Text, nullable=True),
     Index(None, "name", "id"),
     Index(None, "phase", "id"),
     Index(None, "expires"),
     Index(None, "idempotency_key", unique=True),
     Index(None, "backend", "id"),
+    Index(None, "run", "id"),
 )
 
 SPECS: Final = Table(
@@ -124,6 +127,18 @@ POINTS: Final = Table(
     Column("time", Float, nullable=False),
     Column("value", Float, nullable=False),
     sqlite_with_rowid=False,
+)
+
+RUNS: Final = Table(
+    "runs",
+    METADATA,
+    Column("id", String(12), primary_key=True),
+    Column("name", String(253), nullable=False),
+    Column("backend", String(253), nullable=False),
+    Column("created", String(32), nullable=False),
+    Column("size", Integer, nullable=False),
+    Column("parallel", Integer, nullable=True),
+    Index(None, "name", "id"),
 )
 
 CLUSTERS: Final = Table(

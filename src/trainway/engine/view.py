@@ -17,6 +17,10 @@ KIND: Final = "Job"
 def job_view(job: JobRecord, objects: list[Json] | None, position: int | None = None) -> Json:
     """The job in full; a summary where no objects are given."""
     spec: Json = {"kind": job.kind, "backend": job.backend, "priority": job.priority}
+    if job.run:
+        spec["run"] = job.run
+    if job.parameters:
+        spec["parameters"] = job.parameter_map
     if objects is not None:
         spec |= {"objects": [masked_object(obj) for obj in objects], "workdir": job.workdir}
     return {

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from trainway.sdk.kubeflow import TrainerClient
     from trainway.sdk.log_line import LogLine
     from trainway.sdk.reporting import report
+    from trainway.sdk.run import Run
 
 __all__ = [
     "AsyncClient",
@@ -22,6 +23,7 @@ __all__ = [
     "Job",
     "JobFailedError",
     "LogLine",
+    "Run",
     "TrainerClient",
     "WaitTimeoutError",
     "report",
@@ -34,6 +36,7 @@ _MODULES = {
     "Job": "job",
     "JobFailedError": "failures",
     "LogLine": "log_line",
+    "Run": "run",
     "TrainerClient": "kubeflow",
     "WaitTimeoutError": "failures",
     "report": "reporting",

@@ -4,6 +4,7 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from trainway.errors import UsageError
 from trainway.json_types import Json
 from trainway.sdk.async_job import AsyncJob
 from trainway.sdk.client import Client
@@ -19,8 +20,16 @@ class AsyncClient:
         self._client = Client(server, token=token)
 
     async def run(self, target: Any, **options: Any) -> AsyncJob:
-        """Submit a function, a script, a manifest or objects; see `Client.run`."""
-        return AsyncJob(await asyncio.to_thread(partial(self._client.run, target, **options)))
+        """Submit a function, a script, a manifest or objects; see `Client.run`.
+
+        A sweep is submitted by `Client.run` in a thread, which gives the Run.
+        """
+        if options.keys() & {"grid", "sweep"}:
+            raise UsageError(
+                "AsyncClient.run runs one job",
+                hint="submit a sweep with asyncio.to_thread(Client().run, ...)",
+            )
+        return AsyncJob(await asyncio.to_thread(lambda: self._client.run(target, **options)))
 
     async def run_array(self, target: Any, num_jobs: int, **options: Any) -> list[AsyncJob]:
         """Submit so many jobs of one thing; see `Client.run_array`."""

@@ -1,9 +1,10 @@
 """The client of a program: run something, get a Job."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from trainway.errors import UsageError
 from trainway.json_types import Json
@@ -28,6 +29,8 @@ from trainway.sdk.targets import (
 if TYPE_CHECKING:
     from trainway.sdk.cluster_rest import ClusterRest
     from trainway.sdk.clusters import Cluster
+    from trainway.sdk.run import Run
+    from trainway.sdk.run_rest import RunRest
 
 Target = Callable[..., Any] | str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]]
 
@@ -46,7 +49,40 @@ class Client:
         """The server spoken to."""
         return self._rest.address
 
-    def run(  # noqa: PLR0913 - every argument is one a user may want, by name
+    @overload
+    def run(
+        self,
+        target: Target,
+        *,
+        grid: Mapping[str, Sequence[Any]],
+        sweep: str | Path | None = None,
+        parallel: int | None = None,
+        **options: Any,
+    ) -> "Run": ...
+
+    @overload
+    def run(
+        self,
+        target: Target,
+        *,
+        sweep: str | Path,
+        grid: None = None,
+        parallel: int | None = None,
+        **options: Any,
+    ) -> "Run": ...
+
+    @overload
+    def run(
+        self,
+        target: Target,
+        *,
+        grid: None = None,
+        sweep: None = None,
+        parallel: None = None,
+        **options: Any,
+    ) -> Job: ...
+
+    def run(  # type: ignore[misc] # `options` are these  # noqa: PLR0913 - all may be wanted
         self,
         target: Target,
         *,
@@ -75,7 +111,10 @@ class Client:
         timeout: float | None = None,
         notify: Sequence[str] = (),
         labels: Mapping[str, str] | None = None,
-    ) -> Job:
+        grid: Mapping[str, Sequence[Any]] | None = None,
+        sweep: str | Path | None = None,
+        parallel: int | None = None,
+    ) -> "Job | Run":
         """Submit a function, a script, a manifest or objects, and give the job.
 
         A function is called in every process with `args` and `kwargs`; a script gets `args`. There
@@ -93,6 +132,10 @@ class Client:
         `env` is, whose values nobody is shown. A job that runs for more than `timeout` seconds
         fails. `notify` names targets of `config.yaml`, or has URLs of webhooks, that are told how
         the job goes. `labels` are for `jobs`, which finds jobs by them: `labels={"team": "nlp"}`.
+
+        With `grid`, the values of each parameter, or `sweep`, a sweep file, it submits one job for
+        each trial, at most `parallel` of them at a time, and gives the Run. A function gets the
+        parameters as keyword arguments, a script as options: `grid={"lr": [0.1, 0.01]}`.
         """
         options = RunOptions(
             args=args,
@@ -121,6 +164,10 @@ class Client:
             notify=notify,
             labels=labels,
         )
+        if grid is not None or sweep is not None:
+            return self._sweep(target, options, grid or {}, sweep, parallel)
+        if parallel is not None:
+            raise UsageError("parallel is for several jobs", hint="give a grid or a sweep")
         data, warnings = self._rest.submit(self._submission(target, options))
         for warning in warnings:
             _warn(warning)
@@ -134,10 +181,36 @@ class Client:
         """
         wanted = RunOptions(**options)
         submission = self._submission(target, wanted)
-        made, warnings = self._rest.submit_array(submission, num_jobs)
+        made, warnings = self._rest.submit_run(submission, {"num_jobs": num_jobs})
         for warning in warnings:
             _warn(warning)
         return [Job(self._rest, data, allow_pickle=wanted.allow_pickle) for data in made]
+
+    def _sweep(
+        self,
+        target: Target,
+        options: RunOptions,
+        grid: Mapping[str, Sequence[Any]],
+        sweep: str | Path | None,
+        parallel: int | None,
+    ) -> "Run":
+        """One job for each trial."""
+        from trainway.sdk.run import Run  # noqa: PLC0415 - only for sweeps
+        from trainway.sdk.sweeps import trials, values_of  # noqa: PLC0415 - as above
+        from trainway.sweep.placeholders import words  # noqa: PLC0415 - as above
+
+        parameters = trials(values_of(grid), sweep)
+        if isinstance(target, str | Path) and Path(target).suffix == SCRIPT:
+            given = [str(arg) for arg in options.args]
+            options = replace(options, args=words(parameters[0], given))
+        wanted: Json = {"parameters": parameters, "placeholders": not callable(target)}
+        if parallel is not None:
+            wanted["parallel"] = parallel
+        made, warnings = self._rest.submit_run(self._submission(target, options), wanted)
+        for warning in warnings:
+            _warn(warning)
+        rest = self._runs()
+        return Run(rest, rest.run(made[0]["spec"]["run"]), allow_pickle=options.allow_pickle)
 
     def _submission(self, target: Target, options: RunOptions) -> Submission:
         wishes, on = options.wishes, options.on
@@ -190,6 +263,18 @@ class Client:
             metrics=metrics,
         )
         return [Job(self._rest, item) for item in items]
+
+    def runs(self, *, name: str | None = None, limit: int = 100) -> "list[Run]":
+        """The newest runs: the jobs of each sweep and each array."""
+        from trainway.sdk.run import Run  # noqa: PLC0415 - seldom needed
+
+        rest = self._runs()
+        return [Run(rest, item) for item in rest.runs(limit=limit, name=name)[0]]
+
+    def _runs(self) -> "RunRest":
+        from trainway.sdk.run_rest import RunRest  # noqa: PLC0415 - seldom needed
+
+        return RunRest(self._rest.transport)
 
     def launch(  # noqa: PLR0913 - every argument is one a user may want, by name
         self,

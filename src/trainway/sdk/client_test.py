@@ -20,7 +20,7 @@ from trainway.errors import (
     UsageError,
 )
 from trainway.json_types import Json
-from trainway.sdk import Client, Job, JobFailedError, WaitTimeoutError, submitter
+from trainway.sdk import Client, Job, JobFailedError, Run, WaitTimeoutError, submitter
 from trainway.sdk.metric_history import MetricHistory
 from trainway.sdk.run_options import RunOptions
 from trainway.sdk.testing import FakeServer
@@ -99,7 +99,41 @@ def test_several_jobs_are_one_request(fake: FakeServer) -> None:
 def test_what_runs_several_times_is_asked_for_as_what_runs_once() -> None:
     run = {name: item.default for name, item in signature(Client.run).parameters.items()}
     options = {field.name: field.default for field in fields(RunOptions)}
-    assert {name: run[name] for name in list(run)[2:]} == options
+    several = ("grid", "sweep", "parallel")
+    assert {name: run[name] for name in list(run)[2:] if name not in several} == options
+
+
+def test_a_grid_is_one_request_with_the_parameters_of_each_job(fake: FakeServer) -> None:
+    run = Client().run(TRAIN, grid={"lr": [0.1, "1e-3"], "bias": [True]}, parallel=1, priority=2)
+    assert isinstance(run, Run)
+    assert (run.name, len(run), [job.name for job in run]) == ("a", 2, ["a-0", "a-1"])
+    objects, options = submitted(fake)
+    assert (objects, options["priority"], options["parallel"]) == ([TRAIN], 2, 1)
+    assert options["parameters"] == [{"lr": "0.1", "bias": "true"}, {"lr": "1e-3", "bias": "true"}]
+    assert options["placeholders"]
+    assert [each.name for each in Client().runs()] == ["a"]
+    for job in fake.jobs.values():
+        fake.update(job, "Failed")
+    assert run.wait() == "Failed"
+    assert [job.name for job in run.rerun(failed=True)] == ["a-0", "a-1"]
+    run.delete()
+    with pytest.raises(NotFoundError):
+        run.refresh()
+
+
+def test_a_function_keeps_its_text_and_a_script_gets_options(
+    fake: FakeServer, tmp_path: Path
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text("")
+    Client().run(script, args=["--wd={wd}"], grid={"lr": [1], "wd": [2]})
+    assert '"--wd={wd}", "--lr", "{lr}"' in json.dumps(submitted(fake)[0])
+    fake.requests.clear()
+    Client().run(double, grid={"x": [1]}, name="f")
+    assert not submitted(fake)[1]["placeholders"]
+    limited: Any = {"parallel": 2}
+    with pytest.raises(UsageError, match="parallel is for several jobs"):
+        Client().run(TRAIN, **limited)
 
 
 @pytest.mark.parametrize("several", [False, True])

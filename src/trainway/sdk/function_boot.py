@@ -58,6 +58,7 @@ def run(argv: list[str]) -> None:
     sys.argv = [str(path)]
     exec(compile(source, str(path), "exec"), module.__dict__)  # noqa: S102 - what this is for
     args, kwargs = decoded(head["encoding"], arguments)
+    kwargs = {**kwargs, **parameters(os.environ.get("TRAINWAY_PARAMETERS", ""))}
     value = getattr(module, head["function"])(*args, **kwargs)
     if hasattr(value, "__await__"):
         import asyncio  # noqa: PLC0415 - seldom needed, slow to import
@@ -70,6 +71,17 @@ def run(argv: list[str]) -> None:
             os.write(1, line)
     elif is_first():
         write(folder / "result.json", bounded(encoded(value), kind))
+
+
+def parameters(text: str) -> dict[str, Any]:
+    """The parameters of a trial of a sweep: what is JSON, as that, and all else as text."""
+    found = {}
+    for name, value in (json.loads(text) if text else {}).items():
+        try:
+            found[name] = json.loads(value)
+        except ValueError:
+            found[name] = value
+    return found
 
 
 def print_whole_lines() -> None:

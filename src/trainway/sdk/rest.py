@@ -80,9 +80,14 @@ class Rest:
         answer = self._transport.request("POST", "/jobs", body=body, key=submission.key)
         return answer["job"], [str(line) for line in answer.get("warnings") or ()]
 
-    def submit_array(self, submission: Submission, count: int) -> tuple[list[Json], list[str]]:
-        """Create so many jobs, all or none; the jobs by rank, in short, and as above."""
-        options = {**submission.options, "num_jobs": count}
+    def submit_run(
+        self, submission: Submission, wanted: Mapping[str, Any]
+    ) -> tuple[list[Json], list[str]]:
+        """Create several jobs, all or none; the jobs by rank, in short, and as above.
+
+        `wanted` has `num_jobs`, or `parameters`, and maybe `parallel`.
+        """
+        options = {**submission.options, **wanted}
         answer = self._transport.request(
             "POST",
             "/jobs",

@@ -13,6 +13,7 @@ from trainway import __version__
 from trainway.json_types import Json
 from trainway.sdk.cluster_testing import FakeClusters
 from trainway.sdk.metric_testing import history
+from trainway.sdk.run_testing import FakeRuns
 
 TERMINAL = ("Succeeded", "Failed", "Cancelled")
 
@@ -24,6 +25,7 @@ class FakeServer:
         self.home = home
         self.jobs: dict[str, Json] = {}
         self.clusters = FakeClusters(self.jobs)
+        self.runs = FakeRuns(self.jobs, self.add_job)
         self.logs: dict[str, list[Json]] = {}
         self.events: dict[str, list[Json]] = {}
         self.metrics: dict[str, Json] = {}
@@ -211,6 +213,8 @@ class _Handler(BaseHTTPRequestHandler):
                 threading.Thread(target=fake.close).start()
             case _, ["clusters", *rest]:
                 self._answer(*fake.clusters.answer(self.command, rest, body))
+            case _, ["runs", *rest]:
+                self._answer(*fake.runs.answer(self.command, rest, query))
             case _, ["jobs", ref, *rest]:
                 job = fake.find(ref)
                 self._job(job, rest, query) if job else self._missing("job", ref)
@@ -229,9 +233,8 @@ class _Handler(BaseHTTPRequestHandler):
             return
         kinds = ("TrainJob", "MPIJob", "JobSet", "Task")
         (made,) = [item for item in objects if item["kind"] in kinds]
-        if options.get("num_jobs"):
-            name = made["metadata"]["name"]
-            jobs = [fake.add_job(f"{name}-{rank}") for rank in range(options["num_jobs"])]
+        jobs = fake.runs.submit(made["metadata"]["name"], options)
+        if jobs:
             self._answer(201, {"job": jobs[0], "jobs": jobs, "warnings": fake.warnings})
             for each in jobs:
                 fake.on_submit(each)

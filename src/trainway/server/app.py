@@ -18,6 +18,7 @@ from trainway.server.routes.metrics import add_metric_routes
 from trainway.server.routes.notify import add_notify_routes
 from trainway.server.routes.pods import add_pod_routes
 from trainway.server.routes.results import add_result_routes
+from trainway.server.routes.runs import add_run_routes
 from trainway.server.routes.streams import add_stream_routes
 from trainway.server.service import Service
 
@@ -46,6 +47,7 @@ def create_app(service: Service) -> FastAPI:
     add_result_routes(app, service)
     add_pod_routes(app, service)
     add_stream_routes(app, service)
+    add_run_routes(app, service.engine)
     add_cluster_routes(app, service)
     add_file_routes(app, service.files)
     add_about_routes(app, service)

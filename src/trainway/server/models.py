@@ -76,6 +76,15 @@ class SubmitOptions(BaseModel):
         description="whom to tell how it goes, beside those of the settings: names of targets "
         "there, or URLs of webhooks, which nobody is shown",
     )
+    parameters: list[dict[str, str]] | None = Field(
+        None, description="in place of `num_jobs`: the parameters of each of the jobs of a sweep"
+    )
+    placeholders: bool = Field(
+        True, description="whether `{name}` in the job stands for the value of a parameter"
+    )
+    parallel: int | None = Field(
+        None, ge=1, lt=INT32, description="how many of several jobs may run at a time"
+    )
 
 
 class SubmitRequest(BaseModel):
@@ -121,6 +130,9 @@ class JobSpec(Shown):
     kind: str
     backend: str
     priority: int
+    gpus: int = Field(0, description="how many it requests in all")
+    parameters: dict[str, str] = Field({}, description="of its trial, where it is one of a sweep")
+    run: str | None = Field(None, description="the id of the run that it is a job of")
     objects: list[Json] = Field([], description="values of Secrets are hidden")
     workdir: str = ""
 

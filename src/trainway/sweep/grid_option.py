@@ -19,7 +19,7 @@ def parse_grid(options: Sequence[str], read: Read) -> dict[str, list[str]]:
         name, sign, text = option.partition("=")
         if not sign or not name or not text:
             raise UsageError(
-                f"{option!r} names no parameter with its values",
+                f"--grid {option}: it must be a name and its values",
                 hint="write --grid lr=0.1,0.01, or --grid lr=@FILE with one value on each line",
             )
         if name in grid:

@@ -20,7 +20,7 @@ def test_values_keep_their_text() -> None:
 
 @pytest.mark.parametrize("option", ["lr", "=1", "lr="])
 def test_an_option_without_values_is_refused(option: str) -> None:
-    with pytest.raises(UsageError, match="names no parameter with its values"):
+    with pytest.raises(UsageError, match="must be a name and its values"):
         parse_grid([option], read)
 
 
@@ -52,7 +52,7 @@ class Case:
 
 WRONG = {
     "no YAML": Case("grid: [", "s.yaml: line 2"),
-    "no mapping": Case("- 1", "s.yaml: it is no sweep"),
+    "no mapping": Case("- 1", "s.yaml: it is not a sweep"),
     "another section": Case("gird: {}", "s.yaml: gird is unknown"),
     "no list": Case("grid: {lr: 1}", "s.yaml: grid.lr must be a list"),
     "a list of lists": Case("zip: {lr: [[1]]}", "s.yaml: zip.lr must be a list"),
@@ -61,7 +61,7 @@ WRONG = {
     "no trials": Case("random: {trials: 0, parameters: {a: [1]}}", "must be at least 1"),
     "too many trials": Case("random: {trials: 1001, parameters: {a: [1]}}", "1000 at most"),
     "no parameters": Case("random: {trials: 1}", "random.parameters must have"),
-    "no range": Case("random: {trials: 1, parameters: {a: log:1}}", "no range of values for a"),
+    "no range": Case("random: {trials: 1, parameters: {a: log:1}}", "not a range of values for a"),
 }
 
 

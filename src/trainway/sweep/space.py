@@ -56,7 +56,7 @@ def interval(name: str, text: str) -> Interval:
         is_right = is_right and low.is_integer() and high.is_integer()
     if not is_right:
         raise UsageError(
-            f"{text!r} says no range of values for {name}",
+            f"{text!r} is not a range of values for {name}",
             hint="write a list, uniform:0:0.5, log:1e-5:1e-1 or int:2:8, the smaller number first",
         )
     return Interval(kind, low, high)

@@ -94,7 +94,7 @@ def test_a_sweep_that_is_wrong_says_so(case: Case) -> None:
     "text", ["log:0:1", "uniform:2:1", "int:1.5:3", "log:1", "normal:0:1", "uniform:a:b", ""]
 )
 def test_a_range_that_is_wrong_says_so(text: str) -> None:
-    with pytest.raises(UsageError, match="no range of values for lr"):
+    with pytest.raises(UsageError, match="is not a range of values for lr"):
         interval("lr", text)
 
 

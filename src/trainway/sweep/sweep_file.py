@@ -35,7 +35,7 @@ def _document(text: str, source: str) -> dict[str, Any]:
         raise UsageError(f"{source}: {error}") from None
     if len(documents) != 1 or not isinstance(documents[0], dict):
         raise UsageError(
-            f"{source}: it is no sweep",
+            f"{source}: it is not a sweep",
             hint="a sweep file has the sections grid, zip and random; see docs/sweeps.md",
         )
     return documents[0]

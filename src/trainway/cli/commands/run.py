@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import click
 
+from trainway.cli.completions import complete_files
 from trainway.cli.connection import connect
 from trainway.cli.job_options import given_label_option
 from trainway.cli.leaving import Leaving
@@ -49,9 +50,10 @@ The options below are Trainway's wherever they stand. All other words are passed
 command, and so is everything after --. Options take precedence over a TrainJob in a file.
 Without a terminal the logs go to stdout and changes of the phase to stderr. Ctrl-C asks whether to
 leave the job running or to cancel it.
-For several jobs (--num-jobs) it prints only how each of them ends.
+For several jobs (--grid, --sweep, --num-jobs) it shows a table, and how each of them ends.
 
 Exit status: 0 the job succeeded, 4 it failed, 1 an error, 2 wrong usage, 3 something was not found.
+Of several jobs: 0 if all of them succeeded, otherwise 4.
 """
 
 
@@ -75,6 +77,23 @@ Exit status: 0 the job succeeded, 4 it failed, 1 an error, 2 wrong usage, 3 some
 )
 @notify_option
 @click.option(
+    "--grid",
+    multiple=True,
+    metavar="NAME=VALUE,...",
+    help="Run one job for each combination of these values; several are possible.",
+)
+@click.option(
+    "--sweep",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="Run one job for each trial of a sweep file.",
+)
+@click.option(
+    "--parallel",
+    type=click.IntRange(min=1),
+    help="Run at most this many of several jobs at a time.",
+)
+@click.option(
     "-d", "--detach", is_flag=True, help="Only submit the job, and print its name and id."
 )
 @click.option(
@@ -83,14 +102,16 @@ Exit status: 0 the job succeeded, 4 it failed, 1 an error, 2 wrong usage, 3 some
 @click.pass_context
 def command(ctx: click.Context, /, targets: tuple[str, ...], **options: Any) -> int:
     """Submit, then show, then end as the job ends."""
-    wishes = wishes_of(options)
-    source, objects = _target(targets, ctx.obj, wishes)
+    wishes, several = wishes_of(options), _several(options)
+    source, objects = _target(targets, ctx.obj, wishes, _names(several))
     objects = with_options(objects, parsed(options["slurm"]), wishes.on)
     if options["pack"]:
         objects = packed(objects)
     objects = labelled(objects, parse_labels(options["labels"]))
     if options["dry_run"]:
         echo(to_yaml(_without_secrets(objects)))
+        for trial in several.get("parameters", ()):
+            echo_line("trial: " + " ".join(f"{name}={value}" for name, value in trial.items()))
         return 0
     if wishes.travels:
         _say_what_travels(objects, to_hosts=not wishes.is_in_pods)
@@ -98,12 +119,12 @@ def command(ctx: click.Context, /, targets: tuple[str, ...], **options: Any) -> 
     jobs: list[Json] = []
     with Leaving(lambda: _say_goes_on(jobs)):
         try:
-            jobs += _submit(rest, source, objects, {**options, **wishes.isolation()})
+            jobs += _submit(rest, source, objects, {**options, **wishes.isolation()}, several)
             if options["detach"]:
                 for job in jobs:
                     echo(f"{job['metadata']['name']} {job['metadata']['id']}\n")
                 return 0
-            return follow(rest, jobs[0]) if options["num_jobs"] is None else wait(rest, jobs)
+            return wait(rest, jobs) if several else follow(rest, jobs[0])
         except KeyboardInterrupt:  # before or after anybody could be asked
             _say_goes_on(jobs)
             return _INTERRUPTED
@@ -127,12 +148,17 @@ def follow(rest: Rest, job: Json) -> int:
 
 def wait(rest: Rest, jobs: list[Json]) -> int:
     """Tell how each of several jobs ends; the exit status says whether all succeeded."""
-    from trainway.cli.array_following import ended  # noqa: PLC0415 - not for one job
+    from trainway.cli.run_following import ended, view_for_output  # noqa: PLC0415 - not for one job
+    from trainway.sdk.run_rest import RunRest  # noqa: PLC0415 - as above
 
-    phases = set()
-    for job in ended(rest, jobs):
-        _say_end(rest, job)
-        phases.add(job["status"]["phase"])
+    phases, view = set(), view_for_output()
+    runs = RunRest(rest.transport)
+    try:
+        for job in ended(runs, runs.run(jobs[0]["spec"]["run"]), view):
+            _say_end(rest, job)
+            phases.add(job["status"]["phase"])
+    finally:
+        view.close()
     return 0 if phases == {"Succeeded"} else JobFailedError.exit_code
 
 
@@ -148,10 +174,9 @@ def _say_goes_on(jobs: list[Json]) -> None:
         return
     name, id_ = jobs[0]["metadata"]["name"], jobs[0]["metadata"]["id"]
     if len(jobs) > 1:
-        last, most = jobs[-1]["metadata"]["name"], len(jobs) - 1
-        echo_line(f"{name} to {last} keep running. To see them: trainway jobs list")
-        start = name.removesuffix("0")
-        echo_line(f"To end them: trainway jobs cancel {start}{{0..{most}}}")
+        last, run = jobs[-1]["metadata"]["name"], jobs[0]["spec"]["run"]
+        echo_line(f"{name} to {last} keep running. To see them: trainway runs show {run}")
+        echo_line(f"To end them: trainway runs cancel {run}")
     else:
         echo_line(f"{name} keeps running. To see it: trainway jobs logs -f {id_}")
         echo_line(f"To end it: trainway jobs cancel {id_}")
@@ -181,14 +206,41 @@ def _say_what_travels(objects: list[Json], *, to_hosts: bool) -> None:
             echo_line(f"note: {note}")
 
 
+def _several(options: dict[str, Any]) -> Json:
+    """What makes several jobs of one; empty: nothing does."""
+    several: Json = {"num_jobs": options["num_jobs"], "parallel": options["parallel"]}
+    if options["grid"] or options["sweep"]:
+        if options["num_jobs"] is not None:
+            raise UsageError("--num-jobs cannot be combined with --grid or --sweep")
+        from trainway.sdk.sweeps import grid_of, trials  # noqa: PLC0415 - only for sweeps
+
+        several["parameters"] = trials(grid_of(options["grid"]), options["sweep"])
+    elif options["num_jobs"] is None and options["parallel"] is not None:
+        raise UsageError("--parallel is for several jobs", hint="add --grid, --sweep or --num-jobs")
+    return {name: value for name, value in several.items() if value is not None}
+
+
+def _names(several: Json) -> list[str]:
+    """The parameters of a sweep."""
+    return list(several["parameters"][0]) if "parameters" in several else []
+
+
+def _with_options(words: list[str], names: list[str]) -> list[str]:
+    if not names:
+        return words
+    from trainway.sweep.placeholders import words as with_options  # noqa: PLC0415 - as above
+
+    return with_options(names, words)
+
+
 def _target(
-    targets: tuple[str, ...], rest: list[str] | None, wishes: Wishes
+    targets: tuple[str, ...], rest: list[str] | None, wishes: Wishes, names: list[str]
 ) -> tuple[str, list[Json]]:
     """What to run: where it comes from, and the objects it becomes."""
     if not targets:
         if not rest:
             raise click.UsageError("there is nothing to run", click.get_current_context())
-        return "", command_objects(rest, wishes)
+        return "", command_objects(_with_options(rest, names), wishes)
     target, *others = targets
     refuse_options([target], click.get_current_context())
     suffix = Path(target).suffix
@@ -199,7 +251,7 @@ def _target(
         text = sys.stdin.read() if target == _STDIN else read_manifest(Path(target))
         name = "<stdin>" if target == _STDIN else target
         return name, _manifest(text, name, wishes)
-    words = [*others, *(rest or [])]
+    words = _with_options([*others, *(rest or [])], names)
     if suffix == SCRIPT:
         return "", script_objects(target, words, wishes)
     return "", program_objects(target, words, wishes)
@@ -221,7 +273,9 @@ def _priority(objects: list[Json]) -> int:
     return priority_of(objects)
 
 
-def _submit(rest: Rest, source: str, objects: list[Json], options: dict[str, Any]) -> list[Json]:
+def _submit(
+    rest: Rest, source: str, objects: list[Json], options: dict[str, Any], several: Json
+) -> list[Json]:
     sent: Json = {
         **job_options(rest.address, prefer_our_python=False, backend=options.get("backend")),
         "priority": options["priority"] or _priority(objects),
@@ -233,13 +287,13 @@ def _submit(rest: Rest, source: str, objects: list[Json], options: dict[str, Any
     if options["notify"]:
         sent["notify"] = list(options["notify"])
     prefix = f"{source}: " if source else ""
-    submission, count = Submission(objects, sent), options["num_jobs"]
+    submission = Submission(objects, sent)
     try:
-        if count is None:
+        if several:
+            jobs, warnings = rest.submit_run(submission, several)
+        else:
             job, warnings = rest.submit(submission)
             jobs = [job]
-        else:
-            jobs, warnings = rest.submit_array(submission, count)
     except InvalidError as error:
         lines = [f"{prefix}{line}" for line in error.lines]
         hint = [f"hint: {error.hint}"] if error.hint else []

@@ -307,3 +307,44 @@ def test_a_wrong_number_of_jobs_is_one_error(fake: FakeServer, number: str) -> N
     assert result.exit_code == 2
     assert "--num-jobs" in result.stderr
     assert fake.requests == []
+
+
+def test_a_sweep_gives_a_script_options_and_a_manifest_its_placeholders(fake: FakeServer) -> None:
+    result = invoke("-d", "train.py", "--grid", "lr=0.10,1e-3", "--parallel", "1", "--wd={lr}x")
+    assert (result.exit_code, result.stdout) == (0, "train-0 id0000\ntrain-1 id0001\n")
+    (job,), options = sent(fake)
+    assert options["parameters"] == [{"lr": "0.10"}, {"lr": "1e-3"}]
+    assert options["parallel"] == 1
+    (role,) = job["spec"]["replicatedJobs"]
+    (container,) = role["template"]["spec"]["template"]["spec"]["containers"]
+    assert container["command"][1:] == ["train.py", "--wd={lr}x"]
+    fake.requests.clear()
+    Path("sweep.yaml").write_text("grid: {lr: [1, 2]}\nzip: {n: [a, b]}\n")
+    result = invoke("--dry-run", "--sweep", "sweep.yaml", "--grid", "wd=0", "--", "echo", "{n}")
+    assert result.stderr.splitlines()[0] == "trial: lr=1 wd=0 n=a"
+    assert yaml.safe_load(result.stdout)["spec"]["replicatedJobs"][0]["template"]["spec"][
+        "template"
+    ]["spec"]["containers"][0]["command"] == ["echo", "{n}", "--lr", "{lr}", "--wd", "{wd}"]
+    assert fake.requests == []
+    assert invoke("-d", "--sweep", "sweep.yaml", "a.yaml").exit_code == 0
+    assert sent(fake)[0] == [TRAIN]
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--grid", "lr"), "--grid lr: it must be a name and its values"),
+        (("--grid", "lr=1,1"), "lr has the value 1 twice"),
+        (("--grid", "lr=@none"), "none: No such file"),
+        (("--sweep", "none.yaml"), "none.yaml: No such file"),
+        (("--grid", "lr=1", "--num-jobs", "2"), "--num-jobs cannot be combined"),
+        (("--parallel", "2"), "--parallel is for several jobs"),
+    ],
+)
+def test_a_sweep_that_is_wrong_is_one_error(
+    fake: FakeServer, words: tuple[str, ...], problem: str
+) -> None:
+    result = invoke(*words, "a.yaml")
+    assert result.exit_code == 2
+    assert problem in result.stderr
+    assert fake.requests == []

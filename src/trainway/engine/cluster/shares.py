@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from trainway.agent.controllers.gang_queue import turn
 from trainway.engine.cluster.record import ClusterRecord
 from trainway.engine.live import LiveJob
-from trainway.engine.phases import WAITING, Phase
 from trainway.engine.queue import Decision, Holding, QueuedGang, names_of
-from trainway.engine.wishes import BEGIN_SUSPENDED, RESUME
+from trainway.engine.under_way import is_under_way
 from trainway.families.builtin import HELD
 from trainway.jobset.labels import CLUSTER_JOB
 
@@ -106,15 +105,7 @@ class Shares:
         return record if record is not None and record.is_local else None
 
     def _running(self, record: ClusterRecord) -> list[LiveJob]:
-        return [live for live in self._jobs(record.backend) if _holds(live)]
-
-
-def _holds(live: LiveJob) -> bool:
-    """Whether a job was given to its cluster, and is neither paused nor about to be resumed."""
-    record = live.record
-    if not live.has_begun or record.phase == Phase.PAUSED or record.wanted == BEGIN_SUSPENDED:
-        return False
-    return not (record.phase in WAITING and record.wanted == RESUME)
+        return [live for live in self._jobs(record.backend) if is_under_way(live)]
 
 
 def _number(live: LiveJob) -> int:

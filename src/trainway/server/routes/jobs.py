@@ -37,9 +37,15 @@ def add_job_routes(app: FastAPI, service: Service) -> None:
         options = body.options.model_dump()
         _check_labels(body.options.labels)
         submission = Submission(body.objects, **options, key=idempotency_key)
-        if submission.num_jobs is not None:
+        if submission.is_run:
             jobs, warnings = await engine.submit_array(submission)
             return JsonAnswer({"job": jobs[0], "jobs": jobs, "warnings": warnings}, 201)
+        if submission.parallel is not None:
+            raise UsageError(
+                "parallel is for several jobs",
+                field="options.parallel",
+                hint="give num_jobs or parameters too",
+            )
         job, warnings = await engine.submit(submission)
         return JsonAnswer({"job": job, "warnings": warnings}, 201)
 

@@ -1,0 +1,79 @@
+"""Runs as people read them: rows of a table, and a table of the jobs of one."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from trainway.cli.job_text import duration
+from trainway.cli.times import parse_time, short
+from trainway.counting import counted
+from trainway.json_types import Json
+
+HEADER: Final = ("NAME", "ID", "PHASE", "JOBS", "SUCCEEDED", "FAILED", "RUNNING", "WAITING", "AGE")
+_GROUPS: Final = {
+    "Succeeded": "succeeded", "Failed": "failed", "Cancelled": "cancelled",
+    "Pending": "waiting", "Queued": "waiting", "Inadmissible": "waiting", "Paused": "paused",
+}  # fmt: skip
+"""What is counted under one word; all other phases are running."""
+
+
+def grouped(phases: Mapping[str, int]) -> Counter[str]:
+    """How many jobs wait, run, and have ended how."""
+    found: Counter[str] = Counter()
+    for phase, count in phases.items():
+        found[_GROUPS.get(phase, "running")] += count
+    return found
+
+
+def row(run: Json, now: datetime) -> list[str]:
+    """The cells of a run."""
+    metadata, counts = run["metadata"], grouped(run["status"]["phases"])
+    age = (now - parse_time(metadata["creationTimestamp"])).total_seconds()
+    counted_in = ("succeeded", "failed", "running", "waiting")
+    return [
+        metadata["name"],
+        metadata["id"],
+        run["status"]["phase"],
+        str(counts.total()),
+        *(str(counts[name]) for name in counted_in),
+        short(age),
+    ]
+
+
+def summary(run: Json) -> str:
+    """A run in one line: `train: 10 jobs, at most 2 at a time: 3 succeeded, 2 running`."""
+    counts = grouped(Counter(job["status"]["phase"] for job in run["jobs"]))
+    parallel = run["spec"].get("parallel")
+    limit = f", at most {parallel} at a time" if parallel else ""
+    told = ", ".join(f"{count} {name}" for name, count in counts.items())
+    return f"{run['metadata']['name']}: {counted(len(run['jobs']), 'job')}{limit}: {told}"
+
+
+def job_table(jobs: Sequence[Json], now: datetime) -> tuple[list[str], list[list[str]]]:
+    """The header and the rows: a column for each parameter and each metric that any job has."""
+    parameters = _names(job["spec"].get("parameters") or {} for job in jobs)
+    metrics = _names(reported(job) for job in jobs)
+    header = ["NAME", "ID", "PHASE", *(f"{name}=" for name in parameters), *metrics, "DURATION"]
+    rows = [
+        [
+            job["metadata"]["name"],
+            job["metadata"]["id"],
+            job["status"]["phase"],
+            *((job["spec"].get("parameters") or {}).get(name, "") for name in parameters),
+            *(reported(job).get(name, "") for name in metrics),
+            duration(job["status"], now),
+        ]
+        for job in jobs
+    ]
+    return header, rows
+
+
+def reported(job: Json) -> dict[str, str]:
+    """The metrics that the training code reported last."""
+    progress = job["status"].get("progress") or {}
+    return {str(item["name"]): str(item["value"]) for item in progress.get("metrics") or ()}
+
+
+def _names(found: Iterable[Mapping[str, str]]) -> list[str]:
+    return list(dict.fromkeys(name for each in found for name in each))

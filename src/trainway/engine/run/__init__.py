@@ -1,0 +1,1 @@
+"""Runs: several jobs that were submitted as one, under one name."""

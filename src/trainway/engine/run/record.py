@@ -1,0 +1,47 @@
+"""A run as the store holds it: jobs that were submitted as one, under one name."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from trainway.engine.phases import LIVE, TERMINAL, WAITING, Phase
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRecord:
+    """One row of `runs`."""
+
+    id: str
+    """That of the first of its jobs."""
+    name: str
+    backend: str
+    created: str
+    size: int
+    """How many jobs it was submitted with."""
+    parallel: int | None = None
+    """How many of them may run at a time; None: as many as there is room for."""
+
+
+@dataclass(frozen=True)
+class NewRun:
+    """What is asked of jobs that are submitted as one."""
+
+    name: str
+    parallel: int | None = None
+    is_array: bool = False
+    """Whether they differ in nothing but their rank, so that a backend may take them as one."""
+
+
+def phase_of(counts: Mapping[str, int]) -> Phase:
+    """The phase of a run whose jobs are in these phases: what is not over counts first."""
+    phases = {Phase(phase) for phase, count in counts.items() if count}
+    for group, phase in (
+        (LIVE, Phase.RUNNING),
+        (WAITING, Phase.QUEUED),
+        ({Phase.PAUSED}, Phase.PAUSED),
+        ({Phase.FAILED}, Phase.FAILED),
+        ({Phase.CANCELLED}, Phase.CANCELLED),
+    ):
+        if phases & group:
+            started = phases & TERMINAL and phase is Phase.QUEUED
+            return Phase.RUNNING if started else phase
+    return Phase.SUCCEEDED

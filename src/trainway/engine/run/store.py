@@ -1,0 +1,77 @@
+"""Where runs are kept, beside their jobs."""
+
+from collections.abc import Collection
+from dataclasses import fields
+from typing import Final
+
+from sqlalchemy import Connection, Engine, delete, func, insert, or_, select
+
+from trainway.engine.phases import TERMINAL, Phase
+from trainway.engine.record import storable
+from trainway.engine.run.record import RunRecord
+from trainway.engine.tables import JOBS, RUNS
+from trainway.errors import NotFoundError
+
+_ALL: Final = [RUNS.c[field.name] for field in fields(RunRecord)]
+
+
+class RunStore:
+    """The runs. Every method is one transaction; runs come and go with their jobs."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def get(self, ref: str) -> RunRecord:
+        """The run with that id, or the newest one of that name."""
+        query = select(*_ALL).where(or_(RUNS.c.id == ref, RUNS.c.name == ref))
+        query = query.order_by((RUNS.c.id == ref).desc(), RUNS.c.id.desc()).limit(1)
+        with self._engine.connect() as connection:
+            row = connection.execute(query).first()
+        if row is None:
+            raise NotFoundError(
+                f"there is no run {ref!r}", hint="trainway runs list shows them all"
+            )
+        return RunRecord(**row._asdict())
+
+    def page(self, limit: int, *, before: str = "", name: str = "") -> list[RunRecord]:
+        """Runs, newest first."""
+        query = select(*_ALL).order_by(RUNS.c.id.desc()).limit(limit)
+        if before:
+            query = query.where(RUNS.c.id < before)
+        if name:
+            query = query.where(RUNS.c.name == name)
+        with self._engine.connect() as connection:
+            return [RunRecord(**row._asdict()) for row in connection.execute(query)]
+
+    def counts(self, ids: Collection[str]) -> dict[str, dict[str, int]]:
+        """How many jobs of each of these runs are in which phase."""
+        query = (
+            select(JOBS.c.run, JOBS.c.phase, func.count())
+            .where(JOBS.c.run.in_(ids))
+            .group_by(JOBS.c.run, JOBS.c.phase)
+        )
+        found: dict[str, dict[str, int]] = {}
+        with self._engine.connect() as connection:
+            for run, phase, count in connection.execute(query):
+                found.setdefault(run, {})[phase] = count
+        return found
+
+    def limited(self) -> list[RunRecord]:
+        """The runs that are not over and may not have all of their jobs run at once."""
+        unfinished = sorted(set(Phase) - TERMINAL)
+        running = select(JOBS.c.run).where(JOBS.c.phase.in_(unfinished), JOBS.c.run.is_not(None))
+        query = select(*_ALL).where(RUNS.c.parallel.is_not(None), RUNS.c.id.in_(running))
+        with self._engine.connect() as connection:
+            return [RunRecord(**row._asdict()) for row in connection.execute(query)]
+
+
+def insert_run(connection: Connection, run: RunRecord) -> None:
+    """Keep a new one, with its jobs."""
+    row = {field.name: storable(getattr(run, field.name)) for field in fields(run)}
+    connection.execute(insert(RUNS).values(row))
+
+
+def delete_empty(connection: Connection, run_id: str) -> None:
+    """Forget a run with the last of its jobs."""
+    left = select(JOBS.c.id).where(JOBS.c.run == run_id).exists()
+    connection.execute(delete(RUNS).where(RUNS.c.id == run_id, ~left))

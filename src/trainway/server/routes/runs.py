@@ -1,0 +1,111 @@
+"""Runs: several jobs of one submission, listed, shown, ended and submitted again as one."""
+
+from typing import Annotated
+
+from fastapi import FastAPI, Query
+from fastapi.responses import Response
+from pydantic import Field
+
+from trainway.engine.jobs import Engine
+from trainway.engine.phases import Phase
+from trainway.server.json_answer import JsonAnswer
+from trainway.server.models import Job, Shown
+from trainway.server.paths import BASE_PATH
+
+
+class RunMetadata(Shown):
+    """Names of a run."""
+
+    id: str = Field(description="that of the first of its jobs")
+    name: str
+    creation_timestamp: str
+
+
+class RunSpec(Shown):
+    """What was submitted."""
+
+    backend: str
+    jobs: int = Field(description="how many jobs it was submitted with")
+    parallel: int | None = Field(description="how many may run at a time")
+
+
+class RunStatus(Shown):
+    """What became of its jobs."""
+
+    phase: str
+    phases: dict[str, int] = Field(description="how many jobs are in which phase")
+
+
+class Run(Shown):
+    """Jobs of one submission, under one name."""
+
+    api_version: str
+    kind: str
+    metadata: RunMetadata
+    spec: RunSpec
+    status: RunStatus
+    jobs: list[Job] = Field([], description="in short, by rank; not in a list of runs")
+
+
+class RunPage(Shown):
+    """Some runs, newest first."""
+
+    items: list[Run]
+    cursor: str | None = Field(description="where the next page begins")
+
+
+class DeletedRun(Shown):
+    """The jobs that are gone."""
+
+    jobs: list[Job]
+
+
+class RerunAnswer(Shown):
+    """A new run."""
+
+    run: Run
+    warnings: list[str]
+
+
+def add_run_routes(app: FastAPI, engine: Engine) -> None:
+    """The routes below /runs."""
+    runs = engine.runs
+
+    @app.get(f"{BASE_PATH}/runs", tags=["runs"], response_model=RunPage)
+    async def page_of_runs(
+        limit: Annotated[int, Query(ge=1, le=10_000)] = 100, cursor: str = "", name: str = ""
+    ) -> Response:
+        """List runs, newest first, without their jobs."""
+        found = await runs.page(limit, cursor=cursor, name=name)
+        return JsonAnswer({"items": found.items, "cursor": found.cursor})
+
+    @app.get(f"{BASE_PATH}/runs/{{run}}", tags=["runs"], response_model=Run)
+    async def get_run(run: str) -> Response:
+        """Show the run of that id, or the newest one of that name, with its jobs."""
+        return JsonAnswer(await runs.get(run))
+
+    @app.post(f"{BASE_PATH}/runs/{{run}}/cancel", tags=["runs"], response_model=Run)
+    async def cancel_run(run: str) -> Response:
+        """End all jobs of a run that have not ended."""
+        return JsonAnswer(await runs.cancel(run))
+
+    @app.delete(f"{BASE_PATH}/runs/{{run}}", tags=["runs"], response_model=DeletedRun)
+    async def delete_run(run: str, force: bool = False) -> Response:
+        """End the jobs of a run, wait until all of them are gone, and forget them.
+
+        `force` is as for a single job.
+        """
+        return JsonAnswer({"jobs": await runs.delete(run, force=force)})
+
+    @app.post(
+        f"{BASE_PATH}/runs/{{run}}/rerun",
+        tags=["runs"],
+        status_code=201,
+        response_model=RerunAnswer,
+    )
+    async def rerun_run(run: str, failed: bool = False, cancelled: bool = False) -> Response:
+        """Submit the jobs of a run again, as a new run: all, or those that ended so."""
+        wanted = ((Phase.FAILED, failed), (Phase.CANCELLED, cancelled))
+        phases = [phase for phase, is_wanted in wanted if is_wanted]
+        again, warnings = await runs.rerun(run, phases)
+        return JsonAnswer({"run": again, "warnings": warnings}, 201)
