@@ -120,9 +120,14 @@ def kept_trainjob(job: Json) -> Json:
 
 
 def kept_jobset(jobset: Json) -> Json:
-    """Whose a JobSet is, whether it is suspended, and how it stands."""
+    """Whose a JobSet is, how its Jobs are called, whether it is suspended, and how it stands."""
     kept = kept_metadata(jobset)
-    kept["spec"] = {"suspend": bool((jobset.get("spec") or {}).get("suspend"))}
+    spec = jobset.get("spec") or {}
+    roles = [
+        {"name": role["name"], "replicas": role.get("replicas", 1)}
+        for role in spec.get("replicatedJobs") or []
+    ]
+    kept["spec"] = {"suspend": bool(spec.get("suspend")), "replicatedJobs": roles}
     status = jobset.get("status") or {}
     kept["status"] = {name: status[name] for name in _JOBSET_STATUS if name in status}
     return kept

@@ -60,14 +60,14 @@ def test_a_jobset_is_kept_without_its_pods() -> None:
         "apiVersion": "jobset.x-k8s.io/v1alpha2",
         "kind": "JobSet",
         "metadata": {"name": "t", "uid": "U", "generation": 2, "annotations": {"a": "b"}},
-        "spec": {"suspend": True, "replicatedJobs": [{"name": "node"}]},
+        "spec": {"suspend": True, "replicatedJobs": [{"name": "node", "template": {}}]},
         "status": {"restarts": 1, "individualJobRecreates": 3},
     }
     assert kept_jobset(jobset) == {
         "apiVersion": "jobset.x-k8s.io/v1alpha2",
         "kind": "JobSet",
         "metadata": {"name": "t", "uid": "U", "generation": 2},
-        "spec": {"suspend": True},
+        "spec": {"suspend": True, "replicatedJobs": [{"name": "node", "replicas": 1}]},
         "status": {"restarts": 1},
     }
 

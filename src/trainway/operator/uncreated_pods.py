@@ -36,9 +36,19 @@ def candidates(event: Json) -> list[str]:
     return [f"{namespace}/{'-'.join(parts[:end])}" for end in range(len(parts) - 2, 0, -1)]
 
 
-def job_key(event: Json, known: Container[str]) -> str:
-    """The key of the job that it is about; empty: of none that is known."""
-    return next((key for key in candidates(event) if key in known), "")
+def job_names(jobset: Json) -> set[str]:
+    """The names of the Jobs of a JobSet."""
+    name = jobset["metadata"]["name"]
+    return {
+        f"{name}-{role['name']}-{number}"
+        for role in (jobset.get("spec") or {}).get("replicatedJobs") or []
+        for number in range(role.get("replicas", 1))
+    }
+
+
+def about(events: Iterable[Json], jobs: Container[str]) -> list[Json]:
+    """The events about some Jobs, whatever else has a name that begins alike."""
+    return [event for event in events if event["involvedObject"]["name"] in jobs]
 
 
 def complaints(events: Iterable[Json]) -> list[str]:

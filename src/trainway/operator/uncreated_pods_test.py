@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from trainway.operator.uncreated_pods import complaints, job_key, kept_event
+from trainway.operator.caches import kept_jobset
+from trainway.operator.uncreated_pods import about, candidates, complaints, job_names, kept_event
 
 QUOTA = 'Error creating: pods "a-b-node-0-0-{}" is forbidden: exceeded quota: team, used: pods=1'
 
@@ -19,11 +20,32 @@ def event(job: str, message: str) -> dict[str, Any]:
     )
 
 
-def test_the_longest_name_that_is_known_is_meant() -> None:
-    found = event("a-b-node-0", "")
-    assert job_key(found, {"ns/a", "ns/a-b"}) == "ns/a-b"
-    assert job_key(found, {"ns/a", "other/a-b"}) == "ns/a"
-    assert job_key(found, {"ns/a-b-node"}) == ""
+def jobset(name: str, **roles: int) -> dict[str, Any]:
+    replicated = [{"name": role, "replicas": count} for role, count in roles.items()]
+    return {"metadata": {"name": name}, "spec": {"replicatedJobs": replicated}}
+
+
+def test_all_jobs_are_looked_at_that_may_be_meant() -> None:
+    assert candidates(event("a-b-node-0", "")) == ["ns/a-b", "ns/a"]
+
+
+def test_an_event_is_about_the_job_whose_jobset_has_that_job() -> None:
+    events = [event(name, "") for name in ("a-node-0", "a-node-1", "a-b-node-0", "a-b-launcher-0")]
+    short, long = jobset("a", node=1), jobset("a-b", launcher=1, node=2)
+
+    def told(owner: dict[str, Any]) -> list[str]:
+        return [each["involvedObject"]["name"] for each in about(events, job_names(owner))]
+
+    assert told(short) == ["a-node-0"]
+    assert told(long) == ["a-b-node-0", "a-b-launcher-0"]
+    assert told(jobset("a", **{"b-node": 1})) == ["a-b-node-0"]
+
+
+def test_the_jobs_of_a_jobset_are_known_from_what_is_kept_of_it() -> None:
+    role = {"name": "node", "template": {"spec": {}}}
+    whole = {"metadata": {"name": "a"}, "spec": {"replicatedJobs": [role]}}
+    assert job_names(kept_jobset(whole)) == {"a-node-0"}
+    assert job_names(kept_jobset({"metadata": {"name": "a"}})) == set()
 
 
 def test_what_is_said_is_said_once() -> None:

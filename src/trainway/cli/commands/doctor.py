@@ -39,7 +39,7 @@ def command(output: str, *, deep: bool, anywhere: bool) -> int:
         echo(to_yaml([report]))
     else:
         colourful = is_colourful(sys.stdout)
-        echo("".join(f"{line}\n" for line in _lines(report, colourful=colourful)))
+        echo("".join(f"{line}\n" for line in report_lines(report, colourful=colourful)))
     usable = [all(check["ok"] for check in item["checks"]) for item in report["backends"]]
     is_well = report["server"]["ok"] and bool(usable) and all(usable)
     return 0 if is_well or (anywhere and any(usable)) else 1
@@ -67,7 +67,8 @@ def _report(*, deep: bool) -> Json:
     return report
 
 
-def _lines(report: Json, *, colourful: bool) -> Iterator[str]:
+def report_lines(report: Json, *, colourful: bool) -> Iterator[str]:
+    """A report as a person reads it."""
     yield f"trainway {report['version']}, Python {report['python']}, home {report['home']}"
     yield from _check_lines(report["server"], colourful=colourful)
     for backend in report["backends"]:
@@ -96,9 +97,9 @@ def _capacity(capacity: Json | None) -> str:
         return ""
     total, free = capacity["total"], capacity["free"]
     memory = f"{_gibibytes(free['memory'])} of {_gibibytes(total['memory'])} GiB memory"
-    parts = [f"{free['cpu']} of {total['cpu']} CPUs", memory]
+    parts = [f"{free['cpu']} of {counted(total['cpu'], 'CPU')}", memory]
     if total["gpus"]:
-        parts.append(f"{len(free['gpus'])} of {len(total['gpus'])} GPUs")
+        parts.append(f"{len(free['gpus'])} of {counted(len(total['gpus']), 'GPU')}")
     return f": {', '.join(parts)} free"
 
 
@@ -112,7 +113,7 @@ def _pool_lines(capacity: Json) -> Iterator[str]:
         )
         memory = f"{_gibibytes(free['memory'])} of {_gibibytes(total['memory'])} GiB memory"
         nodes = counted(pool["nodes"], "node")
-        cpus = f"{free['cpu']} of {total['cpu']} CPUs"
+        cpus = f"{free['cpu']} of {counted(total['cpu'], 'CPU')}"
         yield f"      {pool['name']}: {nodes}, {cpus}, {memory}{gpus} free"
     for limit in capacity.get("limits") or ():
         used = f"{limit['used']} of {limit['hard']} {limit['resource']} used"

@@ -32,7 +32,7 @@ from trainway.operator.mpijobs.status_patch import status_patch
 from trainway.operator.mpijobs.wanted import facts_of, gpus_of, is_ours, parse
 from trainway.operator.mpijobs.watches import BY_MPIJOB, Watches
 from trainway.operator.uncreated_pods import REASON as UNCREATED
-from trainway.operator.uncreated_pods import complaints
+from trainway.operator.uncreated_pods import about, complaints
 from trainway.schema.field import FieldError
 
 _LONGEST_MESSAGE: Final = 1024
@@ -170,8 +170,7 @@ class Reconciler:
         """Tell once why pods cannot be created."""
         key = f"{children.namespace}/{children.name}"
         jobs = {job["metadata"]["name"] for job in self.watches.jobs.store.by_index(BY_MPIJOB, key)}
-        events = self.watches.uncreated.store.by_index(BY_JOB, key)
-        found = [event for event in events if event["involvedObject"]["name"] in jobs]
+        found = about(self.watches.uncreated.store.by_index(BY_JOB, key), jobs)
         for complaint in complaints(found):
             if complaint not in children.memory.complaints:
                 children.memory.complaints.add(complaint)

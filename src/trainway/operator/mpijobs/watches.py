@@ -23,7 +23,7 @@ from trainway.operator import caches
 from trainway.operator.context import Context
 from trainway.operator.mpijobs.memory import Memory
 from trainway.operator.mpijobs.roles import kept_job, kept_pod, owner_key
-from trainway.operator.uncreated_pods import job_key
+from trainway.operator.uncreated_pods import candidates
 
 Add = Callable[[str], None]
 
@@ -76,9 +76,9 @@ class Watches:
             informer.add_handler(partial(_child_changed, kind=kind, add=add, memory=memory))
 
     def _about(self, change: Change) -> list[str]:
-        """The MPIJob whose Job could not create a pod."""
-        key = job_key(change.object, self.mpijobs.store) if change.new is not None else ""
-        return [key] if key else []
+        """The MPIJobs whose Job may be the one that could not create a pod."""
+        found = candidates(change.new) if change.new is not None else []
+        return [key for key in found if key in self.mpijobs.store]
 
 
 def pod_groups(scheduler: str) -> Resource:

@@ -39,7 +39,7 @@ from trainway.operator.trainjobs.status import (
 from trainway.operator.trainjobs.ttl import time_to_live
 from trainway.operator.trainjobs.vanished import jobset_end
 from trainway.operator.uncreated_pods import REASON as UNCREATED
-from trainway.operator.uncreated_pods import complaints, job_key
+from trainway.operator.uncreated_pods import about, complaints, job_names
 
 logger = logging.getLogger(__name__)
 
@@ -131,7 +131,7 @@ class Reconciler:
             self._memory.forget_end(look.key)
         else:
             await self._show(look, problem)
-            self._tell_uncreated(look)
+            self._tell_uncreated(look, jobset)
         self._warn(look)
         waits += [await self._watch_progress(look, job), await self._expire(look, job)]
         if problem is not None:
@@ -230,15 +230,11 @@ class Reconciler:
                 look.note.warned.add(problem)
                 self._tell(look, WARNING, "InvalidAnnotation", problem)
 
-    def _tell_uncreated(self, look: _Look) -> None:
+    def _tell_uncreated(self, look: _Look, jobset: Json | None) -> None:
         """Tell once why pods cannot be made."""
-        if self._uncreated is None:
+        if self._uncreated is None or jobset is None:
             return
-        found = [
-            event
-            for event in self._uncreated.by_index(BY_JOB, look.key)
-            if job_key(event, self._trainjobs) == look.key
-        ]
+        found = about(self._uncreated.by_index(BY_JOB, look.key), job_names(jobset))
         for complaint in complaints(found):
             if complaint not in look.note.warned:
                 look.note.warned.add(complaint)

@@ -16,7 +16,7 @@ from trainway.operator.caches import (
     SUSPENDED_BY_RUNTIME,
 )
 from trainway.operator.trainjobs.memory import Memory
-from trainway.operator.uncreated_pods import job_key
+from trainway.operator.uncreated_pods import candidates
 
 
 class Add(Protocol):
@@ -80,10 +80,11 @@ class Watches:
         return handle
 
     def on_uncreated_pod(self, change: Change) -> None:
-        """Look at the TrainJob whose Job could not make a pod."""
-        key = job_key(change.object, self.trainjobs.store)
-        if change.new is not None and key:
-            self.add(key)
+        """Look at the TrainJobs whose Job may be the one that could not make a pod."""
+        if change.new is not None:
+            for key in candidates(change.new):
+                if key in self.trainjobs.store:
+                    self.add(key)
 
     def on_limit_range(self, change: Change) -> None:
         """Look at the suspended TrainJobs of its namespace."""
