@@ -10,7 +10,7 @@ import pytest
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 
-@pytest.mark.parametrize("name", ["clusters", "local", "operator", "slurm", "ssh"])
+@pytest.mark.parametrize("name", ["clusters", "local", "metrics", "operator", "slurm", "ssh"])
 def test_benchmark_names_its_measurements(name: str) -> None:
     command = [sys.executable, str(BENCHMARKS / f"{name}.py"), "nonsense"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -57,3 +57,16 @@ def test_the_exit_status_is_the_verdict(case: Case) -> None:
     )
     assert done.returncode == case.status, done.stderr
     assert done.stdout.rstrip().endswith(case.last)
+
+
+def test_metrics_are_measured_in_short() -> None:
+    command = [sys.executable, str(BENCHMARKS / "metrics.py"), "--short", "sqlite"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 1), done.stderr  # a busy machine may miss a limit
+    figures = [line.partition("  ")[0] for line in done.stdout.splitlines()]
+    assert figures == [
+        "sqlite: a report, p99",
+        "sqlite: server, of a core",
+        "sqlite: server, resident",
+        "sqlite: a series at 1,000 points, p50",
+    ]

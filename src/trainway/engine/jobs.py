@@ -252,14 +252,16 @@ class Engine:
 
     async def report_progress(self, ref: str, status: Json) -> None:
         """Note how far a job is, for code that cannot reach its agent."""
-        record = await self.reading.record(ref)
-        live = self._live.get(record.id)
+        live = self._live.get(ref)  # by its id, which saves a question to the store
+        if live is None:
+            record = await self.reading.record(ref)
+            live = self._live.get(record.id)
         if live is None:
             raise ConflictError(f"{record.name} has already ended")
         await live.alter(lambda: Change({"progress": status}), is_durable=False)
         report = report_of(status, time_text(self._clock()))
         if report is not None:
-            await self.recorder.note(record.id, [report])
+            await self.recorder.note(live.id, [report])
 
     async def _unfinished(self, ref: str, verb: str) -> tuple[LiveJob, list[Json]]:
         """A job that is not over, and what it was made from, for the answer."""
