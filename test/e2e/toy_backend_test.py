@@ -82,6 +82,12 @@ def test_explain_prints_its_request_with_nothing_of_the_submitter(toy: Installat
 def test_what_it_does_not_declare_is_refused_in_words(toy: Installation) -> None:
     job = toy.submit("--on", "toy/shelf", "--", "sleep", "600")
     toy.run("jobs", "suspend", job, code=1)
+    for verb, *words in (("exec", job, "--", "true"), ("shell", job), ("port-forward", job, "80")):
+        said, _ = toy.start("jobs", verb, *words).communicate()
+        assert said.splitlines() == [
+            f"error: the backend toy/shelf does not support trainway jobs {verb}",
+            "hint: trainway jobs logs shows what the job writes",
+        ]
     toy.run("jobs", "cancel", job)
 
 

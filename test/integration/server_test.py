@@ -124,6 +124,7 @@ def test_where_a_process_of_a_job_is(server: RunningServer, tmp_path: Path) -> N
     environ = environ_of(place["processes"]["main"])
     assert b"TRAINWAY_RANK=1" in environ
     assert f"TRAINWAY_JOB_ID={place['job']}".encode() in environ
+    assert server.request("GET", "/jobs/placed/pod?rank=1&verb=shell").body == place
     assert server.error("GET", "/jobs/placed/pod?role=x")[0] == 409
     go.touch()
     server.wait("placed")

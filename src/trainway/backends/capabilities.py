@@ -2,7 +2,8 @@
 
 A capability is a protocol, and a backend has it if it has its methods. Whoever needs one asks here,
 and nobody asks which backend it is: where a capability is missing, the functions below say what
-counts instead. What a user asks for and a backend cannot do is refused in words.
+counts instead. What a user asks for and a backend cannot do is refused in words. How a person gets
+to a pod has capabilities of its own (`pod_access`).
 """
 
 import asyncio
@@ -187,11 +188,11 @@ class KeepsOutput(Protocol):
 
 
 @runtime_checkable
-class Attaches(Protocol):
-    """Lets a person in beside a job, for `jobs exec`, `jobs shell` and `jobs port-forward`."""
+class LimitsPods(Protocol):
+    """Starts pods itself, and not as many as somebody asks for."""
 
-    async def attachment(self, handle: Handle, role: str | None, rank: int | None) -> Json:
-        """How a command gets beside the processes of a pod: of the first where none is named."""
+    def most_pods(self) -> int:
+        """How many pods a job may have."""
         ...
 
 
@@ -297,6 +298,11 @@ async def rehearse(backend: Backend, request: Request) -> None:
         await backend.rehearse(request)
 
 
+def most_pods(backend: Backend) -> int | None:
+    """How many pods a job may have there; None: it sets no limit of its own."""
+    return backend.most_pods() if isinstance(backend, LimitsPods) else None
+
+
 async def adopt(backend: Backend, handle: Handle) -> None:
     """Tell it of a job that an earlier server submitted."""
     if isinstance(backend, Recovers):
@@ -324,13 +330,6 @@ def keeping_output(backend: Backend) -> KeepsOutput:
     """The backend, which must keep what jobs leave."""
     if not isinstance(backend, KeepsOutput):
         raise _unable(backend, "keeps no files of jobs")
-    return backend
-
-
-def attaching(backend: Backend) -> Attaches:
-    """The backend, which must let people in beside a job."""
-    if not isinstance(backend, Attaches):
-        raise _unable(backend, "lets nobody into a job")
     return backend
 
 

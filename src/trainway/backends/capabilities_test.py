@@ -36,6 +36,7 @@ CASES = [
     Case("warm up", capabilities.warm_up, None),
     Case("namespace", lambda backend: capabilities.namespace(backend, "ml"), ""),
     Case("runtime", lambda backend: capabilities.runtime(backend, "TrainingRuntime", "a"), None),
+    Case("most pods", capabilities.most_pods, None),
     Case("release", lambda backend: capabilities.release(backend, 1), None),
     Case("lost network", lambda backend: capabilities.has_lost_network(backend, {}), False),
     Case("problems", lambda backend: capabilities.problems(backend, {}, {}), ([], [])),
@@ -58,7 +59,6 @@ def test_what_counts_where_a_capability_is_missing(case: Case) -> None:
     [
         (capabilities.keeping_logs, "keeps no logs"),
         (capabilities.keeping_output, "keeps no files of jobs"),
-        (capabilities.attaching, "lets nobody into a job"),
         (capabilities.holding, "holds no clusters"),
         (capabilities.suspending, "cannot suspend jobs"),
     ],

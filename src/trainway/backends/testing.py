@@ -237,7 +237,7 @@ class FakeBackend:
         """A path with nothing there."""
         return Path(handle["id"])
 
-    async def attachment(self, handle: Handle, role: str | None, rank: int | None) -> Json:
+    async def exec_place(self, handle: Handle, role: str | None, rank: int | None) -> Json:
         """Where a pod would be."""
         return {"id": handle["id"], "role": role, "rank": rank}
 

@@ -7,6 +7,7 @@ cluster has its own, and beyond what one is made for nobody could even list the 
 from collections.abc import Iterator
 from typing import Any, Final
 
+from trainway.backends import capabilities
 from trainway.backends.base import Backend
 from trainway.backends.demand import gpu_count
 from trainway.backends.pod_limit import FIELD, pod_count
@@ -44,8 +45,8 @@ def check_array(job: Json, spec: Json, count: int, backend: Backend) -> None:
 
 def most_pods(backend: Backend) -> int:
     """The pods of one job there."""
-    limit = getattr(backend, "most_pods", None)  # those of other packages lack it
-    return MOST_HOSTS if limit is None else int(limit())
+    limit = capabilities.most_pods(backend)
+    return MOST_HOSTS if limit is None else limit
 
 
 def _check_pods(job: Json, pods: int, backend: Backend) -> None:

@@ -261,9 +261,15 @@ class Rest:
             if event.event == "log":
                 yield LogLine.of(json.loads(event.data))
 
-    def pod(self, ref: str, role: str | None = None, rank: int | None = None) -> Json:
-        """Where a pod of a job is: its name, its containers, and the kubeconfig to reach it."""
-        query = {"role": role, "rank": rank}
+    def pod(
+        self, ref: str, role: str | None = None, rank: int | None = None, verb: str | None = None
+    ) -> Json:
+        """Where a pod of a job is: its name, its containers, and the kubeconfig to reach it.
+
+        `verb` is what it is asked for: `exec`, which counts where none is given, `shell` or
+        `port-forward`.
+        """
+        query = {"role": role, "rank": rank, "verb": verb}
         place: Json = self._transport.request("GET", _path(ref, "/pod"), query=query)
         return place
 

@@ -102,13 +102,15 @@ class AgentBackend(SpoolBackend, Generic[Wanted]):
         """The plans of jobs whose records were lost, such as with the database."""
         return read_strays(self._jobs, known, self._workload_of)
 
-    async def attachment(self, handle: Handle, role: str | None, rank: int | None) -> Json:
+    async def exec_place(self, handle: Handle, role: str | None, rank: int | None) -> Json:
         """The processes of a pod, and the way to them."""
         file = self.job_dir(handle).journal
         records = await job_threads.run(lambda: list(journal.read(file, -1)))
         if not records:
             raise ConflictError("the job has not started yet")
         return await self._way(handle, records, role, rank)
+
+    shell_place = port_place = exec_place
 
     def _ours(self, request: Request) -> Wanted:
         if not isinstance(request, self.request_type):

@@ -98,9 +98,9 @@ def test_the_way_to_a_pod_is_in_the_journal(backend: OneBackend) -> None:
     request = backend.request()
     written(backend, request)
     with pytest.raises(ConflictError, match="the job has not started yet"):
-        asyncio.run(backend.attachment(request.handle, None, None))
+        asyncio.run(backend.exec_place(request.handle, None, None))
     backend.job_dir(request.handle).journal.write_text('{"seq": 0}\n{"seq": 1}\n')
-    found = asyncio.run(backend.attachment(request.handle, "node", 1))
+    found = asyncio.run(backend.exec_place(request.handle, "node", 1))
     assert found == {"id": "abc", "records": 2, "role": "node", "rank": 1}
 
 

@@ -256,9 +256,11 @@ class KubernetesBackend(SpoolBackend):
         """The pods of a job that are there now."""
         return await self._of(handle).pods(handle)
 
-    async def attachment(self, handle: Handle, role: str | None, rank: int | None) -> Json:
+    async def exec_place(self, handle: Handle, role: str | None, rank: int | None) -> Json:
         """The pod of that role and rank, or the first one, for commands that connect with it."""
         return attachment(handle, await self.pods(handle), role, rank)
+
+    shell_place = port_place = exec_place
 
     @property
     def _forced(self) -> str:

@@ -5,7 +5,8 @@ from typing import Annotated
 from fastapi import FastAPI, Query
 from fastapi.responses import Response
 
-from trainway.backends.capabilities import attaching
+from trainway.backends import pod_access
+from trainway.backends.pod_access import Verb
 from trainway.errors import ConflictError
 from trainway.server import models
 from trainway.server.json_answer import JsonAnswer
@@ -19,9 +20,12 @@ def add_pod_routes(app: FastAPI, service: Service) -> None:
 
     @app.get(f"{BASE_PATH}/jobs/{{ref}}/pod", tags=["jobs"], response_model=models.PodPlace)
     async def pod(
-        ref: str, role: str | None = None, rank: Annotated[int | None, Query(ge=0)] = None
+        ref: str,
+        role: str | None = None,
+        rank: Annotated[int | None, Query(ge=0)] = None,
+        verb: Verb = Verb.EXEC,
     ) -> Response:
-        """The pod of that role and rank, or the first one, and how it is reached."""
+        """The pod of that role and rank, or the first one, and how it is reached for a verb."""
         record = await engine.reading.record(ref)
         backend = engine.registry.of(record.backend, record.handle_data)
         if record.is_over:
@@ -31,4 +35,4 @@ def add_pod_routes(app: FastAPI, service: Service) -> None:
         handle = record.handle_data
         if not handle:
             raise ConflictError(f"{record.name} has not started yet")
-        return JsonAnswer(await attaching(backend).attachment(handle, role, rank))
+        return JsonAnswer(await pod_access.place(backend, verb, handle, role, rank))

@@ -18,7 +18,7 @@ def port_forward(ref: str, role: str | None, rank: int | None, ports: tuple[str,
 
     Without --role and --rank it is the launcher, or the first node. `:6006` takes any local port.
     """
-    place = connect().pod(ref, role, rank)
+    place = connect().pod(ref, role, rank, "port-forward")
     if place.get("processes"):
         raise ConflictError(
             f"{ref} runs on this machine, so its ports are reachable already",

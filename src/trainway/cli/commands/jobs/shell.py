@@ -23,6 +23,6 @@ def shell(ref: str, role: str | None, rank: int | None, container: str | None) -
     Without --role and --rank it is the launcher, or the first node. The shell is bash if the image
     has it, otherwise sh.
     """
-    place = connect().pod(ref, role, rank)
+    place = connect().pod(ref, role, rank, "shell")
     terminal = ["--tty"] if sys.stdin.isatty() else []
     attach.execute(place, ["--stdin", *terminal], container_of(place, container), _SHELL)
