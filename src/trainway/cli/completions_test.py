@@ -2,6 +2,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from trainway.cli import completions
 from trainway.cli.app import app
 from trainway.cli.completion_scripts import Bash, Fish, Zsh
 from trainway.cli.infra_names import infra_names
+from trainway.families.family import Clusters, Family, Places
+from trainway.families.table import ROWS
 from trainway.sdk.testing import FakeServer
 from trainway.sdk.transport import Transport
 
@@ -118,6 +121,38 @@ def test_names_are_completed(fake: FakeServer, case: Case) -> None:
 def test_files_are_left_to_the_shell(home: Path, words: tuple[str, ...], kind: str) -> None:
     assert home.is_dir()
     assert [(item.value, item.type) for item in items(*words)] == [(words[-1], kind)]
+
+
+MOON = Family("moon", "", places=Places(section="moon"), clusters=Clusters.STOPPABLE)
+SUN = Family("sun", "", places=None)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case(("run", "--on", "moon/"), ("moon/crater", "moon/sea")),
+        Case(("run", "--on", "s"), ("sun", "ssh/lab", "ssh/loft", "slurm/hpc", "ssh/gpu",
+                                    "ssh/box-1", "ssh/solo", "slurm/big")),
+        Case(("launch", "--infra", "m"), ("moon/crater", "moon/sea")),
+        Case(("launch", "--infra", "su"), ()),
+        Case(("run", "--on", "broken"), ()),
+    ],
+    ids=lambda case: " ".join(case.words),
+)  # fmt: skip
+def test_places_of_families_of_other_packages_are_completed(
+    home: Path, monkeypatch: pytest.MonkeyPatch, case: Case
+) -> None:
+    (home / "config.yaml").write_text(f"{CONFIG}\nmoon: {{crater: {{}}, sea: {{}}}}\n")
+    points = [
+        EntryPoint("moon", f"{__name__}:MOON", ROWS),
+        EntryPoint("sun", f"{__name__}:SUN", ROWS),
+        EntryPoint("broken", "no.such.module:ROW", ROWS),
+    ]
+    monkeypatch.setattr(
+        "importlib.metadata.entry_points",
+        lambda group: [point for point in points if point.group == group],
+    )
+    assert tuple(values(*case.words)) == case.found
 
 
 def test_no_server_is_started_to_complete(home: Path) -> None:

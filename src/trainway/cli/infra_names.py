@@ -13,6 +13,7 @@ from typing import Any, Final
 from trainway.errors import TrainwayError
 from trainway.families.builtin import BUILTIN, HERE
 from trainway.families.family import Places
+from trainway.families.table import installed_rows
 from trainway.sdk.address import Home
 from trainway.sdk.submitter import kubeconfig_files
 
@@ -25,12 +26,14 @@ def infra_names(
     user_home: Path | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> list[str]:
-    """All of them: this machine first, and then the places of the built-in families."""
+    """All of them: this machine first, then the places of our families, and then of others."""
     home = home or Home.of_environment().path
     user_home = user_home or Path.home()
     configured = _documents(home / _CONFIG)
-    rows = [(row.name, row.places) for row in BUILTIN.values() if row.places is not None]
-    found = [HERE]
+    others = installed_rows()
+    families = [*BUILTIN.values(), *others]
+    rows = [(row.name, row.places) for row in families if row.places is not None]
+    found = [HERE, *(row.name for row in others if row.places is None)]
     for family, places in rows:
         found += [f"{family}/{name}" for name in _configured(configured, places.section)]
     for family, places in rows:

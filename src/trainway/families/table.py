@@ -46,16 +46,21 @@ def installed_names() -> list[str]:
     )
 
 
+def installed_rows() -> list[Family]:
+    """The rows of other packages that can be loaded."""
+    found = []
+    for name in installed_names():
+        with suppress(BackendError):  # whoever asks for that family is told
+            found.append(_installed(name))
+    return [row for row in found if row is not None]
+
+
 def with_section(names: Iterable[str]) -> list[Family]:
     """The families that read sections of config.yaml: ours, and others if there are more names."""
     ours = [row for row in BUILTIN.values() if row.sections]
     if set(names) <= {section for row in ours for section in row.sections}:
         return ours
-    found = []
-    for name in installed_names():
-        with suppress(BackendError):  # whoever asks for that family is told
-            found.append(_installed(name))
-    return [*ours, *(row for row in found if row is not None and row.sections)]
+    return [*ours, *(row for row in installed_rows() if row.sections)]
 
 
 def _installed(name: str) -> Family | None:

@@ -11,6 +11,7 @@ from trainway.families.table import (
     BackendError,
     family_of,
     installed_names,
+    installed_rows,
     with_section,
 )
 
@@ -97,6 +98,7 @@ def test_sections_of_others_are_looked_for_where_there_are_such(install: Install
         EntryPoint("sun", "no.such.module:SUN", ROWS),
     )
     assert with_section(["pools", "moon"])[-1] is MOON
+    assert installed_rows() == [MOON]
 
 
 def test_the_environment_goes_only_where_a_job_runs_as_if_started_by_hand() -> None:
