@@ -24,7 +24,7 @@ from trainway.backends.base import (
     Workload,
 )
 from trainway.backends.job_threads import job_threads
-from trainway.backends.kubernetes import planning, sites
+from trainway.backends.kubernetes import checks, planning, sites
 from trainway.backends.kubernetes.attachment import attachment
 from trainway.backends.kubernetes.form import VARIABLE, Form, Offer, choose
 from trainway.backends.kubernetes.planning import KubernetesRequest
@@ -97,9 +97,11 @@ class KubernetesBackend(SpoolBackend):
             async with asyncio.timeout(_LOOK_S):
                 self._checks, self._capacity = await cluster.survey(infra.place, self._offer)
         except TimeoutError:
-            self._checks = [_failed(UnavailableError(f"{self.name} takes too long to answer"))]
+            self._checks = [
+                checks.failed(UnavailableError(f"{self.name} takes too long to answer"))
+            ]
         except TrainwayError as error:
-            self._checks = [_failed(error)]
+            self._checks = [checks.failed(error)]
         self._checks = self._checks or []
 
     async def close(self) -> None:
@@ -301,7 +303,3 @@ def _ours(request: Request) -> KubernetesRequest:
     if not isinstance(request, KubernetesRequest):
         raise TypeError("not a request of this backend")
     return request
-
-
-def _failed(error: TrainwayError) -> Check:
-    return Check("cluster", ok=False, detail=error.message, fix=error.hint or "")

@@ -10,16 +10,10 @@ from pathlib import Path
 from typing import Final
 
 from trainway.backends.base import Capacity, Check, Handle
+from trainway.backends.kubernetes import checks
 from trainway.backends.kubernetes.api_failure import worded
 from trainway.backends.kubernetes.capacity import capacity_of
-from trainway.backends.kubernetes.form import (
-    JOBSET_API,
-    KUEUE_API,
-    MPIJOB_API,
-    TRAINJOB_API,
-    Form,
-    Offer,
-)
+from trainway.backends.kubernetes.form import Form, Offer
 from trainway.backends.kubernetes.job_objects import TOPS, JobObjects
 from trainway.backends.kubernetes.observed_job import SUBMITTED
 from trainway.backends.kubernetes.planning import KubernetesRequest, owned, owner_of
@@ -55,7 +49,6 @@ _LEFT_BEHIND: Final = (
     resources.SECRETS,
     resources.TRAINING_RUNTIMES,
 )
-_KINDS: Final = ((TRAINJOB_API, "TrainJobs"), (MPIJOB_API, "MPIJobs"), (KUEUE_API, "Kueue"))
 
 log = logging.getLogger(__name__)
 
@@ -110,18 +103,15 @@ class KubernetesCluster:
         client = await self.client()
         with worded(self._context):
             version = (await client.raw("GET", "/version")).get("gitVersion", "")
-        checks = [
-            Check("cluster", ok=True, detail=f"Kubernetes {version} at {client.connection.host}")
-        ]
-        checks.append(_form_check(offer))
-        checks += [await self._right_check(task, namespace, offer) for task in Task]
+        lines = [checks.reached(version, client.connection.host), checks.form(offer)]
+        lines += [await self._right_check(task, namespace, offer) for task in Task]
         with worded(self._context):
             found = [
                 await readable(client, resources.NODES),
                 await readable(client, resources.PODS, field_selector=_HOLDING),
                 await readable(client, resources.RESOURCE_QUOTAS, namespace),
             ]
-        return checks, capacity_of(*found)
+        return lines, capacity_of(*found)
 
     async def rehearse(self, request: KubernetesRequest) -> None:
         """Have the API server check what differs from each other; nothing is kept."""
@@ -144,13 +134,7 @@ class KubernetesCluster:
     async def _right_check(self, task: Task, namespace: str, offer: Offer) -> Check:
         groups = {api.partition("/")[0] for api in offer.apis}
         missing = await self.missing(namespace, needed(task, groups))
-        if not missing:
-            return Check(f"may {task}", ok=True, detail=f"in namespace {namespace}")
-        detail, fix = missing_words(missing, namespace), grant_hint(task, namespace)
-        if task is Task.EXEC:
-            detail = f"only `jobs exec` and `jobs port-forward` need this: {detail}"
-            return Check(f"may {task}", ok=True, detail=detail, fix=fix)
-        return Check(f"may {task}", ok=False, detail=detail, fix=fix)
+        return checks.right(task, missing, namespace)
 
     async def _refuse_blind(self, handle: Handle) -> None:
         """Refuse a job that we could start but not follow."""
@@ -358,15 +342,6 @@ def _taken(obj: Json) -> TrainwayError:
         f"there is already a {obj['kind']} {metadata['name']} in namespace {metadata['namespace']}",
         hint="choose another name with --name, or delete the job that it belongs to",
     )
-
-
-def _form_check(offer: Offer) -> Check:
-    found = [name for api, name in _KINDS if offer.serves(api)]
-    also = f"; also {', '.join(found)}" if found else ""
-    if offer.serves(JOBSET_API):
-        return Check("jobs", ok=True, detail=f"run as JobSets{also}")
-    fix = "install JobSet for restarts of whole gangs: https://jobset.sigs.k8s.io"
-    return Check("jobs", ok=True, detail=f"run as plain Jobs{also}", fix=fix)
 
 
 def _longest_grace(pods: Sequence[Json]) -> float:

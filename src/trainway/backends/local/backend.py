@@ -1,17 +1,13 @@
 """The local backend: jobs as processes of this machine."""
 
 import asyncio
-import shutil
 import socket
-import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 
 from trainway.agent.supervisor.recovery import clear_leftovers
 from trainway.backends.agents import fitness, journal
 from trainway.backends.agents.agent_backend import AgentBackend, Clock, now
-from trainway.backends.agents.attachment import attachment
 from trainway.backends.agents.certificate import StatusKeys
 from trainway.backends.agents.jobdir import JobDir, write_private
 from trainway.backends.agents.journal import Record
@@ -31,15 +27,15 @@ from trainway.backends.base import (
     isolation_of,
 )
 from trainway.backends.job_threads import job_threads
-from trainway.backends.local import planning
+from trainway.backends.local import checks, planning
 from trainway.backends.local.agents import AgentError, AgentLostError, Agents
+from trainway.backends.local.attachment import attachment
 from trainway.backends.local.capacity import Machine
 from trainway.backends.local.containers import clear_containers, find_tool
 from trainway.backends.local.holder import LocalHolder
-from trainway.backends.local.mounts import can_mount
 from trainway.backends.local.planning import LocalRequest
 from trainway.compiler.network import JobIdentity
-from trainway.errors import ConflictError, UnavailableError
+from trainway.errors import UnavailableError
 from trainway.json_types import Json
 
 
@@ -88,11 +84,11 @@ class LocalBackend(AgentBackend[LocalRequest]):
     def check(self) -> list[Check]:
         """Look at the machine as far as jobs depend on it."""
         return [
-            self._check_python(),
-            self._check_disk(),
-            self._check_mounts(),
-            self._check_gpus(),
-            self._check_containers(),
+            checks.python(),
+            checks.disk(self._jobs),
+            checks.mounts(),
+            checks.gpus(self.capacity().gpus),
+            checks.containers(),
         ]
 
     def capacity(self) -> Capacity:
@@ -188,12 +184,8 @@ class LocalBackend(AgentBackend[LocalRequest]):
     async def _way(
         self, handle: Handle, records: Sequence[Record], role: str | None, rank: int | None
     ) -> Json:
-        if await job_threads.run(_is_contained, self.job_dir(handle)):
-            raise ConflictError(
-                "its containers run in podman or docker",
-                hint="use podman exec or docker exec",
-            )
-        return attachment(handle, records, role, rank)
+        is_contained = await job_threads.run(_is_contained, self.job_dir(handle))
+        return attachment(handle, records, role, rank, is_contained=is_contained)
 
     def _completed(self, job: JobDir, request: LocalRequest, keys: StatusKeys) -> Json:
         """The keys are files, which the job's own variables name."""
@@ -201,38 +193,6 @@ class LocalBackend(AgentBackend[LocalRequest]):
         write_private(job.path / planning.KEY, keys.key)
         write_private(job.path / planning.TOKEN, keys.token.encode())
         return request.plan
-
-    def _check_python(self) -> Check:
-        version = ".".join(map(str, sys.version_info[:3]))
-        return Check("python", ok=True, detail=f"{version} at {sys.executable}")
-
-    def _check_disk(self) -> Check:
-        free = shutil.disk_usage(_existing(self._jobs)).free / 2**30
-        enough = free >= 1
-        fix = "" if enough else f"make room on the disk of {self._jobs}"
-        return Check("disk", ok=enough, detail=f"{free:.1f} GiB free for {self._jobs}", fix=fix)
-
-    def _check_mounts(self) -> Check:
-        if can_mount():
-            return Check("volumes", ok=True, detail="appear at their own paths")
-        fix = "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1)"
-        return Check("volumes", ok=True, detail="appear under other paths", fix=fix)
-
-    def _check_containers(self) -> Check:
-        tool = find_tool()
-        if tool is not None:
-            return Check("containers", ok=True, detail=f"{tool.name} at {tool.program}")
-        fix = "install podman or docker to run jobs with --image or --containers"
-        return Check("containers", ok=True, detail="neither podman nor docker", fix=fix)
-
-    def _check_gpus(self) -> Check:
-        gpus = self.capacity().gpus
-        detail = f"{len(gpus)} ({', '.join(gpus)})" if gpus else "none found"
-        devices = [name for name in ("/dev/nvidia0", "/dev/kfd") if Path(name).exists()]
-        if gpus or not devices:
-            return Check("gpus", ok=True, detail=detail)
-        fix = "install the driver's libraries (libnvidia-ml.so.1)"
-        return Check("gpus", ok=False, detail=f"{devices[0]} is there, but {detail}", fix=fix)
 
 
 def _clear(job_id: str) -> None:
@@ -247,8 +207,3 @@ def _is_contained(job: JobDir) -> bool:
         return "containers" in job.read_plan()
     except FileNotFoundError:
         return False
-
-
-def _existing(path: Path) -> Path:
-    """The path, or the nearest directory above it that exists."""
-    return path if path.exists() else _existing(path.parent)
