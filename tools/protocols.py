@@ -55,10 +55,17 @@ PROTOCOLS = (
         "`plan.json` in the directory of the job",
     ),
     Protocol(
-        "The socket of an agent",
+        "What an agent is asked",
         "agent/supervisor/requests.py",
         "the server",
         "the agent of a local job, or a pool agent",
+        "`agent.sock` in the directory of the job or of the pool",
+    ),
+    Protocol(
+        "What an agent answers",
+        "agent/supervisor/answers.py",
+        "the agent of a local job, or a pool agent",
+        "the server",
         "`agent.sock` in the directory of the job or of the pool",
     ),
     Protocol(

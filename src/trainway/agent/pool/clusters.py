@@ -30,9 +30,15 @@ if TYPE_CHECKING:
 
     from trainway.agent.base.event_loop import Timer
     from trainway.agent.pool.allocation import AllocationHolder
+    from trainway.agent.supervisor.answers import (
+        ClusterAnswer,
+        ClusterNode,
+        ClustersAnswer,
+        ClusterState,
+    )
+    from trainway.agent.supervisor.control import Answer
     from trainway.json_types import Json
 
-    Answer = Callable[[Json], object]
 
 OPERATIONS = ("allocate", "release", "start", "autostop", "clusters")
 STOP, DOWN = "stop", "down"
@@ -100,7 +106,7 @@ class Clusters:
         """Those that stand in the pool's own queue, or hold a part of it."""
         return [allocation for allocation in self._clusters.values() if allocation.is_held]
 
-    def status(self) -> list[Json]:
+    def status(self) -> list[ClusterState]:
         """What there is to know of each."""
         return [self._view(allocation) for allocation in self._clusters.values()]
 
@@ -349,14 +355,14 @@ class Clusters:
         self._tell()
 
     def _tell(self) -> None:
-        told: Json = {"ok": True, "clusters": self.status()}
+        told: ClustersAnswer = {"ok": True, "clusters": self.status()}
         self._watchers = [answer for answer in self._watchers if answer(told) is not False]
 
-    def _answer(self, allocation: Allocation) -> Json:
+    def _answer(self, allocation: Allocation) -> ClusterAnswer:
         return {"ok": True, "cluster": self._view(allocation)}
 
-    def _view(self, allocation: Allocation) -> Json:
-        nodes: list[Json] = []
+    def _view(self, allocation: Allocation) -> ClusterState:
+        nodes: list[ClusterNode] = []
         if allocation.placement is not None:
             for key in allocation.keys:
                 name = allocation.placement.hosts[key]

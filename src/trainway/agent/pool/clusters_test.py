@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
 from trainway.agent.pool.clusters_testing import FakeGang, FakePool
 from trainway.agent.pool.placement import Placement
-from trainway.json_types import Json
 
 GIB = 2**30
 
@@ -222,7 +223,7 @@ def test_watchers_hear_of_every_change_until_they_go() -> None:
     pool = FakePool()
     heard: list[list[str]] = []
 
-    def answer(told: Json) -> bool:
+    def answer(told: Mapping[str, Any]) -> bool:
         heard.append([f"{item['name']} {item['state']}" for item in told["clusters"]])
         return len(heard) < 3
 

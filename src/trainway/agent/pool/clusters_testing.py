@@ -173,7 +173,7 @@ class FakePool:
     def ask(self, **request: Any) -> list[Json]:
         """All answers to a request."""
         answers: list[Json] = []
-        self.clusters.handle(request, answers.append)
+        self.clusters.handle(request, lambda answer: answers.append(dict(answer)))
         return answers
 
     def launch(self, name: str = "dev", nodes: int = 1, gpus: float = 0, **more: Any) -> None:

@@ -160,7 +160,9 @@ class GangWorld:
         self.settle()
 
     def ask(self, operation: str, **fields: Any) -> None:
-        self.gang.handle({"op": operation, **fields}, self.answers.append)
+        self.gang.handle(
+            {"op": operation, **fields}, lambda answer: self.answers.append(dict(answer))
+        )
         self.settle()
 
     def records(self, type_: str) -> list[Json]:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from trainway.agent.pool.socket import PoolSocket
     from trainway.agent.pool.state import State
     from trainway.agent.pool.state_records import JobState, StateRecord
+    from trainway.agent.supervisor.answers import PoolAnswer
     from trainway.agent.transfer.frames import HostRequest
     from trainway.agent.transfer.link import Archive
     from trainway.json_types import Json
@@ -293,11 +294,12 @@ class Pool(HostsListener):
             self.clusters.on_job(gang)
         self.schedule()
 
-    def status(self) -> Json:
+    def status(self) -> PoolAnswer:
         """What there is to know of the pool."""
         waiting = [gang for gang in self._gangs.values() if gang.wants_place]
         waiting.sort(key=lambda gang: (-gang.priority, gang.order))
         return {
+            "ok": True,
             "pid": os.getpid(),
             "owner": self.owner,
             "hosts": [self._scheduler.host_status(host) for host in self._hosts.all()],

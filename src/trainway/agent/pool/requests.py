@@ -13,6 +13,7 @@ from trainway.agent.pool.clusters import OPERATIONS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from trainway.agent.pool.pool import Pool
+    from trainway.agent.supervisor.answers import SocketAnswer
     from trainway.agent.supervisor.control import Answer
     from trainway.json_types import Json
 
@@ -32,7 +33,7 @@ def handle(pool: Pool, request: Json, answer: Answer) -> None:
 def _handle(pool: Pool, request: Json, answer: Answer) -> None:
     operation = request.get("op")
     if operation == "status":
-        answer({"ok": True, **pool.status()})
+        answer(pool.status())
     elif operation == "configure":
         environ: Json = request.get("environ") or {}
         pool.configure(list(request["hosts"]), {key: str(environ[key]) for key in environ})
@@ -60,7 +61,7 @@ def _handle_job(pool: Pool, request: Json, answer: Answer) -> None:
     gang = pool.gang(str(request.get("id")))
     if gang is None:
         message = f"there is no job {request.get('id')} here"
-        unknown: Json = {"ok": False, "code": "not_found", "error": message}
+        unknown: SocketAnswer = {"ok": False, "code": "not_found", "error": message}
         answer({"ok": True} if request["op"] == "forget" else unknown)
         return
     if request["op"] == "forget":

@@ -18,14 +18,15 @@ from trainway.agent.base import unix_listener
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+    from typing import Any
 
     from trainway.agent.base.directory import Directory
     from trainway.agent.base.event_loop import EventLoop
     from trainway.agent.base.journal import Journal
     from trainway.json_types import Json
 
-    Answer = Callable[[Json], object]
+    Answer = Callable[[Mapping[str, Any]], object]
 
 NAME = "agent.sock"
 CHUNK = 256 * 1024
@@ -178,7 +179,7 @@ class Connection:
         journal.subscribe(self._watch)
         self._watch()
 
-    def _answer(self, answer: Json) -> bool:
+    def _answer(self, answer: Mapping[str, Any]) -> bool:
         """Send an answer; whether there is still somebody to send it to."""
         if self._closed:
             return False

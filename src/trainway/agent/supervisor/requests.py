@@ -11,7 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal, NotRequired, TypedDict
 
-    from trainway.agent.base.records import PodRecord
     from trainway.json_types import Json
 
     class OfJob(TypedDict):
@@ -139,19 +138,3 @@ if TYPE_CHECKING:
         """Asks for all clusters, now and after every change."""
 
         op: Literal["clusters"]
-
-    class JobAnswer(TypedDict, total=False):
-        """The answer to a request about a job."""
-
-        ok: bool
-        """Whether it was done."""
-        error: str
-        """Why it was not done."""
-        code: str
-        """The code of the error, for example `not_found`."""
-        pid: int
-        """The process of the agent, with `status`."""
-        jobset: Json
-        """The status of the JobSet."""
-        pods: list[PodRecord]
-        """The pods that have not ended, with `status`."""

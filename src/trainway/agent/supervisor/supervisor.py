@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         JobRecord,
         StatusRecord,
     )
+    from trainway.agent.supervisor.answers import JobAnswer
     from trainway.agent.supervisor.control import Answer
     from trainway.agent.supervisor.pod_registry import AnyPod, Workplace
     from trainway.agent.supervisor.recovery import Remembered
@@ -235,10 +236,12 @@ class Supervisor:
         """Carry out a request of a client."""
         operation = request.get("op")
         if operation == "status":
-            pods = [pod.record() for pod in self._pods.live()]
-            answer({"ok": True, "pid": os.getpid(), "jobset": self._jobset.status(), "pods": pods})
+            status: JobAnswer = self._done()
+            status["pid"] = os.getpid()
+            status["pods"] = [pod.record() for pod in self._pods.live()]
+            answer(status)
         elif operation == "cancel" and self.ended:
-            answer({"ok": True, "jobset": self._jobset.status()})
+            answer(self._done())
         elif operation == "cancel":
             self._cancels.append(answer)
             self.cancel(hurry=request.get("grace") == 0)
@@ -249,7 +252,11 @@ class Supervisor:
         else:
             self._jobset.suspend = operation == "suspend"
             self._reconcile()
-            answer({"ok": True, "jobset": self._jobset.status()})
+            answer(self._done())
+
+    def _done(self) -> JobAnswer:
+        """The answer to what is done."""
+        return {"ok": True, "jobset": self._jobset.status()}
 
     def cancel(self, *, hurry: bool = False) -> None:
         """End the job: every pod is stopped."""
@@ -298,7 +305,7 @@ class Supervisor:
         self._journal.append("end", fields, durable=True)
         self._become(SupervisorState.ENDED)
         for answer in self._cancels:
-            answer({"ok": True, "jobset": self._jobset.status()})
+            answer(self._done())
         self._on_over()
 
     def fail(self, message: str) -> None:

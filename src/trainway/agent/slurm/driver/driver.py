@@ -26,7 +26,8 @@ from trainway.agent.supervisor.supervisor import Supervisor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from trainway.agent.base.clock import Clock
     from trainway.agent.base.event_loop import EventLoop
@@ -255,7 +256,7 @@ class Driver:
             self._become(DriverState.LEFT)
             self._shutdown.wait_for_slurm(wants_requeue=self._wants_requeue)
 
-    def _take_status(self, answer: Json) -> None:
+    def _take_status(self, answer: Mapping[str, Any]) -> None:
         completed = answer["jobset"].get("terminalState") == "Completed"
         self.status = 0 if completed else EXIT_FAILED
 
@@ -380,5 +381,5 @@ class Driver:
         self._pods.kill()
 
 
-def _ignore(_answer: Json) -> None:
+def _ignore(_answer: Mapping[str, Any]) -> None:
     """Nobody asked."""
