@@ -10,7 +10,6 @@ import logging
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
-from typing import Final
 
 from trainway.backends import capabilities
 from trainway.backends.base import Absence, Backend, Capacity, Request
@@ -35,7 +34,7 @@ from trainway.engine.queue import Holding, Waiting, decide, unheld
 from trainway.engine.queue_entry import told_to_wait
 from trainway.engine.reading import Reading
 from trainway.engine.record import Event, JobRecord
-from trainway.engine.retention import Retention
+from trainway.engine.retention import ABANDONED, FORCE_HINT, Retention
 from trainway.engine.rounds import Rounds
 from trainway.engine.run.limits import RunLimits
 from trainway.engine.run.runs import RunContext, Runs
@@ -50,10 +49,6 @@ from trainway.families.builtin import HERE
 from trainway.json_types import Json
 
 log = logging.getLogger(__name__)
-
-ABANDONED: Final = "Abandoned"
-"""The reason of a job that was forgotten while it could not be reached."""
-FORCE_HINT: Final = "try again later, or delete the job here with trainway jobs delete --force"
 
 
 class Engine:

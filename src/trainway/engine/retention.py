@@ -23,6 +23,9 @@ from trainway.errors import DatabaseError, TrainwayError
 
 log = logging.getLogger(__name__)
 
+ABANDONED: Final = "Abandoned"
+"""The reason of a job that was forgotten while it could not be reached."""
+FORCE_HINT: Final = "try again later, or delete the job here with trainway jobs delete --force"
 _AGAIN_S: Final = 60.0
 """When to try again what could not be removed."""
 
