@@ -36,6 +36,8 @@ TRAINER = "trainer.kubeflow.org/v1alpha1"
 COMMANDS = (
     "docs/clusters.md",
     "docs/explain.md",
+    "docs/metrics.md",
+    "docs/notifications.md",
     "docs/operator.md",
     "docs/running.md",
     "docs/server.md",

@@ -35,6 +35,9 @@ def test_a_job_from_submit_to_delete(server: RunningServer) -> None:
         (0, "Succeeded"), (1, "Succeeded"),
     ]  # fmt: skip
     assert status["startTime"] <= status["completionTime"]
+    (attempt,) = status["usage"]["attempts"]
+    assert attempt["attempt"] == 0
+    assert attempt["seconds"] > 0
     assert server.lines("whole") == ["hello", "hello"]
     assert server.request("DELETE", "/jobs/whole").status == 200
     assert not Path(status["jobDir"]).exists()
@@ -56,6 +59,25 @@ def test_jobs_are_found_by_what_they_are(server: RunningServer) -> None:
     assert found("label=team&phase=failed,cancelled&since=1h") == ["b"]
     assert found("metric=loss%3C0.3") == []
     assert found("since=2199-01-01") == []
+
+
+def test_hours_are_added_up(server: RunningServer) -> None:
+    for name, team in (("one", "nlp"), ("two", "nlp"), ("three", "vision")):
+        job = jobset(name, "true")
+        pod = job["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+        pod["containers"][0]["resources"] = {"requests": {"cpu": "100m"}}
+        server.submit(job, labels={"team": team})
+    hours = [server.wait(name)["status"]["usage"]["cpuHours"] for name in ("one", "two", "three")]
+    assert min(hours) > 0
+    found = server.request("GET", "/usage?by=label&key=team").body
+    told = {item["name"]: (item["jobs"], item["cpuHours"]) for item in found["items"]}
+    assert told.keys() == {"nlp", "vision"}
+    assert told["nlp"] == (2, pytest.approx(hours[0] + hours[1], abs=1e-7))
+    assert found["total"]["jobs"] == 3
+    assert found["total"]["gpuHours"] == 0
+    assert server.request("GET", "/usage?since=2199-01-01").body["total"]["jobs"] == 0
+    for query, field in (("by=moon", "by"), ("by=label", "key"), ("key=team", "key")):
+        assert server.error("GET", f"/usage?{query}")[1]["field"] == field
 
 
 def test_a_job_that_fails_says_how(server: RunningServer) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 from trainway.cli.colours import PHASES, painted
 from trainway.cli.columns import Columns, Paint, unpainted
 from trainway.cli.times import clock, parse_time, short
-from trainway.jobset.labels import TRAINWAY_PREFIX
+from trainway.jobset.labels import TRAINWAY_PREFIX, USER
 from trainway.json_types import Json
 
 HEADER: Final = ("NAME", "ID", "KIND", "PHASE", "PROGRESS", "RESTARTS", "AGE")
@@ -16,6 +16,7 @@ EVENT_HEADER: Final = ("TIME", "TYPE", "REASON", "OBJECT", "MESSAGE")
 NODE_HEADER: Final = ("NODE", "PHASE", "READY", "RESTARTS", "EXIT")
 
 _SHOWN_EVENTS: Final = 10
+_FEW_HOURS: Final = 0.1
 
 
 def painter(*, colourful: bool) -> Paint:
@@ -128,6 +129,7 @@ def _facts(job: Json, now: datetime, paint: Paint) -> Iterator[tuple[str, str]]:
     yield "Kind", spec.get("kind") or ""
     yield "Backend", spec.get("backend") or ""
     yield "Priority", str(spec.get("priority") or "")
+    yield "User", (metadata.get("labels") or {}).get(USER) or ""
     yield "Labels", _labels(metadata, ", ")
     yield "Phase", paint("PHASE", status["phase"])
     yield "Queue", _position(status)
@@ -141,6 +143,7 @@ def _facts(job: Json, now: datetime, paint: Paint) -> Iterator[tuple[str, str]]:
     yield "Started", _when(status.get("startTime"), now)
     yield "Ended", _when(status.get("completionTime"), now)
     yield "Duration", duration(status, now)
+    yield "Usage", _usage(status, now)
     yield "Directory", spec.get("workdir") or ""
     yield "Output", status.get("outputDir") or ""
 
@@ -167,6 +170,23 @@ def _labels(metadata: Json, separator: str) -> str:
     ours = [key for key in given if key.startswith(TRAINWAY_PREFIX)]
     texts = [f"{key}={value}" for key, value in sorted(given.items()) if key not in ours]
     return separator.join(texts)
+
+
+def hours(number: float) -> str:
+    """Hours of GPUs or CPUs, with more digits where there are few."""
+    return f"{number:.4f}" if 0 < number < _FEW_HOURS else f"{number:.2f}"
+
+
+def _usage(status: Json, now: datetime) -> str:
+    """What it has used until now, where it has requested anything."""
+    used = status.get("usage") or {}
+    since = used.get("runningSince")
+    left = max((now - parse_time(since)).total_seconds(), 0) / 3600 if since else 0
+    kinds = {
+        "GPU": (used.get("gpuHours") or 0) + left * (used.get("gpus") or 0),
+        "CPU": (used.get("cpuHours") or 0) + left * (used.get("cpus") or 0),
+    }
+    return ", ".join(f"{hours(number)} {kind}-hours" for kind, number in kinds.items() if number)
 
 
 def _percent(status: Json) -> str:

@@ -1,10 +1,10 @@
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from trainway.cli.columns import unpainted
-from trainway.cli.job_text import description, ending, painter, progress_text, row
+from trainway.cli.job_text import description, ending, hours, painter, progress_text, row
 from trainway.json_types import Json
 
 NOW = datetime(2026, 11, 15, 5, 15, tzinfo=UTC)
@@ -16,6 +16,16 @@ def job(phase: str = "Running", **status: Any) -> Json:
         "spec": {"kind": "TrainJob", "backend": "local", "priority": 5, "workdir": "/w"},
         "status": {"phase": phase, "startTime": "2026-11-15T05:11:00Z", **status},
     }
+
+
+def test_what_a_job_has_used_is_told_up_to_now() -> None:
+    used = {"gpuHours": 1.5, "cpuHours": 0.0, "runningSince": NOW.isoformat(), "gpus": 4, "cpus": 2}
+    later = NOW + timedelta(minutes=30)
+    text = description(job(usage=used), [], later, paint=unpainted)
+    assert ["Usage:", "3.50", "GPU-hours,", "1.00", "CPU-hours"] in map(
+        str.split, text.splitlines()
+    )
+    assert (hours(0), hours(0.0123), hours(12.345)) == ("0.00", "0.0123", "12.35")
 
 
 def test_a_row_says_how_it_stands() -> None:

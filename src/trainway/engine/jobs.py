@@ -84,7 +84,7 @@ class Engine:
         )
         self._retention = Retention(self._ledger, registry, clock)
         self.registry = registry
-        self.reading = Reading(self._ledger, registry, self._waiting)
+        self.reading = Reading(self._ledger, registry, self._waiting, clock)
         self.metrics = MetricReading(self._ledger, self.recorder, self.reading)
         self.clusters = Clusters(self._around_clusters(), registry.cluster_agents)
         self._intake = Intake(self._ids, clock, self.clusters.labelled, self.notifier.check)

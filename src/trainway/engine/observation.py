@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from trainway.backends.demand import pod_keys
+from trainway.engine.attempt_runs import Runs, begun, passed, stopped
 from trainway.engine.failure import blamed
 from trainway.engine.metrics.report import Report, report_of
 from trainway.engine.phases import Phase
@@ -22,9 +23,11 @@ JOBSET: Final = "jobSet"
 WAITING: Final = "waiting"
 CULPRIT: Final = "culprit"
 ATTEMPTS: Final = "attempts"
+RUNS: Final = "runs"
 CANCELLED: Final = "Cancelled"
 
 _PENDING: Final = "Pending"
+_RUNNING: Final = "Running"
 _OVER: Final = ("Succeeded", "Failed")
 
 
@@ -48,6 +51,8 @@ class Observation:
     end: Mapping[str, Any] | None = None
     events: list[Event] = field(default_factory=list)
     """What happened since this observation was taken up."""
+    runs: Runs = field(default_factory=list)
+    """When its attempts ran."""
     reports: list[tuple[int, Report]] = field(default_factory=list)
     """What training code has reported since then, with the number of the record."""
 
@@ -61,6 +66,7 @@ class Observation:
             culprit=data.get(CULPRIT) or {},
             attempts=data.get(ATTEMPTS) or 1,
             started=started,
+            runs=data.get(RUNS) or [],
         )
 
     @classmethod
@@ -75,7 +81,7 @@ class Observation:
 
     def to_dict(self) -> Json:
         """Plain data for the store."""
-        known = {WAITING: self.waiting, CULPRIT: self.culprit}
+        known = {WAITING: self.waiting, CULPRIT: self.culprit, RUNS: self.runs}
         more = {name: data for name, data in known.items() if data}
         return {NODES: self.nodes, JOBSET: self.jobset, ATTEMPTS: self.attempts, **more}
 
@@ -91,6 +97,8 @@ class Observation:
                     self._event(record)
                 case "status":
                     self.jobset = dict(record.get("jobset") or {})
+                    if self.is_suspended:
+                        stopped(self.runs, str(record.get("time") or ""))
                 case "progress":
                     self._progress(record)
                 case "waiting":
@@ -99,6 +107,7 @@ class Observation:
                     self.waiting = {}
                 case "end":
                     self.end = record
+                    stopped(self.runs, str(record.get("time") or ""))
         if self.end is None and self.is_suspended and self.waiting.get("queue"):
             self._return_to_queue()
 
@@ -138,10 +147,24 @@ class Observation:
         said += [_last_message(item) for item in containers]
         node |= next(({"message": str(text)} for text in said if text), {})
         node |= {"stopped": True} if record.get("deleted") else {}
+        self._count(self.nodes.get(key) or {}, node, str(record.get("time") or ""))
         self.nodes[key] = node
+        if not any(each["phase"] == _RUNNING for each in self.nodes.values()):
+            stopped(self.runs, str(record.get("time") or ""))
         self.culprit = blamed(self.culprit, record)
         if starts and not self.started:
             self.started = str(starts[0])
+
+    def _count(self, before: Json, node: Json, noted: str) -> None:
+        """Note that an attempt runs, or has run."""
+        started, attempt = node.get("startTime") or "", node["attempt"]
+        is_news = (before.get("attempt"), before.get("phase")) != (attempt, node["phase"])
+        if not noted or not is_news:
+            return
+        if node["phase"] == _RUNNING:
+            begun(self.runs, attempt, started, noted)
+        elif node["phase"] in _OVER and started:
+            passed(self.runs, attempt, started, noted)
 
     def _ended(self, key: str, node: Json, record: Mapping[str, Any]) -> str:
         """When a pod was first seen to have ended in its attempt."""

@@ -4,9 +4,10 @@ All of them come from the store, so that nothing is shown that a crash would tak
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Final
 
 from trainway.backends.base import LogLine, LogQuery
@@ -15,15 +16,21 @@ from trainway.backends.registry import Registry
 from trainway.engine.job_filter import EVERY_JOB, Filter
 from trainway.engine.ledger import Ledger
 from trainway.engine.log_nodes import refuse_unknown
-from trainway.engine.observation import NODES
+from trainway.engine.observation import NODES, RUNS
 from trainway.engine.queue import Waiting
 from trainway.engine.record import Event, JobRecord
+from trainway.engine.times import time_text
+from trainway.engine.usage import Grouping, Rates, UsageReport, UsedJob
 from trainway.engine.view import job_view
 from trainway.errors import NotFoundError, UsageError
 from trainway.json_types import Json
 
 _DIGITS: Final = 9
 """How many digits the number of an event has at most, which the store keeps in 32 bits."""
+
+
+_USAGE_BATCH: Final = 200
+"""Jobs that are added up at a time."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +44,18 @@ class Page:
 class Reading:
     """Looks jobs up."""
 
-    def __init__(self, ledger: Ledger, registry: Registry, waiting: Waiting) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        registry: Registry,
+        waiting: Waiting,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
         self._ledger = ledger
         self._store = ledger.store
         self._registry = registry
         self._waiting = waiting
+        self._clock = clock
 
     async def record(self, ref: str) -> JobRecord:
         """The job with that id, or the newest of that name."""
@@ -96,6 +110,16 @@ class Reading:
     async def counts(self) -> tuple[int, int]:
         """How many jobs are active, and how many there are."""
         return await self._ledger.call(self._store.counts)
+
+    async def usage(self, by: Grouping | None, key: str, since: str) -> Json:
+        """What all jobs have used, added up; others have their turn at the store in between."""
+        report, cursor, now = UsageReport(by, key, since), "", time_text(self._clock())
+        while True:
+            page = await self._ledger.call(self._store.page, Filter(before=cursor), _USAGE_BATCH)
+            report.add(_used(record, now) for record in page)
+            if len(page) < _USAGE_BATCH:
+                return report.to_dict()
+            cursor = page[-1].id
 
     async def events(self, ref: str, after: int = 0) -> list[Event]:
         """What happened to a job after the event of that number."""
@@ -173,3 +197,9 @@ class Reading:
             if record.is_over:
                 return
             await self._ledger.changes.wait(record.id, seen)
+
+
+def _used(record: JobRecord, now: str) -> UsedJob:
+    runs = record.observed_data.get(RUNS) or []
+    rates = Rates.of(record.demand_data)
+    return UsedJob(record.label_map, record.backend, rates, runs, record.finished or now)

@@ -5,9 +5,10 @@ from typing import Final
 
 from trainway.backends.masking import masked_object
 from trainway.engine.failure import failure_view, is_retried
-from trainway.engine.observation import ATTEMPTS, CULPRIT, JOBSET, NODES, WAITING
+from trainway.engine.observation import ATTEMPTS, CULPRIT, JOBSET, NODES, RUNS, WAITING
 from trainway.engine.phases import Phase
 from trainway.engine.record import Event, JobRecord
+from trainway.engine.usage import Rates, usage_view
 from trainway.json_types import Json
 
 API_VERSION: Final = "trainway.dev/v1"
@@ -61,6 +62,7 @@ def _status(job: JobRecord, position: int | None, *, is_full: bool) -> Json:
         status |= {
             "nodes": nodes,
             "jobSet": observed.get(JOBSET) or {},
+            "usage": usage_view(Rates.of(job.demand_data), observed.get(RUNS) or [], job.finished),
             "outputDir": str(PurePath(folder) / "output") if folder else None,
             "jobDir": folder or None,
         }

@@ -91,6 +91,9 @@ CLUSTER: Final = "trainway.dev/cluster"
 CLUSTER_JOB: Final = "trainway.dev/cluster-job"
 """On a job of a cluster: the cluster's name, and the job's number there."""
 
+USER: Final = "trainway.dev/user"
+"""On a job: who submitted it, by the name on the machine of the submitter."""
+
 TTL_SECONDS: Final = "trainway.dev/ttl-seconds-after-finished"
 """On a TrainJob or MPIJob: how long it is kept after its end."""
 HANG_TIMEOUT: Final = "trainway.dev/hang-timeout-seconds"

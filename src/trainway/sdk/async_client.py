@@ -45,6 +45,10 @@ class AsyncClient:
         jobs = await asyncio.to_thread(partial(self._client.jobs, **query))
         return [AsyncJob(job) for job in jobs]
 
+    async def usage(self, *args: Any, **query: Any) -> Json:
+        """GPU-hours and CPU-hours of all jobs; see `Client.usage`."""
+        return await asyncio.to_thread(partial(self._client.usage, *args, **query))
+
     async def launch(self, target: Any, **options: Any) -> "tuple[AsyncCluster, AsyncJob]":
         """Run a task, or a command of a shell, on a cluster; see `Client.launch`."""
         from trainway.sdk.async_clusters import AsyncCluster  # noqa: PLC0415 - seldom needed

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -14,6 +14,7 @@ from trainway.sdk.job_labels import labelled
 from trainway.sdk.manifests import Wishes, packed
 from trainway.sdk.rest import Rest, Submission
 from trainway.sdk.run_options import Amount, RunOptions, amount
+from trainway.sdk.since import since_text
 from trainway.sdk.slurm_options import Value, with_options
 from trainway.sdk.submitter import job_options
 from trainway.sdk.targets import (
@@ -250,7 +251,6 @@ class Client:
         `since` is the time of submission, or how long ago that may be at most. `metrics` are
         conditions on what was reported last: `["loss<0.3"]`.
         """
-        start = datetime.now(UTC) - since if isinstance(since, timedelta) else since
         items, _ = self._rest.page(
             limit=limit,
             name=name,
@@ -259,7 +259,7 @@ class Client:
             labels=[
                 key if value is None else f"{key}={value}" for key, value in (labels or {}).items()
             ],
-            since=start.astimezone(UTC).isoformat() if start else None,
+            since=since_text(since),
             metrics=metrics,
         )
         return [Job(self._rest, item) for item in items]
@@ -275,6 +275,15 @@ class Client:
         from trainway.sdk.run_rest import RunRest  # noqa: PLC0415 - seldom needed
 
         return RunRest(self._rest.transport)
+
+    def usage(
+        self,
+        by: str | None = None,
+        key: str | None = None,
+        since: timedelta | datetime | None = None,
+    ) -> Json:
+        """GPU-hours and CPU-hours of all jobs, by `user`, `backend`, `day` or the `label` `key`."""
+        return self._rest.usage(by, key, since_text(since))
 
     def launch(  # noqa: PLR0913 - every argument is one a user may want, by name
         self,

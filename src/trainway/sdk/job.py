@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from trainway.sdk.log_line import LogLine
 from trainway.sdk.metric_history import MetricHistory
 from trainway.sdk.phases import SUCCEEDED
 from trainway.sdk.rest import LogQuery, Rest, is_terminal, phase, remains
+from trainway.sdk.since import since_text
 from trainway.sdk.transport import StreamControl
 
 _ALL_POINTS = 10_000
@@ -120,9 +121,7 @@ class Job:
         control: StreamControl | None = None,
     ) -> Iterator[LogLine]:
         """The lines that its containers wrote, and with `follow` those to come."""
-        start = datetime.now(UTC) - since if isinstance(since, timedelta) else since
-        text = start.isoformat() if start else None
-        query = LogQuery(role, rank, tail, text, all_attempts, follow)
+        query = LogQuery(role, rank, tail, since_text(since), all_attempts, follow)
         return self._rest.logs(self.id, query, control)
 
     def events(self) -> list[Json]:

@@ -76,7 +76,7 @@ class Rest:
 
     def submit(self, submission: Submission) -> tuple[Json, list[str]]:
         """Create a job; the job, and what its author should know."""
-        body = {"objects": self._sent(submission), "options": dict(submission.options)}
+        body = {"objects": self._sent(submission), "options": _with_user(submission.options)}
         answer = self._transport.request("POST", "/jobs", body=body, key=submission.key)
         return answer["job"], [str(line) for line in answer.get("warnings") or ()]
 
@@ -87,7 +87,7 @@ class Rest:
 
         `wanted` has `num_jobs`, or `parameters`, and maybe `parallel`.
         """
-        options = {**submission.options, **wanted}
+        options = {**_with_user(submission.options), **wanted}
         answer = self._transport.request(
             "POST",
             "/jobs",
@@ -149,6 +149,14 @@ class Rest:
             },
         )
         return answer["items"], answer.get("cursor")
+
+    def usage(
+        self, by: str | None = None, key: str | None = None, since: str | None = None
+    ) -> Json:
+        """GPU-hours and CPU-hours of all jobs: `total`, and `items` by what was asked for."""
+        query = {"by": by, "key": key, "since": since}
+        answer: Json = self._transport.request("GET", "/usage", query=query)
+        return answer
 
     def get(self, ref: str) -> Json:
         """The job of that id, or the newest of that name."""
@@ -334,6 +342,14 @@ def embedded(home: Home, warn: Callable[[str], None]) -> Transport:
     if info.get("version") in (None, __version__):
         return Transport(home.address(info), wake)
     return Transport(wake(), wake)
+
+
+def _with_user(options: Mapping[str, Any]) -> Json:
+    """The options of a submission, with a label that says whose it is."""
+    from trainway.sdk.submitter import user_label  # noqa: PLC0415 - only to submit
+
+    labels = {**user_label(os.environ), **(options.get("labels") or {})}
+    return {**options, "labels": labels} if labels else dict(options)
 
 
 def _has_files(obj: Json) -> bool:

@@ -6,6 +6,7 @@ none of it.
 """
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,10 +14,12 @@ from typing import Final
 
 from trainway.families.family import Carried
 from trainway.families.table import family_of
+from trainway.jobset.labels import USER
 from trainway.json_types import Json
 from trainway.sdk.address import Address, Home
 from trainway.sdk.ssh_agent import lend
 
+_LONGEST_LABEL: Final = 63
 _KEPT: Final = (
     "TRAINWAY_HOME",
     "TRAINWAY_CONTAINER_FLAGS",
@@ -46,6 +49,22 @@ def job_options(address: Address, *, prefer_our_python: bool, backend: str | Non
         environ = job_environment(os.environ, _bin(), prefer_our_python=prefer_our_python)
         options["environ"] = {**_MPI_AS_ROOT, **environ} if os.geteuid() == 0 else environ
     return options
+
+
+def user_label(environ: Mapping[str, str]) -> dict[str, str]:
+    """Who submits, as a label; a name that no label can have is written without what it cannot."""
+    name = environ.get("LOGNAME") or environ.get("USER") or _account()
+    fitting = re.sub("[^A-Za-z0-9._-]", "-", name)[:_LONGEST_LABEL].strip("-._")
+    return {USER: fitting} if fitting else {}
+
+
+def _account() -> str:
+    import pwd  # noqa: PLC0415 - only where the environment does not say so
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return ""
 
 
 def kubeconfig_files(environ: Mapping[str, str], home: Path | None = None) -> list[str]:

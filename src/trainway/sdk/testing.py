@@ -45,6 +45,7 @@ class FakeServer:
         self._keys: dict[str, Json] = {}
         self.runtimes: list[Json] = []
         self.backends: list[Json] = []
+        self.usage: Json = {}
         self.pods: dict[tuple[str | None, str | None], Json] = {}
         """Where a pod is, by role and rank as they were asked for."""
         self.break_after = 0
@@ -199,8 +200,9 @@ class _Handler(BaseHTTPRequestHandler):
                 jobs = {"active": _active(fake), "total": len(fake.jobs)}
                 info = {"pid": 1, "socket": str(fake.socket), "version": __version__}
                 self._answer(200, {**info, "jobs": jobs})
-            case "GET", ["runtimes"]:
-                self._answer(200, {"items": fake.runtimes})
+            case "GET", [("usage" | "runtimes") as name]:
+                known = {"usage": fake.usage, "runtimes": {"items": fake.runtimes}}
+                self._answer(200, known[name])
             case "GET", ["runtimes", name]:
                 found = [item for item in fake.runtimes if item["metadata"]["name"] == name]
                 self._answer(200, found[0]) if found else self._missing("runtime", name)

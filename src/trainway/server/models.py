@@ -137,6 +137,44 @@ class JobSpec(Shown):
     workdir: str = ""
 
 
+class AttemptUsage(Shown):
+    """What one attempt of a job used."""
+
+    attempt: int
+    seconds: float = Field(description="in which at least one of its pods ran")
+    gpu_hours: float
+    cpu_hours: float
+
+
+class JobUsage(Shown):
+    """What a job used."""
+
+    gpu_hours: float
+    cpu_hours: float
+    attempts: list[AttemptUsage]
+    running_since: str | None = Field(
+        None, description="of a job that runs: the time since then is not in the sums yet"
+    )
+    gpus: int | None = Field(None, description="what it uses meanwhile")
+    cpus: float | None = None
+
+
+class UsageSum(Shown):
+    """What several jobs used."""
+
+    name: str = Field("", description="the user, value of the label, backend or day (UTC)")
+    jobs: int
+    gpu_hours: float
+    cpu_hours: float
+
+
+class UsageAnswer(Shown):
+    """What jobs used, added up."""
+
+    items: list[UsageSum] = Field(description="by what was asked for; else none")
+    total: UsageSum
+
+
 class JobStatus(Shown):
     """What became of a job."""
 
@@ -155,6 +193,7 @@ class JobStatus(Shown):
     nodes: list[Json] = []
     progress: Json | None
     job_set: Json = Field({}, description="the JobSet's status, in its own shape")
+    usage: JobUsage | None = Field(None, description="what it requested, for the time it ran")
     output_dir: str | None = None
     job_dir: str | None = None
 

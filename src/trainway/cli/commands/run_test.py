@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 
 from trainway.cli.app import app
 from trainway.cli.commands.conftest import TRAIN
+from trainway.jobset.labels import USER
 from trainway.json_types import Json
 from trainway.sdk.testing import FakeServer
 
@@ -34,6 +35,7 @@ def test_a_file_is_submitted_and_its_name_and_id_are_printed(fake: FakeServer) -
     assert (result.exit_code, result.stdout, result.stderr) == (0, "a id0000\n", "")
     objects, options = sent(fake)
     assert objects == [TRAIN]
+    assert set(options.pop("labels")) == {USER}
     assert {**options, "environ": {}} == {
         "backend": "local", "priority": 0, "oversubscribe": False, "workdir": str(Path.cwd()),
         "environ": {},

@@ -11,6 +11,8 @@ from trainway.engine.job_filter import Filter, label_terms, metric_terms
 from trainway.engine.jobs import Engine
 from trainway.engine.phases import TERMINAL, Phase
 from trainway.engine.submission import Submission
+from trainway.engine.times import time_text
+from trainway.engine.usage import Grouping
 from trainway.engine.view import event_view
 from trainway.errors import UsageError
 from trainway.jobset.label_syntax import key_problem, value_problem
@@ -130,6 +132,19 @@ def add_report_routes(app: FastAPI, service: Service) -> None:
             return stream(event_chunks(engine.reading, ref, begin), service.stopping)
         found = await engine.reading.events(ref, after)
         return JsonAnswer({"items": [event_view(event) for event in found]})
+
+    @app.get(f"{BASE_PATH}/usage", tags=["jobs"], response_model=models.UsageAnswer)
+    async def usage(
+        by: Grouping | None = None,
+        key: Annotated[str, Query(max_length=317)] = "",
+        since: Annotated[str, Query(max_length=100)] = "",
+    ) -> Response:
+        """Add up GPU-hours and CPU-hours of all jobs, by `key` where it is a label."""
+        if (by is Grouping.LABEL) != bool(key):
+            problem = "a label must be named" if by else "only a label is named"
+            raise UsageError(problem, field="key", hint="ask for by=label and key=NAME")
+        start = time_text(moment(since)) if since else ""
+        return JsonAnswer(await engine.reading.usage(by, key, start))
 
     @app.get(f"{BASE_PATH}/jobs/{{ref}}/progress", tags=["jobs"], response_model=models.Progress)
     async def progress(ref: str) -> Response:

@@ -1,0 +1,67 @@
+import pytest
+
+from trainway.engine.usage import Grouping, Rates, UsageReport, UsedJob, usage_view
+from trainway.jobset.labels import USER
+from trainway.json_types import Json
+
+RUNS: list[Json] = [
+    {"attempt": 0, "start": "2026-11-14T23:00:00Z", "end": "2026-11-15T01:00:00Z"},
+    {"attempt": 1, "start": "2026-11-15T02:00:00Z"},
+]
+UNTIL = "2026-11-15T02:30:00Z"
+
+
+def used(labels: dict[str, str], gpus: int, backend: str = "local") -> UsedJob:
+    return UsedJob(labels, backend, Rates(gpus, 0.5), RUNS, UNTIL)
+
+
+def test_hours_are_what_was_requested_times_the_time_it_ran() -> None:
+    rates = Rates.of({"cpus": "1500m", "gpus": 4, "memory": "1Gi"})
+    assert rates == Rates(4, 1.5)
+    assert usage_view(rates, RUNS, "") == {
+        "gpuHours": 8.0,
+        "cpuHours": 3.0,
+        "attempts": [
+            {"attempt": 0, "seconds": 7200.0, "gpuHours": 8.0, "cpuHours": 3.0},
+            {"attempt": 1, "seconds": 0, "gpuHours": 0.0, "cpuHours": 0.0},
+        ],
+        "runningSince": "2026-11-15T02:00:00Z",
+        "gpus": 4,
+        "cpus": 1.5,
+    }
+    assert usage_view(rates, RUNS, UNTIL) == {
+        "gpuHours": 10.0,
+        "cpuHours": 3.75,
+        "attempts": [
+            {"attempt": 0, "seconds": 7200.0, "gpuHours": 8.0, "cpuHours": 3.0},
+            {"attempt": 1, "seconds": 1800.0, "gpuHours": 2.0, "cpuHours": 0.75},
+        ],
+    }
+    assert usage_view(Rates.of({}), [], UNTIL) == {"gpuHours": 0, "cpuHours": 0, "attempts": []}
+
+
+@pytest.mark.parametrize(
+    ("by", "key", "since", "groups"),
+    [
+        (None, "", "", {}),
+        (Grouping.USER, "", "", {"ann": (2, 12.5), "": (1, 0.0)}),
+        (Grouping.LABEL, "team", "", {"nlp": (1, 10.0), "": (2, 2.5)}),
+        (Grouping.BACKEND, "", "", {"local": (2, 12.5), "ssh/lab": (1, 0.0)}),
+        (Grouping.DAY, "", "", {"2026-11-14": (3, 5.0), "2026-11-15": (3, 7.5)}),
+        (Grouping.DAY, "", "2026-11-15T00:30:00Z", {"2026-11-15": (3, 5.0)}),
+        (Grouping.USER, "", "2026-11-15T02:15:00Z", {"ann": (2, 1.25), "": (1, 0.0)}),
+        (Grouping.USER, "", "2026-11-16T00:00:00Z", {}),
+    ],
+)
+def test_hours_are_added_up(
+    by: Grouping | None, key: str, since: str, groups: dict[str, tuple[int, float]]
+) -> None:
+    report = UsageReport(by, key, since)
+    report.add([used({USER: "ann", "team": "nlp"}, 4), used({USER: "ann"}, 1)])
+    report.add([used({}, 0, "ssh/lab")])
+    shown = report.to_dict()
+    assert {item["name"]: (item["jobs"], item["gpuHours"]) for item in shown["items"]} == groups
+    if groups:
+        assert shown["total"]["gpuHours"] == sum(hours for _, hours in groups.values())
+    if not since:
+        assert shown["total"] == {"jobs": 3, "gpuHours": 12.5, "cpuHours": 3.75}
