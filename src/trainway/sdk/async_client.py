@@ -11,6 +11,7 @@ from trainway.sdk.client import Client
 
 if TYPE_CHECKING:
     from trainway.sdk.async_clusters import AsyncCluster
+    from trainway.sdk.run import Run
 
 
 class AsyncClient:
@@ -44,6 +45,10 @@ class AsyncClient:
         """The newest jobs; see `Client.jobs`."""
         jobs = await asyncio.to_thread(partial(self._client.jobs, **query))
         return [AsyncJob(job) for job in jobs]
+
+    async def runs(self, **query: Any) -> "list[Run]":
+        """The newest runs; see `Client.runs`. What a run does waits: call it in a thread."""
+        return await asyncio.to_thread(partial(self._client.runs, **query))
 
     async def usage(self, *args: Any, **query: Any) -> Json:
         """GPU-hours and CPU-hours of all jobs; see `Client.usage`."""
