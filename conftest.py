@@ -4,7 +4,9 @@ A shell that starts something in the background lets it ignore SIGINT, and every
 that. Tests interrupt themselves and the processes they start, so they must hear it.
 
 Tests of a group (`pytest.mark.xdist_group`) run in one worker of pytest-xdist, which tells it by
-their ids: but its version 3.8 changes these where pytest 9.2 does not look any more.
+their ids: but its version 3.8 changes these where pytest 9.2 does not look any more. Tests that
+share a fixture of their module, such as a server, are a group too, or each worker would start one;
+those that need an engine take long, and say themselves what belongs together.
 
 Property tests have few examples here and many in `make fuzz`, and no deadline of their own: a
 machine that is busy is not a defect.
@@ -88,6 +90,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
     for item in items:
         if needs_engine(item):
             item.add_marker("engine")
+        elif not is_marked(item, "engine", "xdist_group") and shares_a_fixture(item):
+            module, _, _ = item.nodeid.partition("::")
+            item.add_marker(pytest.mark.xdist_group(module.replace("/", ".")))
     if "PYTEST_XDIST_WORKER" in os.environ:
         items.sort(key=lambda item: is_below(item.path, UNIT_TESTS))
     yield
@@ -114,6 +119,18 @@ def needs_engine(item: pytest.Item) -> bool:
         or (callspec is not None and "postgresql" in callspec.params.values())
         or any(is_below(item.path, folder) for folder in ENGINE_FOLDERS)
     )
+
+
+def is_marked(item: pytest.Item, *names: str) -> bool:
+    """Whether a test has one of the marks."""
+    return any(item.get_closest_marker(name) is not None for name in names)
+
+
+def shares_a_fixture(item: pytest.Item) -> bool:
+    """Whether a test uses what is set up once for its module."""
+    info = vars(item).get("_fixtureinfo")
+    used = {} if info is None else info.name2fixturedefs
+    return any(found[-1].scope == "module" for found in used.values() if found)
 
 
 @cache

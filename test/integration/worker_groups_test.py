@@ -1,7 +1,8 @@
 """What `conftest.py` does for a run in several workers.
 
-Tests of a group share what is expensive: a cluster, hosts. So they must share a worker. Every
-worker collects all tests: their modules are compiled once, even where Python may write no bytecode.
+Tests of a group share what is expensive: a cluster, hosts. So they must share a worker, as tests
+that share a fixture of their module do. Every worker collects all tests: their modules are compiled
+once, even where Python may write no bytecode.
 """
 
 import gc
@@ -23,6 +24,16 @@ import pytest
 def test_grouped(group, number):
     with Path(__file__).with_name(group).open("a") as file:
         file.write(os.environ["PYTEST_XDIST_WORKER"] + "\\n")
+
+
+@pytest.fixture(scope="module")
+def shared():
+    return "shared"
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_with_what_the_module_shares(shared, number):
+    test_grouped(shared, number)
 """
 
 
@@ -36,10 +47,11 @@ def test_tests_of_a_group_run_in_one_worker_and_are_compiled_once(tmp_path: Path
         env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
-    workers = {name: (tmp_path / name).read_text().split() for name in "ab"}
+    workers = {name: (tmp_path / name).read_text().split() for name in ("a", "b", "shared")}
     assert {name: (len(found), len(set(found))) for name, found in workers.items()} == {
         "a": (6, 1),
         "b": (6, 1),
+        "shared": (4, 1),
     }
     assert set(workers["a"]) != set(workers["b"])
     assert [path.name for path in (tmp_path / "__pycache__").glob("grouped_test.*")] != []
