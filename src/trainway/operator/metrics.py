@@ -4,7 +4,7 @@ Controllers say what happened (`job_created`, `restart`, ...) and know no metric
 lives in a registry of its own, so that tests can have several. What can be counted at the moment of
 reading (queue depth, age of watches, jobs by phase) is a callback and not a number to keep true.
 
-docs/metrics.md lists every metric; a test compares.
+docs/operator-metrics.md lists every metric; a test compares.
 """
 
 from collections.abc import Callable, Iterable, Mapping

@@ -5,7 +5,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from trainway.operator.metrics import Metrics
 
-DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "metrics.md"
+DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "operator-metrics.md"
 
 
 def used() -> Metrics:
