@@ -177,16 +177,21 @@ def hours(number: float) -> str:
     return f"{number:.4f}" if 0 < number < _FEW_HOURS else f"{number:.2f}"
 
 
-def _usage(status: Json, now: datetime) -> str:
-    """What it has used until now, where it has requested anything."""
+def hours_used(status: Json, now: datetime) -> dict[str, float]:
+    """The hours of GPUs and CPUs until now."""
     used = status.get("usage") or {}
     since = used.get("runningSince")
     left = max((now - parse_time(since)).total_seconds(), 0) / 3600 if since else 0
-    kinds = {
+    return {
         "GPU": (used.get("gpuHours") or 0) + left * (used.get("gpus") or 0),
         "CPU": (used.get("cpuHours") or 0) + left * (used.get("cpus") or 0),
     }
-    return ", ".join(f"{hours(number)} {kind}-hours" for kind, number in kinds.items() if number)
+
+
+def _usage(status: Json, now: datetime) -> str:
+    """What it has used until now, where it has requested anything."""
+    used = hours_used(status, now).items()
+    return ", ".join(f"{hours(number)} {kind}-hours" for kind, number in used if number)
 
 
 def _percent(status: Json) -> str:

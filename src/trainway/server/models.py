@@ -130,7 +130,6 @@ class JobSpec(Shown):
     kind: str
     backend: str
     priority: int
-    gpus: int = Field(0, description="how many it requests in all")
     parameters: dict[str, str] = Field({}, description="of its trial, where it is one of a sweep")
     run: str | None = Field(None, description="the id of the run that it is a job of")
     objects: list[Json] = Field([], description="values of Secrets are hidden")

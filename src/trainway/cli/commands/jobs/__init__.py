@@ -2,6 +2,7 @@
 
 import click
 
+from trainway.cli.commands.jobs.compare import compare
 from trainway.cli.commands.jobs.control import cancel, delete, rerun, resume, suspend, wait
 from trainway.cli.commands.jobs.exec import execute
 from trainway.cli.commands.jobs.listing import list_jobs
@@ -25,6 +26,7 @@ for _verb in (
     show,
     logs,
     events,
+    compare,
     metrics,
     execute,
     shell,

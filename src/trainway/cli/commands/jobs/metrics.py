@@ -16,7 +16,7 @@ from trainway.cli.output import echo, echo_line, to_json, to_yaml
 from trainway.json_types import Json
 from trainway.sdk.rest import Rest
 
-_ALL_POINTS: Final = 10_000
+ALL_POINTS: Final = 10_000
 _WIDTH: Final = 80
 _NOTHING: Final = "the job has not reported any metrics yet"
 _STREAM_HEADER: Final = ("TIME", "STEP", "SERIES", "VALUE")
@@ -41,7 +41,7 @@ def metrics(ref: str, series: tuple[str, ...], plot: bool, output: str, watch: b
     if output == "table" and not plot:
         _print_table(rest.metrics(ref, series, summary=True)["summary"])
         return
-    found = rest.metrics(ref, series, _ALL_POINTS)
+    found = rest.metrics(ref, series, ALL_POINTS)
     if output == "json":
         echo(to_json({"series": found["series"]}))
     elif output == "yaml":
@@ -72,12 +72,16 @@ def _step(step: int | None) -> str:
 
 
 def _drawn(name: str, points: Sequence[Json]) -> str:
-    width = shutil.get_terminal_size((_WIDTH, 0)).columns if sys.stdout.isatty() else _WIDTH
-    curve, x_name = _curve(points)
-    return f"{name}\n{chart({name: curve}, width, x_name=x_name)}"
+    drawn, x_name = curve(points)
+    return f"{name}\n{chart({name: drawn}, width(), x_name=x_name)}"
 
 
-def _curve(points: Sequence[Json]) -> tuple[Curve, str]:
+def width() -> int:
+    """How wide a chart may be."""
+    return shutil.get_terminal_size((_WIDTH, 0)).columns if sys.stdout.isatty() else _WIDTH
+
+
+def curve(points: Sequence[Json]) -> tuple[Curve, str]:
     """The points by step, or by seconds where a point has none."""
     if all(point["step"] is not None for point in points):
         return [(point["step"], point["value"]) for point in points], "step"
