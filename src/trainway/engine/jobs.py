@@ -27,7 +27,6 @@ from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveContext, LiveJob
 from trainway.engine.metrics.reading import MetricReading
 from trainway.engine.metrics.recorder import Recorder
-from trainway.engine.metrics.report import report_of
 from trainway.engine.notify.notifier import NOBODY, Notifier, Notifying
 from trainway.engine.phases import ACTIVE, WAITING, Phase
 from trainway.engine.queue import Holding, Waiting, decide, unheld
@@ -254,9 +253,7 @@ class Engine:
         if live is None:
             raise ConflictError(f"{record.name} has already ended")
         await live.alter(lambda: Change({"progress": status}), is_durable=False)
-        report = report_of(status, time_text(self._clock()))
-        if report is not None:
-            await self.recorder.note(live.id, [report])
+        await self.recorder.note_status(live.id, status, time_text(self._clock()))
 
     async def _unfinished(self, ref: str, verb: str) -> tuple[LiveJob, list[Json]]:
         """A job that is not over, and what it was made from, for the answer."""

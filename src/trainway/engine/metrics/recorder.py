@@ -13,8 +13,9 @@ from typing import Final
 
 from trainway.engine.changes import Changes
 from trainway.engine.ledger import Ledger
-from trainway.engine.metrics.report import Report
+from trainway.engine.metrics.report import Report, report_of
 from trainway.errors import DatabaseError
+from trainway.json_types import Json
 
 log = logging.getLogger(__name__)
 
@@ -45,6 +46,12 @@ class Recorder:
             self._hold(job_id, report)
             if self._values >= _BATCH_VALUES and self._interval_s == INTERVAL_S:
                 await self.flush()
+
+    async def note_status(self, job_id: str, status: Json, noted: str) -> None:
+        """Take what a trainer's status reports; `noted` is when, if it does not say so itself."""
+        report = report_of(status, noted)
+        if report is not None:
+            await self.note(job_id, [report])
 
     async def flush(self) -> None:
         """Store what was taken so far; what fails is tried again later."""
