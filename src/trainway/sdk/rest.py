@@ -179,6 +179,10 @@ class Rest:
         job: Json = self._transport.request("POST", path, timeout=_UNHURRIED_S)
         return job
 
+    def size(self, ref: str) -> int:
+        """How many bytes the files of a job take on the machine of the server."""
+        return int(self._transport.request("GET", _path(ref, "/size"))["bytes"])
+
     def result(self, ref: str) -> Json:
         """The value that a function returned, as text."""
         value: Json = self._transport.request("GET", _path(ref, "/result"))

@@ -258,8 +258,9 @@ class _Handler(BaseHTTPRequestHandler):
             jobs = [job for job in jobs if job["metadata"]["name"] == query["name"]]
         if "phase" in query:
             jobs = [job for job in jobs if job["status"]["phase"] == query["phase"]]
-        if query.get("active") == "true":
-            jobs = [job for job in jobs if job["status"]["phase"] not in TERMINAL]
+        if "active" in query:
+            ended = query["active"] == "false"
+            jobs = [job for job in jobs if (job["status"]["phase"] in TERMINAL) == ended]
         start, limit = int(query.get("cursor", 0)), int(query.get("limit", 100))
         more = len(jobs) > start + limit
         items = jobs[start : start + limit]
@@ -273,6 +274,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self._answer(200, job)
             case "DELETE", []:
                 self._answer(200, fake.deleted(job, by_force=query.get("force") == "true"))
+            case "GET", ["size"]:
+                self._answer(200, {"bytes": 2048})
             case "GET", ["result"]:
                 value = fake.results.get(id_)
                 self._answer(200, value) if value else self._missing("value", id_)

@@ -10,14 +10,22 @@ from pydantic import BaseModel, Field
 
 from trainway.backends import job_file
 from trainway.backends.capabilities import keeping_output
+from trainway.backends.job_room import room_of
 from trainway.backends.job_threads import job_threads
 from trainway.backends.logs.results import LARGEST, RESULT
 from trainway.errors import NotFoundError, UnavailableError
+from trainway.server.json_answer import JsonAnswer
 from trainway.server.paths import BASE_PATH
 from trainway.server.service import Service
 
 _PATIENCE_S: Final = 60.0
 """For a disk that does not answer."""
+
+
+class JobSize(BaseModel):
+    """What a job takes."""
+
+    bytes: int = Field(description="of its directory on the machine of the server")
 
 
 class FunctionValue(BaseModel):
@@ -34,6 +42,18 @@ class FunctionValue(BaseModel):
 def add_result_routes(app: FastAPI, service: Service) -> None:
     """The route below /jobs that gives the value."""
     engine = service.engine
+
+    @app.get(f"{BASE_PATH}/jobs/{{ref}}/size", tags=["jobs"], response_model=JobSize)
+    async def size(ref: str) -> Response:
+        """Show how much room the files of a job take on the machine of the server."""
+        record = await engine.reading.record(ref)
+        folder = "" if record.is_expired else str(record.handle_data.get("directory") or "")
+        try:
+            async with asyncio.timeout(_PATIENCE_S):
+                total = await job_threads.run(room_of, Path(folder)) if folder else 0
+        except TimeoutError:
+            raise UnavailableError(f"the disk of {folder} does not answer") from None
+        return JsonAnswer({"bytes": total})
 
     @app.get(f"{BASE_PATH}/jobs/{{ref}}/result", tags=["jobs"], response_model=FunctionValue)
     async def result(ref: str) -> Response:

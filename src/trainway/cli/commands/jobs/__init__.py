@@ -8,6 +8,7 @@ from trainway.cli.commands.jobs.exec import execute
 from trainway.cli.commands.jobs.listing import list_jobs
 from trainway.cli.commands.jobs.metrics import metrics
 from trainway.cli.commands.jobs.port_forward import port_forward
+from trainway.cli.commands.jobs.pruning import prune
 from trainway.cli.commands.jobs.reading import events, logs
 from trainway.cli.commands.jobs.shell import shell
 from trainway.cli.commands.jobs.showing import show
@@ -36,6 +37,7 @@ for _verb in (
     resume,
     cancel,
     delete,
+    prune,
     rerun,
 ):
     command.add_command(_verb)

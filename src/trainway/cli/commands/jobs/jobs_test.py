@@ -60,6 +60,24 @@ def test_jobs_are_picked_by_label_age_and_metric(fake: FakeServer) -> None:
     assert invoke("list", "--since", "soon").exit_code == 2
 
 
+def test_only_jobs_that_have_ended_are_pruned(fake: FakeServer) -> None:
+    fake.add_job("old", "Failed", completionTime="2020-01-01T00:00:00Z")
+    fake.add_job("running", "Running")
+    fake.add_job("new", "Succeeded", completionTime="2999-01-01T00:00:00Z")
+    before = dict(fake.jobs)
+    dry = invoke("prune", "--dry-run")
+    assert dry.stdout == "new id0002 Succeeded\nold id0000 Failed\n"
+    assert (
+        dry.stderr == "2 jobs would be deleted, which would free 4.0 KiB on the server's machine\n"
+    )
+    assert invoke("prune", "--phase", "Cancelled", "-y").stderr == "there are no jobs to delete\n"
+    assert invoke("prune").exit_code == 2  # nobody can be asked
+    assert fake.jobs == before
+    done = invoke("prune", "--older-than", "30d", "--yes")
+    assert (done.exit_code, done.stdout) == (0, "1 of 1 job deleted; their files took 2.0 KiB\n")
+    assert list(fake.jobs) == ["id0001", "id0002"]
+
+
 def test_what_o_name_prints_is_taken_by_the_other_commands(fake: FakeServer) -> None:
     for number in range(2):
         fake.add_job("same", "Succeeded", reason=str(number))
