@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 Curve = Sequence[tuple[float, float]]
-"""Points as (x, y)."""
+"""The points of a curve as (x, y)."""
 
 MARKS: Final = "*+ox#@%&"
-"""Of the first curve, the second, ...; where two meet, that of the later one."""
+"""The marks of the first curve, the second, and so on; where two meet, the later one is seen."""
 _EMPTY: Final = " "
 _LEAST_WIDTH: Final = 10
 

@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 _GAP = "  "
 
 Paint = Callable[[str, str], str]
-"""Puts a cell in colour: it gets the column's name and the cell with its padding."""
+"""A function that puts a cell in colour: it gets the column's name and the cell with its
+padding."""
 
 
 def unpainted(_column: str, text: str) -> str:

@@ -8,7 +8,8 @@ import sys
 
 _HELP = "help.txt"
 _MANY_OBJECTS = 100_000
-"""More than all modules of a command bring: while they are imported there is nothing to collect."""
+"""More objects than all modules of a command bring: while they are imported there is nothing to
+collect."""
 
 
 def main() -> int:

@@ -22,10 +22,10 @@ from trainway.sdk.transport import StreamControl
 
 _BATCH: Final = 1000
 _QUEUED: Final = 1 << 21
-"""Characters of log lines that wait to be shown; a reader who is slower than the job slows the
-stream, not it."""
+"""How many characters of log lines may wait to be shown; a reader who is slower than the job slows
+the stream, not it."""
 _ITEM: Final = 256
-"""What anything counts beside its text."""
+"""How many characters anything counts for beside its text."""
 
 
 class Outcome(Enum):
@@ -34,7 +34,7 @@ class Outcome(Enum):
     ENDED = "ended"
     DETACHED = "detached"
     CANCELLED = "cancelled"
-    """By whoever follows; the job has ended."""
+    """The job was cancelled by whoever follows it, and has ended."""
 
 
 class Answer(Enum):

@@ -8,7 +8,7 @@ from trainway.sdk.address import Home
 from trainway.sdk.disk import full_disk
 
 _FILE = "notices"
-"""Where the server leaves them."""
+"""The file in which the server leaves notices."""
 
 
 def show_notices(home: Home, *, is_well: bool) -> None:

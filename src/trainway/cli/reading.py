@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 STDIN: Final = "-"
 LARGEST: Final = 100 * 2**20
-"""Bytes of one file. More than any cluster takes, less than fills the memory."""
+"""The most bytes of one file: more than any cluster takes, less than fills the memory."""
 
 _SUFFIXES: Final = (".json", ".yaml", ".yml")
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")

@@ -18,7 +18,7 @@ from trainway.cli.run_text import grouped, job_table, summary
 from trainway.json_types import Json
 
 _AROUND: Final = 6
-"""Lines of a terminal that are not for jobs."""
+"""How many lines of a terminal are not for jobs."""
 _ORDER: Final = ("running", "paused", "waiting", "failed", "cancelled", "succeeded")
 _REFRESHES_PER_S: Final = 4
 

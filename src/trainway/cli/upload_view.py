@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import IO, Final
 
 LEAST: Final = 5_000_000
-"""Bytes below which nothing is said: they are there at once."""
+"""Nothing is said of fewer bytes than these, because they are there at once."""
 _REDRAWN_S: Final = 0.1
 _MEGABYTE: Final = 1_000_000
 

@@ -74,9 +74,9 @@ class Options:
     network: str | NetworkFactory = "kubernetes"
     """One of `NETWORKS`, or what a backend brings."""
     redact: bool = False
-    """Put a word in place of key material."""
+    """Whether a word is put in place of key material."""
     builtin_runtime: Callable[[str], Json | None] = lambda _name: None
-    """Finds a ClusterTrainingRuntime that is not among the inputs."""
+    """A function that finds a ClusterTrainingRuntime that is not among the inputs."""
 
 
 @dataclass(frozen=True)

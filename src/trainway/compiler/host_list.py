@@ -9,7 +9,7 @@ from typing import Final
 from trainway.errors import InvalidError
 
 MOST_HOSTS: Final = 150_000
-"""As many pods as a Kubernetes cluster is made for."""
+"""The most hosts of a job: as many pods as a Kubernetes cluster is made for."""
 
 
 def host_indexes(role: str, count: int) -> range:

@@ -35,12 +35,12 @@ from trainway.json_types import Json
 
 CONTAINER: Final = "task"
 DEFAULT_IMAGE: Final = "python:3.12-slim"
-"""Of a pod whose task names none: it has bash and Python."""
+"""The image of a pod whose task names none: it has bash and Python."""
 
 _MOST_PORTS: Final = 100
 """A pod lists its ports one by one; a range of thousands is not listed."""
 _LONGEST_SCRIPT: Final = 120_000
-"""Linux takes 128 KiB for one argument of a program."""
+"""The most bytes of a script: Linux takes 128 KiB for one argument of a program."""
 _KEPT: Final = ("config", "event_callback", "inputs", "outputs", "service", "pool")
 
 

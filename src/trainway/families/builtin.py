@@ -8,7 +8,7 @@ from trainway.families.family import Carried, Clusters, Family, Files, Places, R
 HERE: Final = "local"
 """This machine: where a job runs if nobody says where."""
 PODS: Final = "k8s"
-"""For which objects are made if they are only to be shown."""
+"""The place for which objects are made if they are only to be shown."""
 HELD: Final = "cluster"
 """What `trainway launch` holds, as places to run jobs."""
 

@@ -77,14 +77,16 @@ class Family:
     files: Files = Files.IN_OBJECTS
     carries: frozenset[Carried] = frozenset()
     places: Places | None = field(default_factory=Places)
-    """None: there is only one, whose name is that of the family."""
+    """The places of the family; None if there is only one, whose name is that of the family."""
     clusters: Clusters = Clusters.NONE
     options: str = ""
-    """Under which name a job or cluster may carry options for its own submit command."""
+    """The name under which a job or cluster may carry options for the family's own submit
+    command."""
     sections: Mapping[str, str] = field(default_factory=dict)
     """Its sections of config.yaml, and the module of each, which has `SHAPE` and `errors`."""
     jobs_folder: str = ""
-    """Below the home directory: jobs may be found there which the store has lost; empty: none."""
+    """The folder below the home directory in which jobs may be found that the store has lost; empty
+    if there is none."""
     plan_part: str = ""
     """The part of an agent's plan that tells its plans from those of others."""
 

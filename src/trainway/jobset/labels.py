@@ -8,7 +8,7 @@ theirs in `agent/base/labels.py`, and a test compares the two.
 from typing import Final
 
 TRAINWAY_PREFIX: Final = "trainway.dev/"
-"""Of labels and annotations that are ours."""
+"""What the names of labels and annotations begin with that are ours."""
 
 JOBSET_PREFIX: Final = "jobset.sigs.k8s.io/"
 JOBSET_NAME: Final = f"{JOBSET_PREFIX}jobset-name"

@@ -57,7 +57,7 @@ class PodFacts:
     workers_succeeded: int = 0
     workers_failed: int = 0
     workers_evicted: int = 0
-    """Of those that failed."""
+    """How many of the workers that failed were evicted."""
     ran_together: bool = False
     """Whether launcher and workers all ran at some moment, be it past when somebody looks."""
 

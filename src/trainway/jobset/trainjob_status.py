@@ -40,9 +40,9 @@ class TrainJobOutcome:
 
     status: Json
     look_again_after: timedelta | None = None
-    """When the deadline passes."""
+    """The time until the deadline passes."""
     delete_jobset: bool = False
-    """The deadline has passed and the JobSet is still there."""
+    """Whether the deadline has passed while the JobSet is still there."""
 
 
 def trainjob_status(

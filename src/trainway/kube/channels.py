@@ -19,14 +19,14 @@ STDIN: Final = 0
 STDOUT: Final = 1
 STDERR: Final = 2
 ERROR: Final = 3
-"""Of exec: a Status object, at the end."""
+"""The channel on which exec sends a Status object at the end."""
 RESIZE: Final = 4
 
 V5: Final = "v5.channel.k8s.io"
 V4: Final = "v4.channel.k8s.io"
 _CLOSE: Final = 255
 _LONGEST: Final = 1 << 16
-"""Bytes of a message; larger ones would keep the other streams waiting."""
+"""The most bytes of a message; larger ones would keep the other streams waiting."""
 
 
 class Channels:

@@ -39,7 +39,7 @@ from trainway.kube.transport import BROKEN, Transport, break_off, unreachable, w
 __all__ = ["JSON_PATCH", "MERGE_PATCH", "STRATEGIC", "Client", "Listing", "WatchEvent"]
 
 PAGE: Final = 250
-"""Objects a request; a page takes ten times its text while it is worked on."""
+"""How many objects a request asks for; a page takes ten times its text while it is worked on."""
 _TIMEOUT_S: Final = 60.0
 _ATTEMPTS: Final = 6
 _BACKOFF: Final = Backoff(first=0.1, longest=3.0)

@@ -26,7 +26,7 @@ SERVICE_ACCOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 DEFAULT_NAMESPACE: Final = "default"
 
 Headers = tuple[tuple[str, str], ...]
-"""Pairs, for one name may come several times."""
+"""The headers as pairs, because one name may come several times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Endpoint:
     host: str
     """The URL, without a slash at its end."""
     authority: bytes | None = None
-    """The certificate to trust, as PEM; None: those of the system."""
+    """The certificate to trust, as PEM; None stands for those of the system."""
     is_verified: bool = True
     server_name: str | None = None
     proxy: str | None = None

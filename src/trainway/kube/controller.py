@@ -17,7 +17,7 @@ from trainway.kube.workqueue import WorkQueue
 logger = logging.getLogger(__name__)
 
 Result = float | None
-"""Seconds after which to look again; None: when something changes."""
+"""The seconds after which to look again; None means when something changes."""
 Outcome = Literal["ok", "again", "error"]
 Reconcile = Callable[[str], Awaitable[Result]]
 

@@ -20,12 +20,12 @@ from trainway.kube.errors import Unauthorized
 from trainway.kube.kubeconfig import KubeconfigError, Section, read_file
 
 _FILE_SECONDS: Final = 60.0
-"""A token file is read again so often; kubelet writes a new one long before the old expires."""
+"""How often a token file is read again; kubelet writes a new one long before the old expires."""
 _PLUGIN_SECONDS: Final = 60.0
-"""A plugin may take so long."""
+"""How long a plugin may take."""
 _PROVIDER_SECONDS: Final = 300.0
 _EARLY_SECONDS: Final = 10.0
-"""A token is renewed before it expires."""
+"""How long before it expires a token is renewed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Credentials:
     certificate: tuple[bytes, bytes] | None = None
     """A client certificate and its key, as PEM."""
     seconds: float | None = None
-    """To be asked for again after this time; None: when they are refused."""
+    """After so many seconds they are to be asked for again; None means when they are refused."""
 
 
 class Source(Protocol):

@@ -41,7 +41,7 @@ class ApiError(TrainwayError):
     ) -> None:
         super().__init__(message, hint=hint)
         self.status = status
-        """The HTTP status; 0: there was no answer."""
+        """The HTTP status; it is 0 if there was no answer."""
         self.reason = reason
         self.details: Mapping[str, Any] = details or {}
 

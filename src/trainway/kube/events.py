@@ -65,7 +65,7 @@ class EventRecorder:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self.dropped = 0
-        """Events that were lost."""
+        """How many events were lost."""
         self._client = client
         self._component = component
         self._now = now

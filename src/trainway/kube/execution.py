@@ -16,7 +16,7 @@ from trainway.kube.requests import Execution
 
 _KILLED: Final = 137
 Sink = Callable[[int, bytes], None]
-"""Takes what a command writes: the channel, and the bytes."""
+"""A function that takes what a command writes: the channel, and the bytes."""
 
 
 @dataclass

@@ -29,7 +29,7 @@ class Forward:
     """A local port, and the one of the pod that it stands for."""
 
     local: int
-    """0: any that is free."""
+    """The local port; 0 stands for any that is free."""
     remote: int
 
     @classmethod

@@ -33,7 +33,7 @@ class Change:
         self.kind = kind
         self.key = key
         self.new = new
-        """As it is now; None: it is gone."""
+        """The object as it is now; None if it is gone."""
         self._old_text = old
         self._old: Json | None = None
 

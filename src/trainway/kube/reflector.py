@@ -26,7 +26,8 @@ SILENCE_S: Final = 90.0
 _BACKOFF: Final = Backoff(first=0.1, longest=5.0)
 _SHORTEST_WATCH_S: Final = 300
 _MOST_FAILURES: Final = 6
-"""Watches refused in a row before we list again; the version may be one the server never had."""
+"""How many watches may be refused in a row before we list again; the version may be one the server
+never had."""
 
 logger = logging.getLogger(__name__)
 

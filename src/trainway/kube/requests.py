@@ -27,12 +27,12 @@ class Request(NamedTuple):
 
     method: str
     path: str
-    """With its query, ready to send."""
+    """The path with its query, ready to send."""
     body: bytes | None = None
     content: str = ""
     accept: str = JSON
     is_repeatable: bool = True
-    """Sent twice, it does the same as once."""
+    """Whether the request does the same if it is sent twice."""
 
 
 class Selection(NamedTuple):
@@ -154,10 +154,10 @@ class LogRequest(NamedTuple):
 
     container: str
     since: str = ""
-    """To the second: the API server drops the rest of it."""
+    """The time from which on, to the second: the API server drops the rest of it."""
     follow: bool = False
     previous: bool = False
-    """Of the one before the last restart."""
+    """Whether the log of the container before its last restart is meant."""
 
 
 def log(namespace: str, pod: str, wanted: LogRequest) -> Request:

@@ -24,7 +24,7 @@ _STDOUT: Final = 1
 _STDERR: Final = 2
 _BLOCK: Final = 1 << 16
 _WAITING: Final = 4
-"""Blocks that are read ahead of what the other side takes."""
+"""How many blocks are read ahead of what the other side takes."""
 
 
 async def run_command(client: Client, namespace: str, pod: str, wanted: Execution) -> int:

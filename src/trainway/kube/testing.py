@@ -26,7 +26,7 @@ class Forwarder:
         self._port = 0
         self._server: asyncio.Server | None = None
         self.accepted = 0
-        """Connections so far."""
+        """How many connections there were so far."""
 
     @property
     def url(self) -> str:

@@ -25,9 +25,9 @@ from trainway.kube.requests import Request
 BROKEN: Final = (aiohttp.ClientError, OSError, orjson.JSONDecodeError)
 """What a request without a proper answer raises; TimeoutError is an OSError."""
 _MOST_CONNECTIONS: Final = 600
-"""Streams of logs take one each."""
+"""How many connections there may be; streams of logs take one each."""
 _GOODBYE_S: Final = 0.25
-"""aiohttp takes leave of a TLS server politely; so long we wait for its answer at the end."""
+"""How long we wait at the end for a TLS server to answer aiohttp's goodbye."""
 
 
 class Transport:
@@ -37,7 +37,7 @@ class Transport:
         self.connection = connection
         self.host = connection.host
         self.sent = 0
-        """Requests so far."""
+        """How many requests were sent so far."""
         self._user_agent = user_agent
         self._limit = aiohttp.ClientTimeout(total=timeout, sock_connect=CONNECT_S)
         self._path = urlsplit(connection.host).path

@@ -93,7 +93,7 @@ _RULES: Final = {
     ),
 }
 _OPTIONAL: Final = frozenset({"events", "resourcequotas", "localqueues"})
-"""Without which one knows less, and everything works."""
+"""Rights without which one knows less, and everything works."""
 _BUILT_IN: Final = ("", "batch")
 _CREATE_ONLY: Final = frozenset({"pods/exec", "pods/portforward"})
 

@@ -19,7 +19,7 @@ from trainway.kube.backoff import Backoff
 
 BACKOFF: Final = Backoff(first=0.005, longest=1000.0)
 _FRESH_IN_A_ROW: Final = 16
-"""Then one of the others has its turn, so that it does not wait for ever."""
+"""After so many fresh keys one of the others has its turn, so that it does not wait for ever."""
 
 
 class WorkQueue:
@@ -38,7 +38,7 @@ class WorkQueue:
         self._others: OrderedDict[str, float] = OrderedDict()
         self._working: set[str] = set()
         self._again: dict[str, bool] = {}
-        """Added while worked on, and whether that was fresh."""
+        """The keys that were added while they were worked on, and whether they were fresh."""
         self._failures: dict[str, int] = {}
         self._delayed: list[tuple[float, int, str]] = []
         self._due: dict[str, float] = {}

@@ -12,7 +12,7 @@ TEST: Final = "test"
 """The event of a message that somebody asked for to see whether it arrives."""
 _AGENT: Final = "trainway"
 _LONGEST: Final = 2000
-"""Characters of a text; ntfy makes a file of what is longer than 4,096 bytes."""
+"""The most characters of a text; ntfy makes a file of what is longer than 4,096 bytes."""
 _TAGS: Final[dict[str, str]] = {Occasion.FAILED: "x", Occasion.SUCCEEDED: "white_check_mark"}
 _SLACK: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
@@ -22,10 +22,10 @@ class Notice:
     """Something to be told."""
 
     event: str
-    """An `Occasion`, or `test`."""
+    """The event, which is an `Occasion` or `test`."""
     time: str
     job: Json
-    """Its id, name, backend, phase and so on; empty for a test."""
+    """The id, name, backend, phase and so on of the job; empty for a test."""
     detail: str = ""
     """What went wrong, in one line."""
 

@@ -39,7 +39,7 @@ class Form(StrEnum):
 
 ALL: Final = frozenset(Occasion)
 _HOSTS: Final = {"hooks.slack.com": Form.SLACK, "ntfy.sh": Form.NTFY}
-"""Hosts whose form is known."""
+"""The hosts whose form is known."""
 _PREFIX: Final = re.compile(rf"({'|'.join(Form)})\+(?=https?://)")
 """Says the form of a URL on any other host: `ntfy+https://ntfy.example.org/jobs`."""
 _URL: Final = re.compile(r"https?://[!-~]{1,2000}")
@@ -65,7 +65,7 @@ class Target:
     """Where notifications go."""
 
     name: str
-    """By which the settings know it; for one that a job brings along, its URL."""
+    """The name by which the settings know it; for one that a job brings along, its URL."""
     url: str
     form: Form
     occasions: frozenset[Occasion] = ALL

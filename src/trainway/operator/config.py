@@ -24,7 +24,7 @@ class WebhookConfig:
 
     port: int = 9443
     host: str = ""
-    """Empty: all addresses."""
+    """The address to listen at; empty stands for all addresses."""
     cert_dir: Path | None = None
     """A folder with tls.crt and tls.key; then webhook configurations are left alone."""
 
@@ -36,7 +36,7 @@ class LeaderElectionConfig:
     leader_elect: bool = False
     resource_name: str = "trainer.kubeflow.org"
     resource_namespace: str = ""
-    """Empty: the operator's own."""
+    """The namespace of the Lease; empty stands for the operator's own."""
     lease_seconds: float = 15.0
     renew_seconds: float = 10.0
     retry_seconds: float = 2.0
@@ -47,7 +47,7 @@ class MetricsConfig:
     """What Prometheus reads."""
 
     bind_address: str = ":8443"
-    """`0` turns it off."""
+    """The address to listen at; `0` turns the listener off."""
     secure_serving: bool = True
     auth_enabled: bool = False
 
@@ -108,16 +108,17 @@ class OperatorConfig:
     tls: TlsConfig = TlsConfig()
     feature_gates: FeatureGates = FeatureGates()
     concurrency: Mapping[str, int] = field(default_factory=dict)
-    """Workers by `Kind.group`."""
+    """How many workers there are, by `Kind.group`."""
     qps: float | None = None
     burst: int | None = None
-    """Limits of requests to the API server; None: no limit."""
+    """The limits of requests to the API server; None means that there is no limit."""
     namespaces: tuple[str, ...] = ()
-    """Only jobs there are seen; empty: all."""
+    """Only jobs of these namespaces are seen; empty stands for all."""
     gang_scheduling: str = ""
-    """For MPIJobs: empty, `volcano`, or the name of a scheduler of scheduler-plugins."""
+    """How gangs of MPIJobs are scheduled: empty, `volcano`, or the name of a scheduler of
+    scheduler-plugins."""
     cluster_domain: str = ""
-    """For MPIJobs: what comes after `.svc` in host names."""
+    """What comes after `.svc` in the host names of MPIJobs."""
 
     def workers(self, group_kind: str) -> int:
         """How many objects of a kind are worked on at a time."""

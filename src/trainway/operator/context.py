@@ -25,7 +25,7 @@ class Context:
     informers: Informers
     recorder: EventRecorder
     mpi_recorder: EventRecorder
-    """Speaks as `mpi-job-controller`, as MPI Operator does."""
+    """The recorder that speaks as `mpi-job-controller`, as MPI Operator does."""
     config: OperatorConfig
     now: Callable[[], datetime]
     """The time, with time zone UTC."""
@@ -34,4 +34,4 @@ class Context:
     endpoint: Callable[[], StatusEndpoint | None]
     """Where trainers report progress; None while that is off or has no certificate yet."""
     namespace: str
-    """The operator's own."""
+    """The namespace of the operator itself."""

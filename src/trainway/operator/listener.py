@@ -15,12 +15,13 @@ from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 _GRACE_SECONDS = 10.0
-"""As long as the API server waits for an answer of a webhook."""
+"""How long requests may take at the end: as long as the API server waits for an answer of a
+webhook."""
 _PARTING_SECONDS = 2.0
-"""In which clients that keep a connection hear, with an answer, to use another one."""
+"""In this time clients that keep a connection hear, with an answer, to use another one."""
 _IDLE_SECONDS = 120.0
 _HEAD_SECONDS = 10.0
-"""In which a new connection has to ask for something."""
+"""In this time a new connection has to ask for something."""
 _LOOK_SECONDS = 1.0
 _BETWEEN_LOOKS_SECONDS = 0.05
 _MOST_SILENT = 256

@@ -23,7 +23,7 @@ _MOST_REMEMBERED: Final = 1000
 _BEARER: Final = "bearer "
 
 Allow = Callable[[str], Awaitable[int]]
-"""Says the HTTP status for a token: 200, 401 or 403."""
+"""A function that says the HTTP status for a token: 200, 401 or 403."""
 
 
 def metrics_app(metrics: Metrics, allow: Allow | None) -> web.Application:

@@ -16,7 +16,8 @@ VERSIONS: Final[Mapping[str, ssl.TLSVersion]] = {
     "1.2": ssl.TLSVersion.TLSv1_2,
     "1.3": ssl.TLSVersion.TLSv1_3,
 }
-"""By name. 1.0 and 1.1 are accepted and mean 1.2: what can speak more is not broken by it."""
+"""The versions of TLS by name; 1.0 and 1.1 are accepted and mean 1.2: what can speak more is not
+broken by it."""
 
 CIPHER_SUITES: Final[Mapping[str, str]] = {
     "TLS_RSA_WITH_AES_128_CBC_SHA": "AES128-SHA",

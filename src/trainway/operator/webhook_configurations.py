@@ -22,7 +22,7 @@ from trainway.kube.resources import (
 from trainway.operator.webhooks import paths
 
 ClientConfig = Callable[[str], Json]
-"""Gives the `clientConfig` for a path."""
+"""A function that gives the `clientConfig` for a path."""
 
 TIMEOUT_SECONDS: Final = 10
 

@@ -74,7 +74,7 @@ class Text:
 
     pattern: str = ""
     form: str = ""
-    """What the pattern means."""
+    """What the pattern means, in words."""
     says: str = "text"
 
     def takes(self, value: Any) -> bool:

@@ -35,7 +35,8 @@ class Schema:
     """What one value may be."""
 
     type: str = ""
-    """object, array, string, integer, number or boolean; empty: anything."""
+    """The JSON type: object, array, string, integer, number or boolean; empty stands for
+    anything."""
     format: str = ""
     description: str = ""
     properties: Mapping[str, "Schema"] = field(default_factory=dict)
@@ -54,15 +55,16 @@ class Schema:
     max_items: int | None = None
     min_properties: int | None = None
     list_type: str = ""
-    """atomic, set or map."""
+    """The kind of a list: atomic, set or map."""
     list_map_keys: tuple[str, ...] = ()
     map_type: str = ""
     int_or_string: bool = False
     open: bool = False
-    """A field that is not known is kept and warned of: newer versions of Kubernetes may have it."""
+    """Whether a field that is not known is kept and warned of: newer versions of Kubernetes may
+    have it."""
     preserve_unknown: bool = False
-    """Unknown fields are kept without a word."""
+    """Whether unknown fields are kept without a word."""
     rules: tuple[Rule, ...] = ()
     merge: str = ""
-    """merge, or empty: what a strategic merge patch does with a list or a map here."""
+    """What a strategic merge patch does with a list or a map here: `merge`, or empty."""
     merge_key: str = ""

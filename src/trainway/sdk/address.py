@@ -31,7 +31,7 @@ class Address:
     """A server's socket, or its host and port."""
 
     socket: str = ""
-    """Path of a unix socket; empty where host and port count."""
+    """The path of a unix socket; it is empty where host and port count."""
     host: str = "localhost"
     port: int = 0
     is_tls: bool = False

@@ -24,7 +24,7 @@ from trainway.sdk.manifests import JOB_KINDS
 FILES: Final = "/opt/trainway/files"
 VOLUME: Final = "trainway-files"
 LARGEST: Final = 64_000_000
-"""Bytes in all."""
+"""The most bytes that all files may have together."""
 
 _MPI_FILE: Final = "trainway_mpirun.py"
 _MANAGER: Final = "trainway.dev/files"
@@ -39,7 +39,7 @@ class Bundle:
 
     files: Mapping[str, bytes]
     imports: frozenset[str] = frozenset()
-    """What they import and do not bring along, by the names of packages."""
+    """The packages that the files import and do not bring along, by name."""
 
 
 def place(name: str) -> str:

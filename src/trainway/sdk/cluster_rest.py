@@ -8,7 +8,7 @@ from trainway.sdk.rest import Rest
 from trainway.sdk.transport import segment
 
 _UNHURRIED_S: Final = 3600.0
-"""Ending the jobs of a cluster takes as long as it takes."""
+"""How long to wait for an answer: ending the jobs of a cluster takes as long as it takes."""
 
 
 class ClusterRest(Rest):

@@ -29,7 +29,7 @@ COMMAND: Final = "sky-cmd"
 _API_VERSION: Final = "trainway.dev/v1alpha1"
 _KIND: Final = "Task"
 _PLACES: Final = ("infra", "cloud", "region", "zone", "autostop")
-"""What of the resources is for the cluster alone."""
+"""The fields of the resources that are for the cluster alone."""
 _LOCAL_FILES: Final = ("workdir", "file_mounts")
 _NUMBER: Final = re.compile(r"\d+(\.\d+)?", re.ASCII)
 
@@ -43,7 +43,7 @@ class TaskWishes:
     cpus: str | None = None
     memory: str | None = None
     gpus: str | None = None
-    """`A100:8`, or a number."""
+    """The GPUs of a node, as `A100:8` or as a number."""
     workdir: str | None = None
     env: Mapping[str, str] = field(default_factory=dict)
     secrets: Mapping[str, str] = field(default_factory=dict)

@@ -17,7 +17,7 @@ class Cluster:
     def __init__(self, rest: ClusterRest, data: Json) -> None:
         self._rest = rest
         self.data = data
-        """As the server last showed it."""
+        """The cluster as the server last showed it."""
 
     @property
     def name(self) -> str:

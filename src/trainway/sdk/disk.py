@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 _LITTLE: Final = 64 << 10
-"""Bytes with which nothing can be done."""
+"""Nothing can be done with fewer free bytes than these."""
 
 
 def full_disk(path: Path) -> str:

@@ -22,13 +22,14 @@ from trainway.json_types import Json
 from trainway.sdk.transport import Transport
 
 Progress = Callable[[int, int], None]
-"""Told how many bytes are sent, and of how many."""
+"""A function that is told how many bytes are sent, and of how many."""
 
 LOCAL: Final = "$local"
 FILE: Final = "$file"
 _PIECE: Final = 1 << 20
 _ATTEMPTS: Final = 3
-"""What came as a whole stays with the server, so the next attempt is about the rest."""
+"""How often a file is sent; what came as a whole stays with the server, so the next attempt is
+about the rest."""
 
 
 def local_file(path: Path, size: int) -> Json:

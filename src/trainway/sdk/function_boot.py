@@ -29,15 +29,15 @@ from typing import Any
 RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "JOB_COMPLETION_INDEX")
 
 MARK = "\x1etrainway-result"
-"""What a line begins with that has a piece of the value in it."""
+"""A line that has a piece of the value in it begins with this."""
 PIECE = 3_000
-"""Characters of one: what a pipe takes at once is not torn apart by other ranks."""
+"""How many characters a piece has: what a pipe takes at once is not torn apart by other ranks."""
 TAG = "__trainway__"
 """The key of an object that stands for data that JSON does not have."""
 LARGEST = 4_000_000
-"""Characters in all; a kubelet keeps 10 MB of a log together."""
+"""The most characters of a value in a log; a kubelet keeps 10 MB of a log together."""
 LARGEST_FILE = 1 << 24
-"""Bytes of a value that is written to a file, for the server to read."""
+"""The most bytes of a value that is written to a file, for the server to read."""
 
 
 def run(argv: list[str]) -> None:

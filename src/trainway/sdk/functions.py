@@ -20,11 +20,11 @@ from trainway.sdk.function_boot import TAG
 from trainway.sdk.function_source import source_folder, standalone_source, unwrapped
 
 _LONGEST_PIECE: Final = 100_000
-"""Bytes of one argument; Linux takes 128 KiB less one."""
+"""The most bytes of one argument; Linux takes 128 KiB less one."""
 _LARGEST: Final = 1_000_000
-"""Bytes of all words of a command; on Linux it may have about 2 MB."""
+"""The most bytes of all words of a command; on Linux it may have about 2 MB."""
 _LARGEST_FILE: Final = 60_000_000
-"""Bytes of a call that goes as a file."""
+"""The most bytes of a call that goes as a file."""
 _COLLECTIONS: Final[Mapping[str, Callable[[Iterable[Any]], Any]]] = {
     "tuple": tuple,
     "set": set,

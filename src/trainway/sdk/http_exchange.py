@@ -13,7 +13,8 @@ from trainway.errors import UsageError
 from trainway.sdk.address import Address
 
 _LONGEST_UNIX_PATH: Final = 107
-"""A server whose home has a longer path listens elsewhere, and server.json says where."""
+"""The longest path of a socket; a server whose home has a longer one listens elsewhere, and
+server.json says where."""
 _LONGEST_LINE: Final = 1 << 16
 _MOST_LINES: Final = 200
 _PIECE: Final = 1 << 16
@@ -35,7 +36,8 @@ class Exchange:
         self._answer = self.socket.makefile("rb")
         self.status = 0
         self._left: int | None = 0
-        """Bytes of the body, or of its present chunk; None: it ends with the connection."""
+        """How many bytes of the body or of its present chunk are still to come; None if it ends
+        with the connection."""
         self._is_chunked = False
 
     def send(self, method: str, path: str, headers: Mapping[str, str], content: bytes) -> None:

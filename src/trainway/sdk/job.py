@@ -20,7 +20,7 @@ from trainway.sdk.transport import StreamControl
 _ALL_POINTS = 10_000
 _FAILURE_LINES = 20
 _LOOKED_AT = 200
-"""Lines of a node, among which those are looked for that matter."""
+"""How many lines of a node are searched for those that matter."""
 
 
 class Job:

@@ -11,13 +11,14 @@ class LogLine(NamedTuple):
     role: str
     rank: int
     job: int = 0
-    """Index of the job within its role, for a role of several jobs."""
+    """The index of the job within its role, for a role of several jobs."""
     container: str = ""
     attempt: int = 0
     stream: str = "stdout"
     time: str = ""
     partial: bool = False
-    """It was too long for one: the next line of the same container and stream goes on with it."""
+    """Whether the line was too long for one record: the next line of the same container and stream
+    goes on with it."""
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> "LogLine":

@@ -30,13 +30,14 @@ TORCH_RUNTIME: Final = "torch-distributed"
 GPU: Final = "nvidia.com/gpu"
 JOB_KINDS: Final = ("TrainJob", "MPIJob", "JobSet")
 DEFAULT_IMAGE: Final = "python:{}.{}-slim".format(*sys.version_info)
-"""Of a pod that needs no framework: it has the Python of whoever submits."""
+"""The image of a pod that needs no framework: it has the Python of whoever submits."""
 
 _BARE: Final = re.compile(r"\d+(\.\d+)?")
 _LEAST_MEMORY: Final = 1 << 20
-"""Bytes of memory; whoever asks for less has left out the unit."""
+"""Whoever asks for fewer bytes of memory than these has left out the unit."""
 _LONGEST_NAME: Final = 40
-"""Pods are called `<name>-<role>-<job>-<pod>`, which must stay within 63 characters."""
+"""The longest name of a job: pods are called `<name>-<role>-<job>-<pod>`, which must stay within 63
+characters."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Resources:
     memory: str | None = None
     gpus: str | None = None
     memory_limit: str | None = None
-    """What a node may use of memory; None: as much as it requests."""
+    """How much memory a node may use; None if that is as much as it requests."""
 
     def __post_init__(self) -> None:
         for amount in (self.memory, self.memory_limit):
@@ -100,11 +101,11 @@ class Wishes:
     on: str | None = None
     """The backend; on this machine jobs run as processes and need no image."""
     containers: bool = False
-    """Not so: they are to run in containers of their images."""
+    """Whether the job runs in containers of its images on this machine too."""
     secrets: Mapping[str, str] = field(default_factory=dict)
     """Variables whose values are never shown."""
     timeout: int | None = None
-    """Seconds that it may run."""
+    """How many seconds the job may run."""
 
     @property
     def travels(self) -> bool:

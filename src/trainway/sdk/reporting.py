@@ -29,9 +29,9 @@ _TIMEOUT_S: Final = 5.0
 _LAST_WAIT_S: Final = 5.0
 """How long the end of a process may be held up by a report that is not sent yet."""
 _LONGEST_WAIT_S: Final = 30.0
-"""The same by all of them."""
+"""How long all such reports together may hold it up."""
 _GAP_S: Final = 0.05
-"""Between two reports, while the process runs."""
+"""The least time between two reports, while the process runs."""
 _MOST_HELD: Final = 1_000
 _MOST_METRICS: Final = 256
 _NAME_LIMIT: Final = 64
@@ -113,7 +113,7 @@ class _Sender:
         self._is_sending = False
         self._is_ending = False
         self._taken = 0
-        """How many were sent."""
+        """How many reports were sent."""
         self._context: tuple[str, ssl.SSLContext] | None = None
 
     def put(self, status: dict[str, Any]) -> None:

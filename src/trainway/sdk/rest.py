@@ -18,7 +18,7 @@ ABANDONED: Final = "Abandoned"
 """The reason of a job that was forgotten while its cluster did not answer."""
 _SCRIPT: Final = "#!"
 _UNHURRIED_S: Final = 3600.0
-"""Ending a job takes as long as its processes' grace periods."""
+"""How long to wait for an answer: ending a job takes as long as its processes' grace periods."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,8 @@ class Submission:
     objects: Sequence[Json]
     options: Mapping[str, Any]
     key: str = field(default_factory=lambda: os.urandom(16).hex())
-    """By which the server knows it again when it is sent once more, since no answer came."""
+    """The server knows the submission again by this key when it is sent once more, since no answer
+    came."""
 
 
 class Rest:
@@ -49,7 +50,8 @@ class Rest:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
         self.on_upload: Callable[[int, int], None] = lambda _sent, _size: None
-        """Told while files go to the server how many bytes are sent, and of how many."""
+        """A function that is told, while files go to the server, how many bytes are sent and of how
+        many."""
 
     @classmethod
     def connect(

@@ -12,7 +12,7 @@ from trainway.sdk.slurm_options import Value
 Amount = str | int | float
 
 _LONGEST: Final = 2**31 - 1
-"""Seconds."""
+"""The longest time that can be given, in seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)

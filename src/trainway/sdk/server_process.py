@@ -28,7 +28,7 @@ _LOG_LINES: Final = 5
 _ERROR: Final = "error: "
 """What the line begins with in which a server says why it ends."""
 _HINT: Final = "hint: "
-"""And that in which it says what to do about it."""
+"""What the line begins with in which it says what to do about it."""
 _LOG_BYTES: Final = 8192
 _JOB_VARIABLES: Final = ("TRAINWAY_JOB_ID", "TRAINWAY_SERVER", "TRAINWAY_TOKEN")
 """What a server started from within a job must not inherit: it would count as part of the job."""

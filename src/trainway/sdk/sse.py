@@ -7,7 +7,7 @@ from trainway.errors import UnavailableError
 
 _CHUNK = 1 << 16
 _LONGEST = 1 << 26
-"""Bytes of one line. Our server sends no event of more than a few hundred thousand."""
+"""The most bytes of one line; our server sends no event of more than a few hundred thousand."""
 
 
 class ServerEvent(NamedTuple):

@@ -30,9 +30,10 @@ MANIFESTS: Final = (".yaml", ".yml", ".json")
 SCRIPT: Final = ".py"
 _SHELL_SCRIPT: Final = ".sh"
 _LETTERS: Final = "bcdfghjklmnpqrstvwxz"
-"""No vowels, so no words; no digits, which Open MPI 4 takes for numbers in the names of hosts."""
+"""The letters of random names: no vowels, so no words; no digits, which Open MPI 4 takes for
+numbers in the names of hosts."""
 _SUFFIX: Final = 5
-"""Characters behind the name of what runs in a cluster."""
+"""How many characters are put behind the name of what runs in a cluster."""
 
 
 def manifest_objects(text: str, source: str, wishes: Wishes) -> list[Json]:

@@ -25,9 +25,9 @@ from trainway.sdk import bundle
 from trainway.sdk.file_upload import local_file
 
 LARGEST: Final = 4_000_000_000
-"""Bytes in all that may go to hosts."""
+"""The most bytes of files, all together, that may go to hosts."""
 _INLINE: Final = 1_000_000
-"""Bytes in all up to which the ConfigMap has the content itself."""
+"""Up to so many bytes, all together, the ConfigMap has the content itself."""
 _SHOWN: Final = 3
 _MEGABYTE: Final = 1_000_000
 
@@ -38,7 +38,7 @@ class Way:
 
     where: str
     largest: int
-    """Bytes in all."""
+    """The most bytes that all files may have together."""
     is_streamed: bool
     """Whether the content need not be in the objects."""
 

@@ -21,15 +21,15 @@ BASE_PATH: Final = "/api/v1"
 TIMEOUT_S: Final = 120.0
 
 Query = Mapping[str, str | int | bool | list[str] | None]
-"""A list stands for its items, each under the same name."""
+"""The parameters of a request; a list stands for its items, each under the same name."""
 
 _NOBODY_LISTENS: Final = (ConnectionRefusedError, FileNotFoundError)
 _BROKEN: Final = (OSError, BrokenAnswerError)
 _FIRST_PAUSE_S: Final = 0.02
 _LONGEST_PAUSE_S: Final = 1.0
 _ATTEMPTS: Final = 3
-"""A server that ends or is killed loses what it was asked. Only reading may be repeated, and what
-has a key by which the server knows it again."""
+"""How often a request is sent, since a server that ends or is killed loses what it was asked. Only
+reading may be repeated, and what has a key by which the server knows it again."""
 _MOST_FAILURES: Final = 20
 """Attempts to take up a stream again, with nothing received between them: about 15 seconds."""
 

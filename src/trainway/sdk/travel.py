@@ -10,7 +10,7 @@ from trainway.json_types import Json
 from trainway.sdk.manifests import JOB_KINDS
 
 OURS = "trainway_"
-"""What the names of files begin with that are ours, and of no interest."""
+"""Names of files that begin like this are ours, and of no interest."""
 
 
 def travelling(objects: Sequence[Json], *, to_hosts: bool = False) -> str:

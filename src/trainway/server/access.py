@@ -19,7 +19,7 @@ from trainway.server.paths import BASE_PATH
 from trainway.server.tokens import TokenFile
 
 ABORT: Final = "abort"
-"""In the state of a request: what ends its connection at once."""
+"""The key in the state of a request under which stands what ends its connection at once."""
 _PUBLIC: Final = f"{BASE_PATH}/health"
 _OTHER_SITES: Final = ("cross-site", "same-site")
 """What browsers say of pages that are not the server's own; the second has only its host."""

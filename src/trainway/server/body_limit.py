@@ -9,9 +9,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from trainway.server.paths import BASE_PATH
 
 LARGEST: Final = 128 << 20
-"""Bytes of a body: the files of a job that travel within its objects are 64 MB, in base64."""
+"""The most bytes a body may have: the files of a job that travel within its objects are 64 MB, in
+base64."""
 _STREAMED: Final = f"{BASE_PATH}/files"
-"""Its body is written to the disk as it comes."""
+"""The path whose bodies are written to the disk as they come."""
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,11 @@ from uvicorn.server import ServerState
 from trainway.server.access import ABORT
 
 HEAD_SECONDS: Final = 10.0
-"""In which the head of a request has to be there."""
+"""The head of a request has to be there within this time."""
 BODY_SECONDS: Final = 60.0
-"""Between two pieces of a body."""
+"""The time that may pass between two pieces of a body."""
 BACKLOG: Final = 128
-"""Connections that are accepted in one go, so that they stay few beyond the limit too."""
+"""How many connections are accepted in one go, so that they stay few beyond the limit too."""
 LARGEST_HEAD: Final = 64 << 10
 _MOST: Final = 256
 

@@ -10,7 +10,7 @@ from typing import Final
 from trainway.json_types import Json
 
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
-"""What browsers may load for it."""
+"""What browsers may load for the page."""
 _STYLE: Final = """
 :root { color-scheme: light dark; --line: light-dark(#d5d9de, #3b4148);
   --dim: light-dark(#5b6570, #9aa4af); }

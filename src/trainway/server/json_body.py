@@ -16,13 +16,13 @@ from fastapi.routing import APIRoute
 from trainway.errors import UsageError
 
 MAX_DEPTH: Final = 200
-"""Levels of nesting, as in manifests."""
+"""How many levels of nesting there may be, as in manifests."""
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _NUMBERS: Final = range(-(2**63), 2**64)
 _MOST_DIGITS: Final = 20
 _ENDLESS: Final = float("inf")
 _FILES: Final = ("data", "stringData", "binaryData")
-"""Fields of ConfigMaps and Secrets: files may have any character in them."""
+"""The fields of ConfigMaps and Secrets that hold files, which may have any character in them."""
 
 Step = str | int
 

@@ -8,7 +8,7 @@ from trainway.errors import UsageError
 
 _DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)?", re.ASCII)
 _SHOWN: Final = 40
-"""Characters of a text that is wrong."""
+"""How many characters are shown of a text that is wrong."""
 _UNITS: Final = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 

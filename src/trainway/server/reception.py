@@ -16,7 +16,7 @@ from trainway.backends.file_store import FileStore, Incoming
 from trainway.errors import UsageError
 
 LARGEST: Final = 4_000_000_000
-"""Bytes of one file."""
+"""The most bytes one file may have."""
 _LONGEST_HEAD: Final = 100
 
 
@@ -29,7 +29,7 @@ class Reception:
         self._incoming: Incoming | None = None
         self._left = 0
         self.count = 0
-        """Files that came as a whole."""
+        """How many files came as a whole."""
 
     def feed(self, data: bytes) -> None:
         """Take the next bytes of the body."""

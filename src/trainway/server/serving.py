@@ -39,9 +39,9 @@ class Settings:
     started: str
     pid: int
     token: TokenFile
-    """What whoever comes over TCP has to show."""
+    """The token that everybody who comes over TCP has to show."""
     idle_s: float | None = 60.0
-    """None: stay for ever."""
+    """After so long with nothing to do the server ends; None means that it stays for ever."""
     busy_s: float = BUSY_S
     """How long to wait for another program that writes to the database."""
 
@@ -51,7 +51,7 @@ class Sockets:
     """Where the server listens. What a request may do is decided by the socket it came in on."""
 
     owner: socket.socket
-    """The unix socket."""
+    """The listener of the unix socket, which is the owner's."""
     tcp: socket.socket | None = None
 
 

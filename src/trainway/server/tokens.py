@@ -42,7 +42,8 @@ class TokenFile:
         """Whether its owner named it, and so looks after it."""
         self._version: tuple[int, int, int] | None = None
         self._digest = ""
-        """Of the token in that version of the file; empty: nobody has it."""
+        """The digest of the token in that version of the file; it is empty if nobody has
+        the token."""
 
     def check(self) -> None:
         """Raise TokenFileError if there is no token in the file."""

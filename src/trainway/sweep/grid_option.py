@@ -6,10 +6,10 @@ from typing import Final
 from trainway.errors import UsageError
 
 Read = Callable[[str], str]
-"""Gives the text of a file."""
+"""A function that gives the text of a file."""
 
 FILE: Final = "@"
-"""Before the name of a file that has the values."""
+"""The sign before the name of a file that has the values."""
 
 
 def parse_grid(options: Sequence[str], read: Read) -> dict[str, list[str]]:

@@ -13,7 +13,7 @@ Assignment = Mapping[str, str]
 """The value of each parameter in one trial."""
 
 MOST_TRIALS: Final = 1_000
-"""As many jobs as one submission may have."""
+"""The most trials of a sweep: as many jobs as one submission may have."""
 ALL: Final = "TRAINWAY_PARAMETERS"
 """The variable that has all parameters of a job, as a JSON object of texts."""
 

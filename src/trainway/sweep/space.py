@@ -17,7 +17,7 @@ from trainway.sweep.parameter import Assignment, check_count, check_names, check
 Values = Sequence[str]
 
 _DIGITS: Final = 6
-"""Significant digits of a number that is drawn."""
+"""How many significant digits a number has that is drawn."""
 
 
 @dataclass(frozen=True)

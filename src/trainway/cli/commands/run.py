@@ -36,7 +36,7 @@ from trainway.sdk.targets import (
 _STDIN: Final = "-"
 _INTERRUPTED: Final = 130
 _LAST_LINES: Final = 5
-"""That a node which failed wrote to stderr, and that are shown once more at the end."""
+"""How many of the lines that a failed node wrote to stderr are shown once more at the end."""
 
 
 _HELP: Final = """Run a job and show it until it ends.

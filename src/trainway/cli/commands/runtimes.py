@@ -13,7 +13,7 @@ from trainway.jobset.labels import FRAMEWORK
 from trainway.schema.validation import closest
 
 _PIPED_WIDTH = 1000
-"""Columns of a table that goes to a file or pipe, where nothing may be cut."""
+"""The width of a table that goes to a file or pipe, where nothing may be cut."""
 
 
 @click.group("runtimes")

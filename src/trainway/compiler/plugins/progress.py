@@ -23,7 +23,7 @@ class StatusEndpoint:
     """The status server of the operator."""
 
     host: str
-    """`<service>.<namespace>.svc`."""
+    """The host name of the service: `<service>.<namespace>.svc`."""
     ca_certificate: str
     port: int = 10443
 

@@ -85,7 +85,7 @@ class Devices:
 
     nodes: int
     processes: int | None
-    """Processes per node; None leaves it to the number of GPUs."""
+    """How many processes a node has; None leaves it to the number of GPUs."""
     gpus: int
 
     @property

@@ -26,12 +26,12 @@ class Cleanup:
 
     suspend_jobset: bool = False
     delete_pods: tuple[str, ...] = ()
-    """Names."""
+    """The names of the pods to delete."""
     delete_pod_group: bool = False
     delete_jobset: bool = False
     delete_job: bool = False
     look_again: float | None = None
-    """Seconds until there is more to do; None: never."""
+    """The seconds until there is more to do; None means never."""
 
 
 def cleanup(obj: Json, job: MPIJob, jobset: Json | None, roles: Roles, now: datetime) -> Cleanup:

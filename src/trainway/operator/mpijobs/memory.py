@@ -22,7 +22,7 @@ class JobMemory:
 
     uid: str
     applied: dict[str, Applied] = field(default_factory=dict)
-    """By kind."""
+    """What was applied, by kind."""
     launcher: str = ""
     """The launcher that was told to the metrics."""
     complaints: set[str] = field(default_factory=set)

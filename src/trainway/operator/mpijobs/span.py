@@ -10,7 +10,7 @@ from trainway.json_types import Json
 from trainway.kube.container_start import started_at
 
 Span = list[str]
-"""Begin and end; the end is empty while the pod runs."""
+"""The begin and the end of a time; the end is empty while the pod runs."""
 
 
 def span_of(status: Json) -> Span | None:

@@ -34,7 +34,7 @@ Test = Callable[[Json], object]
 _PATIENCE_S: Final = 120.0
 _LOOK_S: Final = 0.02
 _GOODBYE_S: Final = 0.1
-"""For TLS connections of requests that were cut short: aiohttp closes them by and by."""
+"""The time for TLS connections of requests that were cut short: aiohttp closes them by and by."""
 
 
 @contextlib.asynccontextmanager
@@ -86,7 +86,7 @@ class Scene:
     client: Client
     namespace: str
     patience: float = _PATIENCE_S
-    """Seconds to wait for anything."""
+    """How many seconds to wait for anything."""
 
     async def submit(self, obj: Json) -> Json:
         """Create an MPIJob in the namespace."""

@@ -44,7 +44,7 @@ class Watches:
     uncreated: Informer
     """Events of Jobs that could not create a pod."""
     pod_groups: Informer | None = None
-    """Only with gang scheduling."""
+    """The PodGroups, which are watched only with gang scheduling."""
     priority_classes: Informer | None = None
 
     @classmethod

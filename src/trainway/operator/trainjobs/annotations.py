@@ -16,7 +16,7 @@ class Setting:
     """A duration that an annotation gives."""
 
     duration: timedelta | None = None
-    """None: there is no such annotation, or it cannot be used."""
+    """The duration; None if there is no such annotation, or if it cannot be used."""
     problem: str = ""
     """Why it cannot be used."""
 

@@ -25,9 +25,9 @@ class Manner(Enum):
     """When a child may be written."""
 
     ONCE = "once"
-    """Only if it is not there: keys must not change."""
+    """The object is sent only if it is not there: keys must not change."""
     WHILE_INACTIVE = "while inactive"
-    """Not while the job runs."""
+    """The object is not sent while the job runs."""
     ALWAYS = "always"
 
 
@@ -37,9 +37,9 @@ class Verdict(Enum):
     SEND = "send"
     LEAVE = "leave"
     WAIT = "wait"
-    """Until the one that is there is gone."""
+    """The next step comes when the object that is there is gone."""
     CLASH = "clash"
-    """One that is not ours is in its place."""
+    """An object that is not ours is in its place."""
 
 
 class Owner(Enum):
@@ -47,7 +47,7 @@ class Owner(Enum):
 
     SELF = "self"
     FORMER = "former"
-    """A TrainJob of the same name that is no more."""
+    """It belongs to a TrainJob of the same name that is no more."""
     OTHER = "other"
 
 
@@ -59,7 +59,7 @@ class Child:
     kind: str
     name: str
     digest: bytes
-    """Of all that it should hold."""
+    """The digest of all that the object should hold."""
 
     @property
     def key(self) -> tuple[str, str]:

@@ -22,9 +22,9 @@ class Watch:
 
     look_again_after: timedelta | None = None
     report: str = ""
-    """What to tell its author; empty: nothing."""
+    """What to tell the job's author; empty if there is nothing to tell."""
     mark: str = ""
-    """By which a report is known; goes into an annotation."""
+    """The text by which a report is known again; it goes into an annotation."""
 
 
 def hang(job: Json, now: datetime) -> Watch:

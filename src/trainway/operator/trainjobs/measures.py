@@ -38,7 +38,7 @@ class Observed:
     """What was seen at the last look."""
 
     begun: bool = False
-    """Whether there was a look before."""
+    """Whether there was a look before this one."""
     active_since: datetime | None = None
     ready_since: datetime | None = None
     billed_until: datetime | None = None

@@ -27,7 +27,7 @@ from trainway.operator.trainjobs.runtime_snapshot import (
 
 _APART_S: Final = 0.03
 _LONGEST_TURN_S: Final = 1.0
-"""So long a read holds up the next one: its connection may be dead."""
+"""How long a read may hold up the next one: its connection may be dead."""
 _MOST_KEPT: Final = 256
 
 

@@ -35,7 +35,7 @@ FIELD_OWNER: Final = "trainer"
 GONE_SOON: Final = timedelta(seconds=2)
 """When to look again for an object that is being deleted, should its end be missed."""
 _PASSING: Final = (0, 409, 429, 503, 504)
-"""Answers that say nothing about the object; 0 is none."""
+"""The statuses of answers that say nothing about the object; 0 stands for no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Sender:
     builder: Builder
     source: RuntimeSource
     caches: dict[tuple[str, str], Informer]
-    """By apiVersion and kind; a kind that is not served has none."""
+    """The caches by apiVersion and kind; a kind that is not served has none."""
 
     async def send(
         self,

@@ -35,7 +35,7 @@ class Question:
     old: Json | None = None
     """The object before an update."""
     user: str = ""
-    """Who asks."""
+    """The user who asks."""
 
     @property
     def is_change(self) -> bool:

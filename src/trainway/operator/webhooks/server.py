@@ -41,9 +41,9 @@ from trainway.operator.webhooks.review import (
 from trainway.operator.webhooks.trainjob import Facts
 
 LARGEST_REVIEW: Final = 16 * 1024 * 1024
-"""Twice what etcd can hold of an object, with room."""
+"""The most bytes of a review: twice what etcd can hold of an object, with room."""
 LOOKUP_SECONDS: Final = 8.0
-"""Less than the API server waits for an answer."""
+"""How long a lookup may take: less than the API server waits for an answer."""
 
 _log = logging.getLogger(__name__)
 

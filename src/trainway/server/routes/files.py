@@ -15,7 +15,7 @@ from trainway.server.paths import BASE_PATH
 from trainway.server.reception import Reception
 
 _PIECE: Final = 1 << 20
-"""Bytes that are collected before they are written."""
+"""How many bytes are collected before they are written."""
 _MOST: Final = 1_000_000
 
 

@@ -19,7 +19,7 @@ from trainway.server.streams import metric_chunks
 _USUAL_RESOLUTION: Final = 1_000
 _LARGEST_STEP: Final = 2**63 - 1
 _DIGITS: Final = 18
-"""Of the number of a report."""
+"""The most digits that the number of a report may have."""
 
 Step = Annotated[int | None, Query(ge=-_LARGEST_STEP, le=_LARGEST_STEP)]
 

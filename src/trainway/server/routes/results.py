@@ -19,7 +19,7 @@ from trainway.server.paths import BASE_PATH
 from trainway.server.service import Service
 
 _PATIENCE_S: Final = 60.0
-"""For a disk that does not answer."""
+"""How long a disk that does not answer is waited for."""
 
 
 class JobSize(BaseModel):

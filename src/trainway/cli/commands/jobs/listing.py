@@ -22,7 +22,7 @@ from trainway.sdk.rest import Rest
 _LIMIT: Final = 100
 _PAGE: Final = 1000
 _LOOK_S: Final = 1.0
-"""Between two looks at the list; there is a stream for one job, not for all."""
+"""The time between two looks at the list; there is a stream for one job, not for all."""
 
 
 @dataclass(frozen=True)

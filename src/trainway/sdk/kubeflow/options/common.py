@@ -7,7 +7,7 @@ from trainway.json_types import Json
 from trainway.sdk.kubeflow.types.types import Trainer
 
 Option = Callable[[Json, Trainer | None, object], None]
-"""Gets the TrainJob to change, the trainer it was made from, and the client."""
+"""A function that gets the TrainJob to change, the trainer it was made from, and the client."""
 
 
 @dataclass

@@ -28,7 +28,7 @@ class CustomTrainer:
 
     func: Callable[..., Any]
     func_args: dict[str, Any] | None = None
-    """Its arguments, by name."""
+    """The arguments of the function, by name."""
     image: str | None = None
     packages_to_install: list[str] | None = None
     pip_index_urls: list[str] = field(default_factory=_index_urls)
