@@ -1,0 +1,66 @@
+"""The TrainJob of a trial, which says all that is known of the trial without it."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from trainway.api.optimizationjob import OptimizationJob
+from trainway.jobset.labels import OPTIMIZATION_JOB, PARAMETERS, TRIAL_INDEX
+from trainway.jobset.literal_text import literal
+from trainway.json_types import Json
+from trainway.optimization.suggestion import Suggestion
+
+_PREFIX: Final = "KUBEFLOW_TRAINER_OPT_"
+
+
+def trial_name(job: str, index: int) -> str:
+    """The name of a trial, so that nobody can create it twice."""
+    return f"{job}-{index}"
+
+
+def variable(parameter: str) -> str:
+    """The variable that has a parameter: `KUBEFLOW_TRAINER_OPT_WEIGHT_DECAY` for `weight-decay`."""
+    return _PREFIX + re.sub("[^A-Z0-9]", "_", parameter.upper())
+
+
+def variables(parameters: Mapping[str, str]) -> dict[str, str]:
+    """What the environment of a trial has."""
+    return {variable(name): text for name, text in parameters.items()}
+
+
+def trial_of(job: OptimizationJob, suggestion: Suggestion) -> Json:
+    """The TrainJob of a trial; its owner reference is for the controller to add."""
+    template = job.spec.train_job_template.to_dict()
+    metadata = template.get("metadata") or {}
+    spec = dict(template["spec"])
+    trainer = dict(spec.get("trainer") or {})
+    trainer["env"] = _with(trainer.get("env") or [], variables(suggestion.parameters))
+    labels = {
+        **(metadata.get("labels") or {}),
+        OPTIMIZATION_JOB: job.metadata.name,
+        TRIAL_INDEX: str(suggestion.index),
+    }
+    written = json.dumps(suggestion.parameters, ensure_ascii=False)
+    annotations = {**(metadata.get("annotations") or {}), PARAMETERS: written}
+    named: Json = {"name": trial_name(job.metadata.name, suggestion.index)}
+    if job.metadata.namespace:
+        named["namespace"] = job.metadata.namespace
+    return {
+        "apiVersion": job.api_version,
+        "kind": "TrainJob",
+        "metadata": {**metadata, **named, "labels": labels, "annotations": annotations},
+        "spec": {**spec, "trainer": trainer},
+    }
+
+
+def index_of(trial: Mapping[str, Any]) -> int | None:
+    """The index of a TrainJob that is a trial."""
+    labels = (trial.get("metadata") or {}).get("labels")
+    text = labels.get(TRIAL_INDEX) if isinstance(labels, dict) else None
+    return int(text) if isinstance(text, str) and re.fullmatch("[0-9]{1,9}", text) else None
+
+
+def _with(known: list[Any], env: Mapping[str, str]) -> list[Any]:
+    kept = [item for item in known if item.get("name") not in env]
+    return [*kept, *({"name": name, "value": literal(text)} for name, text in env.items())]
