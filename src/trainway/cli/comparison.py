@@ -11,6 +11,9 @@ from trainway.cli.job_text import hours_used
 from trainway.cli.times import parse_time, short
 from trainway.json_types import Json
 
+_PROGRESS: Final = "progress"
+"""The series of the percentage that is done, which is no result to compare."""
+
 _RISKY: Final = ("=", "+", "-", "@", "\t", "\r")
 """What a spreadsheet takes for the start of a formula."""
 
@@ -50,7 +53,8 @@ def cells(jobs: Sequence[Json]) -> tuple[list[str], list[list[str]]]:
         for name in dict.fromkeys(name for job in jobs for name in job["parameters"])
         if len({job["parameters"].get(name) for job in jobs}) > 1
     ]
-    metrics = list(dict.fromkeys(name for job in jobs for name in job["metrics"]))
+    reported = dict.fromkeys(name for job in jobs for name in job["metrics"])
+    metrics = [name for name in reported if name != _PROGRESS] or list(reported)
     each = [(name, part) for name in metrics for part in ("last", "min", "max")]
     header = [
         "NAME", "PHASE", *(f"{name}=" for name in parameters),

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
+from trainway.cli.chart import number
 from trainway.cli.job_text import duration
 from trainway.cli.times import parse_time, short
 from trainway.counting import counted
@@ -72,7 +73,16 @@ def job_table(jobs: Sequence[Json], now: datetime) -> tuple[list[str], list[list
 def reported(job: Json) -> dict[str, str]:
     """The metrics that the training code reported last."""
     progress = job["status"].get("progress") or {}
-    return {str(item["name"]): str(item["value"]) for item in progress.get("metrics") or ()}
+    return {str(item["name"]): _shown(item["value"]) for item in progress.get("metrics") or ()}
+
+
+def _shown(value: object) -> str:
+    """A number in as many digits as one can compare; any other text as it is."""
+    text = str(value)
+    try:
+        return number(float(text))
+    except ValueError:
+        return text
 
 
 def _names(found: Iterable[Mapping[str, str]]) -> list[str]:

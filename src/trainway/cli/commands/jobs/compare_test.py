@@ -52,6 +52,19 @@ def test_a_table_has_what_differs_and_what_came_of_it(fake: FakeServer) -> None:
     assert third.split()[:2] == ["sweep-2", "Pending"]
 
 
+def test_how_far_a_job_is_makes_no_column_beside_its_results(fake: FakeServer) -> None:
+    made = fake.runs.submit("sweep", {"parameters": TRIALS})
+    series = {"loss": [point(1, 0.5)], "progress": [point(1, 40.0)]}
+    fake.metrics[made[0]["metadata"]["id"]] = series
+    assert "loss.last" in invoke("--run", "sweep").stdout
+    assert "progress" not in invoke("--run", "sweep").stdout
+    assert json.loads(invoke("sweep-0", "sweep-1", "-o", "json").stdout)[0]["metrics"].keys() == {
+        "loss", "progress",
+    }  # fmt: skip
+    fake.metrics[made[0]["metadata"]["id"]] = {"progress": series["progress"]}
+    assert "progress.last" in invoke("--run", "sweep").stdout
+
+
 def test_the_objects_have_all_of_it(fake: FakeServer) -> None:
     jobs(fake)
     assert json.loads(invoke("sweep-0", "sweep-2", "-o", "json").stdout) == [
