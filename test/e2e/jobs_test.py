@@ -71,6 +71,20 @@ def test_a_name_means_the_newest_job(home: Installation) -> None:
     home.run("jobs", "wait", first, second)
 
 
+def test_a_job_is_submitted_again_with_a_difference(home: Installation) -> None:
+    home.run("jobs", "wait", home.submit("--name", "differs", "--", "sh", "-c", "echo is $LR"))
+    again = ("jobs", "rerun", "differs", "--env", "LR=0.5", "--set")
+    replicas = "spec.replicatedJobs.node.replicas"
+    before = home.job("differs")["metadata"]["id"]
+    assert home.run(*again, f"{replicas}=2", "--dry-run") == ""
+    home.run(*again, f"{replicas}s=2", code=2)
+    assert home.job("differs")["metadata"]["id"] == before
+    job = home.run(*again, f"{replicas}=2").split()[1]
+    home.run("jobs", "wait", job)
+    assert set(home.run("jobs", "logs", job, "--raw").splitlines()) == {"is 0.5"}
+    assert len(home.job(job)["status"]["nodes"]) == 2
+
+
 def test_logs_are_followed_to_the_end(home: Installation, gate: Gate) -> None:
     job = home.submit("--", *gate.command("x"))
     visitor = gate.next()

@@ -40,7 +40,7 @@ from trainway.engine.run.runs import RunContext, Runs
 from trainway.engine.store import Store
 from trainway.engine.stored_job import Change, write
 from trainway.engine.strays import strays
-from trainway.engine.submission import Submission, resubmission
+from trainway.engine.submission import Amend, Submission, resubmission, unchanged, with_job
 from trainway.engine.times import time_text
 from trainway.engine.wishes import CANCEL, RESUME
 from trainway.errors import ConflictError, UnavailableError
@@ -177,10 +177,14 @@ class Engine:
         is_array = submission.is_run and run_of(submission, jobs).is_array
         return await self._intake.plan(jobs[0], backend, len(jobs) if is_array else None)
 
-    async def rerun(self, ref: str) -> Json:
-        """Submit once more what a job was made from."""
-        job, _ = await self.submit(await self._again(await self.reading.record(ref)))
+    async def rerun(self, ref: str, amend: Amend = unchanged) -> Json:
+        """Submit once more what a job was made from, maybe with a difference."""
+        job, _ = await self.submit(await self.again(ref, amend))
         return job
+
+    async def again(self, ref: str, amend: Amend = unchanged) -> Submission:
+        """What `rerun` would submit."""
+        return with_job(await self._again(await self.reading.record(ref)), amend)
 
     async def _again(self, record: JobRecord) -> Submission:
         spec = await self._ledger.call(self._store.spec, record.id)

@@ -4,8 +4,8 @@ Apart from `preparation`, which does the work, since the compiler is slow to imp
 """
 
 import secrets
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from trainway.api.task.task_object import API_VERSION as TASK_VERSION
@@ -129,6 +129,21 @@ def resubmission(record: JobRecord, spec: JobSpec, *, is_renamed: bool) -> Submi
         notify=record.notify_targets,
         kubeconfig=record.handle_data.get("kubeconfig") or (),
     )
+
+
+Amend = Callable[[Json], Json]
+"""What is to be changed of a job before it is submitted again."""
+
+
+def unchanged(job: Json) -> Json:
+    """The job as it was."""
+    return job
+
+
+def with_job(submission: Submission, amend: Amend) -> Submission:
+    """The submission with a difference in its job."""
+    objects = [amend(obj) if type_of(obj) in JOB_TYPES else obj for obj in submission.objects]
+    return replace(submission, objects=objects)
 
 
 def suffixed(name: str) -> str:

@@ -1,7 +1,7 @@
 """A job for programs that run an event loop; threads do the waiting."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -97,9 +97,15 @@ class AsyncJob:
         """Go on with a suspended job."""
         await asyncio.to_thread(self.job.resume)
 
-    async def rerun(self) -> "AsyncJob":
-        """Submit the same job again."""
-        return AsyncJob(await asyncio.to_thread(self.job.rerun))
+    async def rerun(
+        self,
+        *,
+        env: Mapping[str, Any] | None = None,
+        set: Mapping[str, Any] | None = None,  # noqa: A002 - as the option of the command
+    ) -> "AsyncJob":
+        """Submit the same job again, maybe with a difference; see `Job.rerun`."""
+        again = partial(self.job.rerun, env=env, set=set)
+        return AsyncJob(await asyncio.to_thread(again))
 
     async def delete(self, *, force: bool = False) -> str:
         """Stop it if it runs, and forget it with all its files; see `Job.delete`."""

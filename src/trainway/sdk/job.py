@@ -1,7 +1,7 @@
 """A job that was submitted, used like a future."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -154,9 +154,19 @@ class Job:
         """Go on with a suspended job."""
         self._data = self._rest.act(self.id, "resume")
 
-    def rerun(self) -> "Job":
-        """Submit the same job again."""
-        return Job(self._rest, self._rest.act(self.id, "rerun"))
+    def rerun(
+        self,
+        *,
+        env: Mapping[str, Any] | None = None,
+        set: Mapping[str, Any] | None = None,  # noqa: A002 - as the option of the command
+    ) -> "Job":
+        """Submit the same job again, maybe with other variables and other values of fields.
+
+        `env={"LR": 0.1}, set={"spec.trainer.numNodes": 4}`; None as a value removes the field.
+        """
+        from trainway.sdk.reruns import difference, rerun  # noqa: PLC0415 - seldom needed
+
+        return Job(self._rest, rerun(self._rest, self.id, difference(env, set)))
 
     def delete(self, *, force: bool = False) -> str:
         """Stop it if it runs, and forget it with all its files.

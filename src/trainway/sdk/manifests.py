@@ -14,6 +14,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Final
 
+from trainway.api.job_variables import entries, merged, secret_objects, set_in_pods
 from trainway.compiler.packing import with_packing
 from trainway.compiler.restarts import INITIALIZERS, fail_fast, with_max_restarts
 from trainway.errors import UsageError
@@ -22,7 +23,6 @@ from trainway.families.table import family_of
 from trainway.jobset.labels import FRAMEWORK, TIMEOUT_SECONDS
 from trainway.jobset.literal_text import literal
 from trainway.json_types import Json
-from trainway.sdk.job_variables import entries, merged, secret_objects, set_in_pods
 
 TRAINER_API: Final = "trainer.kubeflow.org/v1alpha1"
 JOBSET_API: Final = "jobset.x-k8s.io/v1alpha2"

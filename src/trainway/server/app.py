@@ -17,6 +17,7 @@ from trainway.server.routes.jobs import add_action_routes, add_job_routes, add_r
 from trainway.server.routes.metrics import add_metric_routes
 from trainway.server.routes.notify import add_notify_routes
 from trainway.server.routes.pods import add_pod_routes
+from trainway.server.routes.reruns import add_rerun_routes
 from trainway.server.routes.results import add_result_routes
 from trainway.server.routes.runs import add_run_routes
 from trainway.server.routes.streams import add_stream_routes
@@ -42,6 +43,7 @@ def create_app(service: Service) -> FastAPI:
     # Straight to the app: a router in between would have every route made twice, at each start.
     add_job_routes(app, service)
     add_action_routes(app, service.engine)
+    add_rerun_routes(app, service.engine)
     add_report_routes(app, service)
     add_metric_routes(app, service)
     add_result_routes(app, service)

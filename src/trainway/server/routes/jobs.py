@@ -105,13 +105,6 @@ def add_action_routes(app: FastAPI, engine: Engine) -> None:
         """Let a suspended job go on."""
         return JsonAnswer(await engine.resume(ref))
 
-    @app.post(
-        f"{BASE_PATH}/jobs/{{ref}}/rerun", tags=["jobs"], status_code=201, response_model=models.Job
-    )
-    async def rerun(ref: str) -> Response:
-        """Submit once more what a job was made from."""
-        return JsonAnswer(await engine.rerun(ref), 201)
-
 
 def add_report_routes(app: FastAPI, service: Service) -> None:
     """What a job told."""

@@ -3,13 +3,14 @@
 import click
 
 from trainway.cli.commands.jobs.compare import compare
-from trainway.cli.commands.jobs.control import cancel, delete, rerun, resume, suspend, wait
+from trainway.cli.commands.jobs.control import cancel, delete, resume, suspend, wait
 from trainway.cli.commands.jobs.exec import execute
 from trainway.cli.commands.jobs.listing import list_jobs
 from trainway.cli.commands.jobs.metrics import metrics
 from trainway.cli.commands.jobs.port_forward import port_forward
 from trainway.cli.commands.jobs.pruning import prune
 from trainway.cli.commands.jobs.reading import events, logs
+from trainway.cli.commands.jobs.rerun import rerun
 from trainway.cli.commands.jobs.shell import shell
 from trainway.cli.commands.jobs.showing import show
 

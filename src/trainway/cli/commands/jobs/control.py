@@ -89,16 +89,6 @@ def delete(refs: tuple[str, ...], *, force: bool) -> None:
             echo_line(f"warning: {name}: {left}")
 
 
-@click.command("rerun")
-@jobs_argument
-def rerun(refs: tuple[str, ...]) -> None:
-    """Submit the same jobs again, and print their names and new ids."""
-    rest = connect()
-    for job in [rest.get(ref) for ref in refs]:
-        again = rest.act(job["metadata"]["id"], "rerun")
-        echo(f"{again['metadata']['name']} {again['metadata']['id']}\n")
-
-
 def _act(refs: tuple[str, ...], verb: str, done: str) -> None:
     """All jobs are looked up first, so that a wrong name changes nothing."""
     rest = connect()

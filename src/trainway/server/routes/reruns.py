@@ -1,0 +1,74 @@
+"""Jobs that are submitted again, as they were or with a difference."""
+
+from functools import partial
+
+from fastapi import FastAPI
+from fastapi.responses import Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from trainway.backends.masking import masked_object
+from trainway.engine.jobs import Engine
+from trainway.engine.submission import Amend, unchanged
+from trainway.json_types import Json
+from trainway.server import models
+from trainway.server.json_answer import JsonAnswer
+from trainway.server.paths import BASE_PATH
+
+_MOST = 100
+
+
+class Rerun(BaseModel):
+    """What is to be different."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    env: dict[str, str] = Field(
+        {}, max_length=_MOST, description="variables of its containers, in place of their namesakes"
+    )
+    set: list[str] = Field(
+        [],
+        max_length=_MOST,
+        description="fields of the job, `PATH=VALUE`: `spec.trainer.numNodes=4`; the value is YAML",
+    )
+
+    def amend(self) -> Amend:
+        """What does it to a job."""
+        if not self.env and not self.set:
+            return unchanged
+        from trainway.api.amendment import (  # noqa: PLC0415 - the server starts sooner without it
+            Amendment,
+            amended,
+        )
+
+        return partial(amended, amendment=Amendment(self.env, self.set))
+
+
+class RerunPreview(models.Shown):
+    """What would be submitted."""
+
+    before: list[Json] = Field(description="what the job was made from; values of Secrets hidden")
+    after: list[Json] = Field(description="the same with the difference")
+    warnings: list[str]
+
+
+def add_rerun_routes(app: FastAPI, engine: Engine) -> None:
+    """The routes that submit a job again."""
+
+    @app.post(
+        f"{BASE_PATH}/jobs/{{ref}}/rerun", tags=["jobs"], status_code=201, response_model=models.Job
+    )
+    async def rerun(ref: str, body: Rerun | None = None) -> Response:
+        """Submit once more what a job was made from, maybe with a difference."""
+        return JsonAnswer(await engine.rerun(ref, (body or Rerun()).amend()), 201)
+
+    @app.post(f"{BASE_PATH}/jobs/{{ref}}/rerun/preview", tags=["jobs"], response_model=RerunPreview)
+    async def preview(ref: str, body: Rerun) -> Response:
+        """What `rerun` would submit. It is checked, and nothing is started."""
+        record = await engine.reading.record(ref)
+        before = await engine.reading.objects(record.id)
+        submission = await engine.again(record.id, body.amend())
+        _, warnings = await engine.plan(submission)
+        shown = [
+            [masked_object(obj) for obj in objects] for objects in (before, submission.objects)
+        ]
+        return JsonAnswer({"before": shown[0], "after": shown[1], "warnings": warnings})
