@@ -83,7 +83,7 @@ class Engine:
         )
         self._retention = Retention(self._ledger, registry, clock)
         self.registry = registry
-        self.reading = Reading(self._ledger, registry, self._waiting, clock)
+        self.reading = Reading(self._ledger, registry, self._waiting, clock, self.recorder.flush)
         self.metrics = MetricReading(self._ledger, self.recorder, self.reading)
         self.clusters = Clusters(self._around_clusters(), registry.cluster_agents)
         self._intake = Intake(self._ids, clock, self.clusters.labelled, self.notifier.check)
@@ -256,8 +256,8 @@ class Engine:
             live = self._live.get(record.id)
         if live is None:
             raise ConflictError(f"{record.name} has already ended")
-        await live.alter(lambda: Change({"progress": status}), is_durable=False)
         await self.recorder.note_status(live.id, status, time_text(self._clock()))
+        self.recorder.tell(live, {"progress": status})
 
     async def _unfinished(self, ref: str, verb: str) -> tuple[LiveJob, list[Json]]:
         """A job that is not over, and what it was made from, for the answer."""

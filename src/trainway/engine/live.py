@@ -76,7 +76,7 @@ class LiveJob(StoredJob):
         self.over = asyncio.Event()
         self._around = around
         self._observation = Observation.of(record.observed_data, record.started)
-        self._reports = JournalReports(around.recorder, record.id)
+        self._reports = JournalReports(around.recorder, self)
         self._carrier: asyncio.Task[None] | None = None
         self._deadline = Deadline(around.clock, self._on_deadline)
         self._starts = FailedStarts(around.starts)
@@ -288,7 +288,8 @@ class LiveJob(StoredJob):
         observed = self._observation
         observed.events, observed.reports = [], []
         observed.fold(update.records)
-        await self._reports.take(observed.reports)
+        if await self._reports.take(update, observed):
+            return
         await self.observe(lambda: self._noted(update.seq, observed))
         if self.record.phase == Phase.PAUSED:
             self._deadline.clear()

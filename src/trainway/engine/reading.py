@@ -4,10 +4,10 @@ All of them come from the store, so that nothing is shown that a crash would tak
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 from trainway.backends.base import LogLine, LogQuery
@@ -49,13 +49,16 @@ class Reading:
         ledger: Ledger,
         registry: Registry,
         waiting: Waiting,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        clock: Callable[[], datetime],
+        settle: Callable[[], Awaitable[None]],
     ) -> None:
         self._ledger = ledger
         self._store = ledger.store
         self._registry = registry
         self._waiting = waiting
         self._clock = clock
+        self._settle = settle
+        """Stores what was reported in the last second, so that it is shown."""
 
     async def record(self, ref: str) -> JobRecord:
         """The job with that id, or the newest of that name."""
@@ -63,7 +66,12 @@ class Reading:
 
     async def get(self, ref: str) -> Json:
         """The job in full."""
-        return await self.view(await self.record(ref))
+        return await self.view(await self.reported(ref))
+
+    async def reported(self, ref: str) -> JobRecord:
+        """The job with all that it has reported so far."""
+        await self._settle()
+        return await self.record(ref)
 
     async def view(self, record: JobRecord) -> Json:
         """A job as it is shown."""
@@ -92,6 +100,7 @@ class Reading:
 
     async def page(self, limit: int, wanted: Filter = EVERY_JOB, *, summary: bool = False) -> Page:
         """A page of jobs, newest first."""
+        await self._settle()
         found = await self._ledger.call(self._store.page, wanted, limit + 1, summary=summary)
         page = found[:limit]
         objects: dict[str, list[Json]] = {}

@@ -168,7 +168,7 @@ def test_an_owner_need_not_wait_behind_what_the_journals_say(
 
         monkeypatch.setattr(world.store, "update_all", slow)
         for job in jobs:
-            job.write("progress", trainerStatus={"progressPercentage": 5})
+            job.write("event", reason="Pulled", message="an image")
         monkeypatch.setattr(ledger, "call", noted)
         cancelled = asyncio.create_task(world.engine.cancel("n8"))
         await asked.wait()

@@ -123,6 +123,10 @@ class StoredJob:
         before, self.record = self.record, record
         self.entered(before)
 
+    def recorded(self, columns: Mapping[str, Any]) -> None:
+        """Take up columns that were stored with reports, and from which nothing follows."""
+        self.record = self.record.with_columns(columns)
+
     def allowed(self, change: Change) -> Change:
         """The change, without a phase that the job cannot come to."""
         after = Phase(change.columns.get("phase", self.record.phase))

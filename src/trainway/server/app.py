@@ -9,6 +9,7 @@ from trainway.server.errors import add_handlers
 from trainway.server.json_body import StrictRoute
 from trainway.server.models import ErrorAnswer
 from trainway.server.paths import BASE_PATH
+from trainway.server.report_intake import ReportIntake
 from trainway.server.routes.about import add_about_routes, add_backend_routes
 from trainway.server.routes.clusters import add_cluster_routes
 from trainway.server.routes.docs import add_docs_route
@@ -57,4 +58,5 @@ def create_app(service: Service) -> FastAPI:
     add_notify_routes(app, service)
     add_docs_route(app)
     add_handlers(app)
+    app.add_middleware(ReportIntake, engine=service.engine)
     return app

@@ -27,10 +27,9 @@ class Site:
             Service(world.engine, info, FileStore(home), TokenFile(home / "token"))
         )
 
-    async def ask(
-        self, method: str, path: str, body: bytes = b"", **headers: str
-    ) -> tuple[int, Any]:
-        """The status and the body of an answer."""
+    async def ask(self, method: str, path: str, *body: bytes, **headers: str) -> tuple[int, Any]:
+        """The status and the body of an answer to a request whose body comes in pieces."""
+        pieces = list(body) or [b""]
         path, _, query = path.partition("?")
         sent: list[Message] = []
         scope = {
@@ -53,7 +52,8 @@ class Site:
         }  # fmt: skip
 
         async def receive() -> Message:
-            return {"type": "http.request", "body": body, "more_body": False}
+            piece = pieces.pop(0) if pieces else b""
+            return {"type": "http.request", "body": piece, "more_body": bool(pieces)}
 
         async def send(message: Message) -> None:
             sent.append(message)

@@ -6,17 +6,18 @@ store's one thread, each is one transaction, and nobody else writes these tables
 of a series may be remembered between two of them.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from sqlalchemy import Connection, Engine, bindparam, delete, insert, select, update
 
 from trainway.engine.database import transaction
+from trainway.engine.metrics.bulk import Bulk
 from trainway.engine.metrics.downsampling import thinned
 from trainway.engine.metrics.report import NAME_LIMIT, Report
-from trainway.engine.record import storable
+from trainway.engine.record import storable, stored
 from trainway.engine.tables import JOBS, POINTS, SERIES
 
 K = TypeVar("K", int, str)
@@ -68,6 +69,7 @@ class Range:
 
 
 ALL: Final = Range()
+NOTHING: Final[Mapping[str, Mapping[str, Any]]] = {}
 
 
 @dataclass(slots=True)
@@ -81,10 +83,22 @@ class _Series:
     minimum: float
     maximum: float
 
+    def row(self) -> dict[str, Any]:
+        return {
+            "points": self.points,
+            "last_seq": self.last_seq,
+            "last": self.last,
+            "minimum": self.minimum,
+            "maximum": self.maximum,
+        }
+
     def add(self, seq: int, value: float) -> None:
         self.points += 1
         self.last_seq, self.last = seq, value
-        self.minimum, self.maximum = min(self.minimum, value), max(self.maximum, value)
+        if value < self.minimum:
+            self.minimum = value
+        elif value > self.maximum:
+            self.maximum = value
 
 
 class MetricStore:
@@ -98,16 +112,28 @@ class MetricStore:
         self._series_limit = series_limit
         self._known: dict[str, dict[str, _Series]] = {}
         """The series of jobs that report, by id of the job and name."""
+        counted = update(SERIES).where(SERIES.c.id == bindparam("series_id"))
+        counted = counted.values({name: bindparam(name) for name in _COUNTED})
+        self._count = Bulk(counted, engine.dialect)
+        self._add_points = Bulk(insert(POINTS), engine.dialect)
         self._newest: tuple[int, int] | None = None
         """Series and number of the last point of the newest write."""
 
-    def append(self, reports: Sequence[tuple[str, Report]]) -> None:
-        """Keep reports of jobs, each with the id of its job; those of jobs that are gone go."""
+    def append(
+        self,
+        reports: Sequence[tuple[str, Report]],
+        columns: Mapping[str, Mapping[str, Any]] = NOTHING,
+    ) -> None:
+        """Keep reports of jobs, each with the id of its job; those of jobs that are gone go.
+
+        `columns` are what changes with them of the jobs' records, by the ids of the jobs.
+        """
         self._newest = None
         try:
             with transaction(self._engine, is_durable=False) as connection:
                 self._load(connection, {job_id for job_id, _ in reports} - self._known.keys())
                 self._add(connection, reports)
+                _change_jobs(connection, columns)
         except BaseException:
             self._known.clear()
             raise
@@ -136,6 +162,7 @@ class MetricStore:
                 self._known[job_id][name] = _Series(*row)
 
     def _add(self, connection: Connection, reports: Sequence[tuple[str, Report]]) -> None:
+        self._make_series(connection, reports)
         rows: list[dict[str, object]] = []
         changed: dict[int, _Series] = {}
         for job_id, report in reports:
@@ -144,7 +171,7 @@ class MetricStore:
                 continue
             seq = 1 + max((series.last_seq for series in known.values()), default=0)
             for name, value in report.values.items():
-                series = self._series(connection, job_id, _name(name), value)
+                series = known.get(name) or known.get(_name(name))
                 if series is None or series.last_seq >= seq:  # two names may be cut to one
                     continue
                 series.add(seq, value)
@@ -161,22 +188,34 @@ class MetricStore:
                     }
                 )
         if rows:
-            connection.execute(insert(POINTS), rows)
+            self._add_points.execute(connection, rows)
             self._thin(connection, changed.values())
             self._update(connection, changed.values())
 
-    def _series(
-        self, connection: Connection, job_id: str, name: str, value: float
-    ) -> _Series | None:
-        """The series of a name, a new one if need be; None: there are too many."""
-        known = self._known[job_id]
-        if name not in known and len(known) < self._series_limit:
-            row = {"points": 0, "last_seq": 0, "last": value, "minimum": value, "maximum": value}
-            made = connection.execute(insert(SERIES).values(job_id=job_id, name=name, **row))
-            key = made.inserted_primary_key
-            assert key is not None  # noqa: S101 - for the type: SQLAlchemy has it of every insert
-            known[name] = _Series(id=key[0], **row)  # type: ignore[arg-type] # the row has both int and float
-        return known.get(name)
+    def _make_series(self, connection: Connection, reports: Sequence[tuple[str, Report]]) -> None:
+        """Make the series that are reported for the first time, as far as there may be more."""
+        made: dict[tuple[str, str], _Series] = {}
+        for job_id, report in reports:
+            known = self._known.get(job_id)
+            if known is None:
+                continue
+            for name, value in report.values.items():
+                if name in known or len(known) >= self._series_limit or _name(name) in known:
+                    continue
+                series = _Series(0, 0, 0, value, value, value)
+                known[_name(name)] = made[job_id, _name(name)] = series
+        if not made:
+            return
+        rows = [
+            {"job_id": job_id, "name": name, **series.row()}
+            for (job_id, name), series in made.items()
+        ]
+        connection.execute(insert(SERIES), rows)
+        columns = (SERIES.c.job_id, SERIES.c.name, SERIES.c.id)
+        for some in _portions({job_id for job_id, _ in made}):
+            query = select(*columns).where(SERIES.c.job_id.in_(some))
+            for job_id, name, series_id in connection.execute(query):
+                self._known[job_id][name].id = series_id
 
     def _thin(self, connection: Connection, changed: Iterable[_Series]) -> None:
         """Keep series within their bound; not all of them in the same moment."""
@@ -198,12 +237,8 @@ class MetricStore:
         return len(kept)
 
     def _update(self, connection: Connection, changed: Iterable[_Series]) -> None:
-        query = update(SERIES).where(SERIES.c.id == bindparam("series_id"))
-        values = [
-            {"series_id": series.id, **{name: getattr(series, name) for name in _COUNTED}}
-            for series in changed
-        ]
-        connection.execute(query.values({name: bindparam(name) for name in _COUNTED}), values)
+        rows = [{"series_id": series.id, **series.row()} for series in changed]
+        self._count.execute(connection, rows)
 
     def names(self, job_id: str) -> list[str]:
         """The series of a job, in the order of their names."""
@@ -281,6 +316,16 @@ def _portions(keys: Collection[K]) -> Iterator[list[K]]:
     ordered = sorted(keys)
     for start in range(0, len(ordered), _VARIABLES):
         yield ordered[start : start + _VARIABLES]
+
+
+def _change_jobs(connection: Connection, columns: Mapping[str, Mapping[str, Any]]) -> None:
+    """Change the rows of jobs; those with the same columns in one go."""
+    alike: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for job_id, values in columns.items():
+        alike.setdefault(tuple(sorted(values)), []).append({"row": job_id, **stored(values)})
+    for names, rows in alike.items():
+        query = update(JOBS).where(JOBS.c.id == bindparam("row"))
+        connection.execute(query.values({name: bindparam(name) for name in names}), rows)
 
 
 def _name(name: str) -> str:

@@ -1,7 +1,7 @@
 """Jobs: submit, list, look at, act on."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import FastAPI, Header, Query
 from fastapi.responses import Response
@@ -20,6 +20,7 @@ from trainway.server import models
 from trainway.server.json_answer import JsonAnswer
 from trainway.server.moments import moment
 from trainway.server.paths import BASE_PATH
+from trainway.server.report_intake import taken
 from trainway.server.service import Service
 from trainway.server.sse import MEDIA_TYPE, stream
 from trainway.server.streams import event_chunks
@@ -142,16 +143,13 @@ def add_report_routes(app: FastAPI, service: Service) -> None:
     @app.get(f"{BASE_PATH}/jobs/{{ref}}/progress", tags=["jobs"], response_model=models.Progress)
     async def progress(ref: str) -> Response:
         """What the training code last reported."""
-        record = await engine.reading.record(ref)
+        record = await engine.reading.reported(ref)
         return JsonAnswer({"trainerStatus": record.progress_data or None})
 
     @app.post(f"{BASE_PATH}/jobs/{{ref}}/progress", tags=["jobs"], response_model=models.Progress)
     async def report(ref: str, body: models.Progress) -> Response:
         """Report how far the training is."""
-        shown: dict[str, Any] = body.model_dump(exclude_none=True, by_alias=True)
-        if body.trainer_status is not None:
-            await engine.report_progress(ref, shown["trainerStatus"])
-        return JsonAnswer(shown)
+        return JsonAnswer(await taken(engine, ref, body))
 
 
 def _check_labels(labels: Mapping[str, str]) -> None:
