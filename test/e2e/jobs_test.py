@@ -178,3 +178,51 @@ def test_what_a_script_reports_is_a_series(home: Installation) -> None:
         "loss", "3", "0.3333", "0.3333", "1",
     ]  # fmt: skip
     assert "1 step" in home.run("jobs", "metrics", job, "--plot")
+
+
+STUCK = """
+import os, socket, time
+
+
+def stuck():
+    time.sleep(3600)
+
+
+def wait_for_others(server):
+    server.accept()
+
+
+print("ready", flush=True)
+if os.environ["TRAINWAY_RANK"] == "1":
+    stuck()
+server = socket.socket()
+server.bind(("127.0.0.1", 0))
+server.listen()
+wait_for_others(server)
+"""
+
+
+def test_the_stacks_of_a_job_that_hangs_show_where_each_rank_is(home: Installation) -> None:
+    job = home.submit("--nodes", "2", "--", sys.executable, "-c", STUCK)
+    until(lambda: home.run("jobs", "logs", job).count("ready") == 2, "it does not run")
+
+    def calls() -> dict[str, str]:
+        found = json.loads(home.run("jobs", "stacks", job, "-o", "json"))
+        return {
+            rank["node"]: ",".join(
+                frame["function"]
+                for process in rank["processes"]
+                for thread in process["threads"]
+                for frame in thread["frames"]
+            )
+            for rank in found["ranks"]
+        }
+
+    wanted = {"node-0": "socket.accept,wait_for_others,<module>", "node-1": "stuck,<module>"}
+    until(lambda: calls() == wanted, "the ranks are not where they should be")
+    one = home.run("jobs", "stacks", job, "--rank", "1")
+    assert "stuck (" in one
+    assert "node-0" not in one
+    home.run("jobs", "cancel", job)
+    assert "wait_for_others (" in home.run("jobs", "stacks", job)
+    home.run("jobs", "stacks", job, "--attempt", "2", code=3)

@@ -132,6 +132,9 @@ def test_commands_run_beside_a_pod(pool: SshPool, gate: Gate) -> None:
     said = pool.run("jobs", "exec", job, "--rank", "1", "--", *words)
     assert said == f"{host}\na b 1\n"
     pool.run("jobs", "exec", job, "--", "sh", "-c", "exit 7", code=7)
+    stacks = pool.run("jobs", "stacks", job, "--rank", "1")
+    assert f"node-1 on {host}\n" in stacks
+    assert "visitor.py:" in stacks
 
     pool.run("jobs", "suspend", job)
     until(lambda: pool.phase(job) == "Paused", "it is not suspended")

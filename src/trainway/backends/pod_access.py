@@ -75,3 +75,22 @@ async def place(
         f"the backend {backend.name} does not support trainway jobs {verb}",
         hint=f"it supports {others}" if others else "trainway jobs logs shows what the job writes",
     )
+
+
+@runtime_checkable
+class ReachesPods(Protocol):
+    """Knows where all pods of a job are."""
+
+    async def pod_places(self, handle: Handle) -> list[Json]:
+        """The places of all pods that run, with `role`, `replica` and `rank` of each."""
+        ...
+
+
+async def pod_places(backend: Backend, handle: Handle) -> list[Json]:
+    """Where the running pods of a job are; raises that the backend does not know."""
+    if isinstance(backend, ReachesPods):
+        return await backend.pod_places(handle)
+    raise ConflictError(
+        f"the backend {backend.name} cannot look into the processes of a job",
+        hint="trainway jobs logs shows what the job writes",
+    )

@@ -37,6 +37,7 @@ from trainway.engine.retention import ABANDONED, FORCE_HINT, Retention
 from trainway.engine.rounds import Rounds
 from trainway.engine.run.limits import RunLimits
 from trainway.engine.run.runs import RunContext, Runs
+from trainway.engine.stacks.taking import Stacks
 from trainway.engine.store import Store
 from trainway.engine.stored_job import Change, write
 from trainway.engine.strays import strays
@@ -85,6 +86,7 @@ class Engine:
         self.registry = registry
         self.reading = Reading(self._ledger, registry, self._waiting, clock, self.recorder.flush)
         self.metrics = MetricReading(self._ledger, self.recorder, self.reading)
+        self.stacks = Stacks(self.reading, registry, clock)
         self.clusters = Clusters(self._around_clusters(), registry.cluster_agents)
         self._intake = Intake(self._ids, clock, self.clusters.labelled, self.notifier.check)
         self._admission = Admission(

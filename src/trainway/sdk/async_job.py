@@ -81,6 +81,10 @@ class AsyncJob:
         """What the training code reported over time; see `Job.metrics`."""
         return await asyncio.to_thread(partial(self.job.metrics, *series, resolution=resolution))
 
+    async def stacks(self, *, rank: int | None = None, attempt: int | None = None) -> Json:
+        """The Python stacks of its processes; see `Job.stacks`."""
+        return await asyncio.to_thread(partial(self.job.stacks, rank=rank, attempt=attempt))
+
     async def last_metrics(self) -> dict[str, float | str]:
         """The metrics that the training code last reported."""
         return await asyncio.to_thread(self.job.last_metrics)

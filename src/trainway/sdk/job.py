@@ -15,6 +15,7 @@ from trainway.sdk.metric_history import MetricHistory
 from trainway.sdk.phases import SUCCEEDED
 from trainway.sdk.rest import LogQuery, Rest, is_terminal, phase, remains
 from trainway.sdk.since import since_text
+from trainway.sdk.stacks import kept_stacks, of_rank, take_stacks
 from trainway.sdk.transport import StreamControl
 
 _ALL_POINTS = 10_000
@@ -135,6 +136,15 @@ class Job:
         """
         found = self._rest.metrics(self.id, series, resolution or _ALL_POINTS)
         return MetricHistory(found["series"])
+
+    def stacks(self, *, rank: int | None = None, attempt: int | None = None) -> Json:
+        """The Python stacks of all its processes now, or of those of a rank.
+
+        With `attempt`, counted from 0 as in its status, those that were kept of that attempt.
+        """
+        if attempt is not None:
+            return of_rank(kept_stacks(self._rest, self.id, attempt), rank)
+        return take_stacks(self._rest, self.id, rank)
 
     def last_metrics(self) -> dict[str, float | str]:
         """The metrics that the training code last reported."""

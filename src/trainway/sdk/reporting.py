@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any, Final, SupportsFloat
 from urllib.parse import urlsplit
 
+from trainway.sdk.stack_handler import register_stacks
+
 URL: Final = "KUBEFLOW_TRAINER_SERVER_URL"
 CA: Final = "KUBEFLOW_TRAINER_SERVER_CA_CERT"
 TOKEN: Final = "KUBEFLOW_TRAINER_SERVER_TOKEN"  # noqa: S105 - the name of a variable
@@ -53,6 +55,8 @@ def report(
     rank 3 is called `loss@3`.
     """
     with suppress(Exception):  # training goes on whatever becomes of a report
+        if os.environ.get(URL):
+            register_stacks()
         rank = rank_of(os.environ)
         if os.environ.get(URL) and os.environ.get(TOKEN) and (rank == 0 or all_ranks):
             suffix = f"@{rank}" if rank else ""

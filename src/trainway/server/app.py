@@ -21,6 +21,7 @@ from trainway.server.routes.pods import add_pod_routes
 from trainway.server.routes.reruns import add_rerun_routes
 from trainway.server.routes.results import add_result_routes
 from trainway.server.routes.runs import add_run_routes
+from trainway.server.routes.stacks import add_stack_routes
 from trainway.server.routes.streams import add_stream_routes
 from trainway.server.service import Service
 
@@ -56,6 +57,7 @@ def create_app(service: Service) -> FastAPI:
     add_about_routes(app, service)
     add_backend_routes(app, service)
     add_notify_routes(app, service)
+    add_stack_routes(app, service)
     add_docs_route(app)
     add_handlers(app)
     app.add_middleware(ReportIntake, engine=service.engine)

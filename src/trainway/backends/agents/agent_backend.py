@@ -19,6 +19,7 @@ from trainway.backends import configuration
 from trainway.backends.agents import journal
 from trainway.backends.agents.agent_plan import AgentRequest
 from trainway.backends.agents.agent_socket import AgentError
+from trainway.backends.agents.attachment import newest_records, running_pods
 from trainway.backends.agents.certificate import StatusKeys, new_status_keys
 from trainway.backends.agents.jobdir import PRIVATE_DIR, JobDir, write_private
 from trainway.backends.agents.journal import Record
@@ -111,6 +112,15 @@ class AgentBackend(SpoolBackend, Generic[Wanted]):
         return await self._way(handle, records, role, rank)
 
     shell_place = port_place = exec_place
+
+    async def pod_places(self, handle: Handle) -> list[Json]:
+        """The processes of all pods that run, and the way to each."""
+        file = self.job_dir(handle).journal
+        records = await job_threads.run(lambda: newest_records(journal.read(file, -1)))
+        found = []
+        for identity, told in running_pods(records):
+            found.append({**await self._way(handle, told, None, None), **identity})
+        return found
 
     def _ours(self, request: Request) -> Wanted:
         if not isinstance(request, self.request_type):

@@ -1,6 +1,6 @@
 """Which process of a job on this machine a person means, for exec and shell. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from trainway.errors import ConflictError
@@ -21,6 +21,10 @@ try:
     ]
 except OSError:
     sys.exit("the process of the pod is gone")
+if words[:1] == ["--beside"]:
+    sys.argv = ["beside", pid, *words[2:]]
+    exec(compile(words[1], "beside", "exec"), {"__name__": "__main__"})
+    sys.exit()
 if apart:
     options = ["--user", "--preserve-credentials"] if users else []
     words = ["nsenter", "--target", pid, *options, "--mount", "--wd=" + folder, *words]
@@ -34,7 +38,11 @@ try:
 except OSError as error:
     sys.exit("%s: %s" % (words[0], error.strerror))
 """
-"""The lines of Python that take over the environment, folder and mounts of a process."""
+"""The lines of Python that take over the environment, folder and mounts of a process.
+
+With `--beside PROGRAM` they run that text instead, as a process of the host that takes over
+nothing; its first argument is the process.
+"""
 
 
 def attachment(
@@ -70,6 +78,29 @@ def attachment(
         "context": "",
         "kubeconfig": [],
     }
+
+
+def newest_records(records: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The last placement, and the last word on each pod."""
+    newest: dict[str, Mapping[str, Any]] = {}
+    for record in records:
+        if record.get("type") in ("placement", "pod"):
+            newest[str(record.get("pod") or "")] = record
+    return list(newest.values())
+
+
+def running_pods(
+    records: Iterable[Mapping[str, Any]],
+) -> Iterator[tuple[Json, list[Mapping[str, Any]]]]:
+    """Each pod that has a process, in the order of ranks, with the records that tell of it."""
+    records = list(records)
+    placements = [record for record in records if record.get("type") == "placement"]
+    pods = [record for record in records if record.get("type") == "pod" and _processes(record)]
+    keyed = [(str(record["pod"]).rsplit("-", 2), record) for record in pods]
+    keyed.sort(key=lambda pair: (pair[0][0], int(pair[0][1]), int(pair[0][2])))
+    for (role, replica, rank), record in keyed:
+        identity = {"role": role, "replica": int(replica), "rank": int(rank)}
+        yield identity, [*placements, record]
 
 
 def _processes(record: Mapping[str, Any]) -> dict[str, int]:

@@ -29,6 +29,31 @@ def attachment(
         raise ConflictError(_nothing(str(handle["name"]), len(found), role, rank),
                             hint="see the state of its pods with trainway jobs show")  # fmt: skip
     _, pod = min(running, key=lambda entry: entry[0])
+    return _place(handle, pod)
+
+
+def attachments(handle: Mapping[str, Any], pods: Iterable[Json]) -> list[Json]:
+    """All pods that run, in the order in which a person looks at them."""
+    placed = [(place_of(pod), pod) for pod in newest(pods).values()]
+    running = [
+        (place, pod)
+        for place, pod in placed
+        if place is not None and (pod.get("status") or {}).get("phase") == "Running"
+    ]
+    running.sort(key=lambda entry: _order(entry[0]))
+    return [
+        {
+            **_place(handle, pod),
+            "role": place.role,
+            "replica": place.job,
+            "rank": place.rank,
+            "host": str((pod.get("spec") or {}).get("nodeName") or ""),
+        }
+        for place, pod in running
+    ]
+
+
+def _place(handle: Mapping[str, Any], pod: Json) -> Json:
     return {
         "job": handle["id"],
         "pod": pod["metadata"]["name"],

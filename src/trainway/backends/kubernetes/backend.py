@@ -25,7 +25,7 @@ from trainway.backends.base import (
 )
 from trainway.backends.job_threads import job_threads
 from trainway.backends.kubernetes import checks, planning, sites
-from trainway.backends.kubernetes.attachment import attachment
+from trainway.backends.kubernetes.attachment import attachment, attachments
 from trainway.backends.kubernetes.form import VARIABLE, Form, Offer, choose
 from trainway.backends.kubernetes.planning import KubernetesRequest
 from trainway.backends.kubernetes.record_book import RecordBook
@@ -263,6 +263,10 @@ class KubernetesBackend(SpoolBackend):
         return attachment(handle, await self.pods(handle), role, rank)
 
     shell_place = port_place = exec_place
+
+    async def pod_places(self, handle: Handle) -> list[Json]:
+        """All pods that run, for programs that look into them."""
+        return attachments(handle, await self.pods(handle))
 
     @property
     def _forced(self) -> str:

@@ -13,6 +13,7 @@ from trainway.cli.commands.jobs.reading import events, logs
 from trainway.cli.commands.jobs.rerun import rerun
 from trainway.cli.commands.jobs.shell import shell
 from trainway.cli.commands.jobs.showing import show
+from trainway.cli.commands.jobs.stacks import stacks
 
 
 @click.group("jobs")
@@ -30,6 +31,7 @@ for _verb in (
     events,
     compare,
     metrics,
+    stacks,
     execute,
     shell,
     port_forward,

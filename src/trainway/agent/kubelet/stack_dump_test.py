@@ -1,0 +1,168 @@
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from trainway.agent.kubelet import stack_dump
+from trainway.agent.kubelet.stack_dump import NoStacksError
+
+STUCK = """
+import multiprocessing, sys, time
+{before}
+def stuck():
+    print("ready", flush=True)
+    time.sleep(600)
+stuck()
+"""
+HANDLER = "from trainway.sdk.stack_handler import register_stacks; register_stacks()"
+WORKER = f"""
+import time
+{HANDLER}
+def in_worker():
+    time.sleep(600)
+import multiprocessing
+worker = multiprocessing.get_context("fork").Process(target=in_worker, daemon=True)
+worker.start()
+"""
+
+
+@pytest.fixture
+def started() -> Iterator[list[subprocess.Popen[bytes]]]:
+    processes: list[subprocess.Popen[bytes]] = []
+    yield processes
+    for process in processes:
+        for pid in stack_dump.members(process.pid, stack_dump.all_processes()):
+            os.kill(pid, signal.SIGKILL)
+        process.communicate()
+
+
+def run(started: list[subprocess.Popen[bytes]], before: str = "") -> subprocess.Popen[bytes]:
+    program = STUCK.format(before=before)
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
+    started.append(process)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    return process
+
+
+def functions(threads: list[dict[str, object]]) -> list[str]:
+    frames = [frame for thread in threads for frame in thread["frames"]]  # type: ignore[attr-defined]  # JSON
+    return [str(frame["function"]) for frame in frames]
+
+
+def dumped(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]:
+    stack_dump.main(list(words))
+    line = capsys.readouterr().out.strip()
+    answer: dict[str, object] = json.loads(line.removeprefix(stack_dump.MARKER))
+    return answer
+
+
+def test_py_spy_shows_the_stacks_of_a_process_and_of_its_children(
+    started: list[subprocess.Popen[bytes]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    process = run(started, WORKER)
+    answer = dumped(capsys, str(process.pid))
+    processes = answer["processes"]
+    assert isinstance(processes, list)
+    assert [each["method"] for each in processes] == ["py-spy", "py-spy"]
+    assert functions(processes[0]["threads"])[:1] == ["stuck"]
+    assert "in_worker" in functions(processes[1]["threads"])
+
+
+def test_without_py_spy_a_process_with_a_handler_writes_its_stacks(
+    started: list[subprocess.Popen[bytes]],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(stack_dump, "candidates", lambda _pid: iter(()))
+    process = run(started, WORKER)
+    for _ in range(2):
+        processes = dumped(capsys, str(process.pid))["processes"]
+        assert isinstance(processes, list)
+        assert [each["method"] for each in processes] == ["faulthandler", "faulthandler"]
+        assert functions(processes[0]["threads"])[:1] == ["stuck"]
+        assert "in_worker" in functions(processes[1]["threads"])
+    assert process.poll() is None
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["", "import signal; signal.signal(signal.SIGUSR2, lambda *_: sys.exit(3))"],
+    ids=["no handler", "a handler of its own"],
+)
+def test_a_process_without_our_handler_gets_no_signal(
+    started: list[subprocess.Popen[bytes]],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    before: str,
+) -> None:
+    monkeypatch.setattr(stack_dump, "candidates", lambda _pid: iter(()))
+    process = run(started, before)
+    answer = dumped(capsys, str(process.pid))["processes"]
+    assert isinstance(answer, list)
+    why = "py-spy is not installed here; it has registered no handler for stacks"
+    assert [(each["error"], each["hasPySpy"]) for each in answer] == [(why, False)]
+    assert process.poll() is None
+
+
+def test_a_memory_file_alone_is_no_handler(started: list[subprocess.Popen[bytes]]) -> None:
+    process = run(started, "import os; os.memfd_create('trainway-stacks')")
+    assert stack_dump.memory_file(process.pid)
+    with pytest.raises(NoStacksError, match="no handler"):
+        stack_dump.by_handler(process.pid, 1)
+    assert process.poll() is None
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    mode: int
+    why: str
+    owner: int | None = None
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case("ours", 0o755, ""),
+        Case("of the machine", 0o755, "", owner=0),
+        Case("writable for all", 0o757, "others may write to it"),
+        Case("not executable", 0o644, "it is not executable"),
+        Case("of another user", 0o755, "it belongs to the user 4242", owner=4242),
+    ],
+    ids=lambda case: case.name,
+)
+def test_a_program_of_somebody_else_is_not_run(case: Case) -> None:
+    owner = os.geteuid() if case.owner is None else case.owner
+    mode = stat.S_IFREG | case.mode
+    facts = os.stat_result((mode, 0, 0, 1, owner, os.getegid(), 1, 0, 0, 0))
+    assert stack_dump.distrust(facts) == case.why
+
+
+def test_a_pipe_in_the_place_of_py_spy_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.mkfifo(tmp_path / "py-spy")
+    folder = tmp_path / "open"
+    folder.mkdir()
+    (folder / "py-spy").write_text("#!/bin/sh\n")
+    (folder / "py-spy").chmod(0o777)
+    paths = [str(tmp_path / "py-spy"), str(folder / "py-spy"), str(tmp_path / "none")]
+    monkeypatch.setattr(stack_dump, "candidates", lambda _pid: iter(paths))
+    refused: list[str] = []
+    assert stack_dump.open_program(1, refused) is None
+    assert refused == [f"{folder}/py-spy is not run: others may write to it"]
+
+
+def test_relative_folders_of_a_path_are_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", ".:bin::/opt/there")
+    found = list(stack_dump.candidates(os.getpid()))
+    assert "/opt/there/py-spy" in found
+    assert all(path.startswith("/") for path in found)

@@ -1,0 +1,1 @@
+"""Python stacks of jobs: taken from their pods, kept with the attempt, and what they tell."""
