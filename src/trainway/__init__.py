@@ -9,9 +9,9 @@ from trainway.version import __version__
 
 TYPE_CHECKING = False  # typing's constant; type checkers go by the name, and the import costs
 if TYPE_CHECKING:
-    from trainway.sdk import AsyncClient, Client, Job, TrainerClient, report
+    from trainway.sdk import AsyncClient, Client, Job, TrainerClient, link, report
 
-__all__ = ["AsyncClient", "Client", "Job", "TrainerClient", "__version__", "report"]
+__all__ = ["AsyncClient", "Client", "Job", "TrainerClient", "__version__", "link", "report"]
 
 
 def __getattr__(name: str) -> object:

@@ -85,6 +85,23 @@ def test_a_job_is_submitted_again_with_a_difference(home: Installation) -> None:
     assert len(home.job(job)["status"]["nodes"]) == 2
 
 
+def test_notes_and_links_are_shown_with_a_job(home: Installation) -> None:
+    script = "import trainway; trainway.link('wandb', 'https://wandb.ai/1')"
+    given = ("--note", "a try", "--link", "tb=http://localhost:6006")
+    job = home.submit("--name", "noted", *given, "--", sys.executable, "-c", script)
+    home.run("jobs", "wait", job)
+    home.run("jobs", "link", job, "mlflow", "https://mlflow.example.org")
+    home.run("jobs", "link", job, "tb", "--remove")
+    home.run("jobs", "link", job, "bad", "javascript:x", code=2)
+    metadata = home.job(job)["metadata"]
+    links = {"wandb": "https://wandb.ai/1", "mlflow": "https://mlflow.example.org"}
+    assert (metadata["note"], metadata["links"]) == ("a try", links)
+    home.run("jobs", "note", job, "it diverged")
+    text = home.run("jobs", "show", job)
+    assert "Note:      it diverged\n" in text
+    assert "Link:      wandb https://wandb.ai/1\n" in text
+
+
 def test_logs_are_followed_to_the_end(home: Installation, gate: Gate) -> None:
     job = home.submit("--", *gate.command("x"))
     visitor = gate.next()

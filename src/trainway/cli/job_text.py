@@ -131,6 +131,9 @@ def _facts(job: Json, now: datetime, paint: Paint) -> Iterator[tuple[str, str]]:
     yield "Priority", str(spec.get("priority") or "")
     yield "User", (metadata.get("labels") or {}).get(USER) or ""
     yield "Labels", _labels(metadata, ", ")
+    yield "Note", _line(metadata.get("note"))
+    for name, url in (metadata.get("links") or {}).items():
+        yield "Link", f"{name} {url}"
     yield "Phase", paint("PHASE", status["phase"])
     yield "Queue", _position(status)
     failure = status.get("failure") or {}

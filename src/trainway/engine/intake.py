@@ -26,7 +26,8 @@ from trainway.engine.record import Event, JobRecord, JobSpec, stored
 from trainway.engine.run.record import NewRun, RunRecord
 from trainway.engine.submission import JOB_TYPES, Prepared, Submission, parted, suffixed, type_of
 from trainway.engine.times import time_text
-from trainway.errors import UsageError
+from trainway.errors import InvalidError, UsageError
+from trainway.jobset.job_remarks import remarks_of
 from trainway.json_types import Json
 from trainway.sweep.parameter import MOST_TRIALS, check_names, check_value
 from trainway.sweep.placeholders import assigned, parameters_of
@@ -146,6 +147,10 @@ class Intake:
         parameters = parameters_of(parted(prepared.objects)[0])
         if parameters:
             columns["parameters"] = parameters
+        remarks, problems = remarks_of(parted(prepared.objects)[0])
+        if problems:
+            raise InvalidError([f"{prepared.kind}/{prepared.name}: {each}" for each in problems])
+        columns |= remarks
         record = JobRecord(
             id=handle["id"],
             name=prepared.name,

@@ -33,6 +33,7 @@ from trainway.engine.queue import Holding, Waiting, decide, unheld
 from trainway.engine.queue_entry import told_to_wait
 from trainway.engine.reading import Reading
 from trainway.engine.record import Event, JobRecord
+from trainway.engine.remarks import Remarks
 from trainway.engine.retention import ABANDONED, FORCE_HINT, Retention
 from trainway.engine.rounds import Rounds
 from trainway.engine.run.limits import RunLimits
@@ -93,6 +94,7 @@ class Engine:
             self._around, registry, self._intake, self._take_up, self._rounds.request
         )
         actions = (self._cancel_all, self.delete, self._again, self._admission.admit)
+        self.remarks = Remarks(self._ledger, self.reading, self._live)
         self.runs = Runs(RunContext(self._ledger, self.reading, self._live, *actions))
 
     def _around_clusters(self) -> ClusterContext:
@@ -181,8 +183,7 @@ class Engine:
 
     async def rerun(self, ref: str, amend: Amend = unchanged) -> Json:
         """Submit once more what a job was made from, maybe with a difference."""
-        job, _ = await self.submit(await self.again(ref, amend))
-        return job
+        return (await self.submit(await self.again(ref, amend)))[0]
 
     async def again(self, ref: str, amend: Amend = unchanged) -> Submission:
         """What `rerun` would submit."""

@@ -286,7 +286,7 @@ class LiveJob(StoredJob):
     async def _note(self, update: Update) -> None:
         """Take in what the journal says."""
         observed = self._observation
-        observed.events, observed.reports = [], []
+        observed.events, observed.reports, observed.links = [], [], {}
         observed.fold(update.records)
         if await self._reports.take(update, observed):
             return

@@ -55,6 +55,8 @@ class Observation:
     """When its attempts ran."""
     reports: list[tuple[int, Report]] = field(default_factory=list)
     """What training code has reported since then, with the number of the record."""
+    links: Json = field(default_factory=dict)
+    """The links that it has registered since then."""
 
     @classmethod
     def of(cls, data: Json, started: str) -> "Observation":
@@ -112,7 +114,11 @@ class Observation:
             self._return_to_queue()
 
     def _progress(self, record: Mapping[str, Any]) -> None:
-        self.progress = dict(record.get("trainerStatus") or {})
+        status = dict(record.get("trainerStatus") or {})
+        self.links |= status.pop("links", None) or {}
+        if not status:
+            return
+        self.progress = status
         report = report_of(self.progress, str(record.get("time") or ""))
         if report is not None:
             self.reports.append((int(record.get("seq") or 0), report))

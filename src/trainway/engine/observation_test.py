@@ -176,6 +176,14 @@ def test_a_pod_of_a_pool_has_a_host() -> None:
     assert "host" not in observed(pod("Running")).nodes["node-0-0"]
 
 
+def test_links_are_no_progress() -> None:
+    progress = {"type": "progress", "trainerStatus": {"progressPercentage": 5}}
+    linked = {"type": "progress", "trainerStatus": {"links": {"wandb": "https://wandb.ai/1"}}}
+    observation = observed(progress, linked)
+    assert observation.progress == {"progressPercentage": 5}
+    assert observation.links == {"wandb": "https://wandb.ai/1"}
+
+
 def test_events_and_progress() -> None:
     told = {
         "type": "event",

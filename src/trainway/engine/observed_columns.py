@@ -12,6 +12,7 @@ from trainway.engine.phases import LIVE, Phase
 from trainway.engine.record import AT_ONCE, JobRecord
 from trainway.engine.trouble import trouble_of
 from trainway.engine.wishes import DEADLINE, DELETE, ENDING, RESUME
+from trainway.jobset.job_remarks import merged_links
 from trainway.jobset.status import moment
 
 _MAY_WAIT: Final = (Phase.STARTING, Phase.QUEUED, Phase.INADMISSIBLE, Phase.RESTARTING)
@@ -25,9 +26,11 @@ def observed_columns(
     record: JobRecord, observed: Observation, *, schedules: bool, now: str
 ) -> dict[str, Any]:
     """The columns that follow, for a backend that schedules by itself or not."""
+    links = merged_links(record.link_map, observed.links)
+    linked = {"links": links} if links != record.link_map else {}
     if observed.end is None:
-        return _phase_columns(record, observed, schedules=schedules)
-    return _end_columns(record, observed, now)
+        return linked | _phase_columns(record, observed, schedules=schedules)
+    return linked | _end_columns(record, observed, now)
 
 
 def finished_columns(record: JobRecord, time: str, wish: str = "") -> dict[str, Any]:

@@ -9,7 +9,7 @@ from trainway.engine.phases import TERMINAL, Phase
 from trainway.json_types import Json
 
 JSON_COLUMNS: Final = frozenset({
-    "labels", "handle", "demand", "devices", "observed", "progress", "parameters",
+    "labels", "handle", "demand", "devices", "observed", "progress", "parameters", "links",
 })  # fmt: skip
 
 
@@ -77,6 +77,10 @@ class JobRecord:
     """The run that it is a job of."""
     parameters: str | None = None
     """Those of its trial."""
+    note: str | None = None
+    """What somebody wrote on it."""
+    links: str | None = None
+    """Web addresses by name."""
 
     def with_columns(self, columns: Mapping[str, object]) -> "JobRecord":
         """The record with other values, as the store will have it."""
@@ -121,6 +125,11 @@ class JobRecord:
     def parameter_map(self) -> Mapping[str, str]:
         """The parameters of its trial; empty: it has none."""
         return _read(self.parameters or "")
+
+    @property
+    def link_map(self) -> Mapping[str, str]:
+        """The links."""
+        return _read(self.links or "")
 
     @property
     def progress_data(self) -> Json:

@@ -23,7 +23,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD: Final = "0008"
+HEAD: Final = "0009"
 """The migration after which the database looks like this; see `migrations/versions`."""
 
 METADATA: Final = MetaData(
@@ -71,6 +71,8 @@ JOBS: Final = Table(
     Column("notify", Text, nullable=True),
     Column("run", String(12), nullable=True),
     Column("parameters", Text, nullable=True),
+    Column("note", Text, nullable=True),
+    Column("links", Text, nullable=True),
     Index(None, "name", "id"),
     Index(None, "phase", "id"),
     Index(None, "expires"),

@@ -24,6 +24,9 @@ def job_view(job: JobRecord, objects: list[Json] | None, position: int | None = 
         spec["parameters"] = job.parameter_map
     if objects is not None:
         spec |= {"objects": [masked_object(obj) for obj in objects], "workdir": job.workdir}
+    remarks: Json = {"note": job.note} if job.note else {}
+    if job.links:
+        remarks["links"] = job.link_map
     return {
         "apiVersion": API_VERSION,
         "kind": KIND,
@@ -33,6 +36,7 @@ def job_view(job: JobRecord, objects: list[Json] | None, position: int | None = 
             "namespace": job.namespace,
             "creationTimestamp": job.created,
             "labels": job.label_map,
+            **remarks,
         },
         "spec": spec,
         "status": _status(job, position, is_full=objects is not None),

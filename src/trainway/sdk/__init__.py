@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from trainway.sdk.job import Job
     from trainway.sdk.kubeflow import TrainerClient
     from trainway.sdk.log_line import LogLine
-    from trainway.sdk.reporting import report
+    from trainway.sdk.reporting import link, report
     from trainway.sdk.run import Run
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "Run",
     "TrainerClient",
     "WaitTimeoutError",
+    "link",
     "report",
 ]
 
@@ -39,6 +40,7 @@ _MODULES = {
     "Run": "run",
     "TrainerClient": "kubeflow",
     "WaitTimeoutError": "failures",
+    "link": "reporting",
     "report": "reporting",
 }
 

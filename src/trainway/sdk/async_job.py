@@ -89,6 +89,14 @@ class AsyncJob:
         """The metrics that the training code last reported."""
         return await asyncio.to_thread(self.job.last_metrics)
 
+    async def set_note(self, text: str) -> None:
+        """Write a note on it; see `Job.set_note`."""
+        await asyncio.to_thread(self.job.set_note, text)
+
+    async def link(self, name: str, url: str | None) -> None:
+        """Write a link on it; see `Job.link`."""
+        await asyncio.to_thread(self.job.link, name, url)
+
     async def cancel(self) -> None:
         """Stop everything and wait until no process is left."""
         await asyncio.to_thread(self.job.cancel)

@@ -151,6 +151,29 @@ class Job:
         metrics = self._trainer_status().get("metrics") or ()
         return {str(metric["name"]): _number(str(metric["value"])) for metric in metrics}
 
+    @property
+    def note(self) -> str:
+        """What somebody wrote on it; see `set_note`."""
+        return str(self.refresh()["metadata"].get("note") or "")
+
+    @property
+    def links(self) -> dict[str, str]:
+        """Where things of it are shown: URLs by name."""
+        return dict(self.refresh()["metadata"].get("links") or {})
+
+    def set_note(self, text: str) -> None:
+        """Write a note on it, also when it has ended; an empty one removes it."""
+        self._write({"note": text})
+
+    def link(self, name: str, url: str | None) -> None:
+        """Write a link on it, such as `link("wandb", "https://wandb.ai/...")`; None removes it."""
+        self._write({"links": {name: url}})
+
+    def _write(self, remarks: Json) -> None:
+        from trainway.sdk.job_remarks import write  # noqa: PLC0415 - seldom needed
+
+        self._data = write(self._rest, self.id, remarks)
+
     def cancel(self) -> None:
         """Stop everything and wait until no process is left."""
         self._data = self._rest.act(self.id, "cancel")

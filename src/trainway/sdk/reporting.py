@@ -9,6 +9,7 @@ import http.client
 import json
 import os
 import ssl
+import sys
 import threading
 import time
 from collections.abc import Mapping
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any, Final, SupportsFloat
 from urllib.parse import urlsplit
 
+from trainway.jobset.job_remarks import link_problem
 from trainway.sdk.stack_handler import register_stacks
 
 URL: Final = "KUBEFLOW_TRAINER_SERVER_URL"
@@ -26,6 +28,9 @@ CA: Final = "KUBEFLOW_TRAINER_SERVER_CA_CERT"
 TOKEN: Final = "KUBEFLOW_TRAINER_SERVER_TOKEN"  # noqa: S105 - the name of a variable
 RANKS: Final = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "TRAINWAY_RANK")
 """Variables that name the rank of a process; the first that is set counts."""
+
+LINKS: Final = "links"
+"""What is sent in place of a report to register links."""
 
 _TIMEOUT_S: Final = 5.0
 _LAST_WAIT_S: Final = 5.0
@@ -62,6 +67,20 @@ def report(
             suffix = f"@{rank}" if rank else ""
             now = datetime.now(UTC)
             _sender.put(status_of(now, step, epoch, progress, metrics, suffix))
+
+
+def link(name: str, url: str) -> None:
+    """Register where something of this job is shown, such as `link("wandb", run.url)`.
+
+    It is shown with the job. It returns at once, never raises, and does nothing outside of a job.
+    Only rank 0 registers links. A URL that cannot be taken is named on stderr.
+    """
+    with suppress(Exception):  # as above
+        problem = link_problem(name, url)
+        if problem is not None:
+            sys.stderr.write(f"trainway.link: {problem}\n")
+        elif os.environ.get(URL) and os.environ.get(TOKEN) and rank_of(os.environ) == 0:
+            _sender.put({LINKS: {name: url}})
 
 
 def rank_of(environ: Mapping[str, str]) -> int:
@@ -170,7 +189,7 @@ class _Sender:
             url.hostname or "", url.port, timeout=_TIMEOUT_S, context=self._trust()
         )
         try:
-            body = json.dumps({"trainerStatus": status}).encode()
+            body = json.dumps(status if LINKS in status else {"trainerStatus": status}).encode()
             connection.request("POST", url.path, body, headers)
             connection.getresponse().read()
         finally:

@@ -68,3 +68,9 @@ def test_outside_of_a_job_nothing_is_done(monkeypatch: pytest.MonkeyPatch) -> No
     before = threading.active_count()
     trainway.report(step=1, loss=0.5)
     assert threading.active_count() == before
+
+
+def test_a_link_that_cannot_be_taken_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    trainway.link("wandb", "javascript:x")
+    said = "trainway.link: the link wandb must begin with https:// or http://\n"
+    assert capsys.readouterr().err == said

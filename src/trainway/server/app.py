@@ -18,6 +18,7 @@ from trainway.server.routes.jobs import add_action_routes, add_job_routes, add_r
 from trainway.server.routes.metrics import add_metric_routes
 from trainway.server.routes.notify import add_notify_routes
 from trainway.server.routes.pods import add_pod_routes
+from trainway.server.routes.remarks import add_remark_routes
 from trainway.server.routes.reruns import add_rerun_routes
 from trainway.server.routes.results import add_result_routes
 from trainway.server.routes.runs import add_run_routes
@@ -46,6 +47,7 @@ def create_app(service: Service) -> FastAPI:
     add_job_routes(app, service)
     add_action_routes(app, service.engine)
     add_rerun_routes(app, service.engine)
+    add_remark_routes(app, service.engine)
     add_report_routes(app, service)
     add_metric_routes(app, service)
     add_result_routes(app, service)

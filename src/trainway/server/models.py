@@ -122,6 +122,8 @@ class JobMetadata(Shown):
     namespace: str
     creation_timestamp: str
     labels: dict[str, str]
+    note: str = Field("", description="what somebody wrote on it")
+    links: dict[str, str] = Field({}, description="URLs by name, such as that of W&B")
 
 
 class JobSpec(Shown):

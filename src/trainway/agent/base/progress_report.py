@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 METRICS_LIMIT = 256
 TEXT_LIMIT = 64
+LINKS_LIMIT = 20
+URL_LIMIT = 2000
 _TIME = re.compile(
     r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})\Z", re.ASCII
 )
@@ -42,6 +44,23 @@ def trainer_status(body: object) -> Json | None:
     if not _TIME.match(checked["lastUpdatedTime"]):
         raise ValueError("lastUpdatedTime must be a date and time as in RFC 3339")
     return checked
+
+
+def links_in(body: object) -> dict[str, str] | None:
+    """The links in the body of a report, web addresses by name; None where it holds none.
+
+    What each may be is decided by the server; here it is only kept small.
+    """
+    links = body.get("links") if isinstance(body, dict) else None
+    if links is None:
+        return None
+    if not isinstance(links, dict) or len(links) > LINKS_LIMIT:
+        raise ValueError(f"links must be an object of at most {LINKS_LIMIT}")
+    for name, url in links.items():
+        if not isinstance(url, str) or len(name) > TEXT_LIMIT or len(url) > URL_LIMIT:
+            raise ValueError(f"a link must be a text of at most {URL_LIMIT} characters")
+        _text("a link", name + url)
+    return links
 
 
 def _text(name: str, text: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import socket
 
-from trainway.agent.base.progress_report import trainer_status
+from trainway.agent.base.progress_report import links_in, trainer_status
 from trainway.agent.kubelet.status_port import reserved
 
 TYPE_CHECKING = False
@@ -252,11 +252,14 @@ class StatusConnection:
         try:
             report = json.loads(body)
             status = trainer_status(report)
+            links = links_in(report)
         except RecursionError:
             raise RefusedError(422, "Invalid payload: it is nested too deep") from None
         except ValueError as error:
             detail = "" if isinstance(error, json.JSONDecodeError) else f": {error}"
             raise RefusedError(422, f"Invalid payload{detail}") from None
+        if links:
+            self._endpoint.post({"links": links})
         if status is None:
             return {}
         self._endpoint.post(status)

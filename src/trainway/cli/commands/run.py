@@ -64,6 +64,16 @@ Of several jobs: 0 if all of them succeeded, otherwise 4.
     "--pack", is_flag=True, help="Let several nodes of the job share one SSH host or Slurm node."
 )
 @given_label_option
+@click.option("--note", metavar="TEXT", help="A note on the job, which jobs show prints.")
+@click.option(
+    "--link",
+    "links",
+    metavar="NAME=URL",
+    multiple=True,
+    envvar="TRAINWAY_LINKS",
+    help="A link that is shown with the job, such as wandb=https://wandb.ai/team/run/1. May be"
+    " given several times.",
+)
 @click.option("--priority", type=int, default=0, help="Jobs with a higher priority start first.")
 @infra_option("Where to run; trainway doctor lists the places.")
 @slurm_option
@@ -108,6 +118,8 @@ def command(ctx: click.Context, /, targets: tuple[str, ...], **options: Any) -> 
     if options["pack"]:
         objects = packed(objects)
     objects = labelled(objects, parse_labels(options["labels"]))
+    if options["note"] or options["links"]:
+        objects = _with_remarks(objects, options)
     if options["dry_run"]:
         echo(to_yaml(_without_secrets(objects)))
         for trial in several.get("parameters", ()):
@@ -188,6 +200,8 @@ def _say_end(rest: Rest, job: Json) -> None:
     from trainway.sdk.job import last_lines  # noqa: PLC0415 - as above
 
     echo_line(ending(job))
+    for name, url in (job["metadata"].get("links") or {}).items():
+        echo_line(f"  {name}: {url}")
     failure = job["status"].get("failure")
     if failure:
         written = last_lines(rest, job["metadata"]["id"], failure)
@@ -218,6 +232,12 @@ def _several(options: dict[str, Any]) -> Json:
     elif options["num_jobs"] is None and options["parallel"] is not None:
         raise UsageError("--parallel is for several jobs", hint="add --grid, --sweep or --num-jobs")
     return {name: value for name, value in several.items() if value is not None}
+
+
+def _with_remarks(objects: list[Json], options: dict[str, Any]) -> list[Json]:
+    from trainway.sdk.job_remarks import parse_links, remarked  # noqa: PLC0415 - seldom needed
+
+    return remarked(objects, options["note"], parse_links(options["links"]))
 
 
 def _names(several: Json) -> list[str]:

@@ -42,7 +42,7 @@ class JournalReports:
         if new:
             self._newest = new[-1][0]
             await self._recorder.note(self._job.id, [report for _, report in new])
-        if self._says_nothing_else(update.records):
+        if not observed.links and self._says_nothing_else(update.records):
             columns = {"progress": observed.progress, "journal_seq": update.seq}
             self._recorder.tell(self._job, columns)
             return True

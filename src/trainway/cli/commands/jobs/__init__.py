@@ -10,6 +10,7 @@ from trainway.cli.commands.jobs.metrics import metrics
 from trainway.cli.commands.jobs.port_forward import port_forward
 from trainway.cli.commands.jobs.pruning import prune
 from trainway.cli.commands.jobs.reading import events, logs
+from trainway.cli.commands.jobs.remarks import link, note
 from trainway.cli.commands.jobs.rerun import rerun
 from trainway.cli.commands.jobs.shell import shell
 from trainway.cli.commands.jobs.showing import show
@@ -32,6 +33,8 @@ for _verb in (
     compare,
     metrics,
     stacks,
+    note,
+    link,
     execute,
     shell,
     port_forward,
