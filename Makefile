@@ -110,6 +110,7 @@ bench: install ## print what start-up, compilation and running cost
 	@$(BIN)/python benchmarks/attack.py
 	@$(BIN)/python benchmarks/clusters.py
 	@$(BIN)/python benchmarks/metrics.py sqlite list
+	@$(BIN)/python benchmarks/sampling.py
 	@[ "$$(id -u)" -ne 0 ] || $(BIN)/python benchmarks/ssh.py # needs network namespaces
 	@[ "$$(id -u)" -ne 0 ] || ! command -v slurmctld >/dev/null || $(BIN)/python benchmarks/slurm.py
 

@@ -127,7 +127,8 @@ def test_a_job_that_takes_too_much_memory_says_so(site: SlurmSite, jobs: dict[st
     site.run("jobs", "wait", job, code=4)
 
     (node,) = site.job(job)["status"]["nodes"]
-    assert node["message"] == "it used more memory than it has"
+    assert node["message"].startswith("it used more memory than it has: its ")
+    assert "its limit is " in node["message"]
     assert "OOMKilled" in site.run("jobs", "events", job)
 
 

@@ -309,3 +309,13 @@ def test_a_path_too_long_for_a_socket_is_no_problem(tmp_path: Path) -> None:
         with client.makefile("rb") as lines:
             assert b'"type":"end"' in list(lines)[-1]
     os.close(here)
+
+
+def test_an_agent_writes_what_its_pods_use() -> None:
+    hold = "held = bytearray(b'1') * (64 << 20); import time; time.sleep(600)"
+    script = f'{sys.executable} -c "{hold}"'
+    with agent_job(jobset(role("node", container("main", script)))) as job:
+        used = job.until(lambda record: record["type"] == "usage")["pods"]["node-0-0"]
+    assert used["memory"] >= 64 << 20
+    assert used["peakMemory"] >= used["memory"]
+    assert used["cpu"] > 0

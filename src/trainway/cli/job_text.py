@@ -7,6 +7,7 @@ from typing import Final
 from trainway.cli.colours import PHASES, painted
 from trainway.cli.columns import Columns, Paint, unpainted
 from trainway.cli.times import clock, parse_time, short
+from trainway.cli.usage_text import node_usage
 from trainway.jobset.labels import TRAINWAY_PREFIX, USER
 from trainway.json_types import Json
 
@@ -67,10 +68,12 @@ def description(job: Json, events: Sequence[Json], now: datetime, *, paint: Pain
 
 
 def _node_table(nodes: Sequence[Json], failure: Json, paint: Paint) -> str:
-    """A row per node, with its host, reason and message where any has one."""
+    """A row per node, with what it uses, its host, reason and message where any has one."""
     rows = [_node_row(node, failure.get("node")) for node in nodes]
     header = list(NODE_HEADER)
+    used = [node_usage(node) for node in nodes]
     more = {
+        **{name: [cells[name] for cells in used] for name in used[0]},
         "HOST": [node.get("host") or "" for node in nodes],
         "REASON": [node_reason(node) for node in nodes],
         "MESSAGE": [_line(node.get("message")) for node in nodes],

@@ -19,6 +19,7 @@ from trainway.cli.colours import PHASES, is_colourful
 from trainway.cli.job_text import node_exit, node_name, node_reason
 from trainway.cli.log_text import LogText
 from trainway.cli.times import clock
+from trainway.cli.usage_text import usage_line
 from trainway.counting import counted
 from trainway.json_types import Json
 from trainway.sdk.log_line import LogLine
@@ -123,11 +124,13 @@ def _nodes(nodes: Sequence[Json]) -> RenderableType:
         more = [counted(node["restarts"], "restart")] if node.get("restarts") else []
         more += [f"exit {node_exit(node)}"] if node_exit(node) not in ("", "0") else []
         more += [node_reason(node)] if node_reason(node) else []
-        grid.add_row("", node_name(node), phase_text(node.get("phase") or ""), ", ".join(more))
+        used = Text(usage_line(node), "bright_black")
+        phase = phase_text(node.get("phase") or "")
+        grid.add_row("", node_name(node), phase, used, ", ".join(more))
     rest = Counter(node.get("phase") for node in nodes[_MOST_NODES:])
     if rest:
         counts = ", ".join(f"{count} {phase}" for phase, count in rest.most_common())
-        grid.add_row("", "...", Text(f"and {counts}"), "")
+        grid.add_row("", "...", Text(f"and {counts}"), "", "")
     return grid
 
 

@@ -20,6 +20,8 @@ _TAKEN_AWAY: Final = ("Deleted", "AllocationLost")
 """The reasons of a pod that was removed before it was seen to end, and of all pods of a job whose
 allocation Slurm takes away: its node that failed, or the time limit, is told by Slurm itself."""
 OUT_OF_MEMORY: Final = "OOMKilled"
+_MEMORY_FIGURES: Final = ": its "
+"""What stands before the peak and the limit in the message of an agent."""
 NOT_STARTED: Final = ("StartError", "ContainerCannotRun")
 """The reasons of a container whose program could not be started."""
 _BEYOND_SIGNALS: Final = 192
@@ -118,7 +120,8 @@ def _how(culprit: Json) -> str:
     if culprit.get("notStarted"):
         return start_words(message)
     if culprit.get("outOfMemory"):
-        return exit_words(int(code or 0), out_of_memory=True)
+        figures = str(message or "").partition(_MEMORY_FIGURES)
+        return exit_words(int(code or 0), out_of_memory=True) + "".join(figures[1:])
     if reason or not code:
         where = f" on {culprit['host']}" if culprit.get("host") else ""
         why = ": ".join(str(part) for part in (reason, message) if part)

@@ -71,6 +71,19 @@ CASES = [
         [pod(0, reason="OOMKilled", message="too much")],
     ),
     Case(
+        "out of memory with figures",
+        "node-0 was killed by SIGKILL: it ran out of memory: its peak was 2.0 GiB and its limit"
+        " is 2.0 GiB (attempt 1 of 1)",
+        [
+            pod(
+                0,
+                reason="OOMKilled",
+                message="it used more memory than it has: its peak was 2.0 GiB and its limit is"
+                " 2.0 GiB",
+            )
+        ],
+    ),
+    Case(
         "a program that is not there",
         "node-0 was killed by SIGHUP: x (attempt 1 of 1)",
         [pod(0, code=129, container={"message": "x"})],

@@ -12,6 +12,7 @@ from trainway.backends.demand import pod_keys
 from trainway.engine.attempt_runs import Runs, begun, passed, stopped
 from trainway.engine.failure import blamed
 from trainway.engine.metrics.report import Report, report_of
+from trainway.engine.metrics.usage_series import usage_report
 from trainway.engine.phases import Phase
 from trainway.engine.record import Event
 from trainway.jobset.model import replicated_jobs
@@ -24,10 +25,13 @@ WAITING: Final = "waiting"
 CULPRIT: Final = "culprit"
 ATTEMPTS: Final = "attempts"
 RUNS: Final = "runs"
+IDLE_GPU: Final = "idleGpu"
 CANCELLED: Final = "Cancelled"
 
 _PENDING: Final = "Pending"
 _RUNNING: Final = "Running"
+_GPU_IDLE: Final = "GPUIdle"
+_GPU_BUSY: Final = "GPUBusy"
 _OVER: Final = ("Succeeded", "Failed")
 
 
@@ -53,6 +57,8 @@ class Observation:
     """What happened since this observation was taken up."""
     runs: Runs = field(default_factory=list)
     """When its attempts ran."""
+    idle_gpu: str = ""
+    """Which GPU does nothing, in a sentence; empty: none is known to."""
     reports: list[tuple[int, Report]] = field(default_factory=list)
     """What training code has reported since then, with the number of the record."""
     links: Json = field(default_factory=dict)
@@ -69,6 +75,7 @@ class Observation:
             attempts=data.get(ATTEMPTS) or 1,
             started=started,
             runs=data.get(RUNS) or [],
+            idle_gpu=data.get(IDLE_GPU) or "",
         )
 
     @classmethod
@@ -83,7 +90,12 @@ class Observation:
 
     def to_dict(self) -> Json:
         """Plain data for the store."""
-        known = {WAITING: self.waiting, CULPRIT: self.culprit, RUNS: self.runs}
+        known = {
+            WAITING: self.waiting,
+            CULPRIT: self.culprit,
+            RUNS: self.runs,
+            IDLE_GPU: self.idle_gpu,
+        }
         more = {name: data for name, data in known.items() if data}
         return {NODES: self.nodes, JOBSET: self.jobset, ATTEMPTS: self.attempts, **more}
 
@@ -98,11 +110,11 @@ class Observation:
                 case "event":
                     self._event(record)
                 case "status":
-                    self.jobset = dict(record.get("jobset") or {})
-                    if self.is_suspended:
-                        stopped(self.runs, str(record.get("time") or ""))
+                    self._status(record)
                 case "progress":
                     self._progress(record)
+                case "usage":
+                    self._usage(record)
                 case "waiting":
                     self._wait(record)
                 case "placement":
@@ -113,6 +125,11 @@ class Observation:
         if self.end is None and self.is_suspended and self.waiting.get("queue"):
             self._return_to_queue()
 
+    def _status(self, record: Mapping[str, Any]) -> None:
+        self.jobset = dict(record.get("jobset") or {})
+        if self.is_suspended:
+            stopped(self.runs, str(record.get("time") or ""))
+
     def _progress(self, record: Mapping[str, Any]) -> None:
         status = dict(record.get("trainerStatus") or {})
         self.links |= status.pop("links", None) or {}
@@ -120,6 +137,14 @@ class Observation:
             return
         self.progress = status
         report = report_of(self.progress, str(record.get("time") or ""))
+        if report is not None:
+            self.reports.append((int(record.get("seq") or 0), report))
+
+    def _usage(self, record: Mapping[str, Any]) -> None:
+        for key, used in (record.get("pods") or {}).items():
+            if key in self.nodes:
+                self.nodes[key]["usage"] = dict(used)
+        report = usage_report(record, self.nodes)
         if report is not None:
             self.reports.append((int(record.get("seq") or 0), report))
 
@@ -153,10 +178,12 @@ class Observation:
         said += [_last_message(item) for item in containers]
         node |= next(({"message": str(text)} for text in said if text), {})
         node |= {"stopped": True} if record.get("deleted") else {}
+        node |= _usage_of(self.nodes.get(key) or {}, node["attempt"])
         self._count(self.nodes.get(key) or {}, node, str(record.get("time") or ""))
         self.nodes[key] = node
         if not any(each["phase"] == _RUNNING for each in self.nodes.values()):
             stopped(self.runs, str(record.get("time") or ""))
+        self.idle_gpu = "" if node["phase"] in _OVER else self.idle_gpu
         self.culprit = blamed(self.culprit, record)
         if starts and not self.started:
             self.started = str(starts[0])
@@ -189,6 +216,9 @@ class Observation:
             str(record.get(name) or "") for name in ("reason", "message", "object")
         )
         kind = str(record.get("eventType") or "Normal")
+        if reason in (_GPU_IDLE, _GPU_BUSY):
+            pod = about.partition("/")[2]
+            self.idle_gpu = f"{message} ({pod})" if reason == _GPU_IDLE else ""
         self.events.append(Event(str(record.get("time", "")), kind, reason, message, about))
 
     def _agent(self, record: Mapping[str, Any]) -> None:
@@ -257,6 +287,12 @@ class Observation:
 def _node(key: str) -> Json:
     role, job, rank = key.rsplit("-", 2)
     return {"role": role, "job": int(job), "rank": int(rank)}
+
+
+def _usage_of(known: Json, attempt: int) -> Json:
+    """What a pod was last seen to use in the same attempt."""
+    is_same = known.get("attempt") == attempt and "usage" in known
+    return {"usage": known["usage"]} if is_same else {}
 
 
 def _before(containers: Iterable[Mapping[str, Any]]) -> Json:

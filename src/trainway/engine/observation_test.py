@@ -213,3 +213,26 @@ def test_every_pod_is_there_before_it_runs() -> None:
     planned = Observation.planned(jobset(pods=2)["spec"])
     assert list(planned.nodes) == ["node-0-0", "node-0-1"]
     assert planned.phase == Phase.STARTING
+
+
+def test_what_a_pod_uses_is_known_until_its_next_attempt() -> None:
+    used = {"cpu": 99.5, "memory": 2**30, "peakMemory": 2**31}
+    usage = {"type": "usage", "seq": 4, "time": TIME, "pods": {"node-0-0": used, "other-0-0": used}}
+    running = observed(pod("Running"), usage, pod("Running", restarts=1))
+    assert running.nodes["node-0-0"]["usage"] == used
+    assert list(running.nodes) == ["node-0-0"]
+    ((seq, report),) = running.reports
+    assert seq == 4
+    assert report.values == {"system/cpu@node-0": 99.5, "system/memory@node-0": 2**30}
+    running.fold([pod("Running", attempt=1)])
+    assert "usage" not in running.nodes["node-0-0"]
+
+
+def test_an_idle_gpu_is_remembered_until_it_works_or_its_pod_ends() -> None:
+    event = {"type": "event", "eventType": "Warning", "object": "Pod/node-0-0", "time": TIME}
+    idle = {**event, "reason": "GPUIdle", "message": "GPU 0 has been idle for 10 minutes"}
+    seen = observed(pod("Running"), idle)
+    assert seen.idle_gpu == "GPU 0 has been idle for 10 minutes (node-0-0)"
+    assert Observation.of(seen.to_dict(), "").idle_gpu == seen.idle_gpu
+    assert not observed(idle, {**event, "reason": "GPUBusy", "message": "m"}).idle_gpu
+    assert not observed(idle, pod("Failed")).idle_gpu

@@ -13,7 +13,11 @@ TEST: Final = "test"
 _AGENT: Final = "trainway"
 _LONGEST: Final = 2000
 """The most characters of a text; ntfy makes a file of what is longer than 4,096 bytes."""
-_TAGS: Final[dict[str, str]] = {Occasion.FAILED: "x", Occasion.SUCCEEDED: "white_check_mark"}
+_TAGS: Final[dict[str, str]] = {
+    Occasion.FAILED: "x",
+    Occasion.SUCCEEDED: "white_check_mark",
+    Occasion.IDLE_GPU: "zzz",
+}
 _SLACK: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
@@ -48,6 +52,8 @@ class Notice:
                 text = f"{name} succeeded on {backend}"
             case Occasion.FAILED:
                 text = f"{name} failed on {backend}{': ' if self.detail else ''}{self.detail}"
+            case Occasion.IDLE_GPU:
+                text = f"{name} leaves a GPU idle on {backend}: {self.detail}"
             case _:
                 text = "This is a test of the notifications of Trainway."
         return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."

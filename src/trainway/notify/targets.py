@@ -27,6 +27,7 @@ class Occasion(StrEnum):
     RECOVERED = "recovered"
     SUCCEEDED = "succeeded"
     FAILED = "failed"
+    IDLE_GPU = "idle-GPU"
 
 
 class Form(StrEnum):

@@ -40,7 +40,7 @@ CASES = [
         [
             (
                 'notify.a.events[0]: Unsupported value: "died": '
-                'supported values: "started", "recovered", "succeeded", "failed"'
+                'supported values: "started", "recovered", "succeeded", "failed", "idle-GPU"'
             ),
         ],
     ),

@@ -77,9 +77,12 @@ class AsyncJob:
         """What happened to it."""
         return await asyncio.to_thread(self.job.events)
 
-    async def metrics(self, *series: str, resolution: int | None = None) -> MetricHistory:
-        """What the training code reported over time; see `Job.metrics`."""
-        return await asyncio.to_thread(partial(self.job.metrics, *series, resolution=resolution))
+    async def metrics(
+        self, *series: str, resolution: int | None = None, system: bool = False
+    ) -> MetricHistory:
+        """What the training code reported over time, or what it used; see `Job.metrics`."""
+        metrics = partial(self.job.metrics, *series, resolution=resolution, system=system)
+        return await asyncio.to_thread(metrics)
 
     async def stacks(self, *, rank: int | None = None, attempt: int | None = None) -> Json:
         """The Python stacks of its processes; see `Job.stacks`."""

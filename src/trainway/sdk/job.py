@@ -129,12 +129,16 @@ class Job:
         """What happened to it."""
         return self._rest.events(self.id)
 
-    def metrics(self, *series: str, resolution: int | None = None) -> MetricHistory:
+    def metrics(
+        self, *series: str, resolution: int | None = None, system: bool = False
+    ) -> MetricHistory:
         """What the training code reported over time: lists of points by series, all or those named.
 
-        Each list has at most `resolution` points; without it, all that are kept.
+        Each list has at most `resolution` points; without it, all that are kept. With `system`
+        they say what the job used: CPU, memory and GPUs of each node.
         """
-        found = self._rest.metrics(self.id, series, resolution or _ALL_POINTS)
+        most = resolution or _ALL_POINTS
+        found = self._rest.metrics(self.id, series, most, system=system)
         return MetricHistory(found["series"])
 
     def stacks(self, *, rank: int | None = None, attempt: int | None = None) -> Json:

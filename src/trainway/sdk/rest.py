@@ -204,20 +204,28 @@ class Rest:
         resolution: int | None = None,
         *,
         summary: bool = False,
+        system: bool = False,
     ) -> Json:
-        """What a job reported over time: its series, and the summary of each, or only that."""
+        """What a job reported over time: its series, and the summary of each, or only that.
+
+        `system`: what it used of its machines instead.
+        """
         query = {
             "series": list(series) or None,
             "resolution": resolution,
             "fields": "summary" if summary else None,
+            "system": "true" if system else None,
         }
         history: Json = self._transport.request("GET", _path(ref, "/metrics"), query=query)
         return history
 
-    def metric_stream(self, ref: str, control: StreamControl | None = None) -> Iterator[Json]:
+    def metric_stream(
+        self, ref: str, control: StreamControl | None = None, *, system: bool = False
+    ) -> Iterator[Json]:
         """The points that are kept of a job, and those to come, until its end."""
         stream = self._transport.stream(
             _path(ref, "/metrics"),
+            query={"system": "true" if system else None},
             is_over=lambda: self._is_over(ref),
             control=control,
         )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from trainway.engine.metrics.report import Report
 from trainway.json_types import Json
 from trainway.server.streams import metric_chunks
 from trainway.server.testing_site import Site, play
@@ -97,6 +98,29 @@ def test_a_stream_has_what_is_kept_and_what_is_new_until_the_end(tmp_path: Path)
             chunk.decode() async for chunk in metric_chunks(site.world.engine.metrics, job_id, 1)
         ]
         assert again == [second, *rest]
+
+    play(tmp_path, scene)
+
+
+def test_what_a_job_uses_is_apart_from_what_it_reports(tmp_path: Path) -> None:
+    async def scene(site: Site) -> None:
+        job_id = await site.world.submit()
+        job = await site.world.begun(job_id)
+        await site.ask("POST", "/jobs/demo/progress", report(1, loss=4.0))
+        used = Report(1e9, {"system/cpu@node-0": 98.5})
+        await site.world.engine.recorder.note(job_id, [used])
+        _, reported = await site.ask("GET", "/jobs/demo/metrics")
+        assert list(reported["series"]) == ["loss"]
+        _, system = await site.ask("GET", "/jobs/demo/metrics?system=true")
+        assert list(system["series"]) == list(system["summary"]) == ["system/cpu@node-0"]
+        _, named = await site.ask("GET", "/jobs/demo/metrics?series=system/cpu@node-0")
+        assert list(named["series"]) == ["system/cpu@node-0"]
+        job.end()
+        metrics = site.world.engine.metrics
+        chunks = [chunk.decode() async for chunk in metric_chunks(metrics, job_id, 0, system=True)]
+        assert len(chunks) == 2
+        assert '"system/cpu@node-0"' in chunks[0]
+        assert "loss" not in chunks[0]
 
     play(tmp_path, scene)
 

@@ -24,9 +24,11 @@ async def event_chunks(reading: Reading, ref: str, after: int) -> AsyncIterator[
     yield END.encode()
 
 
-async def metric_chunks(metrics: MetricReading, ref: str, after: int) -> AsyncIterator[bytes]:
-    """Points of metrics after that report, until the job's end."""
-    async for seq, points in metrics.stream(ref, after):
+async def metric_chunks(
+    metrics: MetricReading, ref: str, after: int, *, system: bool = False
+) -> AsyncIterator[bytes]:
+    """Points of metrics, or of what the job used, after that report, until the job's end."""
+    async for seq, points in metrics.stream(ref, after, system=system):
         yield ServerEvent("points", points, str(seq)).encode()
     yield END.encode()
 

@@ -158,6 +158,41 @@ if TYPE_CHECKING:
         token: NotRequired[int]
         """The fencing token of the attempt that reported it."""
 
+    class GpuUsage(TypedDict, total=False):
+        """What one GPU did."""
+
+        utilization: float
+        """The share of the time in which it computed, in percent."""
+        memory: float
+        """The bytes of its memory that are used."""
+        memoryTotal: float
+        """The bytes of memory that it has."""
+        power: float
+        """What it draws, in watts."""
+        temperature: float
+        """How hot it is, in degrees Celsius."""
+
+    class PodUsage(TypedDict):
+        """What one pod used since the last such record, on average."""
+
+        cpu: float
+        """The CPU that its processes used, in percent of one core."""
+        memory: int
+        """The bytes of memory that its processes hold."""
+        peakMemory: int
+        """The most bytes that they were seen to hold since the pod started."""
+        gpus: NotRequired[dict[str, GpuUsage]]
+        """The GPUs of the pod, by their indices on the machine."""
+
+    class UsageRecord(Record):
+        """What pods use of their machine."""
+
+        type: NotRequired[Literal["usage"]]
+        pods: dict[str, PodUsage]
+        """What each pod uses, by the pod's key."""
+        token: NotRequired[int | str]
+        """The fencing token with which the pods were started."""
+
     class WaitingRecord(Record, total=False):
         """Why nothing of the job runs yet. Without a reason it waits no longer."""
 

@@ -9,6 +9,7 @@ from trainway.agent.kubelet.container_tool import start_error
 from trainway.agent.kubelet.handlers import handler_command
 from trainway.agent.kubelet.helper import Helper
 from trainway.agent.kubelet.log_writer import STDERR
+from trainway.agent.kubelet.memory_limit import figures, outer_limit
 from trainway.agent.kubelet.probes import Probe, Prober
 from trainway.agent.kubelet.processes import Listener
 from trainway.agent.kubelet.restart_policy import CrashBackoff, restarts
@@ -52,6 +53,10 @@ class Owner(ABC):
     @abstractmethod
     def changed(self) -> None:
         """A container started, ended or became ready."""
+
+    @abstractmethod
+    def peak_memory(self) -> int:
+        """The most bytes of memory that the pod was seen to have; 0: that is not known."""
 
     @abstractmethod
     def tell(self, type_: str, reason: str, message: str) -> None:
@@ -345,17 +350,20 @@ class Container(Listener, Prober):
         self.exit_code = exit_code
         self.finished_at = self._node.now()
         self.reason = "Completed" if exit_code == 0 else "Error"
-        if self._ran_out_of_memory():
-            self.reason, self.message = OOM_KILLED, OUT_OF_MEMORY
-            self._owner.tell("Warning", OOM_KILLED, f"container {self.name}: {OUT_OF_MEMORY}")
+        group, self._group = self._group, None
+        peak, limit = (group.peak, group.limit) if group is not None else (0, 0)
+        if self._ran_out_of_memory(group):
+            peak, limit = peak or self._owner.peak_memory(), limit or outer_limit()
+            said = f"{OUT_OF_MEMORY}: {figures(peak, limit)}"
+            self.reason, self.message = OOM_KILLED, said
+            self._owner.tell("Warning", OOM_KILLED, f"container {self.name}: {said}")
         if why_not_started:
             self.reason, self.message = "StartError", why_not_started
             text = f"Error: failed to start container {self.name}: {self.message}"
             self._owner.tell("Warning", "Failed", text)
 
-    def _ran_out_of_memory(self) -> bool:
+    def _ran_out_of_memory(self, group: ControlGroup | None) -> bool:
         """Whether it failed because it, or all of the agent's, took more memory than it may."""
-        group, self._group = self._group, None
         own = group is not None and group.ran_out_of_memory()
         if group is not None:
             group.remove()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 
 from trainway.agent.base.kernel_files import read_text, write_text
+from trainway.agent.kubelet.memory_limit import number_in
 from trainway.agent.kubelet.oom_counter import GROUPS, OWN_GROUPS, OomCounter
 
 TYPE_CHECKING = False
@@ -25,15 +26,22 @@ AGENT = "trainway-agent"
 class Version:
     """What the files of a version of control groups are called."""
 
-    def __init__(self, limit: str, swap: tuple[str, str], counter: str) -> None:
+    def __init__(self, limit: str, swap: tuple[str, str], counter: str, peak: str) -> None:
         self.limit = limit
+        self.peak = peak
+        """The most that was ever used; version 2 has it since Linux 5.19."""
         self.swap = swap
         """What must hold so that nobody swaps beyond the limit; `{}` stands for the limit."""
         self.counter = counter
 
 
-V1 = Version("memory.limit_in_bytes", ("memory.memsw.limit_in_bytes", "{}"), "memory.oom_control")
-V2 = Version("memory.max", ("memory.swap.max", "0"), "memory.events")
+V1 = Version(
+    "memory.limit_in_bytes",
+    ("memory.memsw.limit_in_bytes", "{}"),
+    "memory.oom_control",
+    "memory.max_usage_in_bytes",
+)
+V2 = Version("memory.max", ("memory.swap.max", "0"), "memory.events", "memory.peak")
 ALL_DIE = "memory.oom.group"
 """In version 2, whether all of a group die of its limit, as all of a container do in a pod."""
 
@@ -49,6 +57,16 @@ class ControlGroup:
     def ran_out_of_memory(self) -> bool:
         """Whether something in it was killed since this was asked last."""
         return self._counter.has_grown()
+
+    @property
+    def peak(self) -> int:
+        """The most bytes that it had; 0: that is not known."""
+        return number_in(f"{self.path}/{self._version.peak}")
+
+    @property
+    def limit(self) -> int:
+        """The bytes that it may have."""
+        return number_in(f"{self.path}/{self._version.limit}")
 
     def remove(self) -> None:
         """Take it away once nobody is in it."""

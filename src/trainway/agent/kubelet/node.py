@@ -15,6 +15,7 @@ from trainway.agent.kubelet.log_writer import LogWriter
 from trainway.agent.kubelet.mounts import MountView
 from trainway.agent.kubelet.objects import Objects
 from trainway.agent.kubelet.oom_counter import OomCounter
+from trainway.agent.kubelet.usage.sampler import UsageSampler
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ class Node:
         self._groups = ControlGroups()
         self.hosts_path = HOSTS_FILE
         """Where the hosts file of the job is, in its directory."""
+        self.usage = UsageSampler(self)
 
     @property
     def output(self) -> str:
@@ -99,6 +101,11 @@ class Node:
     def devices(self, pod: PodIdentity) -> Json:
         """The devices that are assigned to a pod."""
         return self.plan.devices.get(pod.key) or {}
+
+    def gpus(self, pod: PodIdentity) -> list[str]:
+        """The GPUs of NVIDIA that are assigned to a pod, by their indices or ids."""
+        kinds = self.devices(pod).items()
+        return [str(name) for kind, names in kinds if "amd.com/" not in kind for name in names]
 
     def ran_out_of_memory(self, *, is_killed: bool) -> bool:
         """Whether a container without a group of its own failed for want of memory.

@@ -101,6 +101,8 @@ class Pod(Owner):
             self._fail(error.reason, str(error))
         except OSError as error:
             self._fail("FailedCreate", f"{error.strerror}: {error.filename}")
+        if not self._failed:
+            self._node.usage.add(self)
         deadline = self.identity.role.pod_spec.get("activeDeadlineSeconds")
         if deadline is not None:
             self._deadline = self._node.loop.call_later(float(deadline), self._on_deadline)
@@ -139,6 +141,10 @@ class Pod(Owner):
         if not self._scheduled:
             self._scheduled = True
             self._node.loop.call_soon(self._advance)
+
+    def peak_memory(self) -> int:
+        """The most that was sampled."""
+        return self._node.usage.peak(self.identity.uid)
 
     def tell(self, type_: str, reason: str, message: str) -> None:
         """Report an event of the pod."""
@@ -222,6 +228,7 @@ class Pod(Owner):
         good = not self._failed and len(codes) == len(self._main) and not any(codes)
         self.phase = "Succeeded" if good else "Failed"
         self.finished_at = self._node.now()
+        self._node.usage.remove(self)
         if self._deadline is not None:
             self._deadline.cancel()
         for item in self.containers:

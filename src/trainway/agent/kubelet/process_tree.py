@@ -22,7 +22,7 @@ _DEAD = (b"Z", b"X")
 """States of processes that do nothing any more."""
 
 
-def _read(path: str) -> bytes:
+def read_file(path: str) -> bytes:
     """A file of /proc; empty where the process is gone or not ours to look at."""
     try:
         fd = os.open(path, os.O_RDONLY)
@@ -41,25 +41,25 @@ def _read(path: str) -> bytes:
         os.close(fd)
 
 
-def _stat(pid: int) -> list[bytes]:
+def stat_fields(pid: int) -> list[bytes]:
     """The fields of /proc/PID/stat from the state on; the name before them may hold anything."""
-    return _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    return read_file(f"/proc/{pid}/stat").rpartition(b")")[2].split()
 
 
 def start_time(pid: int) -> int:
     """When a process started, in ticks since boot; tells apart two with the same number."""
-    fields = _stat(pid)
+    fields = stat_fields(pid)
     return int(fields[19]) if len(fields) > 19 else 0
 
 
 def boot_id() -> str:
     """What tells this boot of the machine apart from all others."""
-    return _read("/proc/sys/kernel/random/boot_id").decode().strip()
+    return read_file("/proc/sys/kernel/random/boot_id").decode().strip()
 
 
 def is_alive(pid: int) -> bool:
     """Whether a process runs; a zombie does not."""
-    fields = _stat(pid)
+    fields = stat_fields(pid)
     return bool(fields) and fields[0] not in _DEAD
 
 
@@ -68,7 +68,7 @@ def is_running(pid: int, started: int) -> bool:
 
     It may belong to any user; where /proc does not show those of others, its number has to do.
     """
-    fields = _stat(pid)
+    fields = stat_fields(pid)
     if len(fields) > 19 and fields[0] not in _DEAD:
         return int(fields[19]) == started
     if _exists(os.killpg, pid):
@@ -79,7 +79,7 @@ def is_running(pid: int, started: int) -> bool:
 def _group_runs(group: int) -> bool:
     """Whether a process group that is there has more than zombies."""
     number = str(group).encode()
-    members = [fields for fields in map(_stat, _all_pids()) if fields[2:3] == [number]]
+    members = [fields for fields in map(stat_fields, all_pids()) if fields[2:3] == [number]]
     return not members or any(fields[0] not in _DEAD for fields in members)
 
 
@@ -93,7 +93,8 @@ def _exists(send: Callable[[int, int], None], number: int) -> bool:
     return True
 
 
-def _all_pids() -> list[int]:
+def all_pids() -> list[int]:
+    """All processes that /proc shows."""
     try:
         with os.scandir("/proc") as entries:
             return [int(entry.name) for entry in entries if entry.name.isdigit()]
@@ -103,7 +104,7 @@ def _all_pids() -> list[int]:
 
 def children(pid: int) -> list[int]:
     """The direct children of a process, zombies left out."""
-    listed = _read(f"/proc/{pid}/task/{pid}/children")
+    listed = read_file(f"/proc/{pid}/task/{pid}/children")
     if not listed and not os.access(f"/proc/{pid}/task/{pid}/children", os.R_OK):
         return _descendants([pid], depth=1)
     return [int(child) for child in listed.split() if is_alive(int(child))]
@@ -116,8 +117,8 @@ def descendants(pids: Iterable[int]) -> list[int]:
 
 def _descendants(pids: Iterable[int], depth: int = 1 << 16) -> list[int]:
     below: dict[int, list[int]] = {}
-    for pid in _all_pids():
-        fields = _stat(pid)
+    for pid in all_pids():
+        fields = stat_fields(pid)
         if len(fields) > 1 and fields[0] not in _DEAD:
             below.setdefault(int(fields[1]), []).append(pid)
     found: list[int] = []
@@ -131,25 +132,25 @@ def _descendants(pids: Iterable[int], depth: int = 1 << 16) -> list[int]:
 
 def has_mark(pid: int, name: str, value: str) -> bool:
     """Whether a process was started with that variable in its environment."""
-    return f"{name}={value}".encode() in _read(f"/proc/{pid}/environ").split(b"\0")
+    return f"{name}={value}".encode() in read_file(f"/proc/{pid}/environ").split(b"\0")
 
 
 def marked(job_id: str) -> list[int]:
     """All processes of a job that run on this machine, by their environment."""
-    others = [pid for pid in _all_pids() if pid != os.getpid()]
+    others = [pid for pid in all_pids() if pid != os.getpid()]
     return [pid for pid in others if has_mark(pid, JOB_ID, job_id) and is_alive(pid)]
 
 
 def of_pod(uid: str) -> list[int]:
     """All processes of a pod's containers, wherever they were started, by their environment."""
     start = f"{CONTAINER_MARK}={uid}/".encode()
-    others = [pid for pid in _all_pids() if pid != os.getpid()]
+    others = [pid for pid in all_pids() if pid != os.getpid()]
     found = [pid for pid in others if _has_variable(pid, start)]
     return [pid for pid in found if is_alive(pid)]
 
 
 def _has_variable(pid: int, start: bytes) -> bool:
-    variables = _read(f"/proc/{pid}/environ").split(b"\0")
+    variables = read_file(f"/proc/{pid}/environ").split(b"\0")
     return any(variable.startswith(start) for variable in variables)
 
 
@@ -161,8 +162,8 @@ def container_monitors(job_id: str) -> list[int]:
     """
     start = f"trainway-{job_id}-".encode()
     found = []
-    for pid in _all_pids():
-        words = _read(f"/proc/{pid}/cmdline").split(b"\0")
+    for pid in all_pids():
+        words = read_file(f"/proc/{pid}/cmdline").split(b"\0")
         names = [words[at + 1] for at, word in enumerate(words[:-1]) if word in _NAME_FLAGS]
         if any(name.startswith(start) for name in names):
             found.append(pid)

@@ -56,7 +56,7 @@ def test_where_proc_hides_the_processes_of_others_the_kernel_is_asked(
     def no_group(_group: int, _signal: int) -> None:
         raise ProcessLookupError
 
-    monkeypatch.setattr(process_tree, "_stat", lambda _pid: [])
+    monkeypatch.setattr(process_tree, "stat_fields", lambda _pid: [])
     monkeypatch.setattr(os, "kill", send)
     monkeypatch.setattr(os, "killpg", no_group)
     assert process_tree.is_running(12345, 1) == runs

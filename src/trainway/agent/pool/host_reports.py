@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from trainway.json_types import Json
 
 
-COPIED = ("event", "progress")
+COPIED = ("event", "progress", "usage")
 """The types of records that go into the journal as they are."""
 FRAME_ONLY = ("seq", "time", "type", "id", "event", "token")
 
@@ -70,7 +70,7 @@ class HostReports:
         return self._seqs.get(host, -1)
 
     def take_record(self, host: str, frame: Json) -> None:
-        """Put an event or a report of progress into the journal."""
+        """Put an event, or a report of progress or usage, into the journal."""
         type_ = str(frame.get("type"))
         if type_ in COPIED:
             fields = {key: frame[key] for key in frame if key not in FRAME_ONLY}

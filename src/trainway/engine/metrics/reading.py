@@ -10,6 +10,7 @@ from typing import Final
 from trainway.engine.ledger import Ledger
 from trainway.engine.metrics.recorder import Recorder
 from trainway.engine.metrics.store import Point, Range, Summary
+from trainway.engine.metrics.usage_series import is_system
 from trainway.engine.reading import Reading
 from trainway.engine.record import JobRecord
 from trainway.engine.times import time_text
@@ -30,19 +31,29 @@ class MetricReading:
         self._reading = reading
 
     async def history(
-        self, ref: str, names: Collection[str], wanted: Range, most: int | None
+        self,
+        ref: str,
+        names: Collection[str],
+        wanted: Range,
+        most: int | None,
+        *,
+        system: bool = False,
     ) -> Json:
-        """Series of a job, all or those named, each with at most so many points; None: none."""
+        """Series of a job, each with at most so many points; None: none.
+
+        Those named, or all that its code reported, or with `system` all of what it used.
+        """
         record = await self._reading.record(ref)
         await self._recorder.flush()
         summaries = (await self.summaries([record.id]))[record.id]
         unknown = [name for name in names if name not in summaries]
         if unknown:
-            known = ", ".join(summaries) or "none yet"
+            known = ", ".join(name for name in summaries if not is_system(name)) or "none yet"
             raise NotFoundError(
                 f"{record.name} has no series {unknown[0]!r}", hint=f"its series: {known}"
             )
-        shown = {name: summaries[name] for name in names or summaries}
+        chosen = names or [name for name in summaries if is_system(name) == system]
+        shown = {name: summaries[name] for name in chosen}
         series: Json = {}
         for name in shown if most else ():  # one call each: others need not wait for all
             points = await self._ledger.call(self._store.points, record.id, name, wanted, most)
@@ -53,8 +64,13 @@ class MetricReading:
         """Last, smallest and largest value of every series of these jobs, by id and name."""
         return await self._ledger.call(self._store.summaries, job_ids)
 
-    async def stream(self, ref: str, after: int = 0) -> AsyncIterator[tuple[int, Json]]:
-        """The kept points after a report, and those to come, with the number to go on after."""
+    async def stream(
+        self, ref: str, after: int = 0, *, system: bool = False
+    ) -> AsyncIterator[tuple[int, Json]]:
+        """The kept points after a report, and those to come, with the number to go on after.
+
+        They are those that the job's code reported, or with `system` those of what it used.
+        """
         record = await self._reading.record(ref)
         while True:
             seen = self._counts(record)
@@ -64,7 +80,9 @@ class MetricReading:
             found = await self._ledger.call(self._store.after, record.id, after, _STREAMED_REPORTS)
             if found:
                 after = found[-1][1].seq
-                yield after, _grouped(found)
+                of_kind = [pair for pair in found if is_system(pair[0]) == system]
+                if of_kind:
+                    yield after, _grouped(of_kind)
             elif record.is_over or not await self._ledger.call(self._ledger.store.has, record.id):
                 return
             else:

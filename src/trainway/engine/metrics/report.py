@@ -45,7 +45,7 @@ def report_of(status: Json, noted: str = "") -> Report | None:
     percent = status.get("progressPercentage")
     if percent is not None:
         found.setdefault(PROGRESS, float(percent))
-    moment = _seconds(str(status.get("lastUpdatedTime") or "")) or _seconds(noted)
+    moment = seconds_of(str(status.get("lastUpdatedTime") or "")) or seconds_of(noted)
     if not found or moment is None:
         return None
     return Report(moment, found, step, epoch)
@@ -76,7 +76,8 @@ def _epoch(found: dict[str, float]) -> float | None:
     return None if name is None else found.pop(name)
 
 
-def _seconds(text: str) -> float | None:
+def seconds_of(text: str) -> float | None:
+    """A moment in seconds since 1970; None: the text is none, or one that cannot be kept."""
     try:
         moment = datetime.fromisoformat(text.upper())
         seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

@@ -17,6 +17,7 @@ from trainway.engine.database import transaction
 from trainway.engine.metrics.bulk import Bulk
 from trainway.engine.metrics.downsampling import thinned
 from trainway.engine.metrics.report import NAME_LIMIT, Report
+from trainway.engine.metrics.usage_series import is_system
 from trainway.engine.record import storable, stored
 from trainway.engine.tables import JOBS, POINTS, SERIES
 
@@ -25,7 +26,7 @@ K = TypeVar("K", int, str)
 POINTS_LIMIT: Final = 10_000
 """The most points of a series."""
 SERIES_LIMIT: Final = 200
-"""The most series of a job; values of further ones are not kept."""
+"""The most series of a job, and as many of what it uses; values of further ones are not kept."""
 _REMEMBERED_JOBS: Final = 500
 _THINNED_EARLY: Final = 8
 """Series that may be thinned in one write before they must be."""
@@ -200,7 +201,7 @@ class MetricStore:
             if known is None:
                 continue
             for name, value in report.values.items():
-                if name in known or len(known) >= self._series_limit or _name(name) in known:
+                if name in known or _name(name) in known or not self._has_room(known, name):
                     continue
                 series = _Series(0, 0, 0, value, value, value)
                 known[_name(name)] = made[job_id, _name(name)] = series
@@ -216,6 +217,13 @@ class MetricStore:
             query = select(*columns).where(SERIES.c.job_id.in_(some))
             for job_id, name, series_id in connection.execute(query):
                 self._known[job_id][name].id = series_id
+
+    def _has_room(self, known: Collection[str], name: str) -> bool:
+        """Whether a job may have one more series; those of what it uses count by themselves."""
+        if len(known) < self._series_limit:
+            return True
+        kind = is_system(name)
+        return sum(is_system(other) == kind for other in known) < self._series_limit
 
     def _thin(self, connection: Connection, changed: Iterable[_Series]) -> None:
         """Keep series within their bound; not all of them in the same moment."""

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from trainway.engine.observation import IDLE_GPU
 from trainway.engine.phases import WAITING, Phase
 from trainway.engine.record import JobRecord
 from trainway.engine.view import job_view
@@ -17,9 +18,9 @@ def occasions(before: JobRecord, after: JobRecord) -> list[Occasion]:
 
     A short job may be over when it is first seen to have run; it has started all the same.
     """
+    found = [Occasion.IDLE_GPU] if idle_gpu(after) and not idle_gpu(before) else []
     if before.phase == after.phase:
-        return []
-    found = []
+        return found
     has_restarted = before.phase == Phase.RESTARTING or bool(after.restarts or after.attempt)
     if before.phase in _NOT_YET and after.started and not has_restarted:
         if after.phase == Phase.RUNNING or after.phase in _ENDS:
@@ -29,6 +30,13 @@ def occasions(before: JobRecord, after: JobRecord) -> list[Occasion]:
     if after.phase in _ENDS:
         found.append(_ENDS[after.phase])
     return found
+
+
+def idle_gpu(record: JobRecord) -> str:
+    """Which GPU of a job has done nothing for long; empty: none."""
+    if f'"{IDLE_GPU}"' not in record.observed:  # most have none, and some are long
+        return ""
+    return str(record.observed_data.get(IDLE_GPU) or "")
 
 
 def notice_of(record: JobRecord, occasion: Occasion, time: str) -> Notice:
@@ -44,5 +52,7 @@ def notice_of(record: JobRecord, occasion: Occasion, time: str) -> Notice:
         **{name: status[name] for name in ("phase", "reason", "message", "startTime")},
         **{name: status[name] for name in ("completionTime", "restarts", "exitCode")},
     }
+    if occasion == Occasion.IDLE_GPU:
+        return Notice(str(occasion), time, job, idle_gpu(record))
     failure = status.get("failure") or {}
     return Notice(str(occasion), time, job, failure.get("summary") or record.message)

@@ -1,6 +1,6 @@
 """Which changes of a job are told."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -54,6 +54,15 @@ class Case:
 )
 def test_what_is_told(case: Case) -> None:
     assert occasions(record(case.before), case.after) == case.told
+
+
+def test_a_gpu_that_becomes_idle_is_told_once() -> None:
+    idle = replace(record(_P.RUNNING), observed='{"idleGpu": "GPU 0 has been idle"}')
+    assert occasions(record(_P.RUNNING), idle) == [_O.IDLE_GPU]
+    assert occasions(idle, idle) == []
+    assert occasions(idle, record(_P.RUNNING)) == []
+    text = notice_of(idle, _O.IDLE_GPU, THEN).text
+    assert text == "train leaves a GPU idle on local: GPU 0 has been idle"
 
 
 def test_a_notice_has_what_one_needs() -> None:

@@ -63,18 +63,21 @@ def add_metric_routes(app: FastAPI, service: Service) -> None:
         until: str = "",
         resolution: Annotated[int, Query(ge=BUCKET_POINTS, le=POINTS_LIMIT)] = _USUAL_RESOLUTION,
         fields: str = "",
+        system: bool = False,
         accept: Annotated[str, Header()] = "",
         last_event_id: Annotated[str, Header()] = "",
     ) -> Response:
         """What a job reported over time: at most `resolution` points of each series.
 
-        `fields=summary` leaves the points out.
+        `fields=summary` leaves the points out. `system=true` gives what the job used of its
+        machines instead of what it reported.
         With `Accept: text/event-stream` events `points`: what is kept, and then what is new, until
         the job's end. The id of an event is where to go on after a broken connection.
         """
         if MEDIA_TYPE in accept:
             await reading.record(ref)
-            return stream(metric_chunks(metrics, ref, _number(last_event_id)), service.stopping)
+            chunks = metric_chunks(metrics, ref, _number(last_event_id), system=system)
+            return stream(chunks, service.stopping)
         wanted = Range(
             min_step=min_step,
             max_step=max_step,
@@ -82,7 +85,7 @@ def add_metric_routes(app: FastAPI, service: Service) -> None:
             max_time=moment(until, "until").timestamp() if until else None,
         )
         most = None if fields == "summary" else resolution
-        return JsonAnswer(await metrics.history(ref, series, wanted, most))
+        return JsonAnswer(await metrics.history(ref, series, wanted, most, system=system))
 
 
 def _number(last: str) -> int:

@@ -306,7 +306,7 @@ class Driver:
             self._on_term()
         elif type_ == "failed":
             pod.fail("AgentError", str(record.get("message")))
-        elif type_ in ("event", "progress"):
+        elif type_ in ("event", "progress", "usage"):
             kept = ("seq", "time", "type", "uid", "token")
             fields = {key: value for key, value in record.items() if key not in kept}
             self._journal.append(type_, fields)

@@ -104,6 +104,8 @@ class Recorder:
         line = json.dumps(record, separators=(",", ":")).encode() + b"\n"
         if type_ == "pod" and record.get("phase") in TERMINAL:
             self._final = line
+        elif type_ == "usage":  # of no use to the next driver
+            self._send(line)
         else:
             self._write(line)
         return self._seq

@@ -88,6 +88,11 @@ class StepNode(HostedNode):
     def control_group(self, container: Json, mark: str) -> None:
         """None: Slurm limits memory itself where the cluster is set up so, and owns its groups."""
 
+    def gpus(self, pod: PodIdentity) -> list[str]:
+        """Those that Slurm chose for the task."""
+        named = self.environment(pod).get("CUDA_VISIBLE_DEVICES", "")
+        return [name for name in named.split(",") if name]
+
     def environment(self, pod: PodIdentity) -> Mapping[str, str]:
         """As on any host, with our own programs first whatever the job says of PATH."""
         env = dict(super().environment(pod))

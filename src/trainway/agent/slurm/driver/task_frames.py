@@ -2,8 +2,8 @@
 
 The driver writes to the standard input of srun, which every task of the step reads; a task writes
 to its standard output. A line is one JSON object, and one that is longer than srun keeps whole
-goes in parts. A task also sends the records `pod`, `event` and `progress` of the journal, with its
-`uid`. For type checkers only; `docs/protocols.md` is made from this module.
+goes in parts. A task also sends the records `pod`, `event`, `progress` and `usage` of the journal,
+with its `uid`. For type checkers only; `docs/protocols.md` is made from this module.
 """
 
 from __future__ import annotations

@@ -19,29 +19,39 @@ from trainway.sdk.rest import Rest
 ALL_POINTS: Final = 10_000
 _WIDTH: Final = 80
 _NOTHING: Final = "the job has not reported any metrics yet"
+_NOTHING_USED: Final = "it is not known yet what the job uses"
+_SYSTEM: Final = "system/"
+"""How the names of series begin that say what a job used."""
 _STREAM_HEADER: Final = ("TIME", "STEP", "SERIES", "VALUE")
 
 
 @click.command("metrics")
 @job_argument
 @click.option("--series", multiple=True, metavar="NAME", help="Only this series; repeatable.")
+@click.option(
+    "--system", is_flag=True, help="Show what the job used: CPU, memory and GPUs of each node."
+)
 @click.option("--plot", is_flag=True, help="Draw a chart of each series.")
 @output_option(("table", "json", "yaml"))
 @watch_option("Print the points that are kept, then new ones until the job ends.")
-def metrics(ref: str, series: tuple[str, ...], plot: bool, output: str, watch: bool) -> None:
-    """Show what a job reported over time, such as its loss.
+def metrics(
+    ref: str, series: tuple[str, ...], system: bool, plot: bool, output: str, watch: bool
+) -> None:
+    """Show what a job reported over time, such as its loss, or what it used.
 
     The table has the last, smallest and largest value of each series. -o json prints
     the points: {"series": {"loss": [{"step": 1, "time": "...", "value": 0.5}, ...]}}.
     """
     rest = connect()
     if watch:
-        _watch(rest, ref, series, output)
+        _watch(rest, ref, series, output, system=system)
         return
+    nothing = _NOTHING_USED if system else _NOTHING
     if output == "table" and not plot:
-        _print_table(rest.metrics(ref, series, summary=True)["summary"])
+        found = rest.metrics(ref, series, summary=True, system=system)
+        _print_table(found["summary"], nothing)
         return
-    found = rest.metrics(ref, series, ALL_POINTS)
+    found = rest.metrics(ref, series, ALL_POINTS, system=system)
     if output == "json":
         echo(to_json({"series": found["series"]}))
     elif output == "yaml":
@@ -49,12 +59,12 @@ def metrics(ref: str, series: tuple[str, ...], plot: bool, output: str, watch: b
     elif found["series"]:
         echo("\n".join(_drawn(name, points) for name, points in found["series"].items()))
     else:
-        echo_line(_NOTHING)
+        echo_line(nothing)
 
 
-def _print_table(summaries: Json) -> None:
+def _print_table(summaries: Json, nothing: str) -> None:
     if not summaries:
-        echo_line(_NOTHING)
+        echo_line(nothing)
         return
     rows = [
         [
@@ -91,9 +101,10 @@ def curve(points: Sequence[Json]) -> tuple[Curve, str]:
     return list(zip(seconds, values, strict=True)), "seconds"
 
 
-def _watch(rest: Rest, ref: str, series: Sequence[str], output: str) -> None:
+def _watch(rest: Rest, ref: str, series: Sequence[str], output: str, *, system: bool) -> None:
     columns, is_first = Columns(_STREAM_HEADER), True
-    for part in rest.metric_stream(ref):
+    system = system or any(name.startswith(_SYSTEM) for name in series)
+    for part in rest.metric_stream(ref, system=system):
         wanted = {name: points for name, points in part["series"].items() if _is_in(name, series)}
         if not wanted:
             continue

@@ -1,0 +1,12 @@
+"""What sampling costs an agent: `python benchmarks/sampling.py [SECONDS]`.
+
+The measurement is in sampling_load.py; as a module it is found only from the repository's root.
+"""
+
+import sys
+
+if __name__ == "__main__":
+    sys.path[:1] = [__file__.rpartition("/benchmarks/")[0] or "."]
+    from benchmarks.sampling_load import main
+
+    sys.exit(main(sys.argv[1:]))
