@@ -23,6 +23,8 @@ from trainway.json_types import Json
 
 _COUNTS = ("ready", "succeeded", "failed", "active", "suspended")
 _SHORTEST_WAIT = timedelta(seconds=1)
+PRUNED_REASON = "Pruned"
+_DEADLINE_REASON = "DeadlineExceeded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,8 @@ class TrainJobFacts:
     created: datetime
     suspend: bool = False
     active_deadline_seconds: int | None = None
+    pruned: str = ""
+    """Why the search whose trial it is stopped it early; empty if it did not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,7 @@ class TrainJobOutcome:
     look_again_after: timedelta | None = None
     """The time until the deadline passes."""
     delete_jobset: bool = False
-    """Whether the deadline has passed while the JobSet is still there."""
+    """Whether its deadline or a search ended the TrainJob while the JobSet is still there."""
 
 
 def trainjob_status(
@@ -58,16 +62,19 @@ def trainjob_status(
     if jobset is not None:
         conditions = _with_end(conditions, jobset, now)
         status["jobsStatus"] = _jobs_status(jobset)
+    if job.pruned and not is_finished(conditions):
+        pruned = _condition("Failed", PRUNED_REASON, job.pruned)
+        conditions = set_condition(conditions, pruned, now)
     left = None if is_finished(conditions) else _time_left(job, conditions, now)
     if left is not None and left < timedelta():
-        exceeded = _condition("Failed", "DeadlineExceeded", "TrainJob exceeded its active deadline")
+        exceeded = _condition("Failed", _DEADLINE_REASON, "TrainJob exceeded its active deadline")
         conditions = set_condition(conditions, exceeded, now)
         left = None
     status = {"conditions": conditions, **status}
     return TrainJobOutcome(
         status={name: value for name, value in status.items() if value != []},
         look_again_after=None if left is None else max(left, _SHORTEST_WAIT),
-        delete_jobset=_missed_deadline(conditions) and _is_alive(jobset),
+        delete_jobset=_was_ended(conditions) and _is_alive(jobset),
     )
 
 
@@ -126,9 +133,10 @@ def _time_left(job: TrainJobFacts, conditions: list[Json], now: datetime) -> tim
     return begin + timedelta(seconds=job.active_deadline_seconds) - now
 
 
-def _missed_deadline(conditions: list[Json]) -> bool:
+def _was_ended(conditions: list[Json]) -> bool:
+    """Whether the TrainJob has ended although its JobSet may go on."""
     failed = find_true(conditions, "Failed")
-    return failed is not None and failed.get("reason") == "DeadlineExceeded"
+    return failed is not None and failed.get("reason") in (_DEADLINE_REASON, PRUNED_REASON)
 
 
 def _is_alive(jobset: Mapping[str, Any] | None) -> bool:

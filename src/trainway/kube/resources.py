@@ -128,6 +128,7 @@ MUTATING_WEBHOOKS: Final = Resource(
 JOBSETS: Final = Resource("jobset.x-k8s.io", "v1alpha2", "jobsets", "JobSet")
 _TRAINER: Final = "trainer.kubeflow.org"
 TRAINJOBS: Final = Resource(_TRAINER, "v1alpha1", "trainjobs", "TrainJob")
+OPTIMIZATION_JOBS: Final = Resource(_TRAINER, "v1alpha1", "optimizationjobs", "OptimizationJob")
 TRAINING_RUNTIMES: Final = Resource(_TRAINER, "v1alpha1", "trainingruntimes", "TrainingRuntime")
 CLUSTER_TRAINING_RUNTIMES: Final = Resource(
     _TRAINER, "v1alpha1", "clustertrainingruntimes", "ClusterTrainingRuntime", namespaced=False

@@ -71,7 +71,7 @@ _VIEW: Final = (
     _Rule("", ("resourcequotas",), ("list",)),
     _Rule("batch", ("jobs",), _READ),
     _Rule(_JOBSET, ("jobsets",), _READ),
-    _Rule(_TRAINER, ("trainjobs", "trainingruntimes"), _READ),
+    _Rule(_TRAINER, ("trainjobs", "trainingruntimes", "optimizationjobs"), _READ),
     _Rule(_MPI, ("mpijobs",), _READ),
     _Rule(_KUEUE, ("workloads", "localqueues"), _READ),
 )
@@ -83,7 +83,7 @@ _RULES: Final = {
         _Rule("", ("configmaps", "secrets"), ("get", "list", *_WRITE)),
         _Rule("batch", ("jobs",), _WRITE),
         _Rule(_JOBSET, ("jobsets",), _WRITE),
-        _Rule(_TRAINER, ("trainjobs", "trainingruntimes"), _WRITE),
+        _Rule(_TRAINER, ("trainjobs", "trainingruntimes", "optimizationjobs"), _WRITE),
         _Rule(_MPI, ("mpijobs",), _WRITE),
         _Rule(_KUEUE, ("workloads",), ("patch",)),
     ),
@@ -92,7 +92,7 @@ _RULES: Final = {
         _Rule("", ("pods/exec", "pods/portforward"), ("get", "create")),
     ),
 }
-_OPTIONAL: Final = frozenset({"events", "resourcequotas", "localqueues"})
+_OPTIONAL: Final = frozenset({"events", "resourcequotas", "localqueues", "optimizationjobs"})
 """Rights without which one knows less, and everything works."""
 _BUILT_IN: Final = ("", "batch")
 _CREATE_ONLY: Final = frozenset({"pods/exec", "pods/portforward"})

@@ -19,6 +19,7 @@ from trainway.kube.resources import (
     EVENTS,
     JOBSETS,
     LIMIT_RANGES,
+    OPTIMIZATION_JOBS,
     PRIORITY_CLASSES,
     RUNTIME_CLASSES,
     SECRETS,
@@ -37,6 +38,7 @@ SUSPENDED_BY_NAMESPACE: Final = "suspended-by-namespace"
 SUSPENDED_BY_RUNTIME: Final = "suspended-by-runtime"
 BY_RUNTIME_CLASS: Final = "runtime-class"
 BY_JOB: Final = "job"
+BY_OPTIMIZATION_JOB: Final = "optimization-job"
 
 _CHILD_NAMES: Final = (
     *("-runtime-snapshot", "-mpi-hostfile", "-mpi-ssh-auth", "-flux-entrypoint", "-flux-curve"),
@@ -55,6 +57,7 @@ def trainjobs(informers: Informers) -> Informer:
         BY_PHASE: lambda job: (phase_of(job),),
         SUSPENDED_BY_NAMESPACE: _suspended_namespace,
         SUSPENDED_BY_RUNTIME: _suspended_runtime,
+        BY_OPTIMIZATION_JOB: search_key,
     }
     return informers.of(TRAINJOBS, keep=kept_trainjob, indexers=indexers)
 
@@ -168,6 +171,14 @@ def all_ready(jobs_status: list[Json] | None) -> bool:
     return bool(jobs_status) and all(
         item.get("ready", 0) + item.get("succeeded", 0) > 0 for item in jobs_status or ()
     )
+
+
+def search_key(job: Json) -> Iterable[str]:
+    """The key of the OptimizationJob whose trial a TrainJob is."""
+    owner = controller_of(job)
+    if owner is None or owner.get("kind") != OPTIMIZATION_JOBS.kind:
+        return ()
+    return (f"{job['metadata'].get('namespace', '')}/{owner['name']}",)
 
 
 def runtime_key(job: Json) -> str:

@@ -12,10 +12,11 @@ from typing import Final
 
 TRAIN_JOB: Final = "TrainJob.trainer.kubeflow.org"
 MPI_JOB: Final = "MPIJob.kubeflow.org"
+OPTIMIZATION_JOB: Final = "OptimizationJob.trainer.kubeflow.org"
 TRAINING_RUNTIME: Final = "TrainingRuntime.trainer.kubeflow.org"
 CLUSTER_TRAINING_RUNTIME: Final = "ClusterTrainingRuntime.trainer.kubeflow.org"
 
-_WORKERS: Final = {TRAIN_JOB: 32, MPI_JOB: 8}
+_WORKERS: Final = {TRAIN_JOB: 32, MPI_JOB: 8, OPTIMIZATION_JOB: 4}
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,8 @@ class Context:
     recorder: EventRecorder
     mpi_recorder: EventRecorder
     """The recorder that speaks as `mpi-job-controller`, as MPI Operator does."""
+    optimization_recorder: EventRecorder
+    """Speaks as the controller of OptimizationJobs."""
     config: OperatorConfig
     now: Callable[[], datetime]
     """The time, with time zone UTC."""

@@ -9,6 +9,7 @@ from trainway.kube.resources import (
     CLUSTER_TRAINING_RUNTIMES,
     JOBSETS,
     MPIJOBS,
+    OPTIMIZATION_JOBS,
     TRAINING_RUNTIMES,
     TRAINJOBS,
     Resource,
@@ -16,6 +17,7 @@ from trainway.kube.resources import (
 from trainway.operator import runtimes
 from trainway.operator.context import Context
 from trainway.operator.mpijobs import controller as mpijobs
+from trainway.operator.optimizationjobs import controller as optimizationjobs
 from trainway.operator.trainjobs import controller as trainjobs
 
 
@@ -36,6 +38,10 @@ async def _of_mpijobs(context: Context) -> Sequence[Controller]:
     return (mpijobs.build(context),)
 
 
+async def _of_searches(context: Context) -> Sequence[Controller]:
+    return (optimizationjobs.build(context),)
+
+
 GROUPS: Final = (
     ControllerGroup(
         "TrainJob",
@@ -43,4 +49,5 @@ GROUPS: Final = (
         _of_trainjobs,
     ),
     ControllerGroup("MPIJob", (JOBSETS, MPIJOBS), _of_mpijobs),
+    ControllerGroup("OptimizationJob", (TRAINJOBS, OPTIMIZATION_JOBS), _of_searches),
 )

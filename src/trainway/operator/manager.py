@@ -49,8 +49,12 @@ from trainway.operator.tls import server_context
 from trainway.operator.webhooks import server as webhooks
 
 RETRY_S: Final = 2.0
-EVENT_COMPONENTS: Final = ("trainer-trainjob-controller", "mpi-job-controller")
-"""What events of TrainJobs and MPIJobs name as their source, as upstream's do."""
+EVENT_COMPONENTS: Final = (
+    "trainer-trainjob-controller",
+    "mpi-job-controller",
+    "trainer-optimizationjob-controller",
+)
+"""What events name as their source; of TrainJobs and MPIJobs as upstream's do."""
 _USUAL_CERT_DIR: Final = Path("k8s-webhook-server", "serving-certs")
 """Where controller-runtime looks for certificates, below the folder for temporary files."""
 _ANY_HOST: Final = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 (a text to compare with)
@@ -185,7 +189,7 @@ class Manager:
     # Controllers
 
     async def _context(self, stack: contextlib.AsyncExitStack) -> Context:
-        recorder, mpi_recorder = [
+        recorder, mpi_recorder, optimization_recorder = [
             await stack.enter_async_context(EventRecorder(self._client, component, self._now))
             for component in EVENT_COMPONENTS
         ]
@@ -194,6 +198,7 @@ class Manager:
             informers=self._informers,
             recorder=recorder,
             mpi_recorder=mpi_recorder,
+            optimization_recorder=optimization_recorder,
             config=self._config,
             now=self._now,
             metrics=self._metrics,

@@ -27,12 +27,14 @@ def _rule(
 def job_rules() -> list[Json]:
     """Wherever there are jobs: in all namespaces, or in those that the operator is told of."""
     return [
-        _rule(_TRAINER, ("trainjobs",), (*_CACHE, "patch", "delete")),
+        _rule(_TRAINER, ("trainjobs",), (*_CACHE, *_WRITE, "delete")),
         _rule(_TRAINER, ("trainjobs/status",), ("patch",)),
         _rule(_TRAINER, ("trainingruntimes",), (*_READ, "patch")),
+        _rule(_TRAINER, ("optimizationjobs",), _CACHE),
+        _rule(_TRAINER, ("optimizationjobs/status",), ("patch",)),
         _rule(_MPI, ("mpijobs",), (*_CACHE, "delete")),
         _rule(_MPI, ("mpijobs/status",), ("patch",)),
-        _rule(_TRAINER, ("trainjobs/finalizers",), ("update",)),
+        _rule(_TRAINER, ("trainjobs/finalizers", "optimizationjobs/finalizers"), ("update",)),
         _rule(_MPI, ("mpijobs/finalizers",), ("update",)),
         _rule("jobset.x-k8s.io", ("jobsets",), (*_READ, *_WRITE, "delete")),
         _rule("batch", ("jobs",), (*_READ, "patch")),
@@ -91,6 +93,7 @@ def viewer_rules() -> list[Json]:
     """Whoever may look at things in a namespace may look at jobs there."""
     return [
         _rule(_TRAINER, ("trainjobs", "trainjobs/status", "trainingruntimes"), _READ),
+        _rule(_TRAINER, ("optimizationjobs", "optimizationjobs/status"), _READ),
         _rule(_MPI, ("mpijobs", "mpijobs/status"), _READ),
     ]
 
@@ -99,7 +102,7 @@ def editor_rules() -> list[Json]:
     """Whoever may change things in a namespace may run jobs there."""
     verbs = ("create", "update", "patch", "delete", "deletecollection")
     return [
-        _rule(_TRAINER, ("trainjobs", "trainingruntimes"), verbs),
+        _rule(_TRAINER, ("trainjobs", "trainingruntimes", "optimizationjobs"), verbs),
         _rule(_MPI, ("mpijobs",), verbs),
     ]
 

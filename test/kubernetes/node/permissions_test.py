@@ -30,6 +30,7 @@ from trainway.kube.certificates import CA_CERTIFICATE
 from trainway.kube.resources import (
     COSCHEDULING_POD_GROUPS,
     MPIJOBS,
+    OPTIMIZATION_JOBS,
     TRAINJOBS,
     VOLCANO_POD_GROUPS,
 )
@@ -71,7 +72,7 @@ def test_the_operator_uses_all_its_rights_and_needs_no_others(
     cluster = release.cluster
     assert wait_until(lambda: knows_owners(cluster), PATIENCE_S)
     release.create(SPACE, *surroundings())
-    release.create(SPACE, *train_jobs(), *mpi_jobs())
+    release.create(SPACE, *train_jobs(), *mpi_jobs(), search())
     change_jobs(release)
     report_progress(release)
     read_metrics(release)
@@ -105,7 +106,7 @@ def knows_owners(cluster: Access) -> bool:
             "uid": "any",
             "blockOwnerDeletion": True,
         }
-        for kind in (TRAINJOBS, MPIJOBS)
+        for kind in (TRAINJOBS, MPIJOBS, OPTIMIZATION_JOBS)
     ]
     metadata = {"name": "is-asked-about", "ownerReferences": owners}
     text = json.dumps({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata})
@@ -152,7 +153,7 @@ def owned(cluster: Access) -> set[Request]:
 
     The API server has a plugin for it, which is on here and leaves no line in the log.
     """
-    kinds = "jobsets,configmaps,secrets"
+    kinds = "jobsets,configmaps,secrets,trainjobs"
     references = [
         reference
         for obj in cluster.get(kinds, "-n", SPACE)["items"]
@@ -218,6 +219,21 @@ def train_jobs() -> list[Json]:
         trainjob("gang", "gang", LONG, suspend=True),
         trainjob("volcanic-train", "volcanic", LONG, suspend=True),
     ]
+
+
+def search() -> Json:
+    """A search with one trial."""
+    space = {"categorical": {"choices": ["1"]}}
+    return {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "OptimizationJob",
+        "metadata": {"name": "search"},
+        "spec": {
+            "objectives": [{"metric": "loss"}],
+            "parameters": [{"name": "lr", "searchSpace": space}],
+            "trainJobTemplate": {"spec": trainjob("trial", "shell", BRIEF)["spec"]},
+        },
+    }
 
 
 def mpi_jobs() -> list[Json]:

@@ -28,9 +28,10 @@ from trainway.operator.mpijobs.jobset_step import is_over
 from trainway.operator.mpijobs.measurement import measure, phase_of
 from trainway.operator.mpijobs.memory import Memory
 from trainway.operator.mpijobs.roles import Roles, kept_job, pod_facts, roles_of
-from trainway.operator.mpijobs.status_patch import status_patch
 from trainway.operator.mpijobs.wanted import facts_of, gpus_of, is_ours, parse
 from trainway.operator.mpijobs.watches import BY_MPIJOB, Watches
+from trainway.operator.namespace_end import namespace_goes
+from trainway.operator.status_patch import status_patch
 from trainway.operator.uncreated_pods import REASON as UNCREATED
 from trainway.operator.uncreated_pods import about, complaints
 from trainway.schema.field import FieldError
@@ -86,7 +87,7 @@ class Reconciler:
         except LeftoverObjectError:
             return _SOON_S
         except Refused as error:
-            if not _namespace_goes(error):
+            if not namespace_goes(error):
                 raise
             return None
 
@@ -196,9 +197,3 @@ class Reconciler:
         if gone is not None and gone.launcher:
             namespace, _ = split_key(key)
             self.context.metrics.mpi_job_gone(gone.launcher, namespace)
-
-
-def _namespace_goes(error: Refused) -> bool:
-    """Whether nothing can be made because the namespace is being deleted, and the job with it."""
-    causes = error.details.get("causes") or ()
-    return any(cause.get("reason") == "NamespaceTerminating" for cause in causes)

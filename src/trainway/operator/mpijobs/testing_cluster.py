@@ -46,6 +46,7 @@ async def running_controller(client: Client, config: OperatorConfig) -> AsyncIte
             informers=Informers(client, config.namespaces),
             recorder=recorder,
             mpi_recorder=recorder,
+            optimization_recorder=recorder,
             config=config,
             now=lambda: datetime.now(UTC),
             metrics=Metrics(),

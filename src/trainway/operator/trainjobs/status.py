@@ -11,6 +11,7 @@ from typing import Final
 
 from trainway.api.trainjob import GROUP
 from trainway.compiler.trainjob import RUNTIME_KINDS
+from trainway.jobset.labels import PRUNED
 from trainway.jobset.status import conditions_of, find_condition, find_true, moment
 from trainway.jobset.trainjob_status import (
     TrainJobFacts,
@@ -20,6 +21,8 @@ from trainway.jobset.trainjob_status import (
     unsupported_runtime_status,
 )
 from trainway.json_types import Json
+from trainway.kube.owners import controller_of
+from trainway.operator.trainjobs.annotations import annotation
 
 NORMAL: Final = "Normal"
 WARNING: Final = "Warning"
@@ -45,8 +48,15 @@ def outcome(job: Json, jobset: Json | None, now: datetime) -> TrainJobOutcome:
         created=moment(job["metadata"]["creationTimestamp"]),
         suspend=bool(spec.get("suspend")),
         active_deadline_seconds=spec.get("activeDeadlineSeconds"),
+        pruned=_pruned(job),
     )
     return trainjob_status(facts, previous, jobset, now)
+
+
+def _pruned(job: Json) -> str:
+    """Why a search stopped its trial early; of other TrainJobs the annotation says nothing."""
+    owner = controller_of(job) or {}
+    return (annotation(job, PRUNED) or "") if owner.get("kind") == "OptimizationJob" else ""
 
 
 def unsupported_runtime(job: Json) -> str:

@@ -134,3 +134,21 @@ def test_a_deadline_of_zero_is_none() -> None:
     assert outcome(trainjob(activeDeadlineSeconds=0), None, NOW).status == {}
     late = outcome(trainjob(activeDeadlineSeconds=60), None, NOW).status["conditions"]
     assert late[0]["reason"] == "DeadlineExceeded"
+
+
+def test_a_trial_that_its_search_has_stopped_has_failed_and_loses_its_jobset() -> None:
+    job = trainjob()
+    job["metadata"]["annotations"] = {"trainway.dev/pruned": "loss was 9"}
+    jobset: Json = {"metadata": {}, "spec": {}}
+    assert outcome(job, jobset, NOW).status == {}  # no search owns it
+    job["metadata"]["ownerReferences"] = [{"kind": "OptimizationJob", "controller": True}]
+    found = outcome(job, jobset, NOW)
+    (failed,) = found.status["conditions"]
+    assert (failed["type"], failed["reason"], failed["message"]) == (
+        "Failed",
+        "Pruned",
+        "loss was 9",
+    )
+    assert found.delete_jobset
+    job["status"] = {"conditions": [COMPLETE]}
+    assert outcome(job, jobset, NOW).status == {"conditions": [COMPLETE]}

@@ -93,6 +93,7 @@ class Operator:
             informers=self.informers,
             recorder=self.recorder,
             mpi_recorder=self.recorder,
+            optimization_recorder=self.recorder,
             config=OperatorConfig(feature_gates=gates),
             now=self.clock,
             metrics=self.metrics,

@@ -1,7 +1,7 @@
 import pytest
 
 from trainway.json_types import Json
-from trainway.operator.mpijobs.status_patch import status_patch
+from trainway.operator.status_patch import status_patch
 
 
 def obj(status: Json | None) -> Json:

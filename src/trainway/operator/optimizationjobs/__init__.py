@@ -1,0 +1,1 @@
+"""The OptimizationJob controller: searches over hyperparameters whose trials are TrainJobs."""

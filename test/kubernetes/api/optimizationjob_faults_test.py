@@ -1,0 +1,128 @@
+"""A search whose operator is killed again and again, on a real API server."""
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+import pytest
+from cluster.access import Access
+from gang_audit import Births, ending
+from jobset_player import events, playing
+from operator_process import OperatorProcess
+from torch_jobs import torch_job
+
+from trainway.json_types import Json
+from trainway.kube.client import Client
+from trainway.kube.connection import load_connection
+from trainway.kube.resources import OPTIMIZATION_JOBS, TRAINJOBS, Resource
+
+TRIALS, PARALLEL, KILLS = 12, 3, 8
+PATIENCE_S: Final = 240.0
+MOMENT: Final = "2026-01-31T12:00:00Z"
+
+pytestmark = pytest.mark.usefixtures("torch_runtime")
+
+
+def search() -> Json:
+    space = {"categorical": {"choices": [str(number) for number in range(TRIALS)]}}
+    return {
+        "apiVersion": OPTIMIZATION_JOBS.api_version,
+        "kind": OPTIMIZATION_JOBS.kind,
+        "metadata": {"name": "search"},
+        "spec": {
+            "objectives": [{"metric": "loss"}],
+            "searchAlgorithm": {"grid": {}},
+            "parameters": [{"name": "lr", "searchSpace": space}],
+            "numTrials": TRIALS,
+            "parallelTrials": PARALLEL,
+            "trainJobTemplate": {"spec": torch_job("trial")["spec"]},
+        },
+    }
+
+
+class Trials(Births):
+    """The trials that there were, and how many at a time."""
+
+    def __init__(self) -> None:
+        super().__init__(TRAINJOBS)
+        self.most = 0
+        self._active: set[str] = set()
+
+    def note(self, resource: Resource, obj: Json) -> None:
+        super().note(resource, obj)
+        name = obj["metadata"]["name"]
+        (self._active.discard if ending(obj) else self._active.add)(name)
+        self.most = max(self.most, len(self._active))
+
+
+@asynccontextmanager
+async def reporting(client: Client, namespace: str) -> AsyncIterator[None]:
+    """Let every new trial report a loss, which is smaller the later it comes."""
+
+    async def report() -> None:
+        async with aclosing(events(client, TRAINJOBS, namespace)) as changes:
+            async for kind, job in changes:
+                if kind == "ADDED":
+                    name = job["metadata"]["name"]
+                    loss = 1 / (1 + int(name.removeprefix("search-")))
+                    metrics = [{"name": "loss", "value": str(loss)}]
+                    status = {"metrics": metrics, "lastUpdatedTime": MOMENT}
+                    body = {"status": {"trainerStatus": status}}
+                    await client.patch(TRAINJOBS, name, namespace, body, subresource="status")
+
+    task = asyncio.create_task(report())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+
+
+async def ended(client: Client, namespace: str) -> Json:
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        found = await client.get(OPTIMIZATION_JOBS, "search", namespace)
+        if ending(found) or time.monotonic() > deadline:
+            return found
+        await asyncio.sleep(0.2)
+
+
+def test_a_search_whose_operator_is_killed_loses_doubles_and_exceeds_nothing(
+    api_cluster: Access, namespace: str, tmp_path: Path
+) -> None:
+    operator = OperatorProcess(api_cluster, tmp_path / "operator.log", ["--namespace", namespace])
+    chance = random.Random(namespace)  # noqa: S311 (when to kill, no secret)
+
+    async def scenario() -> tuple[Json, Trials]:
+        trials = Trials()
+        async with (
+            Client(load_connection(api_cluster.kubeconfig)) as client,
+            trials.recording(client, namespace),
+            reporting(client, namespace),
+            playing(client, namespace),
+        ):
+            await client.create(OPTIMIZATION_JOBS, search(), namespace)
+            for _ in range(KILLS):
+                operator.start()
+                await asyncio.to_thread(operator.wait_ready)
+                await asyncio.sleep(chance.uniform(0, 0.3))
+                await asyncio.to_thread(operator.kill)
+            operator.start()
+            return await ended(client, namespace), trials
+
+    try:
+        found, trials = asyncio.run(scenario())
+    finally:
+        operator.kill()
+    conditions = [(item["type"], item["reason"]) for item in found["status"]["conditions"]]
+    assert conditions == [("Created", "OptimizationJobCreated"), ("Complete", "MaxTrialsReached")]
+    assert trials.twice() == []
+    assert trials.names(TRAINJOBS) == {f"search-{number}" for number in range(TRIALS)}
+    assert trials.most <= PARALLEL
+    best = f"search-{TRIALS - 1}"
+    assert found["status"]["result"]["trainJobName"] == best
+    assert "Traceback" not in operator.log
