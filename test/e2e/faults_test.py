@@ -3,10 +3,12 @@
 import contextlib
 import json
 import os
+import shlex
 import socket
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -56,6 +58,32 @@ def test_a_server_killed_many_times_loses_nothing(
         assert printed.count("the gate") == 2
         assert all(f"job-{number} {where} the gate" in printed for where in ("at", "through"))
     assert gate.nobody_waits()  # no process was started a second time
+
+
+def test_lines_are_metrics_once_whichever_server_reads_them(home: Installation, gate: Gate) -> None:
+    lines = "for n in {}; do echo step=$n loss: 0.$n; done"
+    visit = shlex.join(gate.command())
+    script = "; ".join(
+        [lines.format("1 2 3"), visit, lines.format("4 5"), visit, lines.format("6")]
+    )
+    job = home.submit("--metrics-from-logs", "--", "sh", "-c", script)
+
+    def losses() -> list[tuple[int, float]]:
+        found = home.json("jobs", "metrics", job)["series"].get("loss", ())
+        return [(point["step"], point["value"]) for point in found]
+
+    visitor = gate.next()
+    deadline = time.monotonic() + TIMEOUT_S
+    while len(losses()) < 3:
+        assert time.monotonic() < deadline
+    kill(home.server_pid())
+    visitor.let_go()
+    visitor = gate.next()
+    home.run("jobs", "show", job)  # which starts a server
+    kill(home.server_pid())  # it may have read, or have stored, the lines or not
+    visitor.let_go()
+    home.run("jobs", "wait", job)
+    assert losses() == [(number, number / 10) for number in range(1, 7)]
 
 
 def test_a_killed_rank_restarts_the_gang_as_its_policy_says(home: Installation, gate: Gate) -> None:

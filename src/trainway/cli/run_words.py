@@ -10,6 +10,7 @@ from typing import Any, Final
 import click
 
 from trainway.cli.completions import complete_files
+from trainway.cli.metrics_option import with_value
 from trainway.errors import UsageError
 
 Command = Callable[..., Any]
@@ -33,7 +34,7 @@ class RunCommand(click.Command):
                     "put -- before the arguments of your program",
                     ctx,
                 )
-        return super().parse_args(ctx, args[:split])
+        return super().parse_args(ctx, list(with_value(args[:split])))
 
 
 def words_argument(name: str, metavar: str) -> Callable[[Command], Command]:

@@ -20,7 +20,7 @@ from trainway.engine.agent_starts import USUAL, FailedStarts, StartPolicy
 from trainway.engine.backoff import LONGEST_S, Backoff
 from trainway.engine.deadline import Deadline
 from trainway.engine.ledger import Ledger
-from trainway.engine.metrics.journal_reports import JournalReports
+from trainway.engine.metrics.job_metrics import JobMetrics
 from trainway.engine.metrics.recorder import Recorder
 from trainway.engine.notify.outbox import NewNotice
 from trainway.engine.observation import Observation
@@ -76,7 +76,7 @@ class LiveJob(StoredJob):
         self.over = asyncio.Event()
         self._around = around
         self._observation = Observation.of(record.observed_data, record.started)
-        self._reports = JournalReports(around.recorder, self)
+        self._metrics = JobMetrics(self, around.recorder)
         self._carrier: asyncio.Task[None] | None = None
         self._deadline = Deadline(around.clock, self._on_deadline)
         self._starts = FailedStarts(around.starts)
@@ -239,6 +239,7 @@ class LiveJob(StoredJob):
         if capabilities.has_lost_network(self.backend, record.handle_data):
             workload = await self._prepared_anew(workload, spec)
         await self.backend.submit(self.backend.plan(workload))
+        self._metrics.begin(spec.objects)
 
     async def _prepared_anew(self, workload: Workload, spec: JobSpec) -> Workload:
         """Compile again, for another network than the one that was reserved at first."""
@@ -288,7 +289,7 @@ class LiveJob(StoredJob):
         observed = self._observation
         observed.events, observed.reports, observed.links = [], [], {}
         observed.fold(update.records)
-        if await self._reports.take(update, observed):
+        if await self._metrics.take(update, observed):
             return
         await self.observe(lambda: self._noted(update.seq, observed))
         if self.record.phase == Phase.PAUSED:
@@ -378,8 +379,7 @@ class LiveJob(StoredJob):
             await capabilities.suspending(self.backend).resume(handle)
 
     def _set_deadline(self) -> None:
-        conditions = self._observation.jobset.get("conditions") or []
-        self._deadline.set(self.record, conditions)
+        self._deadline.set(self.record, self._observation.jobset.get("conditions") or [])
 
     def _on_deadline(self) -> None:
         self.background.spawn(self.insist(self._overdue))
@@ -396,4 +396,5 @@ class LiveJob(StoredJob):
 
     def _close(self) -> None:
         self.over.set()
+        self._metrics.close()
         self._deadline.clear()

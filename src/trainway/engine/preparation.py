@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
+from trainway.api.metrics_from_logs import pattern_errors
 from trainway.api.timeout import timeout_errors, timeout_of
 from trainway.backends import capabilities, path_names
 from trainway.backends.base import Backend, Isolation, isolation_of
@@ -159,7 +160,7 @@ def _prepared(
     options = Options(network=network, builtin_runtime=lambda name: _runtime(backend, name))
     outcome = compile_objects(inputs, options)
     _refuse(outcome.errors)
-    wrong = timeout_errors(job)
+    wrong = timeout_errors(job) + pattern_errors(job)
     if wrong:
         raise InvalidError([f"{job['kind']}/{job['metadata']['name']}: {error}" for error in wrong])
     jobset = _the_jobset(outcome, job)

@@ -23,7 +23,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD: Final = "0009"
+HEAD: Final = "0010"
 """The migration after which the database looks like this; see `migrations/versions`."""
 
 METADATA: Final = MetaData(
@@ -129,6 +129,14 @@ POINTS: Final = Table(
     Column("time", Float, nullable=False),
     Column("value", Float, nullable=False),
     sqlite_with_rowid=False,
+)
+
+POSITIONS: Final = Table(
+    "metric_positions",
+    METADATA,
+    Column("job_id", String(12), ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True),
+    Column("source", String(64), primary_key=True),
+    Column("position", Text, nullable=False),
 )
 
 RUNS: Final = Table(

@@ -11,7 +11,7 @@ from trainway.json_types import Json
 from trainway.sdk.address import Address
 from trainway.sdk.job import Job
 from trainway.sdk.job_labels import labelled
-from trainway.sdk.manifests import Wishes, packed
+from trainway.sdk.manifests import Wishes, packed, reading_logs
 from trainway.sdk.rest import Rest, Submission
 from trainway.sdk.run_options import Amount, RunOptions, amount
 from trainway.sdk.since import since_text
@@ -112,6 +112,7 @@ class Client:
         timeout: float | None = None,
         notify: Sequence[str] = (),
         labels: Mapping[str, str] | None = None,
+        metrics_from_logs: str | bool = False,
         grid: Mapping[str, Sequence[Any]] | None = None,
         sweep: str | Path | None = None,
         parallel: int | None = None,
@@ -123,16 +124,16 @@ class Client:
         Kubernetes: `cpus=0.5`, `memory="4Gi"`. They replace what a manifest says. A node that uses
         more memory is killed, where that can be enforced, unless `memory_limit` allows more.
         `packages` are installed for this job alone, before the function is called. With `image` it
-        runs in containers of that image, by podman or docker; with `containers`, in those that it
-        names itself.
-        `on` names another place, such as `k8s/CONTEXT` or `ssh/POOL`: a function or script travels
+        runs in containers of that image, by podman or docker; with `containers`, in its own. `on`
+        names another place, such as `k8s/CONTEXT` or `ssh/POOL`: a function or script travels
         there with the modules beside it, and what a function returns comes back. `slurm` has
         options of sbatch, for `slurm/CLUSTER`: `slurm={"qos": "high", "exclusive": True}`. With
         `pack` several nodes of the job may share one SSH host or Slurm node. With `allow_pickle`
         the function may return what is not plain data; see `Job.result`. `secrets` are variables as
         `env` is, whose values nobody is shown. A job that runs for more than `timeout` seconds
         fails. `notify` names targets of `config.yaml`, or has URLs of webhooks, that are told how
-        the job goes. `labels` are for `jobs`, which finds jobs by them: `labels={"team": "nlp"}`.
+        the job goes. `labels={"team": "nlp"}` are labels by which `jobs` finds it. With
+        `metrics_from_logs`, True or a regular expression, what rank 0 prints becomes metrics.
 
         With `grid`, the values of each parameter, or `sweep`, a sweep file, it submits one job for
         each trial, at most `parallel` of them at a time, and gives the Run. A function gets the
@@ -164,6 +165,7 @@ class Client:
             timeout=timeout,
             notify=notify,
             labels=labels,
+            metrics_from_logs=metrics_from_logs,
         )
         if grid is not None or sweep is not None:
             return self._sweep(target, options, grid or {}, sweep, parallel)
@@ -218,7 +220,7 @@ class Client:
         objects = with_options(_objects(target, wishes, options), options.slurm or {}, on)
         if options.pack:
             objects = packed(objects)
-        objects = labelled(objects, options.labels or {})
+        objects = reading_logs(labelled(objects, options.labels or {}), options.metrics_from_logs)
         if wishes.travels:
             _tell_what_stays(objects, to_hosts=not wishes.is_in_pods)
         sent: Json = {

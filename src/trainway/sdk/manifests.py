@@ -267,6 +267,18 @@ def packed(objects: Sequence[Json]) -> list[Json]:
     return [with_packing(obj, pack=True) if obj.get("kind") in kinds else obj for obj in objects]
 
 
+def reading_logs(objects: Sequence[Json], pattern: str | bool | None) -> list[Json]:
+    """The objects; lines of the job are metrics by the pattern, or True: by the default one."""
+    if pattern is None or pattern is False:
+        return list(objects)
+    from trainway.api.metrics_from_logs import with_metrics_from_logs  # noqa: PLC0415 - seldom
+
+    text, kinds = "" if pattern is True else pattern, (*JOB_KINDS, "Task")
+    return [
+        with_metrics_from_logs(obj, text) if obj.get("kind") in kinds else obj for obj in objects
+    ]
+
+
 def with_wishes(objects: Sequence[Json], wishes: Wishes) -> list[Json]:
     """The objects as they were written, with what is asked for in place of what they say."""
     wanted = named_wishes(wishes)

@@ -44,6 +44,7 @@ class RunOptions:
     timeout: float | None = None
     notify: Sequence[str] = ()
     labels: Mapping[str, str] | None = None
+    metrics_from_logs: str | bool = False
 
     @property
     def wishes(self) -> Wishes:

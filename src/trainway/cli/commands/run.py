@@ -10,6 +10,7 @@ from trainway.cli.completions import complete_files
 from trainway.cli.connection import connect
 from trainway.cli.job_options import given_label_option
 from trainway.cli.leaving import Leaving
+from trainway.cli.metrics_option import metrics_option
 from trainway.cli.notify_option import notify_option
 from trainway.cli.output import echo, echo_line, to_yaml
 from trainway.cli.refusal import RefusedError
@@ -19,7 +20,7 @@ from trainway.cli.wishes import infra_option, wishes_group, wishes_of
 from trainway.errors import InvalidError, JobFailedError, UsageError
 from trainway.json_types import Json
 from trainway.sdk.job_labels import labelled, parse_labels
-from trainway.sdk.manifests import Wishes, packed
+from trainway.sdk.manifests import Wishes, packed, reading_logs
 from trainway.sdk.rest import Rest, Submission
 from trainway.sdk.slurm_options import parsed, with_options
 from trainway.sdk.submitter import job_options
@@ -86,6 +87,7 @@ Of several jobs: 0 if all of them succeeded, otherwise 4.
     help="Submit this many jobs, NAME-0, NAME-1 and so on; each has its own TRAINWAY_JOB_RANK.",
 )
 @notify_option
+@metrics_option
 @click.option(
     "--grid",
     multiple=True,
@@ -120,6 +122,7 @@ def command(ctx: click.Context, /, targets: tuple[str, ...], **options: Any) -> 
     objects = labelled(objects, parse_labels(options["labels"]))
     if options["note"] or options["links"]:
         objects = _with_remarks(objects, options)
+    objects = reading_logs(objects, options["metrics_from_logs"])
     if options["dry_run"]:
         echo(to_yaml(_without_secrets(objects)))
         for trial in several.get("parameters", ()):

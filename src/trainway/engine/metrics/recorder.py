@@ -88,6 +88,11 @@ class Recorder:
             await self.flush()
             self._news.pop(job_id, None)
 
+    async def position(self, job_id: str, source: str) -> str:
+        """How far a source of a job was read by what was taken so far; empty: not at all."""
+        await self.flush()
+        return await self._ledger.call(self._store.position, job_id, source)
+
     async def flush(self) -> None:
         """Store what was taken so far; what fails is tried again later."""
         async with self._writing:

@@ -25,6 +25,14 @@ _LATEST: Final = 253_402_300_800
 
 
 @dataclass(frozen=True, slots=True)
+class Position:
+    """How far a source was read, as the source itself writes it."""
+
+    source: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """Values of some series at one moment."""
 
@@ -33,6 +41,8 @@ class Report:
     values: Mapping[str, float]
     step: int | None = None
     epoch: float | None = None
+    position: Position | None = None
+    """Behind what it was read from, if it was read."""
 
 
 def report_of(status: Json, noted: str = "") -> Report | None:
@@ -49,6 +59,19 @@ def report_of(status: Json, noted: str = "") -> Report | None:
     if not found or moment is None:
         return None
     return Report(moment, found, step, epoch)
+
+
+def report_of_numbers(
+    numbers: Mapping[str, float], moment: float, position: Position
+) -> Report | None:
+    """What numbers say that were read somewhere; None: there is nothing to keep."""
+    found = {
+        name.strip()[:NAME_LIMIT]: value for name, value in numbers.items() if math.isfinite(value)
+    }
+    step, epoch = _step(found), _epoch(found)
+    found = {name: value for name, value in found.items() if name and name.isprintable()}
+    is_kept = bool(found) and 0 < moment < _LATEST
+    return Report(moment, found, step, epoch, position) if is_kept else None
 
 
 def _numbers(metrics: Iterable[Mapping[str, Any]]) -> Iterable[tuple[str, float]]:

@@ -16,6 +16,7 @@ from sqlalchemy import Connection, Engine, bindparam, delete, insert, select, up
 from trainway.engine.database import transaction
 from trainway.engine.metrics.bulk import Bulk
 from trainway.engine.metrics.downsampling import thinned
+from trainway.engine.metrics.positions import forget_positions, store_positions, stored_position
 from trainway.engine.metrics.report import NAME_LIMIT, Report
 from trainway.engine.metrics.usage_series import is_system
 from trainway.engine.record import storable, stored
@@ -135,6 +136,7 @@ class MetricStore:
                 self._load(connection, {job_id for job_id, _ in reports} - self._known.keys())
                 self._add(connection, reports)
                 _change_jobs(connection, columns)
+                store_positions(connection, reports, self._known)
         except BaseException:
             self._known.clear()
             raise
@@ -248,6 +250,11 @@ class MetricStore:
         rows = [{"series_id": series.id, **series.row()} for series in changed]
         self._count.execute(connection, rows)
 
+    def position(self, job_id: str, source: str) -> str:
+        """How far a source of a job was read; empty: not at all."""
+        with self._engine.connect() as connection:
+            return stored_position(connection, job_id, source)
+
     def names(self, job_id: str) -> list[str]:
         """The series of a job, in the order of their names."""
         query = select(SERIES.c.name).where(SERIES.c.job_id == job_id)
@@ -317,6 +324,7 @@ class MetricStore:
         of_job = select(SERIES.c.id).where(SERIES.c.job_id == job_id)
         connection.execute(delete(POINTS).where(POINTS.c.series_id.in_(of_job)))
         connection.execute(delete(SERIES).where(SERIES.c.job_id == job_id))
+        forget_positions(connection, job_id)
 
 
 def _portions(keys: Collection[K]) -> Iterator[list[K]]:

@@ -5,7 +5,7 @@ from sqlalchemy import Engine, create_engine, func, select
 
 from trainway.engine.database import migrate, open_database
 from trainway.engine.metrics.downsampling import survivors
-from trainway.engine.metrics.report import Report
+from trainway.engine.metrics.report import Position, Report
 from trainway.engine.metrics.store import MetricStore, Point, Range, Summary
 from trainway.engine.record import JobRecord, JobSpec
 from trainway.engine.store import Store
@@ -132,6 +132,20 @@ def test_a_job_that_is_deleted_takes_its_history_along_by_the_tables_alone(engin
     with engine.begin() as connection:
         connection.execute(JOBS.delete())
     assert rows(engine) == (0, 0)
+
+
+def test_how_far_a_source_was_read_is_stored_with_its_points(engine: Engine) -> None:
+    store = Store(engine)
+    metrics = store.metrics
+    assert metrics.position("a", "logs") == ""
+    read = [Report(1, {"loss": 1.0}, 1, position=Position("logs", text)) for text in ("x", "y")]
+    metrics.append([("a", report) for report in read])
+    assert metrics.position("a", "logs") == "y"
+    metrics.append([("a", Report(0, {}, position=Position("logs", "z")))])
+    assert (metrics.position("a", "logs"), len(metrics.points("a", "loss"))) == ("z", 2)
+    store.delete("a")
+    metrics.append([("a", read[0])])
+    assert metrics.position("a", "logs") == ""
 
 
 def test_whether_the_newest_write_is_stored(engine: Engine) -> None:
