@@ -1,4 +1,8 @@
-"""The measurements of metrics: reports of many jobs at once, a long series, and a long list."""
+"""The measurements of metrics: reports of many jobs at once, a long series, and a long list.
+
+Reports come in the two ways that there are: sent to the server itself, and in the journals of the
+agents that training code reports to. An agent here is a connection only.
+"""
 
 import contextlib
 import http.client
@@ -20,10 +24,12 @@ from sqlalchemy import text
 
 from benchmarks import suite
 from benchmarks.local_load import multiply_job, resident_mb
+from benchmarks.metric_agents import reporting_agents
 from benchmarks.suite import Row, Rows
 from benchmarks.workbench import REPOSITORY, median, scratch_home, timed, trainway
 from trainway.engine.database import open_database
 from trainway.engine.postgresql_testing import UnavailableError, running_postgresql
+from trainway.json_types import Json
 
 VALUES, LISTS, READS = 10, 5, 11
 _PATIENCE_S = 120.0
@@ -31,11 +37,13 @@ _FILL = """
 WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {points})
 INSERT INTO metric_points (series_id, seq, step, epoch, time, value)
 SELECT s.id, n, n, NULL, 1794744000.0 + n, 1.0 / n FROM numbers CROSS JOIN metric_series s
+WHERE s.job_id LIKE '{jobs}'
 """
 _SERIES = """
 WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {series})
 INSERT INTO metric_series (job_id, name, points, last_seq, last, minimum, maximum)
 SELECT j.id, 'series-' || n, {points}, {points}, 1.0, 0.0, 1.0 FROM numbers CROSS JOIN jobs j
+WHERE j.id LIKE '{jobs}'
 """
 
 
@@ -44,13 +52,15 @@ class Size:
     """How much is measured."""
 
     jobs: int = 100
-    seconds: float = 60.0
+    seconds: float = 30.0
     series: int = 100
     points: int = 10_000
     listed: int = 10_000
+    full: int = 200
+    """The series of a job that has no room for more."""
 
 
-SHORT = Size(jobs=10, seconds=3.0, series=10, points=1_000, listed=100)
+SHORT = Size(jobs=10, seconds=3.0, series=10, points=1_000, listed=100, full=10)
 
 
 class Connection(http.client.HTTPConnection):
@@ -111,12 +121,16 @@ def served(url: str, folder: Path, jobs: int) -> Iterator[Served]:
             process.kill()
 
 
-def report(step: int) -> str:
+def report_metrics(step: int) -> Json:
     """A report of ten values."""
     metrics = [{"name": "step", "value": str(step)}]
     metrics += [{"name": f"m{number}", "value": f"0.{step}"} for number in range(VALUES)]
-    now = datetime.now(UTC).isoformat()
-    return json.dumps({"trainerStatus": {"metrics": metrics, "lastUpdatedTime": now}})
+    return {"metrics": metrics, "lastUpdatedTime": datetime.now(UTC).isoformat()}
+
+
+def report(step: int) -> str:
+    """The body that reports them."""
+    return json.dumps({"trainerStatus": report_metrics(step)})
 
 
 def reports(server: Served, size: Size) -> Iterator[Row]:
@@ -144,18 +158,34 @@ def reports(server: Served, size: Size) -> Iterator[Row]:
     took.sort()
     beside = f"{len(took)} reports, median {median(took) * 1000:.1f} ms"
     yield Row("a report, p99", took[int(len(took) * 0.99)] * 1000, "ms", 20, beside)
-    yield Row("server, of a core", share, "%", 30)
+    each = share * 10 * size.seconds / len(took)
+    load = f"{each:.2f} ms of CPU a report; load average {os.getloadavg()[0]:.1f}"
+    yield Row("server, of a core", share, "%", 30, load)
     yield Row("server, resident", resident_mb(server.pid), "MB", 150)
 
 
-def fill(url: str, series: int, points: int) -> None:
-    """Give every job so many series with so many points."""
+def journals(server: Served, size: Size) -> Iterator[Row]:
+    """Every job reports once a second to its agent, whose journal the server reads."""
+    with reporting_agents(server.socket.parent, size.jobs, report_metrics) as agents:
+        agents.all_watched.wait(_PATIENCE_S)
+        cpu, began = server.cpu_s(), time.monotonic()
+        time.sleep(size.seconds)
+        share = (server.cpu_s() - cpu) / (time.monotonic() - began) * 100
+        beside = f"{agents.sent} reports in journals"
+    yield Row("journals: server, of a core", share, "%", 30, beside)
+    path = f"/jobs/job-{size.jobs - 1}/metrics?fields=summary"
+    found = json.loads(Connection(server.socket).ask("GET", path))["summary"]["m0"]
+    missing = max(0.0, size.seconds - 2 - found["step"])
+    yield Row("journals: the last report, behind", missing, "s", 0, f"step {found['step']}")
+
+
+def fill(url: str, series: int, points: int, jobs: str = "%") -> None:
+    """Give every job, or those whose id is like that, so many series with so many points."""
     engine = open_database(url)
     with engine.begin() as connection:
-        for table in ("metric_points", "metric_series"):
-            connection.execute(text(f"DELETE FROM {table}"))  # noqa: S608 - a name from above
-        connection.execute(text(_SERIES.format(series=series, points=points)))
-        connection.execute(text(_FILL.format(points=points)))
+        words = {"series": series, "points": points, "jobs": jobs}
+        connection.execute(text(_SERIES.format(**words)))
+        connection.execute(text(_FILL.format(**words)))
     engine.dispose()
 
 
@@ -174,12 +204,15 @@ def on(database: str, size: Size) -> Iterator[Row]:
     with contextlib.ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(prefix="trainway-metrics-"))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        urls = [f"sqlite:///{folder}/{name}.db" for name in ("reports", "series")]
+        urls = [f"sqlite:///{folder}/{name}.db" for name in ("reports", "series", "journals")]
         if database == "postgresql":
             postgresql = stack.enter_context(running_postgresql())
-            urls = [postgresql.new_database(), postgresql.new_database()]
+            urls = [postgresql.new_database() for _ in urls]
         with served(urls[0], folder, size.jobs) as server:
             yield from _named(database, reports(server, size))
+        (folder / "server.sock").unlink()
+        with served(urls[2], folder, size.jobs) as server:
+            yield from _named(database, journals(server, size))
         (folder / "server.sock").unlink()
         with served(urls[1], folder, 1) as server:
             fill(urls[1], size.series, size.points)
@@ -197,11 +230,19 @@ def listing(size: Size) -> Iterator[Row]:
         trainway("run", "--name", "finished", "--", "true")
         trainway("server", "stop")
         multiply_job(home / "trainway.db", size.listed)
-        fill(f"sqlite:///{home}/trainway.db", 10, 100)
+        database = f"sqlite:///{home}/trainway.db"
+        full = json.loads(trainway("jobs", "list", "-o", "json", "--limit", "1"))["items"][0]
+        trainway("server", "stop")
+        fill(database, 10, 100, "0%")
+        fill(database, size.full, size.points, full["metadata"]["id"])
         trainway("jobs", "list")
-        took = [timed(trainway, "jobs", "list") for _ in range(LISTS)]
-        beside = f"{size.listed:,} jobs of 10 series with 100 points"
-        yield Row("trainway jobs list, p50", median(took), "s", 0.25, beside)
+        beside = f"{size.listed - 1:,} jobs of 10 series with 100 points, one of {size.full}"
+        beside += f" with {size.points:,}"
+        for words in ((), ("--metric", "series-7<0.5"), ("--metric", "series-7>0.5")):
+            took = [timed(trainway, "jobs", "list", *words) for _ in range(LISTS)]
+            what = " ".join(("trainway jobs list", *words))
+            yield Row(f"{what}, p50", median(took), "s", 0.25, beside)
+            beside = ""
 
 
 MEASUREMENTS: dict[str, Callable[[Size], Iterator[Row]]] = {

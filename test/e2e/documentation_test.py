@@ -227,7 +227,7 @@ def commands(group: click.Group, context: click.Context) -> Iterator[tuple[str, 
         if not isinstance(command, click.Group):
             yield name, command
             continue
-        for verb, nested in command.commands.items():
+        for verb, nested in commands(command, context):
             yield f"{name} {verb}", nested
 
 

@@ -8,7 +8,10 @@ import click
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are named by module; each module has its command as `command`."""
+    """A group whose commands are named by module.
+
+    Each module has its command as `command`, or under the name that stands behind a colon.
+    """
 
     def __init__(self, *args: Any, modules: Mapping[str, str], **attributes: Any) -> None:
         super().__init__(*args, **attributes)
@@ -22,7 +25,8 @@ class LazyGroup(click.Group):
         """The command of that name, imported now."""
         if cmd_name not in self._modules:
             return None
-        command = import_module(self._modules[cmd_name]).command
+        module, _, attribute = self._modules[cmd_name].partition(":")
+        command = getattr(import_module(module), attribute or "command")
         assert isinstance(command, click.Command)  # noqa: S101 - tells the type checker
         return command
 

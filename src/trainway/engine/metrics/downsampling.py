@@ -33,7 +33,7 @@ def thinned(points: Sequence[P], most: int) -> list[P]:
     if most < BUCKET_POINTS:
         raise ValueError(f"a series cannot be thinned to fewer than {BUCKET_POINTS} points")
     kept = list(points)
-    level = _first_level(points)
+    level = _first_level(points, most)
     while len(kept) > most:
         kept = survivors(kept, level)
         level += 1
@@ -65,9 +65,14 @@ def _buckets(points: Sequence[P], level: int) -> Iterator[Sequence[P]]:
         yield points[start:]
 
 
-def _first_level(points: Sequence[Numbered]) -> int:
-    """A level below which next to nothing can be left out."""
+def _first_level(points: Sequence[Numbered], most: int) -> int:
+    """A level below which next to nothing can be left out, or never enough.
+
+    Of the numbers in a bucket, of which there are two or more, at least two are kept if they are
+    there: of n points on level L no fewer than 2n / 2**L.
+    """
     if not points:
         return 0
     gap = (points[-1].seq - points[0].seq + 1) // len(points)
-    return max(gap, 1).bit_length() + 1
+    enough = (-(-2 * len(points) // most) - 1).bit_length()
+    return max(max(gap, 1).bit_length() + 1, enough)

@@ -46,7 +46,7 @@ class JournalReports:
             columns = {"progress": observed.progress, "journal_seq": update.seq}
             self._recorder.tell(self._job, columns)
             return True
-        if new:
+        if any(each.get("type") == _PROGRESS for each in update.records):
             self._recorder.tell(self._job, {"progress": observed.progress})
         await self._recorder.settle(self._job.id)
         return False

@@ -362,4 +362,4 @@ def _read(connection: Connection, series_id: int, wanted: Range) -> list[Point]:
     ):
         query = query if least is None else query.where(column >= least)
         query = query if largest is None else query.where(column <= largest)
-    return [Point(*row) for row in connection.execute(query)]
+    return list(map(Point._make, connection.execute(query).all()))

@@ -1,49 +1,44 @@
-"""`trainway jobs`: what has been submitted, and what becomes of it."""
+"""`trainway jobs`: what has been submitted, and what becomes of it.
+
+Only the command that is run is imported: a list of jobs does not wait for what charts need.
+"""
+
+from typing import Final
 
 import click
 
-from trainway.cli.commands.jobs.compare import compare
-from trainway.cli.commands.jobs.control import cancel, delete, resume, suspend, wait
-from trainway.cli.commands.jobs.exec import execute
-from trainway.cli.commands.jobs.listing import list_jobs
-from trainway.cli.commands.jobs.metrics import metrics
-from trainway.cli.commands.jobs.port_forward import port_forward
-from trainway.cli.commands.jobs.pruning import prune
-from trainway.cli.commands.jobs.reading import events, logs
-from trainway.cli.commands.jobs.remarks import link, note
-from trainway.cli.commands.jobs.rerun import rerun
-from trainway.cli.commands.jobs.shell import shell
-from trainway.cli.commands.jobs.showing import show
-from trainway.cli.commands.jobs.stacks import stacks
+from trainway.cli.lazy import LazyGroup
+
+_COMMANDS: Final = {
+    "list": "listing:list_jobs",
+    "show": "showing:show",
+    "logs": "reading:logs",
+    "events": "reading:events",
+    "compare": "compare:compare",
+    "metrics": "metrics:metrics",
+    "stacks": "stacks:stacks",
+    "note": "remarks:note",
+    "link": "remarks:link",
+    "exec": "exec:execute",
+    "shell": "shell:shell",
+    "port-forward": "port_forward:port_forward",
+    "wait": "control:wait",
+    "suspend": "control:suspend",
+    "resume": "control:resume",
+    "cancel": "control:cancel",
+    "delete": "control:delete",
+    "prune": "pruning:prune",
+    "rerun": "rerun:rerun",
+}
 
 
-@click.group("jobs")
+@click.group(
+    "jobs",
+    cls=LazyGroup,
+    modules={name: f"{__name__}.{place}" for name, place in _COMMANDS.items()},
+)
 def command() -> None:
     """List jobs, look at them, and change them.
 
     Name a job by its name or its id. A name means the newest job with that name.
     """
-
-
-for _verb in (
-    list_jobs,
-    show,
-    logs,
-    events,
-    compare,
-    metrics,
-    stacks,
-    note,
-    link,
-    execute,
-    shell,
-    port_forward,
-    wait,
-    suspend,
-    resume,
-    cancel,
-    delete,
-    prune,
-    rerun,
-):
-    command.add_command(_verb)
