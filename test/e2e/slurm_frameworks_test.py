@@ -14,6 +14,7 @@ from environments import ARRAYS, REPOSITORY, environment, require_mpirun
 from slurm_site import ON, SlurmSite, site_of, until
 
 from slurm_cluster import SlurmCluster
+from trainway.json_types import Json
 
 pytestmark = pytest.mark.xdist_group("slurm")
 
@@ -120,6 +121,18 @@ def test_a_command_gets_beside_pods_of_all_parts(
     printed = site.run("jobs", "exec", jobs["roles"], *where, "--", *ask)
     assert printed.split()[0] == pods()[0]
     assert role == "server" or printed.split()[1] == "1"
+
+
+def test_what_pods_of_a_job_use_is_shown_while_they_run(
+    site: SlurmSite, jobs: dict[str, str]
+) -> None:
+    def used() -> list[Json]:
+        nodes = site.look(jobs["roles"])["status"]["nodes"]
+        return [node["usage"] for node in nodes if "usage" in node]
+
+    until(lambda: used() != [], "nothing is known of what its pods use")
+    assert all(found["peakMemory"] >= found["memory"] > 0 for found in used())
+    assert "system/memory@" in site.run("jobs", "metrics", jobs["roles"], "--system")
 
 
 def test_a_job_that_takes_too_much_memory_says_so(site: SlurmSite, jobs: dict[str, str]) -> None:

@@ -12,6 +12,7 @@ from cluster.ports import free_port
 
 from trainway.agent.base.testing import container, jobset, role
 from trainway.agent.kubelet import mounts
+from trainway.agent.kubelet.usage.gpu_monitor import is_driver_here
 from trainway.agent.local.testing import AgentJob, agent_job, until_written
 from trainway.json_types import Json
 
@@ -319,3 +320,31 @@ def test_an_agent_writes_what_its_pods_use() -> None:
     assert used["memory"] >= 64 << 20
     assert used["peakMemory"] >= used["memory"]
     assert used["cpu"] > 0
+
+
+@pytest.mark.skipif(is_driver_here(), reason="this machine has real GPUs")
+def test_an_agent_writes_what_the_gpus_of_a_pod_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "nvidia-smi"
+    lines = r"0, GPU-a, 11, 1, 80, 60.5, 31\n1, GPU-b, 97, 40, 80, 350.5, 61\n"
+    program.write_text(f'#!/bin/sh\nwhile :; do printf "{lines}"; sleep 0.5; done\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    devices = {"node-0-0": {"nvidia.com/gpu": ["1"]}}
+    spec = jobset(role("node", container("main", FOREVER)))
+    with agent_job(spec, devices=devices) as job:
+        record = job.until(
+            lambda record: record["type"] == "usage" and "gpus" in record["pods"]["node-0-0"]
+        )
+        job.ask("cancel")
+        assert job.end()["reason"] == "Cancelled"
+    assert record["pods"]["node-0-0"]["gpus"] == {
+        "1": {
+            "utilization": 97.0,
+            "memory": 40.0 * 2**20,
+            "memoryTotal": 80.0 * 2**20,
+            "power": 350.5,
+            "temperature": 61.0,
+        }
+    }

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from trainway.agent.base.testing import jobset, role
+from trainway.agent.base.testing import container, jobset, role
 from trainway.agent.host.testing import HostJob, host_agent
 from trainway.backends.agents.certificate import new_status_keys
 
@@ -34,3 +34,13 @@ def test_progress_is_reported_over_the_loopback_address() -> None:
         record = client.event("record", type="progress")
         assert record["trainerStatus"]["progressPercentage"] == 42
         client.pod("Succeeded")
+
+
+def test_what_a_pod_uses_travels_with_its_records() -> None:
+    job = HostJob(jobset(role("node", container("main", "exec sleep 600"))))
+    with host_agent() as host:
+        client = host.connected()
+        job.submit(client)
+        job.start(client)
+        used = client.event("record", type="usage")["pods"]["node-0-0"]
+        assert used["peakMemory"] >= used["memory"] > 0
