@@ -22,6 +22,24 @@ def numbers(site: SlurmSite, array: str) -> dict[str, str]:
     return {number: state for number, state, mark in lines if mark == f"trainway:{array}"}
 
 
+def test_the_trials_of_a_sweep_are_batch_jobs_with_their_parameters(
+    slurm_site: SlurmSite, tmp_path: Path
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(
+        "import os, sys\n"
+        "print(*sys.argv[1:], os.environ['TRAINWAY_PARAM_LR'])\n"
+        "sys.exit(sys.argv[2] == '1e-3')\n"
+    )
+    words = ("--name", "rates", "--grid", "lr=0.10,1e-3,1", "--parallel", "2")
+    slurm_site.run("run", str(script), "--on", ON, *words, code=4)
+    text = slurm_site.run("runs", "show", "rates")
+    assert "3 jobs, at most 2 at a time: 2 succeeded, 1 failed" in text.splitlines()[0]
+    again = slurm_site.run("runs", "rerun", "--failed", "rates").split()
+    slurm_site.run("jobs", "wait", again[1], code=4)
+    assert slurm_site.run("jobs", "logs", "--raw", again[1]) == "--lr 1e-3 1e-3\n"
+
+
 def test_several_jobs_are_one_array(slurm_site: SlurmSite, tmp_path: Path) -> None:
     site = slurm_site
     flag = tmp_path / "go"

@@ -43,6 +43,25 @@ def test_a_workdir_travels_once_and_then_only_what_changed(
     assert changed_bytes < MEGABYTE
 
 
+def test_the_trials_of_a_sweep_have_their_parameters(ssh_pool: SshPool, tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(
+        "import os, sys\n"
+        "print(*sys.argv[1:], os.environ['TRAINWAY_PARAM_LR'])\n"
+        "sys.exit(sys.argv[2] == '1e-3')\n"
+    )
+    words = ("--name", "rates", "--grid", "lr=0.10,1e-3,1", "--parallel", "2")
+    ssh_pool.run("run", str(script), "--on", ON, *words, code=4)
+    run = ssh_pool.json("runs", "show", "rates")
+    assert run["status"]["phases"] == {"Succeeded": 2, "Failed": 1}
+    written = ssh_pool.run("runs", "logs", "-f", "rates").splitlines()
+    assert sorted(written) == [
+        "rates-0 node-0 | --lr 0.10 0.10",
+        "rates-1 node-0 | --lr 1e-3 1e-3",
+        "rates-2 node-0 | --lr 1 1",
+    ]
+
+
 def test_each_of_several_jobs_has_its_rank_and_the_files(ssh_pool: SshPool, tmp_path: Path) -> None:
     project = tmp_path / "project"
     project.mkdir()

@@ -46,6 +46,11 @@ def ordered(jobs: Sequence[Json], key: str | None, *, descending: bool) -> list[
     return [job for _, job in known] + [job for job in jobs if _sortable(job, key) is None]
 
 
+def sortable(jobs: Sequence[Json], key: str) -> bool:
+    """Whether any of the jobs has a number to be sorted by."""
+    return any(_sortable(job, key) is not None for job in jobs)
+
+
 def cells(jobs: Sequence[Json]) -> tuple[list[str], list[list[str]]]:
     """The header and the rows: parameters that differ, then each metric, then what it took."""
     parameters = [

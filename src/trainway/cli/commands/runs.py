@@ -119,13 +119,28 @@ def delete(ref: str, *, force: bool) -> None:
 @_run_argument
 @click.option("--tail", type=click.IntRange(min=0), help="Only this many lines of each job.")
 @click.option("--failed", is_flag=True, help="Only the jobs that failed.")
-def logs(ref: str, tail: int | None, failed: bool) -> None:
-    """Print the logs of all jobs of a run, one job after the other."""
+@click.option(
+    "-f",
+    "--follow",
+    is_flag=True,
+    help="Print the lines of all jobs as they come, until all jobs have ended.",
+)
+def logs(ref: str, tail: int | None, failed: bool, follow: bool) -> None:
+    """Print the logs of all jobs of a run, one job after the other.
+
+    With -f each line begins with the name of its job.
+    """
     rest = _connected()
     jobs = rest.run(ref)["jobs"]
+    if failed:
+        jobs = [job for job in jobs if job["status"]["phase"] == "Failed"]
+    if follow:
+        from trainway.cli.run_logs import followed  # noqa: PLC0415 - only for -f
+
+        for lines in followed(rest, jobs, tail=tail, colourful=is_colourful(sys.stdout)):
+            echo(lines)
+        return
     for job in jobs:
-        if failed and job["status"]["phase"] != "Failed":
-            continue
         text = LogText(colourful=is_colourful(sys.stdout))
         echo(f"==> {job['metadata']['name']} <==\n")
         try:

@@ -79,6 +79,16 @@ def test_all_jobs_of_a_run_are_read_ended_and_deleted(fake: FakeServer) -> None:
     assert invoke("delete", "sweep").stdout == gone
 
 
+def test_the_logs_of_all_jobs_are_followed_to_the_end(fake: FakeServer) -> None:
+    jobs = run(fake)
+    for job, text in zip(jobs, ("one", "two", "three"), strict=True):
+        fake.log(job, text)
+        fake.update(job, "Succeeded")
+    lines = ["sweep-0 node-0 | one", "sweep-1 node-0 | two", "sweep-2 node-0 | three"]
+    assert sorted(invoke("logs", "-f", "sweep").stdout.splitlines()) == sorted(lines)
+    assert invoke("logs", "-f", "--failed", "sweep").stdout == ""
+
+
 def test_those_that_run_come_first_in_the_table(fake: FakeServer) -> None:
     jobs = run(fake)
     drawn = StringIO()

@@ -8,12 +8,12 @@ from trainway.cli.chart import chart
 from trainway.cli.colours import is_colourful
 from trainway.cli.columns import Columns
 from trainway.cli.commands.jobs.metrics import ALL_POINTS, curve, width
-from trainway.cli.comparison import FORMS, cells, compared, ordered
+from trainway.cli.comparison import FORMS, cells, compared, ordered, sortable
 from trainway.cli.completions import complete_refs, complete_runs
 from trainway.cli.connection import connect
 from trainway.cli.job_options import output_option
 from trainway.cli.job_text import painter, utc_now
-from trainway.cli.output import echo, to_json
+from trainway.cli.output import echo, echo_line, to_json
 from trainway.errors import NotFoundError, UsageError
 from trainway.json_types import Json
 from trainway.sdk.rest import Rest
@@ -54,6 +54,8 @@ def compare(
         return
     now = utc_now()
     found = [compared(job, _summaries(rest, job), now) for job in jobs]
+    if sort is not None and not sortable(found, sort):
+        echo_line(f"warning: no job has a number for {sort!r}, so the jobs are not sorted")
     found = ordered(found, sort, descending=descending)
     if output == "json":
         echo(to_json([{name: job[name] for name in job if name != "end"} for job in found]))

@@ -108,6 +108,8 @@ def test_the_order_is_by_number_and_who_has_none_is_last(fake: FakeServer) -> No
     assert names("--sort", "lr") == ["sweep-1", "sweep-0", "sweep-2"]
     assert names("--sort", "loss", "--descending") == ["sweep-0", "sweep-1", "sweep-2"]
     assert names("--sort", "nothing") == ["sweep-0", "sweep-1", "sweep-2"]
+    said = "warning: no job has a number for 'nothing', so the jobs are not sorted\n"
+    assert invoke("--run", "sweep", "--sort", "nothing").stderr == said
 
 
 def test_a_metric_of_several_jobs_is_one_chart(fake: FakeServer) -> None:
