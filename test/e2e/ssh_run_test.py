@@ -123,6 +123,16 @@ def test_a_task_has_a_folder_of_its_own(pool: SshPool, tmp_path: Path) -> None:
     assert "image" not in done.stderr
 
 
+def test_a_node_that_hangs_is_ended_and_blamed(pool: SshPool, gate: Gate) -> None:
+    job = pool.submit_here("--hang-timeout", "3s", "--", *gate.command())
+    gate.next()
+
+    until(lambda: pool.phase(job) == "Failed", "it hangs on")
+    summary = pool.job(job)["status"]["failure"]["summary"]
+    assert summary.startswith("node-0 hung: no report and no line of a log for ")
+    assert "visitor.py:" in pool.run("jobs", "stacks", job, "--attempt", "1")
+
+
 def test_commands_run_beside_a_pod(pool: SshPool, gate: Gate) -> None:
     job = pool.submit_here("--nodes", "2", "--env", "MARK=a b", "--", *gate.command())
     _ = [gate.next() for _ in range(2)]

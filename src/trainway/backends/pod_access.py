@@ -94,3 +94,12 @@ async def pod_places(backend: Backend, handle: Handle) -> list[Json]:
         f"the backend {backend.name} cannot look into the processes of a job",
         hint="trainway jobs logs shows what the job writes",
     )
+
+
+@runtime_checkable
+class WatchesLogs(Protocol):
+    """Can end a pod as if it had failed, and knows how much each writes."""
+
+    async def log_sizes(self, handle: Handle) -> dict[str, int]:
+        """The bytes of each log of a job."""
+        ...

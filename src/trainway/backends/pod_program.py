@@ -1,4 +1,4 @@
-"""Asks a pod of a job where its Python processes are, by a program that is sent there.
+"""Asks a pod of a job where its Python processes are, or ends it, by a program that is sent there.
 
 The program is the text of `trainway.agent.kubelet.stack_dump`. It runs beside the processes of the
 pod: as a process of this machine, through ssh or a step of Slurm, or as a command in the container
@@ -37,10 +37,10 @@ def source() -> str:
     return inspect.getsource(stack_dump)
 
 
-def request(place: Json) -> list[str]:
+def request(place: Json, *options: str) -> list[str]:
     """The command line that runs the program at a place. Pure."""
     container = str(place["container"])
-    words = ["--beside", source()]
+    words = ["--beside", source(), *options]
     if place.get("remote"):
         program: Sequence[str] = place["program"]
         flags = _UNATTENDED if program[0] == SSH else ()
@@ -55,7 +55,7 @@ def request(place: Json) -> list[str]:
     if place["context"]:
         found += ["--context", place["context"]]
     found += ["--namespace", place["namespace"], "--pod", place["pod"], "--container", container]
-    return [*found, "--", "sh", "-c", _IN_CONTAINER, source(), "0"]
+    return [*found, "--", "sh", "-c", _IN_CONTAINER, source(), "0", *options]
 
 
 def answer_of(output: bytes) -> Json | None:
@@ -71,9 +71,9 @@ def answer_of(output: bytes) -> Json | None:
     return answer if isinstance(answer, dict) else None
 
 
-async def ask(place: Json, *, patience_s: float = _PATIENCE_S) -> Json:
+async def ask(place: Json, *options: str, patience_s: float = _PATIENCE_S) -> Json:
     """Run the program at a place; raises UnavailableError where that cannot be done."""
-    words = request(place)
+    words = request(place, *options)
     process = await asyncio.create_subprocess_exec(
         *words,
         stdin=asyncio.subprocess.DEVNULL,

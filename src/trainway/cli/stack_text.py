@@ -19,7 +19,8 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def _lines(stacks: Json) -> Iterator[str]:
-    yield f"attempt {stacks['attempt'] + 1}, {stacks['time']}"
+    cause = ", taken because the job hung" if stacks["cause"] == "hang" else ""
+    yield f"attempt {stacks['attempt'] + 1}, {stacks['time']}{cause}"
     for each in stacks["ranks"]:
         yield ""
         yield from _rank(each)

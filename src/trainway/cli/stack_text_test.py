@@ -9,13 +9,13 @@ def rank(function: str, **more: object) -> Json:
     return {"node": "node-1", "host": "h1", "processes": [process], "omitted": 0, **more}
 
 
-def stacks(*ranks: Json) -> Json:
-    return {"attempt": 0, "time": "T", "ranks": list(ranks), "omitted": 0}
+def stacks(*ranks: Json, cause: str = "asked") -> Json:
+    return {"attempt": 0, "time": "T", "cause": cause, "ranks": list(ranks), "omitted": 0}
 
 
 def test_stacks_are_printed_with_the_innermost_call_first() -> None:
-    assert stack_text(stacks(rank("stuck"))) == (
-        "attempt 1, T\n\nnode-1 on h1\n"
+    assert stack_text(stacks(rank("stuck"), cause="hang")) == (
+        "attempt 1, T, taken because the job hung\n\nnode-1 on h1\n"
         "  process 7 (py-spy): python train.py\n    MainThread\n      stuck (train.py:3)\n"
     )
 

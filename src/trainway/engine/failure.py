@@ -52,6 +52,13 @@ def blamed(known: Json, record: Record) -> Json:
     return _culprit(pod, attempt, record)
 
 
+def hung(culprit: Json, hang: Json) -> Json:
+    """The culprit, who was ended because it hung if that is the pod and the attempt of a hang."""
+    if not hang or any(culprit.get(name) != hang[name] for name in ("pod", "attempt")):
+        return culprit
+    return {**culprit, "hung": True, "message": hang["message"]}
+
+
 def is_retried(culprit: Json) -> bool:
     """Whether the culprit's containers were still being restarted when it was last heard of."""
     return "restarts" in culprit
@@ -117,6 +124,8 @@ def _after_restarts(culprit: Json) -> str:
 
 def _how(culprit: Json) -> str:
     code, reason, message = (culprit.get(name) for name in ("exitCode", "reason", "message"))
+    if culprit.get("hung"):
+        return f"hung: {message}"
     if culprit.get("notStarted"):
         return start_words(message)
     if culprit.get("outOfMemory"):

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from trainway.engine.failure import blamed, failure_view
+from trainway.engine.failure import blamed, failure_view, hung
 from trainway.engine.observation import Observation
 from trainway.json_types import Json
 
@@ -204,3 +204,12 @@ def test_it_can_be_told_by_programs_too() -> None:
         "attempt": 1,
         "exitCode": 3,
     }
+
+
+def test_a_pod_that_was_ended_because_it_hung_says_so() -> None:
+    culprit = blamed({}, pod(2, code=137, attempt=1))
+    hang = {"pod": culprit["pod"], "attempt": 1, "message": "no report for 30 s"}
+    summary = failure_view(hung(culprit, hang), [], 2)["summary"]
+    assert summary.endswith(" hung: no report for 30 s (attempt 2 of 2)")
+    assert hung(culprit, {**hang, "attempt": 0}) == culprit
+    assert hung({}, hang) == {}

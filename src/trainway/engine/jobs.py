@@ -87,7 +87,7 @@ class Engine:
         self.registry = registry
         self.reading = Reading(self._ledger, registry, self._waiting, clock, self.recorder.flush)
         self.metrics = MetricReading(self._ledger, self.recorder, self.reading)
-        self.stacks = Stacks(self.reading, registry, clock)
+        self.stacks = Stacks(self.reading, registry, clock, self._live)
         self.clusters = Clusters(self._around_clusters(), registry.cluster_agents)
         self._intake = Intake(self._ids, clock, self.clusters.labelled, self.notifier.check)
         self._admission = Admission(

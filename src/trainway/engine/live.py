@@ -75,7 +75,7 @@ class LiveJob(StoredJob):
         self.demand = Demand.from_dict(record.demand_data)
         self.over = asyncio.Event()
         self._around = around
-        self._observation = Observation.of(record.observed_data, record.started)
+        self.observation = Observation.of(record.observed_data, record.started)
         self._metrics = JobMetrics(self, around.recorder)
         self._carrier: asyncio.Task[None] | None = None
         self._deadline = Deadline(around.clock, self._on_deadline)
@@ -191,7 +191,7 @@ class LiveJob(StoredJob):
         """Go back to what is stored, if there is any doubt about it."""
         async with self.pen:
             await self.refresh()
-        self._observation = Observation.of(self.record.observed_data, self.record.started)
+        self.observation = Observation.of(self.record.observed_data, self.record.started)
 
     async def _start_later(self, error: AgentStartError) -> None:
         """Wait for the next attempt to start an agent, unless that was the last."""
@@ -286,7 +286,7 @@ class LiveJob(StoredJob):
 
     async def _note(self, update: Update) -> None:
         """Take in what the journal says."""
-        observed = self._observation
+        observed = self.observation
         observed.events, observed.reports, observed.links = [], [], {}
         observed.fold(update.records)
         if await self._metrics.take(update, observed):
@@ -379,7 +379,7 @@ class LiveJob(StoredJob):
             await capabilities.suspending(self.backend).resume(handle)
 
     def _set_deadline(self) -> None:
-        self._deadline.set(self.record, self._observation.jobset.get("conditions") or [])
+        self._deadline.set(self.record, self.observation.jobset.get("conditions") or [])
 
     def _on_deadline(self) -> None:
         self.background.spawn(self.insist(self._overdue))

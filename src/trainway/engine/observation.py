@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from trainway.backends.demand import pod_keys
 from trainway.engine.attempt_runs import Runs, begun, passed, stopped
-from trainway.engine.failure import blamed
+from trainway.engine.failure import blamed, hung
 from trainway.engine.metrics.report import Report, report_of
 from trainway.engine.metrics.usage_series import usage_report
 from trainway.engine.phases import Phase
@@ -26,6 +26,7 @@ CULPRIT: Final = "culprit"
 ATTEMPTS: Final = "attempts"
 RUNS: Final = "runs"
 IDLE_GPU: Final = "idleGpu"
+HANG: Final = "hang"
 CANCELLED: Final = "Cancelled"
 
 _PENDING: Final = "Pending"
@@ -48,6 +49,8 @@ class Observation:
     """Why nothing of it runs: `reason`, `message`, and maybe `queue` and `position`."""
     culprit: Json = field(default_factory=dict)
     """Who failed first, as `failure` has it; empty: nobody."""
+    hang: Json = field(default_factory=dict)
+    """The last pod that was ended because it hung: `pod`, `attempt`, `message`."""
     attempts: int = 1
     """How often the whole set may start in all."""
     started: str = ""
@@ -72,6 +75,7 @@ class Observation:
             data.get(JOBSET) or {},
             waiting=data.get(WAITING) or {},
             culprit=data.get(CULPRIT) or {},
+            hang=data.get(HANG) or {},
             attempts=data.get(ATTEMPTS) or 1,
             started=started,
             runs=data.get(RUNS) or [],
@@ -93,6 +97,7 @@ class Observation:
         known = {
             WAITING: self.waiting,
             CULPRIT: self.culprit,
+            HANG: self.hang,
             RUNS: self.runs,
             IDLE_GPU: self.idle_gpu,
         }
@@ -184,7 +189,7 @@ class Observation:
         if not any(each["phase"] == _RUNNING for each in self.nodes.values()):
             stopped(self.runs, str(record.get("time") or ""))
         self.idle_gpu = "" if node["phase"] in _OVER else self.idle_gpu
-        self.culprit = blamed(self.culprit, record)
+        self.culprit = hung(blamed(self.culprit, record), self.hang)
         if starts and not self.started:
             self.started = str(starts[0])
 

@@ -10,8 +10,7 @@ from trainway.errors import UsageError
 from trainway.json_types import Json
 from trainway.sdk.address import Address
 from trainway.sdk.job import Job
-from trainway.sdk.job_labels import labelled
-from trainway.sdk.manifests import Wishes, packed, reading_logs
+from trainway.sdk.manifests import Wishes
 from trainway.sdk.rest import Rest, Submission
 from trainway.sdk.run_options import Amount, RunOptions, amount
 from trainway.sdk.since import since_text
@@ -111,6 +110,7 @@ class Client:
         allow_pickle: bool = False,
         timeout: float | None = None,
         notify: Sequence[str] = (),
+        hang_timeout: float | None = None,
         labels: Mapping[str, str] | None = None,
         metrics_from_logs: str | bool = False,
         grid: Mapping[str, Sequence[Any]] | None = None,
@@ -134,6 +134,7 @@ class Client:
         fails. `notify` names targets of `config.yaml`, or has URLs of webhooks, that are told how
         the job goes. `labels={"team": "nlp"}` are labels by which `jobs` finds it. With
         `metrics_from_logs`, True or a regular expression, what rank 0 prints becomes metrics.
+        A node that is silent for `hang_timeout` seconds is ended after its stacks were taken.
 
         With `grid`, the values of each parameter, or `sweep`, a sweep file, it submits one job for
         each trial, at most `parallel` of them at a time, and gives the Run. A function gets the
@@ -164,6 +165,7 @@ class Client:
             allow_pickle=allow_pickle,
             timeout=timeout,
             notify=notify,
+            hang_timeout=hang_timeout,
             labels=labels,
             metrics_from_logs=metrics_from_logs,
         )
@@ -218,9 +220,7 @@ class Client:
     def _submission(self, target: Target, options: RunOptions) -> Submission:
         wishes, on = options.wishes, options.on
         objects = with_options(_objects(target, wishes, options), options.slurm or {}, on)
-        if options.pack:
-            objects = packed(objects)
-        objects = reading_logs(labelled(objects, options.labels or {}), options.metrics_from_logs)
+        objects = options.marked(objects)
         if wishes.travels:
             _tell_what_stays(objects, to_hosts=not wishes.is_in_pods)
         sent: Json = {

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from trainway.errors import UsageError
-from trainway.sdk.manifests import Resources, Wishes
+from trainway.json_types import Json
+from trainway.sdk.hang_timeout import with_hang_timeout
+from trainway.sdk.job_labels import labelled
+from trainway.sdk.manifests import Resources, Wishes, packed, reading_logs
 from trainway.sdk.slurm_options import Value
 
 Amount = str | int | float
@@ -45,6 +48,13 @@ class RunOptions:
     notify: Sequence[str] = ()
     labels: Mapping[str, str] | None = None
     metrics_from_logs: str | bool = False
+    hang_timeout: float | None = None
+
+    def marked(self, objects: Sequence[Json]) -> list[Json]:
+        """The objects of the job, with what else is asked of it: labels, sharing nodes, ..."""
+        shared = packed(list(objects)) if self.pack else objects
+        marked = labelled(with_hang_timeout(shared, self.hang_timeout), self.labels or {})
+        return reading_logs(marked, self.metrics_from_logs)
 
     @property
     def wishes(self) -> Wishes:

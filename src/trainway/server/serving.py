@@ -17,6 +17,7 @@ from trainway import __version__
 from trainway.backends.file_store import FileStore
 from trainway.engine.database import BUSY_S
 from trainway.engine.jobs import Engine
+from trainway.engine.stacks.hang_watch import HangWatch
 from trainway.server.access import TokenAccess
 from trainway.server.app import create_app
 from trainway.server.body_limit import BodyLimit
@@ -108,6 +109,7 @@ async def serve(home: ServerHome, sockets: Sockets, settings: Settings) -> None:
     background = [
         asyncio.create_task(_stop_when_asked(home, service, servers)),
         asyncio.create_task(_warm_up(engine)),
+        asyncio.create_task(HangWatch(engine.stacks).run()),
     ]
     if settings.idle_s is not None:
         background.append(asyncio.create_task(_stop_when_idle(service, settings.idle_s)))

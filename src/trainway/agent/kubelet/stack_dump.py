@@ -299,10 +299,27 @@ def described(pid: int, refused: list[str], patience: float) -> dict[str, Any]:
     return {**about, "error": clipped("; ".join(problems)), "hasPySpy": found is not None}
 
 
+def end(pids: list[int]) -> None:
+    """Kill all processes of the container, and say how many."""
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except OSError:
+            continue
+    sys.stdout.write(f"\n{MARKER}{json.dumps({'ended': len(pids)})}\n")
+
+
 def main(words: list[str]) -> None:
-    """Print the stacks of the container whose first process is named; 0: of all processes."""
+    """Print the stacks of the container whose first process is named; 0: of all processes.
+
+    With `--end` the container is ended instead.
+    """
+    pids = members(int(words[0]), all_processes())
+    if words[1:] == ["--end"]:
+        end(pids)
+        return
     refused: list[str] = []
-    pythons = [pid for pid in members(int(words[0]), all_processes()) if is_python(pid)]
+    pythons = [pid for pid in pids if is_python(pid)]
     deadline = time.monotonic() + TOTAL_PATIENCE
     processes: list[dict[str, Any]] = []
     for pid in pythons[:PROCESSES]:

@@ -8,6 +8,7 @@ import click
 
 from trainway.cli.completions import complete_files
 from trainway.cli.connection import connect
+from trainway.cli.hang_option import hang_option
 from trainway.cli.job_options import given_label_option
 from trainway.cli.leaving import Leaving
 from trainway.cli.metrics_option import metrics_option
@@ -19,6 +20,7 @@ from trainway.cli.slurm_option import slurm_option
 from trainway.cli.wishes import infra_option, wishes_group, wishes_of
 from trainway.errors import InvalidError, JobFailedError, UsageError
 from trainway.json_types import Json
+from trainway.sdk.hang_timeout import with_hang_timeout
 from trainway.sdk.job_labels import labelled, parse_labels
 from trainway.sdk.manifests import Wishes, packed, reading_logs
 from trainway.sdk.rest import Rest, Submission
@@ -88,6 +90,7 @@ Of several jobs: 0 if all of them succeeded, otherwise 4.
 )
 @notify_option
 @metrics_option
+@hang_option
 @click.option(
     "--grid",
     multiple=True,
@@ -123,6 +126,7 @@ def command(ctx: click.Context, /, targets: tuple[str, ...], **options: Any) -> 
     if options["note"] or options["links"]:
         objects = _with_remarks(objects, options)
     objects = reading_logs(objects, options["metrics_from_logs"])
+    objects = with_hang_timeout(objects, options["hang_timeout"])
     if options["dry_run"]:
         echo(to_yaml(_without_secrets(objects)))
         for trial in several.get("parameters", ()):

@@ -30,7 +30,13 @@ def rank_view(place: Json, answer: Json) -> Json:
 def unreached(place: Json, why: str) -> Json:
     """A pod that could not be asked."""
     problem = f"its stacks could not be taken: {_text(why)}"
-    return {**_identity(place), "processes": [], "omitted": 0, "problem": problem}
+    return {
+        **_identity(place),
+        "processes": [],
+        "omitted": 0,
+        "problem": problem,
+        "unreached": True,
+    }
 
 
 def _identity(place: Json) -> Json:

@@ -6,7 +6,7 @@ They are kept as files in the directory of the job, so they go when it goes.
 import asyncio
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -16,6 +16,7 @@ from trainway.backends.base import Backend
 from trainway.backends.job_file import RefusedFileError
 from trainway.backends.job_threads import job_threads
 from trainway.backends.registry import Registry
+from trainway.engine.live import LiveJob
 from trainway.engine.phases import LIVE
 from trainway.engine.reading import Reading
 from trainway.engine.record import JobRecord
@@ -25,6 +26,7 @@ from trainway.errors import ConflictError, NotFoundError, UnavailableError
 from trainway.json_types import Json
 
 FOLDER: Final = "stacks"
+ASKED: Final = "asked"
 _AT_ONCE: Final = 8
 _MOST_PODS: Final = 256
 _LARGEST: Final = 64 << 20
@@ -34,7 +36,15 @@ _FILE: Final = re.compile(r"attempt-(\d{1,9})\.json")
 class Stacks:
     """The stacks of all jobs."""
 
-    def __init__(self, reading: Reading, registry: Registry, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        reading: Reading,
+        registry: Registry,
+        clock: Callable[[], datetime],
+        live: Mapping[str, LiveJob],
+    ) -> None:
+        """`live` are the jobs that are not over."""
+        self.live = live
         self._reading = reading
         self._registry = registry
         self._clock = clock
@@ -50,9 +60,12 @@ class Stacks:
         if record.phase not in LIVE or not record.handle_data:
             raise ConflictError(f"{record.name} does not run now: it is {record.phase}")
         backend = self._registry.of(record.backend, record.handle_data)
-        return await self._take_from(record, backend, rank)
+        return await self.take_from(record, backend, rank)
 
-    async def _take_from(self, record: JobRecord, backend: Backend, rank: int | None) -> Json:
+    async def take_from(
+        self, record: JobRecord, backend: Backend, rank: int | None = None, cause: str = ASKED
+    ) -> Json:
+        """The stacks of a job on its backend."""
         places = await pod_access.pod_places(backend, record.handle_data)
         wanted = [place for place in places if rank in (None, place["rank"])]
         if not wanted:
@@ -76,12 +89,17 @@ class Stacks:
         found = {
             "attempt": record.attempt,
             "time": time_text(self._clock()),
+            "cause": cause,
             "ranks": views,
             "omitted": len(wanted) - len(views),
         }
         if rank is None:
             await self._keep(record, found)
         return found
+
+    async def objects(self, job_id: str) -> list[Json]:
+        """What was submitted for a job."""
+        return await self._reading.objects(job_id)
 
     async def kept(self, ref: str, attempt: int | None = None) -> Json:
         """The last stacks that were taken in an attempt; without one, in the last that has any."""

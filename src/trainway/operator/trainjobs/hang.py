@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from trainway.jobset.hang import time_left
 from trainway.jobset.labels import HANG_REPORTED, HANG_TIMEOUT
 from trainway.jobset.status import conditions_of, find_condition, moment
 from trainway.jobset.trainjob_status import is_finished
@@ -36,7 +37,7 @@ def hang(job: Json, now: datetime) -> Watch:
     is_held = bool((job.get("spec") or {}).get("suspend"))
     if timeout is None or not last or is_held or is_finished(conditions_of(job)):
         return Watch()
-    left = _running_since(job, moment(last)) + timeout - now
+    left = time_left(timeout, [now - _running_since(job, moment(last))])
     if left > timedelta():
         return Watch(look_again_after=left)
     if annotation(job, HANG_REPORTED) == last:

@@ -53,6 +53,7 @@ class RankStacks(BaseModel):
     processes: list[StackProcess]
     omitted: int = Field(description="processes that are too many to be shown")
     problem: str = Field("", description="what could not be had")
+    unreached: bool = Field(False, description="whether the pod could not be asked")
     hint: str = ""
 
 
@@ -61,6 +62,7 @@ class JobStacks(BaseModel):
 
     attempt: int = Field(description="from 0 on, as in the status of the job")
     time: str
+    cause: str = Field(description="asked, or hang")
     ranks: list[RankStacks]
     omitted: int = Field(description="pods that were not asked because there are too many")
 

@@ -1,0 +1,137 @@
+"""Watches over jobs that say how long they may be silent, and ends the node of one that hangs.
+
+A job is silent while it neither reports nor writes logs. Time is counted by a clock that nobody
+sets, from when this server began to watch, so that neither a change of the clock nor a restart of
+the server makes a job hang. What is done is an end like any other: the restarts of the job decide
+what follows.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from trainway.backends import pod_access, pod_program
+from trainway.backends.pod_access import WatchesLogs
+from trainway.engine.live import LiveJob
+from trainway.engine.phases import Phase
+from trainway.engine.stacks.suspect import place_of, suspect
+from trainway.engine.stacks.taking import Stacks
+from trainway.engine.stored_job import Change
+from trainway.errors import TrainwayError, UnavailableError
+from trainway.jobset.hang import hang_timeout, time_left
+from trainway.json_types import Json
+
+log = logging.getLogger(__name__)
+
+HANG: Final = "hang"
+REASON: Final = "TrainingHang"
+INTERVAL_S: Final = 1.0
+
+
+@dataclass
+class _Watched:
+    """A job that may not be silent for longer than that."""
+
+    timeout: timedelta
+    signs: object = None
+    """What it has reported and written, when that was last looked at."""
+    since: float = 0.0
+    """When that last changed."""
+
+
+class HangWatch:
+    """Looks at all jobs that run, again and again."""
+
+    def __init__(self, stacks: Stacks, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._stacks = stacks
+        self._monotonic = monotonic
+        self._watched: dict[str, _Watched | None] = {}
+
+    async def run(self) -> None:
+        """Watch until this is cancelled."""
+        while True:
+            await asyncio.sleep(INTERVAL_S)
+            live = self._stacks.live
+            self._watched = {key: known for key, known in self._watched.items() if key in live}
+            for job in list(live.values()):
+                try:
+                    await self.look(job)
+                except (TrainwayError, OSError) as error:
+                    log.info("job %s: whether it hangs is not known: %s", job.id, error)
+                except Exception:
+                    log.exception("job %s: whether it hangs is not known", job.id)
+
+    async def look(self, job: LiveJob) -> None:
+        """Look at one job, and end the node that hangs."""
+        backend = job.backend
+        if not job.record.handle or not isinstance(backend, WatchesLogs):
+            return
+        if job.id not in self._watched:
+            timeout = timeout_of(await self._stacks.objects(job.id))
+            self._watched[job.id] = _Watched(timeout) if timeout else None
+        watched = self._watched[job.id]
+        if watched is None:
+            return
+        record = job.record
+        signs = (
+            record.phase,
+            record.attempt,
+            record.progress,
+            job.observation.progress,
+            await backend.log_sizes(record.handle_data),
+        )
+        now = self._monotonic()
+        if signs != watched.signs or record.phase != Phase.RUNNING:
+            watched.signs, watched.since = signs, now
+            return
+        silent = timedelta(seconds=now - watched.since)
+        if time_left(watched.timeout, [silent]) <= timedelta():
+            watched.since = now
+            await self._end(job, silent)
+
+    async def _end(self, job: LiveJob, silent: timedelta) -> None:
+        record, backend = job.record, job.backend
+        found = await self._stacks.take_from(record, backend, cause=HANG)
+        reached = [rank for rank in found["ranks"] if not rank.get("unreached")]
+        if not reached:
+            raise UnavailableError("none of its pods can be reached, so it may be at work")
+        blamed = suspect(reached)
+        places = await pod_access.pod_places(backend, record.handle_data)
+        key = (blamed["role"], blamed["job"], blamed["rank"])
+        named = {(each["role"], each["replica"], each["rank"]): each for each in places}
+        if key not in named:
+            return
+        message = hang_message(record.name, record.attempt, blamed, silent, found["time"])
+        pod = f"{blamed['role']}-{blamed['job']}-{blamed['rank']}"
+        hang = {"pod": pod, "attempt": record.attempt, "message": message}
+        if job.record.attempt != record.attempt or job.record.phase != Phase.RUNNING:
+            return
+        job.observation.hang = hang
+        event = job.event(REASON, f"{blamed['node']} hangs: {message}", kind="Warning")
+        await job.insist(lambda: Change({"observed": job.observation.to_dict()}, [event]))
+        await pod_program.ask(named[key], "--end")
+
+
+def timeout_of(objects: Iterable[Json]) -> timedelta | None:
+    """How long a job may be silent, as an annotation of what was submitted says."""
+    for obj in objects:
+        metadata = obj.get("metadata")
+        annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+        timeout = hang_timeout(annotations) if isinstance(annotations, dict) else None
+        if timeout is not None:
+            return timeout
+    return None
+
+
+def hang_message(name: str, attempt: int, rank: Json, silent: timedelta, noted: str) -> str:
+    """Since when it hangs, where it is, and where the stacks are."""
+    where = f"; it is in {place_of(rank)}" if place_of(rank) else ""
+    seconds = int(silent.total_seconds())
+    return (
+        f"no report and no line of a log for {seconds} s until {noted}{where}; trainway jobs "
+        f"stacks {name} --attempt {attempt + 1} shows all stacks"
+    )
