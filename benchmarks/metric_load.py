@@ -36,7 +36,7 @@ _PATIENCE_S = 120.0
 _FILL = """
 WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {points})
 INSERT INTO metric_points (series_id, seq, step, epoch, time, value)
-SELECT s.id, n, n, NULL, 1794744000.0 + n, 1.0 / n FROM numbers CROSS JOIN metric_series s
+SELECT s.id, n, n, NULL, 1794744000.0 + n, 1.0 / n FROM metric_series s CROSS JOIN numbers
 WHERE s.job_id LIKE '{jobs}'
 """
 _SERIES = """
