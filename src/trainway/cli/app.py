@@ -17,7 +17,7 @@ from trainway.cli.refusal import RefusedError
 from trainway.errors import TrainwayError
 
 SECTIONS: Final = {
-    "Jobs": ("run", "jobs", "runs", "usage"),
+    "Jobs": ("run", "tune", "jobs", "runs", "usage"),
     "Clusters": (
         "launch", "exec", "status", "queue", "logs", "cancel", "autostop", "stop", "start", "down",
         "ssh",

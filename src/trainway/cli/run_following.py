@@ -47,26 +47,38 @@ def view_for_output() -> RunView:
 def ended(
     rest: RunRest, run: Json, view: RunView, sleep: Callable[[float], None] = time.sleep
 ) -> Iterator[Json]:
-    """The jobs, each when it has ended; one that was deleted comes as it was known last."""
+    """The jobs, each when it has ended; one that was deleted comes as it was known last.
+
+    A search has more of them until it is over.
+    """
     left = {str(job["metadata"]["id"]): job for job in run["jobs"]}
+    told: set[str] = set()
     while True:
-        now = _jobs(rest, run["metadata"]["id"])
+        found = _found(rest, run["metadata"]["id"])
+        now = {str(job["metadata"]["id"]): job for job in found.get("jobs", ())}
+        left |= {id_: job for id_, job in now.items() if id_ not in told}
         over = [id_ for id_ in left if id_ not in now or is_terminal(now[id_])]
         for id_ in over:
             view.close()
+            told.add(id_)
             yield _whole(rest, left.pop(id_))
-        if not left:
+        if not left and not _is_searching(found):
             return
-        view.run({**run, "jobs": list(now.values())})
+        view.run({**run, **found})
         sleep(_PAUSE_S)
 
 
-def _jobs(rest: RunRest, run_id: str) -> dict[str, Json]:
-    """The jobs by id, in short; none of a run that was deleted."""
+def _found(rest: RunRest, run_id: str) -> Json:
+    """The run with its jobs in short; nothing of one that was deleted."""
     try:
-        return {str(job["metadata"]["id"]): job for job in rest.run(run_id)["jobs"]}
+        return rest.run(run_id)
     except NotFoundError:
         return {}
+
+
+def _is_searching(run: Json) -> bool:
+    """Whether it is a search that may have more trials."""
+    return "search" in run and run["status"].get("search") is None
 
 
 def _whole(rest: RunRest, job: Json) -> Json:

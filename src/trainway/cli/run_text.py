@@ -48,7 +48,10 @@ def summary(run: Json) -> str:
     parallel = run["spec"].get("parallel")
     limit = f", at most {parallel} at a time" if parallel else ""
     told = ", ".join(f"{count} {name}" for name, count in counts.items())
-    return f"{run['metadata']['name']}: {counted(len(run['jobs']), 'job')}{limit}: {told}"
+    search = run.get("search")
+    size = f"{len(run['jobs'])} of {counted(search['trials'], 'trial')}" if search else ""
+    size = size or counted(len(run["jobs"]), "job")
+    return f"{run['metadata']['name']}: {size}{limit}: {told}"
 
 
 def job_table(jobs: Sequence[Json], now: datetime) -> tuple[list[str], list[list[str]]]:
@@ -68,6 +71,16 @@ def job_table(jobs: Sequence[Json], now: datetime) -> tuple[list[str], list[list
         for job in jobs
     ]
     return header, rows
+
+
+def best_line(run: Json) -> str:
+    """The best trial of a search: `best: demo-3 with loss 0.31: lr=0.01 bs=16`."""
+    search = run["search"]
+    found = search["best"]
+    if not found:
+        return f"best: no trial has succeeded and reported {search['metric']} yet"
+    values = " ".join(f"{name}={value}" for name, value in found["parameters"].items())
+    return f"best: {found['name']} with {search['metric']} {found['value']:g}: {values}"
 
 
 def reported(job: Json) -> dict[str, str]:

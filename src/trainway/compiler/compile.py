@@ -18,6 +18,7 @@ from trainway.api.admission import (
 from trainway.api.document import Place, place_text
 from trainway.api.kinds import KINDS, check, read
 from trainway.api.mpijob import MPIJob
+from trainway.api.optimizationjob import OptimizationJob
 from trainway.api.runtime import ClusterTrainingRuntime, TrainingRuntime
 from trainway.api.task import task_object
 from trainway.api.task.task_object import TaskJob
@@ -42,6 +43,8 @@ from trainway.jobset.model import API_VERSION as JOBSET_VERSION
 from trainway.jobset.model import KIND as JOBSET_KIND
 from trainway.jobset.spec import JOBSET
 from trainway.json_types import Json
+from trainway.optimization.trainjob import first_trial
+from trainway.optimization.validation import validate_optimizationjob
 from trainway.schema.defaulting import with_defaults
 from trainway.schema.field import duplicate, required
 from trainway.schema.validation import Report, closest, validate
@@ -136,6 +139,10 @@ class _Compilation:
             checked = self._checked(item)
             if isinstance(checked, TrainingRuntime | ClusterTrainingRuntime):
                 self._add_runtime(item, checked)
+            elif isinstance(checked, OptimizationJob):
+                self._refuse(item, validate_optimizationjob(checked))
+                if not self.outcome.errors:
+                    jobs.append((item, first_trial(checked)))
             elif isinstance(checked, TrainJob | MPIJob | TaskJob | dict):
                 jobs.append((item, checked))
             elif item.type[1] in ("TrainingRuntime", "ClusterTrainingRuntime"):

@@ -20,7 +20,7 @@ from trainway.engine.intake import Intake, NewJob
 from trainway.engine.live import LiveContext, LiveJob
 from trainway.engine.queue import assigned
 from trainway.engine.record import JobRecord
-from trainway.engine.run.record import NewRun
+from trainway.engine.run.record import NewRun, RunRecord
 from trainway.engine.submission import Submission
 from trainway.engine.wishes import BEGIN_SUSPENDED
 from trainway.errors import DatabaseError
@@ -60,8 +60,10 @@ class Admission:
         """Leave what is not certain yet to the next server."""
         await self._background.close()
 
-    async def admit(self, submissions: Sequence[Submission], run: NewRun | None = None) -> Admitted:
-        """Store the jobs of a request, all or none, and see who may start."""
+    async def admit(
+        self, submissions: Sequence[Submission], run: NewRun | RunRecord | None = None
+    ) -> Admitted:
+        """Store the jobs of a request, all or none, and see who may start; a run may be there."""
         made = await self._made_before(submissions)
         if made:
             return Admitted(made)

@@ -24,7 +24,7 @@ from trainway.engine.observation import Observation
 from trainway.engine.queue import never_fits
 from trainway.engine.record import Event, JobRecord, JobSpec, stored
 from trainway.engine.run.record import NewRun, RunRecord
-from trainway.engine.submission import JOB_TYPES, Prepared, Submission, parted, suffixed, type_of
+from trainway.engine.submission import JOB_TYPES, Prepared, Submission, name_of, parted, type_of
 from trainway.engine.times import time_text
 from trainway.errors import InvalidError, UsageError
 from trainway.jobset.job_remarks import remarks_of
@@ -65,7 +65,7 @@ class Intake:
     """Refuses whom a job cannot notify."""
 
     async def take(
-        self, submissions: Sequence[Submission], backend: Backend, run: NewRun | None
+        self, submissions: Sequence[Submission], backend: Backend, run: NewRun | RunRecord | None
     ) -> list[NewJob]:
         """The jobs of one request; its backend has been asked whether it would take them."""
         workdir = _workdir(submissions[0].workdir)
@@ -74,7 +74,7 @@ class Intake:
         made: list[NewJob] = []
         ports: list[int] = []
         array = ""
-        record: RunRecord | None = None
+        record = run if isinstance(run, RunRecord) else None
         try:
             for rank, submission in enumerate(submissions):
                 prepared = await prepare(submission, backend)
@@ -84,13 +84,14 @@ class Intake:
                 _refuse_unfitting(prepared, submission, backend)
                 new = self.ids.new()
                 array = array or new
-                is_array = run is not None and run.is_array
+                is_array = isinstance(run, NewRun) and run.is_array
                 place = ArrayPlace(array, rank, len(submissions)) if is_array else None
                 workload = _workload(new, prepared, submission, workdir, place)
                 request = backend.plan(workload)
                 if rank == 0:
                     await capabilities.rehearse(backend, request)
-                record = record or self._run(run, array, len(submissions), backend)
+                if isinstance(run, NewRun):
+                    record = record or self._run(run, array, len(submissions), backend)
                 labels = placed(prepared.labels, place, run.name if run else "")
                 prepared = await self.label(replace(prepared, labels=labels), backend.name)
                 made.append(self._job(submission, prepared, workload, backend, request, record))
@@ -115,16 +116,16 @@ class Intake:
         workload = _workload(new, prepared, submission, workdir, place)
         return backend.plan(workload), prepared.warnings
 
-    def _run(self, run: NewRun | None, first: str, size: int, backend: Backend) -> RunRecord | None:
-        if run is None:
-            return None
+    def _run(self, run: NewRun, first: str, count: int, backend: Backend) -> RunRecord:
         return RunRecord(
             id=first,
             name=run.name,
             backend=backend.name,
             created=time_text(self.clock()),
-            size=size,
+            size=run.size or count,
             parallel=run.parallel,
+            search=run.search,
+            template=run.template,
         )
 
     def _job(
@@ -179,12 +180,7 @@ class Intake:
 def elements(submission: Submission) -> list[Submission]:
     """The submissions of the jobs of a run, by rank; each has a key of its own."""
     count = _count(submission)
-    job, _ = parted(submission.objects)
-    metadata = (job or {}).get("metadata")
-    metadata = metadata if isinstance(metadata, dict) else {}
-    name = submission.name or str(metadata.get("name") or "")
-    if not name and metadata.get("generateName"):
-        name = suffixed(str(metadata["generateName"]))
+    name = name_of(submission)
     return [
         replace(
             submission,

@@ -95,7 +95,7 @@ class Engine:
         )
         actions = (self._cancel_all, self.delete, self._again, self._admission.admit)
         self.remarks = Remarks(self._ledger, self.reading, self._live)
-        self.runs = Runs(RunContext(self._ledger, self.reading, self._live, *actions))
+        self.runs = Runs(RunContext(self._ledger, self.reading, self._live, *actions, self.metrics))
 
     def _around_clusters(self) -> ClusterContext:
         return ClusterContext(
@@ -123,6 +123,7 @@ class Engine:
         self._retention.start()
         self.notifier.start()
         await self._rounds.request()
+        await self.runs.searches.start()
 
     async def _adopt_strays(self) -> None:
         """Take up jobs that their backend has and the store has lost."""
@@ -142,6 +143,7 @@ class Engine:
     async def close(self) -> None:
         """Let go of all jobs; they run on."""
         self._retention.stop()
+        await self.runs.searches.close()
         await self._rounds.close()
         await self.clusters.close()
         await self._admission.close()
@@ -156,7 +158,8 @@ class Engine:
     def is_idle(self) -> bool:
         """Whether nothing will happen unless someone asks."""
         is_active = any(live.record.phase in ACTIVE for live in self._live.values())
-        return not is_active and not self.clusters.gangs() and self.notifier.is_idle
+        is_quiet = self.notifier.is_idle and self.runs.is_idle
+        return is_quiet and not is_active and not self.clusters.gangs()
 
     def free(self, backend: Backend) -> Capacity:
         """What no job of ours holds."""
@@ -204,7 +207,7 @@ class Engine:
         """Stop a job's processes until it is resumed."""
         live, objects = await self._unfinished(ref, "suspended")
         await live.alter(lambda: wishing.suspending(live))
-        self._schedule()
+        self._rounds.request()
         return self.reading.shown(live.record, objects)
 
     async def resume(self, ref: str) -> Json:
@@ -296,10 +299,6 @@ class Engine:
                 live.carry()
         return lives
 
-    def _schedule(self) -> None:
-        """See soon who may start."""
-        self._rounds.request()
-
     async def _round(self) -> None:
         """Start what fits, and tell the others why they wait; all of it is one write.
 
@@ -385,14 +384,15 @@ class Engine:
             self._drop(live)
             self._retention.look_again()
         if live.record.is_over or live.record.phase == Phase.PAUSED:
-            self._schedule()
+            self._rounds.request()
 
     def _on_gone(self, live: LiveJob) -> None:
         """A job was forgotten."""
         self._drop(live)
-        self._schedule()
+        self._rounds.request()
 
     def _drop(self, live: LiveJob) -> None:
+        self.runs.searches.look()
         if self._live.pop(live.id, None) is not None:
             capabilities.release(live.backend, int(live.record.handle_data["port"]))
 

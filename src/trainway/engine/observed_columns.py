@@ -11,7 +11,7 @@ from trainway.engine.observation import Observation
 from trainway.engine.phases import LIVE, Phase
 from trainway.engine.record import AT_ONCE, JobRecord
 from trainway.engine.trouble import trouble_of
-from trainway.engine.wishes import DEADLINE, DELETE, ENDING, RESUME
+from trainway.engine.wishes import DEADLINE, DELETE, ENDING, PRUNED, RESUME
 from trainway.jobset.job_remarks import merged_links
 from trainway.jobset.status import moment
 
@@ -80,6 +80,8 @@ def _end_columns(record: JobRecord, observed: Observation, now: str) -> dict[str
             "reason": "DeadlineExceeded",
             "message": overdue_message(record),
         }
+    elif record.reason == PRUNED and observed.phase == Phase.CANCELLED:
+        columns |= {"reason": PRUNED, "message": record.message}
     elif observed.phase == Phase.FAILED and _was_overdue(record, observed, now):
         columns |= {"reason": "DeadlineExceeded", "message": overdue_message(record)}
     return columns | finished_columns(record, str(end.get("time") or now))

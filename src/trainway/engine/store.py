@@ -100,7 +100,7 @@ class Store:
             keys = [job.idempotency_key for job, _, _ in jobs if job.idempotency_key]
             if any(_with_key(connection, key) for key in keys):
                 return False
-            if run is not None:
+            if run is not None and run.id == jobs[0][0].id:  # else it is there already
                 insert_run(connection, run)
             for job, spec, events in jobs:
                 row = {field.name: storable(getattr(job, field.name)) for field in fields(job)}

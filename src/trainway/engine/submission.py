@@ -60,11 +60,13 @@ class Submission:
     """Whether `{name}` in the job stands for a parameter."""
     parallel: int | None = None
     """How many of several may run at a time; None: as many as there is room for."""
+    search: Json | None = None
+    """The search that trials of it are, as `optimization.request` has it; None: it is none."""
 
     @property
     def is_run(self) -> bool:
         """Whether it is several jobs, or could be."""
-        return self.num_jobs is not None or self.parameters is not None
+        return self.num_jobs is not None or self.parameters is not None or self.search is not None
 
 
 @dataclass(frozen=True)
@@ -149,6 +151,17 @@ def with_job(submission: Submission, amend: Amend) -> Submission:
 def suffixed(name: str) -> str:
     """A name that nobody has yet, which begins like this one."""
     return name + "".join(secrets.choice(_SUFFIX_ALPHABET) for _ in range(5))
+
+
+def name_of(submission: Submission) -> str:
+    """The name that a job is to have, or one that begins as it wants; empty: it has none."""
+    job, _ = parted(submission.objects)
+    metadata = (job or {}).get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    name = submission.name or str(metadata.get("name") or "")
+    if not name and metadata.get("generateName"):
+        name = suffixed(str(metadata["generateName"]))
+    return name
 
 
 def parted(objects: Sequence[Json]) -> tuple[Json | None, list[Json]]:

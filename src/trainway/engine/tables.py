@@ -23,7 +23,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD: Final = "0010"
+HEAD: Final = "0011"
 """The migration after which the database looks like this; see `migrations/versions`."""
 
 METADATA: Final = MetaData(
@@ -148,6 +148,9 @@ RUNS: Final = Table(
     Column("created", String(32), nullable=False),
     Column("size", Integer, nullable=False),
     Column("parallel", Integer, nullable=True),
+    Column("search", Text, nullable=True),
+    Column("outcome", Text, nullable=True),
+    Column("template", Text, nullable=True),
     Index(None, "name", "id"),
 )
 

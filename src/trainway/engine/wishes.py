@@ -14,6 +14,9 @@ SUSPEND: Final = "suspend"
 BEGIN_SUSPENDED: Final = "begin-suspended"
 RESUME: Final = "resume"
 
+PRUNED: Final = "Pruned"
+"""The reason of a trial that its search has stopped early; what is wanted of it is a cancel."""
+
 ENDING: Final = (CANCEL, DELETE, DEADLINE)
 
 

@@ -5,7 +5,7 @@ from trainway.engine.live import LiveJob
 from trainway.engine.phases import WAITING, Phase
 from trainway.engine.record import JobRecord
 from trainway.engine.stored_job import Change
-from trainway.engine.wishes import BEGIN_SUSPENDED, CANCEL, DELETE, RESUME, SUSPEND
+from trainway.engine.wishes import BEGIN_SUSPENDED, CANCEL, DELETE, PRUNED, RESUME, SUSPEND
 from trainway.errors import ConflictError
 
 
@@ -36,6 +36,15 @@ def ended(live: LiveJob, wish: str) -> Change | None:
         event = live.event("Cancelling", "a user asked for it")
         return Change({"wanted": wish, "phase": Phase.STOPPING}, [event])
     return live.ending(Phase.CANCELLED, "Cancelled", "it was cancelled before it started", wish)
+
+
+def pruning(live: LiveJob, why: str) -> Change | None:
+    """It is a trial that is not worth finishing; None: it ends already."""
+    change = ended(live, CANCEL)
+    if change is None:
+        return None
+    event = live.event(PRUNED, why)
+    return Change({**change.columns, "reason": PRUNED, "message": why}, [event])
 
 
 def suspending(live: LiveJob) -> Change | None:

@@ -57,7 +57,7 @@ def _reason(study: Study, trial: Trial, trials: Sequence[Trial], whole: float | 
 
 
 def _below_median(study: Study, trial: Trial, trials: Sequence[Trial], whole: float) -> str:
-    step = trial.history[-1].step
+    step = _reached(trial)
     others = _values(study, (other for other in trials if other is not trial), step)
     mine = _value(study, trial, step)
     if step < _WARM_UP * whole or len(others) < _FEWEST or mine is None:
@@ -72,7 +72,7 @@ def _below_median(study: Study, trial: Trial, trials: Sequence[Trial], whole: fl
 
 
 def _below_half(study: Study, trial: Trial, trials: Sequence[Trial], whole: float) -> str:
-    reached = trial.history[-1].step
+    reached = _reached(trial)
     for part in _RUNGS:
         step = part * whole
         if reached < step:
@@ -93,16 +93,19 @@ def _below_half(study: Study, trial: Trial, trials: Sequence[Trial], whole: floa
 def _whole(trials: Iterable[Trial]) -> float | None:
     """The last step of a trial that is not stopped; None: it is not known yet."""
     last = [
-        trial.history[-1].step
-        for trial in trials
-        if trial.state is TrialState.SUCCEEDED and trial.history
+        _reached(trial) for trial in trials if trial.state is TrialState.SUCCEEDED and trial.history
     ]
     return statistics.median(last) if last else None
 
 
+def _reached(trial: Trial) -> float:
+    """How far a trial has come; one that was restarted may be behind that now."""
+    return max(point.step for point in trial.history)
+
+
 def _values(study: Study, trials: Iterable[Trial], step: float) -> list[float]:
     """The best values until a step, of those that have come so far."""
-    far = [trial for trial in trials if trial.history and trial.history[-1].step >= step]
+    far = [trial for trial in trials if trial.history and _reached(trial) >= step]
     found = [_value(study, trial, step) for trial in far]
     return [value for value in found if value is not None]
 

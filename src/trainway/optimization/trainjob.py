@@ -5,11 +5,14 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from trainway.api.kinds import read
 from trainway.api.optimizationjob import OptimizationJob
+from trainway.api.trainjob import TrainJob
 from trainway.jobset.labels import OPTIMIZATION_JOB, PARAMETERS, TRIAL_INDEX
 from trainway.jobset.literal_text import literal
 from trainway.json_types import Json
-from trainway.optimization.suggestion import Suggestion
+from trainway.optimization.options import search_of
+from trainway.optimization.suggestion import Suggestion, assignment
 
 _PREFIX: Final = "KUBEFLOW_TRAINER_OPT_"
 
@@ -52,6 +55,14 @@ def trial_of(job: OptimizationJob, suggestion: Suggestion) -> Json:
         "metadata": {**metadata, **named, "labels": labels, "annotations": annotations},
         "spec": {**spec, "trainer": trainer},
     }
+
+
+def first_trial(job: OptimizationJob) -> TrainJob:
+    """The first TrainJob of a search, which shows what all of them are like."""
+    made = read(trial_of(job, Suggestion(0, assignment(search_of(job), 0))))
+    if not isinstance(made, TrainJob):
+        raise TypeError(made.kind)
+    return made
 
 
 def index_of(trial: Mapping[str, Any]) -> int | None:

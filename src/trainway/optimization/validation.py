@@ -66,7 +66,7 @@ def _limits(limits: UniformSpace, path: Path) -> Iterator[FieldError]:
     found = range_of(limits)
     if found.low > found.high:
         between = f"from {limits.min} to {limits.max}"
-        yield invalid(path, between, "there is no whole number between min and max")
+        yield invalid(path, between, "no whole number is between min and max")
 
 
 def _template(job: OptimizationJob) -> Iterator[FieldError]:

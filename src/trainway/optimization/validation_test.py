@@ -84,7 +84,7 @@ class Case:
         Case(
             SPACE,
             {"uniform": {"min": "0.2", "max": "0.8", "type": "Int"}},
-            f'{SPACE}.uniform: Invalid value: "from 0.2 to 0.8": there is no whole number between'
+            f'{SPACE}.uniform: Invalid value: "from 0.2 to 0.8": no whole number is between'
             " min and max",
         ),
         Case(

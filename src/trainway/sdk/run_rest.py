@@ -31,6 +31,12 @@ class RunRest(Rest):
         run: Json = self._transport.request("POST", _path(ref, "/cancel"), timeout=_UNHURRIED_S)
         return run
 
+    def continue_run(self, ref: str, trials: int) -> Json:
+        """Let a search have so many more trials."""
+        query = {"trials": trials}
+        run: Json = self._transport.request("POST", _path(ref, "/continue"), query=query)
+        return run
+
     def delete_run(self, ref: str, *, force: bool = False) -> list[Json]:
         """End all of its jobs, and forget them; the jobs."""
         query = {"force": force or None}

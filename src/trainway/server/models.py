@@ -85,6 +85,11 @@ class SubmitOptions(BaseModel):
     parallel: int | None = Field(
         None, ge=1, lt=INT32, description="how many of several jobs may run at a time"
     )
+    search: Json | None = Field(
+        None,
+        description="in place of `num_jobs`: a hyperparameter search whose trials are such jobs, "
+        "as `spec` and `annotations` of an OptimizationJob without its `trainJobTemplate`",
+    )
 
 
 class SubmitRequest(BaseModel):

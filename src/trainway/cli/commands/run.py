@@ -37,6 +37,7 @@ from trainway.sdk.targets import (
 )
 
 _STDIN: Final = "-"
+_SEARCH: Final = "OptimizationJob"
 _INTERRUPTED: Final = 130
 _LAST_LINES: Final = 5
 """How many of the lines that a failed node wrote to stderr are shown once more at the end."""
@@ -45,7 +46,7 @@ _LAST_LINES: Final = 5
 _HELP: Final = """Run a job and show it until it ends.
 
 \b
-trainway run FILE.yaml             a TrainJob, MPIJob, JobSet or task
+trainway run FILE.yaml             a TrainJob, MPIJob, JobSet, task or OptimizationJob
 trainway run train.py --lr 0.1     a script, with torchrun where there is torch
 trainway run COMMAND ARGS...       anything else: a program or a shell script
 
@@ -56,7 +57,8 @@ leave the job running or to cancel it.
 For several jobs (--grid, --sweep, --num-jobs) it shows a table, and how each of them ends.
 
 Exit status: 0 the job succeeded, 4 it failed, 1 an error, 2 wrong usage, 3 something was not found.
-Of several jobs: 0 if all of them succeeded, otherwise 4.
+Of several jobs: 0 if all of them succeeded, otherwise 4. Of an OptimizationJob: 0 if it found a
+best trial, otherwise 4.
 """
 
 
@@ -117,8 +119,15 @@ Of several jobs: 0 if all of them succeeded, otherwise 4.
 @click.pass_context
 def command(ctx: click.Context, /, targets: tuple[str, ...], **options: Any) -> int:
     """Submit, then show, then end as the job ends."""
-    wishes, several = wishes_of(options), _several(options)
-    source, objects = _target(targets, ctx.obj, wishes, _names(several))
+    return carry_out(targets, ctx.obj, options, _several(options))
+
+
+def carry_out(
+    targets: tuple[str, ...], rest_words: list[str] | None, options: dict[str, Any], several: Json
+) -> int:
+    """Submit what was named with these options, and show it; `tune` does so too."""
+    wishes = wishes_of(options)
+    source, objects = _target(targets, rest_words, wishes, several)
     objects = with_options(objects, parsed(options["slurm"]), wishes.on)
     if options["pack"]:
         objects = packed(objects)
@@ -129,8 +138,7 @@ def command(ctx: click.Context, /, targets: tuple[str, ...], **options: Any) -> 
     objects = with_hang_timeout(objects, options["hang_timeout"])
     if options["dry_run"]:
         echo(to_yaml(_without_secrets(objects)))
-        for trial in several.get("parameters", ()):
-            echo_line("trial: " + " ".join(f"{name}={value}" for name, value in trial.items()))
+        _say_trials(several)
         return 0
     if wishes.travels:
         _say_what_travels(objects, to_hosts=not wishes.is_in_pods)
@@ -147,6 +155,17 @@ def command(ctx: click.Context, /, targets: tuple[str, ...], **options: Any) -> 
         except KeyboardInterrupt:  # before or after anybody could be asked
             _say_goes_on(jobs)
             return _INTERRUPTED
+
+
+def _say_trials(several: Json) -> None:
+    """What the jobs of a run would be; of a search those that are known before."""
+    trials = several.get("parameters", ())
+    if "search" in several:
+        from trainway.sdk.searches import first_trials  # noqa: PLC0415 - only for searches
+
+        trials = first_trials(several["search"])
+    for trial in trials:
+        echo_line("trial: " + " ".join(f"{name}={value}" for name, value in trial.items()))
 
 
 def follow(rest: Rest, job: Json) -> int:
@@ -173,12 +192,26 @@ def wait(rest: Rest, jobs: list[Json]) -> int:
     phases, view = set(), view_for_output()
     runs = RunRest(rest.transport)
     try:
-        for job in ended(runs, runs.run(jobs[0]["spec"]["run"]), view):
+        run = runs.run(jobs[0]["spec"]["run"])
+        for job in ended(runs, run, view):
             _say_end(rest, job)
             phases.add(job["status"]["phase"])
     finally:
         view.close()
+    if "search" in run:
+        return _say_found(runs.run(run["metadata"]["id"]))
     return 0 if phases == {"Succeeded"} else JobFailedError.exit_code
+
+
+def _say_found(run: Json) -> int:
+    """How a search has ended; the exit status says whether it found something."""
+    from trainway.cli.run_text import best_line  # noqa: PLC0415 - only for searches
+
+    end = run["status"]["search"] or {}
+    echo_line(f"{run['metadata']['name']}: {run['status']['phase']}: {end.get('message', '')}")
+    if run["search"]["best"]:
+        echo_line(best_line(run))
+    return 0 if run["status"]["phase"] == "Succeeded" else JobFailedError.exit_code
 
 
 def _without_secrets(objects: list[Json]) -> list[Json]:
@@ -248,7 +281,9 @@ def _with_remarks(objects: list[Json], options: dict[str, Any]) -> list[Json]:
 
 
 def _names(several: Json) -> list[str]:
-    """The parameters of a sweep."""
+    """The parameters of a sweep or search."""
+    if "search" in several:
+        return [str(item["name"]) for item in several["search"]["spec"]["parameters"]]
     return list(several["parameters"][0]) if "parameters" in several else []
 
 
@@ -261,9 +296,10 @@ def _with_options(words: list[str], names: list[str]) -> list[str]:
 
 
 def _target(
-    targets: tuple[str, ...], rest: list[str] | None, wishes: Wishes, names: list[str]
+    targets: tuple[str, ...], rest: list[str] | None, wishes: Wishes, several: Json
 ) -> tuple[str, list[Json]]:
-    """What to run: where it comes from, and the objects it becomes."""
+    """What to run: where it comes from, and the objects it becomes; a file may be a search."""
+    names = _names(several)
     if not targets:
         if not rest:
             raise click.UsageError("there is nothing to run", click.get_current_context())
@@ -277,18 +313,33 @@ def _target(
             raise UsageError(f"{target} does not take arguments", hint="pass variables with --env")
         text = sys.stdin.read() if target == _STDIN else read_manifest(Path(target))
         name = "<stdin>" if target == _STDIN else target
-        return name, _manifest(text, name, wishes)
+        return name, _manifest(text, name, wishes, several)
     words = _with_options([*others, *(rest or [])], names)
     if suffix == SCRIPT:
         return "", script_objects(target, words, wishes)
     return "", program_objects(target, words, wishes)
 
 
-def _manifest(text: str, name: str, wishes: Wishes) -> list[Json]:
+def _manifest(text: str, name: str, wishes: Wishes, several: Json) -> list[Json]:
     try:
-        return manifest_objects(text, name, wishes)
+        return _searched(text, name, wishes, several) or manifest_objects(text, name, wishes)
     except InvalidError as error:
         raise RefusedError([f"{name}: {line}" for line in error.lines], error.exit_code) from None
+
+
+def _searched(text: str, name: str, wishes: Wishes, several: Json) -> list[Json]:
+    """The objects of a trial, if the file is a search, which is noted; empty: it is none."""
+    if _SEARCH not in text:
+        return []
+    from trainway.sdk.searches import in_manifest  # noqa: PLC0415 - only for searches
+
+    found = in_manifest(text, name, wishes)
+    if found is None:
+        return []
+    if several:
+        raise UsageError(f"{name}: an {_SEARCH} has its own trials; leave out --grid and the like")
+    several |= {"search": found[1], "placeholders": False}
+    return found[0]
 
 
 def _priority(objects: list[Json]) -> int:

@@ -15,7 +15,7 @@ from trainway.cli.job_options import output_option
 from trainway.cli.job_text import painter, utc_now
 from trainway.cli.log_text import LogText, batches
 from trainway.cli.output import echo, echo_line, to_json, to_json_list, to_yaml
-from trainway.cli.run_text import HEADER, job_table, row, summary
+from trainway.cli.run_text import HEADER, best_line, job_table, row, summary
 from trainway.errors import NotFoundError
 from trainway.json_types import Json
 from trainway.sdk.rest import LogQuery, is_terminal, remains
@@ -35,8 +35,8 @@ def _run_argument(command: Command) -> Command:
 def command() -> None:
     """List runs, look at them, and change all their jobs at once.
 
-    A run is the jobs of one `trainway run --grid`, `--sweep` or `--num-jobs`. Name it by its name
-    or its id. A name means the newest run with that name.
+    A run is the jobs of one `trainway run --grid`, `--sweep` or `--num-jobs`, or the trials of one
+    `trainway tune`. Name it by its name or its id. A name means the newest run with that name.
     """
 
 
@@ -82,7 +82,8 @@ def show(ref: str, output: str) -> None:
     else:
         header, rows = job_table(run["jobs"], utc_now())
         paint = painter(colourful=is_colourful(sys.stdout))
-        echo(f"{summary(run)}\n\n{Columns(header, paint).table(rows)}")
+        best = f"\n{best_line(run)}" if run.get("search") else ""
+        echo(f"{summary(run)}{best}\n\n{Columns(header, paint).table(rows)}")
 
 
 @command.command("cancel")

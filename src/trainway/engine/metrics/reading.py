@@ -64,6 +64,16 @@ class MetricReading:
         """Last, smallest and largest value of every series of these jobs, by id and name."""
         return await self._ledger.call(self._store.summaries, job_ids)
 
+    async def latest(self, job_ids: Collection[str], name: str) -> dict[str, float]:
+        """The last value of a series of each of these jobs that has it."""
+        await self._recorder.flush()
+        found = await self.summaries(job_ids)
+        return {id_: series[name].last for id_, series in found.items() if name in series}
+
+    async def points(self, job_id: str, name: str, most: int) -> list[Point]:
+        """A series that a job has, as far as it is stored."""
+        return await self._ledger.call(self._store.points, job_id, name, Range(), most)
+
     async def stream(
         self, ref: str, after: int = 0, *, system: bool = False
     ) -> AsyncIterator[tuple[int, Json]]:

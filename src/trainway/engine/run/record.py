@@ -19,6 +19,12 @@ class RunRecord:
     """How many jobs it was submitted with."""
     parallel: int | None = None
     """How many of them may run at a time; None: as many as there is room for."""
+    search: str | None = None
+    """The search that the run is, as `engine.run.search` writes it; None: it is none."""
+    outcome: str | None = None
+    """How the search ended, as JSON; None: it has not, or there is none."""
+    template: str | None = None
+    """What its trials are made of, as JSON; it may be large, and only who asks for it gets it."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +35,10 @@ class NewRun:
     parallel: int | None = None
     is_array: bool = False
     """Whether they differ in nothing but their rank, so that a backend may take them as one."""
+    size: int | None = None
+    """How many jobs there will be; None: as many as are submitted now."""
+    search: str | None = None
+    template: str | None = None
 
 
 def phase_of(counts: Mapping[str, int]) -> Phase:

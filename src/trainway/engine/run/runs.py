@@ -1,21 +1,28 @@
 """Runs: several jobs of one submission, listed, shown, ended and submitted again as one."""
 
+import json
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Final, Protocol
 
-from trainway.engine.admission import Admitted
+from trainway.engine.idempotency import identified
 from trainway.engine.job_filter import Filter
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveJob
+from trainway.engine.metrics.reading import MetricReading
 from trainway.engine.phases import Phase
 from trainway.engine.reading import Page, Reading
 from trainway.engine.record import JobRecord
 from trainway.engine.run.record import NewRun, RunRecord, phase_of
-from trainway.engine.submission import Submission
+from trainway.engine.run.search import Search, search_view, trial_submission
+from trainway.engine.run.searches import Admit, SearchContext, Searches
+from trainway.engine.submission import Submission, name_of, suffixed
 from trainway.engine.view import API_VERSION
 from trainway.errors import ConflictError, NotFoundError
 from trainway.json_types import Json
+from trainway.optimization.decision import COMPLETE, decide
+from trainway.optimization.trial import best
+from trainway.sweep.parameter import MOST_TRIALS
 
 KIND: Final = "Run"
 
@@ -41,7 +48,8 @@ class RunContext:
     delete: Deletes
     again: Callable[[JobRecord], Awaitable[Submission]]
     """What a job was made from, to be submitted once more."""
-    admit: Callable[[Sequence[Submission], NewRun], Awaitable[Admitted]]
+    admit: Admit
+    metrics: MetricReading
 
 
 class Runs:
@@ -51,6 +59,53 @@ class Runs:
         self._around = around
         self._ledger = around.ledger
         self._store = around.ledger.store
+        self.searches = Searches(
+            SearchContext(around.ledger, around.live, around.metrics, around.again, around.admit)
+        )
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no search goes on."""
+        return self.searches.is_idle
+
+    async def search(self, submission: Submission) -> tuple[list[Json], list[str]]:
+        """Begin a search: its first trials, in short, and what its owner should know."""
+        submission = identified(submission)
+        name = name_of(submission)
+        search = Search.of(name, submission, suffixed(""))
+        study = search.study(name)
+        objects = list(submission.objects)
+        trials = [
+            trial_submission(submission, study, suggestion, objects)
+            for suggestion in decide(study, []).create
+        ]
+        keys = [replace(trial, key=rank_key(submission.key, rank)) for rank, trial in
+                enumerate(trials)]  # fmt: skip
+        template = json.dumps(objects)
+        new = NewRun(name, study.parallel, size=study.size, search=search.text(), template=template)
+        admitted = await self._around.admit(keys, new)
+        run = await self._ledger.call(self._store.runs.get, admitted.records[0].run or "")
+        if run.outcome is None:
+            self.searches.add(run)
+        jobs = [self._around.reading.summary(record) for record in admitted.records]
+        return jobs, admitted.warnings
+
+    async def proceed(self, ref: str, more: int) -> Json:
+        """Let a search have so many more trials, whether it has ended or not."""
+        run = await self._ledger.call(self._store.runs.get, ref)
+        if run.search is None:
+            raise ConflictError(f"the run {run.name} is not a search")
+        search = Search.stored(run.search)
+        search = replace(search, trials=search.trials + more)
+        if search.trials > MOST_TRIALS:
+            raise ConflictError(f"a search has {MOST_TRIALS} trials at most")
+        size = search.study(run.name).size
+        if size <= run.size:
+            raise ConflictError(f"all {size} combinations of {run.name} are tried already")
+        run = replace(run, search=search.text(), size=size, outcome=None)
+        await self._ledger.call(self._store.runs.change, run)
+        self.searches.add(run)
+        return await self._shown(run, await self._jobs(run))
 
     async def page(self, limit: int, *, cursor: str = "", name: str = "") -> Page:
         """Runs, newest first."""
@@ -58,26 +113,29 @@ class Runs:
         found = await self._ledger.call(runs.page, limit + 1, before=cursor, name=name)
         shown = found[:limit]
         counts = await self._ledger.call(runs.counts, [run.id for run in shown])
-        items = [_view(run, counts.get(run.id, {})) for run in shown]
+        items = [_view(run, counts.get(run.id, {}), {}) for run in shown]
         return Page(items, shown[-1].id if len(found) > limit else None)
 
     async def get(self, ref: str) -> Json:
         """A run, and its jobs in short, by rank."""
         run = await self._ledger.call(self._store.runs.get, ref)
-        return self._shown(run, await self._jobs(run))
+        return await self._shown(run, await self._jobs(run))
 
     async def cancel(self, ref: str) -> Json:
         """End all jobs of a run that are not over."""
         run = await self._ledger.call(self._store.runs.get, ref)
+        was_open = await self.searches.end(run)
+        run = await self._ledger.call(self._store.runs.get, run.id)
         left = [job.id for job in await self._jobs(run) if not job.is_over]
-        if not left:
+        if not left and not was_open:
             raise ConflictError(f"all jobs of the run {run.name} have already ended")
         await self._cancel(left)
-        return self._shown(run, await self._jobs(run))
+        return await self._shown(run, await self._jobs(run))
 
     async def delete(self, ref: str, *, force: bool = False) -> list[Json]:
         """End all jobs of a run, wait until nothing of them is left, and forget them."""
         run = await self._ledger.call(self._store.runs.get, ref)
+        await self.searches.end(run)
         jobs = await self._jobs(run)
         await self._cancel([job.id for job in jobs])
         gone: list[Json] = []
@@ -103,7 +161,16 @@ class Runs:
     async def of(self, records: Sequence[JobRecord]) -> Json:
         """The run of these jobs, which are all of it."""
         run = await self._ledger.call(self._store.runs.get, records[0].run or "")
-        return self._shown(run, records)
+        return await self._shown(run, records)
+
+    async def _found(self, run: RunRecord) -> Mapping[str, Any]:
+        """What a search is, and the best it has found."""
+        if run.search is None:
+            return {}
+        search = Search.stored(run.search)
+        study = search.study(run.name)
+        trials = await self.searches.trials(run, replace(study, pruning=None))
+        return search_view(search, study, best(trials, maximize=study.maximize))
 
     async def _cancel(self, ids: Sequence[str]) -> None:
         lives = [self._around.live[id_] for id_ in ids if id_ in self._around.live]
@@ -114,18 +181,40 @@ class Runs:
         found = await self._ledger.call(self._store.page, wanted, run.size, summary=True)
         return found[::-1]
 
-    def _shown(self, run: RunRecord, jobs: Sequence[JobRecord]) -> Json:
+    async def _shown(self, run: RunRecord, jobs: Sequence[JobRecord]) -> Json:
         counts: dict[str, int] = {}
         for job in jobs:
             counts[job.phase] = counts.get(job.phase, 0) + 1
-        return {**_view(run, counts), "jobs": [self._around.reading.summary(job) for job in jobs]}
+        return {
+            **_view(run, counts, await self._found(run)),
+            "jobs": [self._around.reading.summary(job) for job in jobs],
+        }
 
 
-def _view(run: RunRecord, counts: dict[str, int]) -> Json:
+def rank_key(key: str, rank: int) -> str:
+    """The first trial has the key of the request; the others one that follows from it."""
+    return f"{key}/{rank}" if key and rank else key
+
+
+def _view(run: RunRecord, counts: dict[str, int], search: Mapping[str, Any]) -> Json:
+    phase, told = phase_of(counts), {}
+    if run.search is not None:
+        told = {"search": json.loads(run.outcome) if run.outcome else None}
+        phase = _search_phase(told["search"])
+    more = {"search": dict(search)} if search else {}
     return {
         "apiVersion": API_VERSION,
         "kind": KIND,
         "metadata": {"id": run.id, "name": run.name, "creationTimestamp": run.created},
         "spec": {"backend": run.backend, "jobs": run.size, "parallel": run.parallel},
-        "status": {"phase": phase_of(counts), "phases": counts},
+        "status": {"phase": phase, "phases": counts, **told},
+        **more,
     }
+
+
+def _search_phase(end: Json | None) -> Phase:
+    """The phase of a run that is a search: trials may fail, and it succeeds."""
+    if end is None:
+        return Phase.RUNNING
+    phases = {COMPLETE: Phase.SUCCEEDED, "Cancelled": Phase.CANCELLED}
+    return phases.get(end["type"], Phase.FAILED)

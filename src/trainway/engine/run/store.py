@@ -4,15 +4,17 @@ from collections.abc import Collection
 from dataclasses import fields
 from typing import Final
 
-from sqlalchemy import Connection, Engine, delete, func, insert, or_, select
+from sqlalchemy import Connection, Engine, delete, func, insert, or_, select, update
 
+from trainway.engine.database import transaction
 from trainway.engine.phases import TERMINAL, Phase
 from trainway.engine.record import storable
 from trainway.engine.run.record import RunRecord
 from trainway.engine.tables import JOBS, RUNS
 from trainway.errors import NotFoundError
 
-_ALL: Final = [RUNS.c[field.name] for field in fields(RunRecord)]
+_LARGE: Final = "template"
+_ALL: Final = [RUNS.c[field.name] for field in fields(RunRecord) if field.name != _LARGE]
 
 
 class RunStore:
@@ -55,6 +57,24 @@ class RunStore:
             for run, phase, count in connection.execute(query):
                 found.setdefault(run, {})[phase] = count
         return found
+
+    def searches(self) -> list[RunRecord]:
+        """The searches that have not ended."""
+        query = select(*_ALL).where(RUNS.c.search.is_not(None), RUNS.c.outcome.is_(None))
+        with self._engine.connect() as connection:
+            return [RunRecord(**row._asdict()) for row in connection.execute(query)]
+
+    def template(self, run_id: str) -> str:
+        """What the trials of a search are made of."""
+        query = select(RUNS.c.template).where(RUNS.c.id == run_id)
+        with self._engine.connect() as connection:
+            return connection.execute(query).scalar() or "[]"
+
+    def change(self, run: RunRecord) -> None:
+        """Keep how a search has ended, or that it goes on."""
+        values = {name: getattr(run, name) for name in ("size", "search", "outcome")}
+        with transaction(self._engine) as connection:
+            connection.execute(update(RUNS).where(RUNS.c.id == run.id).values(values))
 
     def limited(self) -> list[RunRecord]:
         """The runs that are not over and may not have all of their jobs run at once."""

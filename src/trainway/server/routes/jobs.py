@@ -41,7 +41,9 @@ def add_job_routes(app: FastAPI, service: Service) -> None:
         _check_labels(body.options.labels)
         submission = Submission(body.objects, **options, key=idempotency_key)
         if submission.is_run:
-            jobs, warnings = await engine.submit_array(submission)
+            is_search = submission.search is not None
+            submit_all = engine.runs.search if is_search else engine.submit_array
+            jobs, warnings = await submit_all(submission)
             return JsonAnswer({"job": jobs[0], "jobs": jobs, "warnings": warnings}, 201)
         if submission.parallel is not None:
             raise UsageError(

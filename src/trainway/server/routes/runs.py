@@ -8,9 +8,11 @@ from pydantic import Field
 
 from trainway.engine.jobs import Engine
 from trainway.engine.phases import Phase
+from trainway.json_types import Json
 from trainway.server.json_answer import JsonAnswer
 from trainway.server.models import Job, Shown
 from trainway.server.paths import BASE_PATH
+from trainway.sweep.parameter import MOST_TRIALS
 
 
 class RunMetadata(Shown):
@@ -34,6 +36,10 @@ class RunStatus(Shown):
 
     phase: str
     phases: dict[str, int] = Field(description="how many jobs are in which phase")
+    search: Json | None = Field(
+        None,
+        description="how a search ended: `type`, `reason` and `message`; null until then",
+    )
 
 
 class Run(Shown):
@@ -44,6 +50,9 @@ class Run(Shown):
     metadata: RunMetadata
     spec: RunSpec
     status: RunStatus
+    search: Json | None = Field(
+        None, description="of a search: what is searched, and `best` with the best trial so far"
+    )
     jobs: list[Job] = Field([], description="in short, by rank; not in a list of runs")
 
 
@@ -88,6 +97,13 @@ def add_run_routes(app: FastAPI, engine: Engine) -> None:
     async def cancel_run(run: str) -> Response:
         """End all jobs of a run that have not ended."""
         return JsonAnswer(await runs.cancel(run))
+
+    @app.post(f"{BASE_PATH}/runs/{{run}}/continue", tags=["runs"], response_model=Run)
+    async def continue_run(
+        run: str, trials: Annotated[int, Query(ge=1, le=MOST_TRIALS)]
+    ) -> Response:
+        """Let a search have so many more trials."""
+        return JsonAnswer(await runs.proceed(run, trials))
 
     @app.delete(f"{BASE_PATH}/runs/{{run}}", tags=["runs"], response_model=DeletedRun)
     async def delete_run(run: str, force: bool = False) -> Response:
