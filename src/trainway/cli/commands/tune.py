@@ -5,6 +5,7 @@ from typing import Any, Final
 import click
 
 from trainway.cli.commands.run import carry_out, wait
+from trainway.cli.commands.run import command as run
 from trainway.cli.completions import complete_runs
 from trainway.cli.connection import connect
 from trainway.cli.job_options import given_label_option
@@ -104,8 +105,8 @@ def command(ctx: click.Context, /, targets: tuple[str, ...], **options: Any) -> 
             options["seed"],
         )
     )
-    others = {"pack": False, "oversubscribe": False, "note": None, "links": ()}
-    return carry_out(targets, ctx.obj, {**options, **others}, {"search": search})
+    unused = run.make_context("run", [], resilient_parsing=True).params  # what only `run` asks
+    return carry_out(targets, ctx.obj, {**unused, **options}, {"search": search})
 
 
 def _continue(name: str, trials: str | None, *, detach: bool) -> int:
@@ -114,11 +115,11 @@ def _continue(name: str, trials: str | None, *, detach: bool) -> int:
     if trials is None or not trials.startswith("+"):
         raise UsageError("how many more trials are not given", hint="add --trials +20")
     rest = connect()
-    run = RunRest(rest.transport).continue_run(name, _number(trials))
+    longer = RunRest(rest.transport).continue_run(name, _number(trials))
     if detach:
-        echo(f"{run['metadata']['name']} {run['metadata']['id']}\n")
+        echo(f"{longer['metadata']['name']} {longer['metadata']['id']}\n")
         return 0
-    return wait(rest, run["jobs"])
+    return wait(rest, longer["jobs"])
 
 
 def _number(text: str) -> int:
