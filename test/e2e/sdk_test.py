@@ -13,7 +13,15 @@ from installation import TIMEOUT_S, Installation, installed, kill, processes_of
 
 from trainway import AsyncClient, Client
 from trainway.sdk import JobFailedError
-from trainway.sdk.kubeflow import CustomTrainer, TrainerClient
+from trainway.sdk.kubeflow import (
+    CustomTrainer,
+    GridSearch,
+    OptimizerClient,
+    Search,
+    TrainerClient,
+    TrainJobTemplate,
+    TrialConfig,
+)
 from trainway.sdk.kubeflow.options import Name
 
 SCALE = 10
@@ -140,6 +148,40 @@ def test_a_notebook_for_kubeflow_runs(client: Client, capsys: pytest.CaptureFixt
         trainer.get_job(name)
     trainer.get_runtime_packages(runtime)
     assert "pytest" in capsys.readouterr().out
+
+
+def reported(rate: str, size: int) -> None:
+    from trainway.sdk.reporting import report  # noqa: PLC0415 - the function travels by itself
+
+    print("trying", rate, size, flush=True)  # noqa: T201 - the job's log
+    report(step=1, loss=(float(rate) - 3) ** 2)
+
+
+def test_a_search_for_kubeflow_runs(client: Client) -> None:
+    optimizer = OptimizerClient()
+    name = optimizer.optimize(
+        TrainJobTemplate(CustomTrainer(reported, {"size": 7}), runtime="jax-distributed"),
+        trial_config=TrialConfig(num_trials=3, parallel_trials=2),
+        search_space={"rate": Search.choice([1, 3, 5])},
+        algorithm=GridSearch(),
+    )
+    job = optimizer.wait_for_job_status(name, timeout=300)
+    assert (job.status, job.trial_config.num_trials) == ("Complete", 3)
+    assert [trial.parameters for trial in job.trials] == [
+        {"rate": "1"},
+        {"rate": "3"},
+        {"rate": "5"},
+    ]
+    best = optimizer.get_best_results(name)
+    assert best is not None
+    assert (best.parameters, best.metrics[0].latest) == ({"rate": "3"}, "0.0")
+    assert list(optimizer.get_job_logs(name)) == ["trying 3 7"]
+    assert list(optimizer.get_job_logs(name, f"{name}-0")) == ["trying 1 7"]
+    assert optimizer.get_job_events(name)
+    assert [job.name for job in optimizer.list_jobs()] == [name]
+    optimizer.delete_job(name)
+    with pytest.raises(RuntimeError, match=name):
+        optimizer.get_job(name)
 
 
 def test_mpi_starts_a_function_on_every_node(client: Client) -> None:

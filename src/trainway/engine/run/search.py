@@ -146,6 +146,7 @@ def search_view(search: Search, study: Study, best: Trial | None) -> Mapping[str
         "direction": "Maximize" if study.maximize else "Minimize",
         "algorithm": study.algorithm,
         "pruning": study.pruning,
+        "spec": search.wanted["spec"],
         "trials": search.trials,
         "best": None,
     }

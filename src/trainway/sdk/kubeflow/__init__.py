@@ -4,8 +4,21 @@ Options are in `trainway.sdk.kubeflow.options`, as they are in `kubeflow.trainer
 """
 
 from trainway.sdk.kubeflow.client import TrainerClient
+from trainway.sdk.kubeflow.optimizer import OptimizerClient
 from trainway.sdk.kubeflow.reporting import get_tpu_num_nodes, update_trainjob_status
 from trainway.sdk.kubeflow.requests import DATASET_PATH, MODEL_PATH
+from trainway.sdk.kubeflow.types.optimizer import (
+    Direction,
+    GridSearch,
+    Metric,
+    Objective,
+    OptimizationJob,
+    RandomSearch,
+    Result,
+    Search,
+    Trial,
+    TrialConfig,
+)
 from trainway.sdk.kubeflow.types.types import (
     BuiltinTrainer,
     ContainerBackendConfig,
@@ -46,7 +59,9 @@ __all__ = [
     "DataCacheInitializer",
     "DataFormat",
     "DataType",
+    "Direction",
     "Event",
+    "GridSearch",
     "HuggingFaceDatasetInitializer",
     "HuggingFaceModelInitializer",
     "Initializer",
@@ -54,11 +69,18 @@ __all__ = [
     "LocalProcessBackendConfig",
     "LoraConfig",
     "Loss",
+    "Metric",
+    "Objective",
+    "OptimizationJob",
+    "OptimizerClient",
+    "RandomSearch",
+    "Result",
     "Runtime",
     "RuntimeKind",
     "RuntimeTrainer",
     "S3DatasetInitializer",
     "S3ModelInitializer",
+    "Search",
     "Step",
     "TorchTuneConfig",
     "TorchTuneInstructDataset",
@@ -67,6 +89,8 @@ __all__ = [
     "TrainerClient",
     "TrainerType",
     "TrainingRuntimeSource",
+    "Trial",
+    "TrialConfig",
     "get_tpu_num_nodes",
     "update_trainjob_status",
 ]

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, Final
 
 from trainway.sdk.kubeflow import options
-from trainway.sdk.kubeflow.types import types
+from trainway.sdk.kubeflow.types import optimizer, types
 
 _PUBLISHER: Final = "kubeflow."
 
@@ -38,7 +38,7 @@ def adopted(value: Any) -> Any:
 @cache
 def _ours() -> Mapping[str, Any]:
     """Our data classes and choices, by name."""
-    found = {**vars(types), **vars(options)}
+    found = {**vars(types), **vars(options), **vars(optimizer)}
     return {
         name: kind
         for name, kind in found.items()

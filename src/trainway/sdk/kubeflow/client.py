@@ -59,10 +59,10 @@ class TrainerClient:
             adopted, (runtime, initializer, trainer, options)
         )
         name = runtime.name if isinstance(runtime, Runtime) else runtime or TORCH_RUNTIME
-        with _translated(f"submit a TrainJob with the runtime {name}"):
+        with translated(f"submit a TrainJob with the runtime {name}"):
             manifest = self._rest.runtime(name)
             known = runtime if isinstance(runtime, Runtime) else views.runtime_of(manifest)
-            job = train_job(_random_name(), known, manifest, trainer, initializer)
+            job = train_job(random_name(), known, manifest, trainer, initializer)
             if self._namespace:
                 job["metadata"]["namespace"] = self._namespace
             for option in options or ():
@@ -74,21 +74,21 @@ class TrainerClient:
 
     def list_jobs(self, runtime: Runtime | None = None) -> list[TrainJob]:
         """All TrainJobs, or those of one runtime; newest first."""
-        with _translated("list TrainJobs"):
+        with translated("list TrainJobs"):
             jobs = [job for job in self._all_jobs() if job["spec"]["kind"] == "TrainJob"]
             wanted = [job for job in jobs if not runtime or views.runtime_name(job) == runtime.name]
             return [self._train_job(job) for job in wanted]
 
     def get_job(self, name: str) -> TrainJob:
         """The TrainJob of that name."""
-        with _translated(f"get the TrainJob {name}"):
+        with translated(f"get the TrainJob {name}"):
             return self._train_job(self._rest.get(name))
 
     def get_job_logs(
         self, name: str, step: str = "node-0", follow: bool | None = False
     ) -> Iterator[str]:
         """The lines of one step; with `follow` also those to come, from its start on."""
-        with _translated(f"read the logs of the TrainJob {name}"):
+        with translated(f"read the logs of the TrainJob {name}"):
             data = self._rest.get(name)
             is_mpi = views.is_mpi(self._train_job(data).runtime)
             query = LogQuery(rank=None if is_mpi else _rank(step), follow=bool(follow))
@@ -101,7 +101,7 @@ class TrainerClient:
 
     def get_job_events(self, name: str) -> list[Event]:
         """What happened to the job, oldest first."""
-        with _translated(f"get the events of the TrainJob {name}"):
+        with translated(f"get the events of the TrainJob {name}"):
             events = [views.event_of(event, name) for event in self._rest.events(name)]
         return sorted(events, key=lambda event: event.event_time)
 
@@ -119,7 +119,7 @@ class TrainerClient:
         if not 0 < polling_interval < timeout:
             raise ValueError("polling_interval must be more than 0 and less than timeout")
         control = StreamControl(time.monotonic() + timeout)
-        with _translated(f"wait for the TrainJob {name}"):
+        with translated(f"wait for the TrainJob {name}"):
             for data in self._rest.watch(name, control):
                 job = self._train_job(data)
                 for callback in callbacks or ():
@@ -132,12 +132,12 @@ class TrainerClient:
 
     def delete_job(self, name: str) -> None:
         """Stop the job if it runs, and remove it."""
-        with _translated(f"delete the TrainJob {name}"):
+        with translated(f"delete the TrainJob {name}"):
             self._rest.delete(name)
 
     def list_runtimes(self) -> list[Runtime]:
         """All runtimes that have a framework."""
-        with _translated("list runtimes"):
+        with translated("list runtimes"):
             manifests = self._rest.runtimes()
         labelled = [
             manifest
@@ -148,7 +148,7 @@ class TrainerClient:
 
     def get_runtime(self, name: str) -> Runtime:
         """The runtime of that name."""
-        with _translated(f"get the runtime {name}"):
+        with translated(f"get the runtime {name}"):
             return views.runtime_of(self._rest.runtime(name))
 
     def get_runtime_packages(self, runtime: Runtime) -> None:
@@ -194,7 +194,7 @@ def print_packages() -> None:
         print(f"{name:30} {version}")  # noqa: T201 - the job's log
 
 
-def _random_name() -> str:
+def random_name() -> str:
     """A letter and eleven hexadecimal digits."""
     return secrets.choice("abcdefghijklmnopqrstuvwxyz") + secrets.token_hex(6)[:11]
 
@@ -206,7 +206,7 @@ def _rank(step: str) -> int | None:
 
 
 @contextmanager
-def _translated(what: str) -> Iterator[None]:
+def translated(what: str) -> Iterator[None]:
     """Our errors as those that code written for the SDK catches."""
     try:
         yield
