@@ -68,5 +68,7 @@ def test_metrics_are_measured_in_short() -> None:
         "sqlite: a report, p99",
         "sqlite: server, of a core",
         "sqlite: server, resident",
+        "sqlite: journals: server, of a core",
+        "sqlite: journals: the last report, behind",
         "sqlite: a series at 1,000 points, p50",
     ]

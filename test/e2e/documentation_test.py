@@ -42,6 +42,7 @@ COMMANDS = (
     "docs/running.md",
     "docs/server.md",
     "docs/sweeps.md",
+    "docs/tuning.md",
 )
 
 

@@ -43,6 +43,8 @@ ONLY_PARSED: Final = {
     r"--(on|infra) ssh\b": "it needs hosts; those of the tutorial run on some below",
     r"trainway operator ": "it needs a Kubernetes cluster",
     r"trainway jobs (exec|shell|port-forward) (-it )?JOB": "it needs a job that is still running",
+    r"trainway jobs stacks gang": "it needs a job that hangs; test/e2e/hangs_test.py has one",
+    r"trainway jobs rerun .* --set spec\.trainer": "the script of the page is no TrainJob",
     r"trainway notify test": "it would send something; test/e2e/notify_test.py does",
     r"trainway doctor --deep": "it would run jobs on every cluster of the machine",
 }
