@@ -1,7 +1,8 @@
 """What all tests share.
 
-A shell that starts something in the background lets it ignore SIGINT, and everything below inherits
-that. Tests interrupt themselves and the processes they start, so they must hear it.
+A shell that starts something in the background lets it ignore SIGINT, as nohup does with SIGHUP,
+and everything below inherits that. Tests send both to themselves and to the processes they start,
+so they must hear them.
 
 Tests of a group (`pytest.mark.xdist_group`) run in one worker of pytest-xdist, which tells it by
 their ids: but its version 3.8 changes these where pytest 9.2 does not look any more. Tests that
@@ -50,9 +51,11 @@ ENGINE_FOLDERS: Final = tuple(
 
 
 def pytest_configure() -> None:
-    """Undo what a shell may have set."""
+    """Undo what a shell or nohup may have set."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
