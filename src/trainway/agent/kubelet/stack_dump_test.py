@@ -12,6 +12,7 @@ import pytest
 
 from trainway.agent.kubelet import stack_dump
 from trainway.agent.kubelet.stack_dump import NoStacksError
+from trainway.json_types import Json
 
 STUCK = """
 import multiprocessing, sys, time
@@ -52,8 +53,8 @@ def run(started: list[subprocess.Popen[bytes]], before: str = "") -> subprocess.
     return process
 
 
-def functions(threads: list[dict[str, object]]) -> list[str]:
-    frames = [frame for thread in threads for frame in thread["frames"]]  # type: ignore[attr-defined]  # JSON
+def functions(threads: list[Json]) -> list[str]:
+    frames = [frame for thread in threads for frame in thread["frames"]]
     return [str(frame["function"]) for frame in frames]
 
 
