@@ -6,15 +6,18 @@ from collections.abc import Iterator
 import pytest
 from installation import Installation, installed
 
+# The time of a job counts from its last line, and it writes one where it hangs.
 STUCK_ONCE = """
 import os, socket, time
 
 
 def stuck():
+    print("stuck", flush=True)
     time.sleep(3600)
 
 
 def wait_for_others(server):
+    print("waiting", flush=True)
     server.accept()
 
 
@@ -50,10 +53,10 @@ def test_a_job_that_hangs_is_restarted_and_its_stacks_are_kept(home: Installatio
 
 
 def test_what_failed_says_who_hung_and_where(home: Installation) -> None:
-    program = "import time\ndef stuck(): time.sleep(3600)\nstuck()"
-    job = home.submit("--hang-timeout", "6s", "--name", "bad", "--", sys.executable, "-c", program)
+    program = "import time\ndef stuck():\n print('stuck', flush=True)\n time.sleep(3600)\nstuck()"
+    job = home.submit("--hang-timeout", "8s", "--name", "bad", "--", sys.executable, "-c", program)
     home.run("jobs", "wait", job, code=4)
 
     summary = home.job(job)["status"]["failure"]["summary"]
     assert summary.startswith("node-0 hung: no report and no line of a log for ")
-    assert "; it is in stuck (<string>:2); trainway jobs stacks bad --attempt 1 shows" in summary
+    assert "; it is in stuck (<string>:4); trainway jobs stacks bad --attempt 1 shows" in summary

@@ -124,7 +124,7 @@ def test_a_task_has_a_folder_of_its_own(pool: SshPool, tmp_path: Path) -> None:
 
 
 def test_a_node_that_hangs_is_ended_and_blamed(pool: SshPool, gate: Gate) -> None:
-    job = pool.submit_here("--hang-timeout", "3s", "--", *gate.command())
+    job = pool.submit_here("--hang-timeout", "8s", "--", *gate.command())
     gate.next()
 
     until(lambda: pool.phase(job) == "Failed", "it hangs on")

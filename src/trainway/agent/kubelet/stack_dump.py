@@ -31,8 +31,12 @@ PROCESSES, THREADS, FRAMES, TEXT = 64, 128, 128, 300
 LARGEST = 1 << 20
 PATIENCE = 10.0
 TOTAL_PATIENCE = 40.0
-HANDLER_PATIENCE = 2.0
-STEP = 0.05
+HANDLER_PATIENCE = 5.0
+STEP, QUIET_STEPS = 0.05, 4
+"""A process has written its stacks when its file has not grown for that many steps."""
+TRIES = 5
+MOVED = "Failed to get stack traces"
+"""What py-spy says of a process that ran on while it was read."""
 
 _THREAD = re.compile(r"^(Current thread|Thread) (0x[0-9a-f]+)(?: \[(.*?)\])? \(most recent")
 _FRAME = re.compile(r'^  File "(.*)", line (\d+|\?\?\?) in (.*)$')
@@ -164,7 +168,22 @@ def open_program(pid: int, refused: list[str]) -> tuple[int, str] | None:
 
 
 def by_py_spy(pid: int, opened: int, patience: float) -> list[dict[str, Any]]:
-    """The threads of a process, read from outside; the process never stops."""
+    """The threads of a process, read from outside; the process never stops.
+
+    So it may run on while it is read, and is then read again.
+    """
+    deadline = time.monotonic() + patience
+    for left in reversed(range(TRIES)):
+        try:
+            return read_by_py_spy(pid, opened, max(deadline - time.monotonic(), STEP))
+        except NoStacksError as error:
+            if MOVED not in str(error) or not left or time.monotonic() > deadline:
+                raise
+    raise NoStacksError(MOVED)
+
+
+def read_by_py_spy(pid: int, opened: int, patience: float) -> list[dict[str, Any]]:
+    """The threads of a process, read once."""
     words = ["py-spy", "dump", "--json", "--nonblocking", "--pid", str(pid)]
     program = subprocess.Popen(  # noqa: S603 - checked by `distrust`
         words,
@@ -237,10 +256,11 @@ def by_handler(pid: int, patience: float) -> list[dict[str, Any]]:
         before = os.fstat(file).st_size
         send(pid)
         deadline = time.monotonic() + min(patience, HANDLER_PATIENCE)
-        size, last = before, -1
-        while time.monotonic() < deadline and (size == before or size != last):
+        size, quiet = before, 0
+        while time.monotonic() < deadline and quiet < QUIET_STEPS:
             time.sleep(STEP)
-            size, last = os.fstat(file).st_size, size
+            last, size = size, os.fstat(file).st_size
+            quiet = quiet + 1 if size == last != before else 0
         text = os.pread(file, min(size - before, LARGEST), before)
     finally:
         os.close(file)

@@ -24,14 +24,17 @@ stuck()
 """
 HANDLER = "from trainway.sdk.stack_handler import register_stacks; register_stacks()"
 WORKER = f"""
-import time
+import multiprocessing, os, time
 {HANDLER}
+reading, writing = os.pipe()
 def in_worker():
+    os.write(writing, b"here")
     time.sleep(600)
-import multiprocessing
 worker = multiprocessing.get_context("fork").Process(target=in_worker, daemon=True)
 worker.start()
+os.read(reading, 4)
 """
+"""A child that is in its function before its parent says that it is ready."""
 
 
 @pytest.fixture
@@ -75,6 +78,51 @@ def test_py_spy_shows_the_stacks_of_a_process_and_of_its_children(
     assert [each["method"] for each in processes] == ["py-spy", "py-spy"]
     assert functions(processes[0]["threads"])[:1] == ["stuck"]
     assert "in_worker" in functions(processes[1]["threads"])
+
+
+FLAKY_PY_SPY = """#!/bin/sh
+echo x >> {counter}
+test $(wc -l < {counter}) -lt {good} || exec echo '[]'
+echo {said} >&2
+exit 1
+"""
+
+
+@dataclass(frozen=True)
+class Failing:
+    name: str
+    said: str
+    good: int
+    """The call that is answered."""
+    calls: int
+    fails: bool
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Failing("moved once", "Error: Failed to get stack traces", 2, 2, fails=False),
+        Failing("moves always", "Error: Failed to get stack traces", 99, 5, fails=True),
+        Failing("not allowed", "Error: Permission Denied", 2, 1, fails=True),
+    ],
+    ids=lambda case: case.name,
+)
+def test_py_spy_is_asked_again_where_the_process_moved_under_it(
+    case: Failing, tmp_path: Path
+) -> None:
+    program, counter = tmp_path / "py-spy", tmp_path / "calls"
+    program.write_text(FLAKY_PY_SPY.format(counter=counter, good=case.good, said=case.said))
+    program.chmod(0o755)
+    opened = os.open(program, os.O_RDONLY)
+    try:
+        if case.fails:
+            with pytest.raises(NoStacksError, match=case.said):
+                stack_dump.by_py_spy(1, opened, 60)
+        else:
+            assert stack_dump.by_py_spy(1, opened, 60) == []
+    finally:
+        os.close(opened)
+    assert len(counter.read_text().splitlines()) == case.calls
 
 
 def test_without_py_spy_a_process_with_a_handler_writes_its_stacks(
