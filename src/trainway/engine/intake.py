@@ -16,7 +16,7 @@ from typing import Final
 
 from trainway.backends import capabilities
 from trainway.backends.base import ArrayPlace, Backend, Request, Workload
-from trainway.engine.array import placed, ranked
+from trainway.engine.array import placed
 from trainway.engine.errors import UnfittingJobError
 from trainway.engine.ids import Ids
 from trainway.engine.job_size import check_array
@@ -30,8 +30,8 @@ from trainway.errors import InvalidError, UsageError
 from trainway.jobset.job_remarks import remarks_of
 from trainway.json_types import Json
 from trainway.sweep.parameter import MOST_TRIALS, check_names, check_value
-from trainway.sweep.placeholders import assigned, parameters_of
-from trainway.sweep.placeholders import variables as parameter_variables
+from trainway.sweep.placeholders import parameters_of
+from trainway.sweep.ranks import ranked, trial
 
 _SHOWN: Final = 200
 """How many characters of a path that is wrong are shown."""
@@ -217,9 +217,9 @@ def _count(submission: Submission) -> int:
         )
     if not count:
         raise UsageError("there are no parameters", field=field)
-    for trial in trials or ():
-        check_names(trial)
-        for name, value in trial.items():
+    for assignment in trials or ():
+        check_names(assignment)
+        for name, value in assignment.items():
             check_value(name, value)
     return count
 
@@ -228,12 +228,14 @@ def _trial(submission: Submission, rank: int, count: int) -> list[Json]:
     """The objects of one of the jobs."""
     if submission.parameters is None:
         return ranked(submission.objects, rank, count)
-    trial = submission.parameters[rank]
-    given = [
-        assigned(obj, trial, replace=submission.placeholders) if type_of(obj) in JOB_TYPES else obj
-        for obj in submission.objects
-    ]
-    return ranked(given, rank, count, parameter_variables(trial))
+    return trial(
+        submission.objects,
+        rank,
+        count,
+        submission.parameters[rank],
+        is_job=lambda obj: type_of(obj) in JOB_TYPES,
+        placeholders=submission.placeholders,
+    )
 
 
 def _key(key: str, rank: int) -> str:

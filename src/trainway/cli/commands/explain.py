@@ -11,6 +11,7 @@ from trainway.cli.compilation import compile_inputs
 from trainway.cli.output import echo, echo_line, to_json_list, to_yaml
 from trainway.cli.reading import chosen, filename_option, read_inputs
 from trainway.cli.run_words import RunCommand, refuse_options, words_argument
+from trainway.cli.several_jobs import several_group, several_of, with_options_of
 from trainway.cli.slurm_option import slurm_option
 from trainway.cli.wishes import infra_option, wishes_group, wishes_of
 from trainway.compiler.inputs import Input
@@ -34,6 +35,8 @@ trainway explain -- COMMAND ARGS...   the job of a command
 
 It prints what would be created in a cluster. Built-in runtimes need no file. New keys
 are generated each time, and values of secrets are hidden. The options of run describe the job.
+For several jobs (--grid, --sweep, --num-jobs) it prints a Run, which has the parameters of each
+job, and then the objects of the first job.
 """
 
 
@@ -62,11 +65,7 @@ are generated each time, and values of secrets are hidden. The options of run de
     "it is the script for sbatch."
 )
 @slurm_option
-@click.option(
-    "--num-jobs",
-    type=click.IntRange(min=1),
-    help="With --on, print what would be sent for the first of this many jobs.",
-)
+@several_group
 @wishes_group
 @click.pass_context
 def command(
@@ -80,25 +79,54 @@ def command(
     **options: Any,
 ) -> None:
     """Print them."""
-    wishes = _without_secrets(wishes_of(options))
-    inputs = _inputs(files, ctx.obj, filenames, wishes)
+    wishes, several = _without_secrets(wishes_of(options)), several_of(options)
+    inputs = _inputs(files, ctx.obj, filenames, wishes, several)
     if not inputs:
         raise UsageError("this file describes a volume", hint="it contains nothing to run")
-    given, count = parsed(options["slurm"]), options["num_jobs"]
+    given, runs = parsed(options["slurm"]), _runs(inputs, several)
     if wishes.on:
-        objects = _planned(inputs, wishes, given, count)
+        objects = _planned(inputs, wishes, given, several)
     elif given:
         raise UsageError("--slurm can only be used with --on slurm/CLUSTER")
-    elif count:
-        raise UsageError("--num-jobs can only be used with --on")
     else:
-        files_of_pods = [item.data for item in inputs if _is_own(item)]
-        rest = [item for item in inputs if not _is_own(item)]
-        objects = [*files_of_pods, *compile_inputs(rest, network=network, redact=redact)]
+        objects = _compiled(_first(inputs, several, runs), network, redact=redact)
     if isinstance(objects, str):
+        _say(runs)
         echo(objects)
         return
-    echo(to_yaml(objects) if output == "yaml" else to_json_list(objects))
+    echo(to_yaml([*runs, *objects]) if output == "yaml" else to_json_list([*runs, *objects]))
+
+
+def _compiled(inputs: list[Input], network: str, *, redact: bool) -> list[Json]:
+    files_of_pods = [item.data for item in inputs if _is_own(item)]
+    rest = [item for item in inputs if not _is_own(item)]
+    return [*files_of_pods, *compile_inputs(rest, network=network, redact=redact)]
+
+
+def _runs(inputs: list[Input], several: Json) -> list[Json]:
+    """The run that would be submitted, if it is one."""
+    if not several:
+        return []
+    from trainway.cli.planned_run import planned  # noqa: PLC0415 - only for several jobs
+
+    return [planned(inputs, several)]
+
+
+def _first(inputs: list[Input], several: Json, runs: list[Json]) -> list[Input]:
+    """The inputs of the job that is printed."""
+    if not runs:
+        return inputs
+    from trainway.cli.planned_run import first_inputs  # noqa: PLC0415 - only for several jobs
+
+    return first_inputs(inputs, several, runs[0])
+
+
+def _say(runs: list[Json]) -> None:
+    """Tell beside a script of which jobs it is the first."""
+    from trainway.cli.planned_run import lines  # noqa: PLC0415 - only for several jobs
+
+    for line in (line for run in runs for line in lines(run)):
+        echo_line(line)
 
 
 def _without_secrets(wishes: Wishes) -> Wishes:
@@ -110,16 +138,21 @@ def _without_secrets(wishes: Wishes) -> Wishes:
 
 
 def _inputs(
-    files: tuple[str, ...], after: Sequence[str] | None, filenames: tuple[str, ...], wishes: Wishes
+    files: tuple[str, ...],
+    after: Sequence[str] | None,
+    filenames: tuple[str, ...],
+    wishes: Wishes,
+    several: Json,
 ) -> list[Input]:
     """What is to be explained: a script, a command, or all objects of some files."""
     if not filenames and files and Path(files[0]).suffix == SCRIPT:
         script, *words = files
         wishes = _somewhere(wishes, Path(script).stem)
-        return _made(script_objects(script, [*words, *(after or ())], wishes), script)
+        words = with_options_of([*words, *(after or ())], several)
+        return _made(script_objects(script, words, wishes), script)
     if not filenames and not files and after:
         wishes = _somewhere(wishes, Path(after[0]).name)
-        return _made(command_objects(after, wishes), after[0])
+        return _made(command_objects(with_options_of(after, several), wishes), after[0])
     refuse_options(files, click.get_current_context())
     inputs = read_inputs(chosen(filenames, (*files, *(after or ()))), wishes)
     objects = with_wishes([item.data for item in inputs], wishes)
@@ -145,7 +178,7 @@ def _is_own(item: Input) -> bool:
 
 
 def _planned(
-    inputs: list[Input], wishes: Wishes, slurm: Mapping[str, Value], count: int | None
+    inputs: list[Input], wishes: Wishes, slurm: Mapping[str, Value], several: Json
 ) -> list[Json] | str:
     """The request of a backend, which only the server knows; text where it is a script."""
     from trainway.cli.connection import connect  # noqa: PLC0415 - only with a backend
@@ -157,7 +190,7 @@ def _planned(
         **job_options(rest.address, prefer_our_python=False, backend=wishes.on),
         **wishes.isolation(),
         "backend": wishes.on,
-        **({"num_jobs": count} if count else {}),
+        **several,
     }
     given = with_options([item.data for item in inputs], slurm, wishes.on)
     request, warnings = rest.plan(Submission(given, options))

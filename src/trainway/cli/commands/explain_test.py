@@ -100,3 +100,53 @@ def test_what_is_no_script_takes_no_other_options() -> None:
     assert result.exit_code == 2
     assert result.stderr.startswith("error: trainway explain has no option --lr\n")
     assert "a.py: No such file or directory" in invoke("a.py").stderr
+
+
+def test_a_sweep_is_explained_as_its_run_and_its_first_job() -> None:
+    words = ("train.py", "data", "--grid", "lr=0.10,1e-3", "--grid", "wd=0,1", "--parallel", "2")
+    objects = explained(*words)
+    assert list(objects) == ["Run", "ConfigMap", "JobSet"]
+    run, job = objects["Run"], objects["JobSet"]
+    assert run["metadata"] == {"name": "train"}
+    assert run["spec"] == {"jobs": 4, "parallel": 2}
+    assert run["jobs"][3] == {
+        "metadata": {"name": "train-3"}, "spec": {"parameters": {"lr": "1e-3", "wd": "1"}},
+    }  # fmt: skip
+    assert job["metadata"]["name"] == "train-0"
+    assert container(job)["command"][2:] == ["data", "--lr", "0.10", "--wd", "0"]
+    env = {item["name"]: item["value"] for item in container(job)["env"]}
+    assert (env["TRAINWAY_PARAM_LR"], env["TRAINWAY_NUM_JOBS"]) == ("0.10", "4")
+    volumes = str(job["spec"]["replicatedJobs"])
+    assert f"'name': '{objects['ConfigMap']['metadata']['name']}'" in volumes
+    listed = json.loads(invoke(*words, "-o", "json").stdout)["items"]
+    assert listed[0] == run
+
+
+def test_files_of_sweeps_and_of_jobs_are_explained_alike() -> None:
+    Path("sweep.yaml").write_text("grid: {env: [A, B]}")
+    Path("task.yaml").write_text("run: echo {env}")
+    objects = explained("task.yaml", "--sweep", "sweep.yaml")
+    assert [job["spec"]["parameters"]["env"] for job in objects["Run"]["jobs"]] == ["A", "B"]
+    assert "echo A" in str(container(objects["JobSet"]))
+    objects = explained("a.yaml", "--num-jobs", "3")
+    assert objects["Run"]["spec"] == {"jobs": 3, "parallel": None}
+    assert objects["Run"]["jobs"] == [{"metadata": {"name": f"a-{rank}"}} for rank in range(3)]
+    assert objects["JobSet"]["metadata"]["name"] == "a-0"
+    assert {"name": "TRAINWAY_JOB_RANK", "value": "0"} in container(objects["JobSet"])["env"]
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("a.yaml", "--parallel", "2"), "--parallel is for several jobs"),
+        (("a.yaml", "--num-jobs", "1001"), "1001 jobs are too many for one run"),
+        (("a.yaml", "--num-jobs", "2", "--grid", "a=1"), "--num-jobs cannot be combined"),
+        (("a.yaml", "-f", "task.yaml", "--grid", "a=1,2"), "and there are 2 jobs in what was"),
+        (("runtime.yaml", "--grid", "a=1,2"), "and there is no job in what was given"),
+    ],
+)
+def test_what_cannot_be_a_run_is_refused(words: tuple[str, ...], problem: str) -> None:
+    Path("runtime.yaml").write_text("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")
+    result = invoke(*words)
+    assert result.exit_code == 2
+    assert problem in result.stderr

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 import click
 
-from trainway.cli.completions import complete_files
 from trainway.cli.connection import connect
 from trainway.cli.hang_option import hang_option
 from trainway.cli.job_options import given_label_option
@@ -16,6 +15,7 @@ from trainway.cli.notify_option import notify_option
 from trainway.cli.output import echo, echo_line, to_yaml
 from trainway.cli.refusal import RefusedError
 from trainway.cli.run_words import RunCommand, refuse_options, words_argument
+from trainway.cli.several_jobs import several_group, several_of, with_options_of
 from trainway.cli.slurm_option import slurm_option
 from trainway.cli.wishes import infra_option, wishes_group, wishes_of
 from trainway.errors import InvalidError, JobFailedError, UsageError
@@ -85,31 +85,10 @@ best trial, otherwise 4.
 @click.option(
     "--oversubscribe", is_flag=True, help="Start the job even if it requests more than there is."
 )
-@click.option(
-    "--num-jobs",
-    type=click.IntRange(min=1),
-    help="Submit this many jobs, NAME-0, NAME-1 and so on; each has its own TRAINWAY_JOB_RANK.",
-)
 @notify_option
 @metrics_option
 @hang_option
-@click.option(
-    "--grid",
-    multiple=True,
-    metavar="NAME=VALUE,...",
-    help="Run one job for each combination of these values; several are possible.",
-)
-@click.option(
-    "--sweep",
-    metavar="FILE",
-    shell_complete=complete_files,
-    help="Run one job for each trial of a sweep file.",
-)
-@click.option(
-    "--parallel",
-    type=click.IntRange(min=1),
-    help="Run at most this many of several jobs at a time.",
-)
+@several_group
 @click.option(
     "-d", "--detach", is_flag=True, help="Only submit the job, and print its name and id."
 )
@@ -119,7 +98,7 @@ best trial, otherwise 4.
 @click.pass_context
 def command(ctx: click.Context, /, targets: tuple[str, ...], **options: Any) -> int:
     """Submit, then show, then end as the job ends."""
-    return carry_out(targets, ctx.obj, options, _several(options))
+    return carry_out(targets, ctx.obj, options, several_of(options))
 
 
 def carry_out(
@@ -260,50 +239,20 @@ def _say_what_travels(objects: list[Json], *, to_hosts: bool) -> None:
             echo_line(f"note: {note}")
 
 
-def _several(options: dict[str, Any]) -> Json:
-    """What makes several jobs of one; empty: nothing does."""
-    several: Json = {"num_jobs": options["num_jobs"], "parallel": options["parallel"]}
-    if options["grid"] or options["sweep"]:
-        if options["num_jobs"] is not None:
-            raise UsageError("--num-jobs cannot be combined with --grid or --sweep")
-        from trainway.sdk.sweeps import grid_of, trials  # noqa: PLC0415 - only for sweeps
-
-        several["parameters"] = trials(grid_of(options["grid"]), options["sweep"])
-    elif options["num_jobs"] is None and options["parallel"] is not None:
-        raise UsageError("--parallel is for several jobs", hint="add --grid, --sweep or --num-jobs")
-    return {name: value for name, value in several.items() if value is not None}
-
-
 def _with_remarks(objects: list[Json], options: dict[str, Any]) -> list[Json]:
     from trainway.sdk.job_remarks import parse_links, remarked  # noqa: PLC0415 - seldom needed
 
     return remarked(objects, options["note"], parse_links(options["links"]))
 
 
-def _names(several: Json) -> list[str]:
-    """The parameters of a sweep or search."""
-    if "search" in several:
-        return [str(item["name"]) for item in several["search"]["spec"]["parameters"]]
-    return list(several["parameters"][0]) if "parameters" in several else []
-
-
-def _with_options(words: list[str], names: list[str]) -> list[str]:
-    if not names:
-        return words
-    from trainway.sweep.placeholders import words as with_options  # noqa: PLC0415 - as above
-
-    return with_options(names, words)
-
-
 def _target(
     targets: tuple[str, ...], rest: list[str] | None, wishes: Wishes, several: Json
 ) -> tuple[str, list[Json]]:
     """What to run: where it comes from, and the objects it becomes; a file may be a search."""
-    names = _names(several)
     if not targets:
         if not rest:
             raise click.UsageError("there is nothing to run", click.get_current_context())
-        return "", command_objects(_with_options(rest, names), wishes)
+        return "", command_objects(with_options_of(rest, several), wishes)
     target, *others = targets
     refuse_options([target], click.get_current_context())
     suffix = Path(target).suffix
@@ -314,7 +263,7 @@ def _target(
         text = sys.stdin.read() if target == _STDIN else read_manifest(Path(target))
         name = "<stdin>" if target == _STDIN else target
         return name, _manifest(text, name, wishes, several)
-    words = _with_options([*others, *(rest or [])], names)
+    words = with_options_of([*others, *(rest or [])], several)
     if suffix == SCRIPT:
         return "", script_objects(target, words, wishes)
     return "", program_objects(target, words, wishes)

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from trainway.engine.array import ranked
 from trainway.engine.phases import Phase
 from trainway.engine.record import JobRecord
 from trainway.engine.run.record import RunRecord
@@ -25,6 +24,7 @@ from trainway.optimization.trial import Point, Trial, TrialState, number_of
 from trainway.sweep.parameter import check_names
 from trainway.sweep.placeholders import assigned
 from trainway.sweep.placeholders import variables as parameter_variables
+from trainway.sweep.ranks import ranked
 
 
 @dataclass(frozen=True)
