@@ -186,6 +186,22 @@ def test_what_is_not_there_is_said_in_one_line(home: Installation) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_scalars_of_a_tensorboard_file_are_series(home: Installation) -> None:
+    from trainway.engine.metrics.sources.event_records_test import FILE  # noqa: PLC0415 - tests
+
+    script = (
+        "import os; from pathlib import Path; runs = Path(os.environ['TRAINWAY_OUTPUT_DIR'], 'r'); "
+        f"runs.mkdir(); (runs / 'events.out.tfevents.1').write_bytes({FILE!r})"
+    )
+    job = home.submit("--", sys.executable, "-c", script)
+    home.run("jobs", "wait", job)
+    found = home.json("jobs", "metrics", job)["series"]
+    values = {
+        name: [(one["step"], one["value"]) for one in points] for name, points in found.items()
+    }
+    assert values == {"loss": [(1, 0.5)], "acc": [(2, 2.0)]}
+
+
 def test_what_a_script_reports_is_a_series(home: Installation) -> None:
     script = "import trainway\nfor n in (1, 2, 3): trainway.report(step=n, loss=1 / n)"
     job = home.submit("--name", "reports", "--", sys.executable, "-c", script)

@@ -92,6 +92,19 @@ def test_a_script_travels_with_its_modules(pool: SshPool, tmp_path: Path) -> Non
     assert Path(job["status"]["outputDir"], "model").read_text() == "trained"
 
 
+def test_what_a_job_prints_and_its_tensorboard_files_are_metrics(pool: SshPool) -> None:
+    from trainway.engine.metrics.sources.event_records_test import FILE  # noqa: PLC0415 - tests
+
+    script = (
+        "import os; from pathlib import Path; out = Path(os.environ['TRAINWAY_OUTPUT_DIR']); "
+        f"(out / 'events.out.tfevents.1').write_bytes({FILE!r}); print('step 3 printed: 0.5')"
+    )
+    pool.run("run", "--on", ON, "--metrics-from-logs", "--name", "m", "--", "python3", "-c", script)
+    found = pool.json("jobs", "metrics", "m")["series"]
+    steps = {name: [one["step"] for one in points] for name, points in found.items()}
+    assert steps == {"printed": [3], "loss": [1], "acc": [2]}
+
+
 def test_the_value_of_a_function_comes_back(pool: SshPool, tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(PROGRAM)
 

@@ -1,4 +1,4 @@
-"""All metrics of one job that is not over: its reports, and what is read of its log.
+"""All metrics of one job that is not over: its reports, and what is read of its log and its files.
 
 Before a job is over for others, everything is read that it has written; so whoever sees it ended
 sees its last values too.
@@ -6,16 +6,18 @@ sees its last values too.
 
 import asyncio
 import logging
-from collections.abc import Sequence
-from typing import Final, Protocol
+from collections.abc import Coroutine, Sequence
+from pathlib import Path
+from typing import Any, Final, Protocol
 
 from trainway.api.metrics_from_logs import pattern_of
 from trainway.backends.base import Backend, Handle, Update
-from trainway.backends.capabilities import KeepsLogs
+from trainway.backends.capabilities import KeepsLogs, KeepsOutput
 from trainway.engine.background import Background
 from trainway.engine.metrics.journal_reports import JournalReports, Watched
 from trainway.engine.metrics.recorder import Recorder
 from trainway.engine.metrics.sources import log_metrics
+from trainway.engine.metrics.sources.event_files import EventFiles
 from trainway.engine.metrics.sources.log_metrics import LogMetrics
 from trainway.engine.metrics.sources.matcher import Matcher, SlowPatternError
 from trainway.engine.observation import Observation
@@ -27,8 +29,12 @@ from trainway.json_types import Json
 log = logging.getLogger(__name__)
 
 SLOW: Final = "MetricsPatternTooSlow"
-_LAST_S: Final = 30.0
-"""How long the end of a job waits for the last of its metrics, in seconds."""
+_LAST_OF_LOG_S: Final = 30.0
+_LAST_OF_FILES_S: Final = 3.0
+"""How long the end of a job waits for the last of its metrics, in seconds; the rest comes later.
+
+Every job that may write files waits for a look at them, so a disk that does not answer counts here.
+"""
 
 
 class Owner(Watched, Protocol):
@@ -54,15 +60,18 @@ class JobMetrics:
         self._recorder = recorder
         self._reports = JournalReports(recorder, owner)
         self._ended = asyncio.Event()
-        self._reading: list[asyncio.Task[None]] = []
+        self._reading: dict[asyncio.Task[None], float] = {}
+        """How long the end of the job waits for each of them."""
 
     async def take(self, update: Update, observed: Observation) -> bool:
         """Have reports kept, as `JournalReports` says; at the end also all that is to be read."""
         if observed.end is not None and self._reading:
             self.close()
-            _, unread = await asyncio.wait(self._reading, timeout=_LAST_S)
-            if unread:
-                log.warning("job %s: its last metrics may be missing", self._owner.id)
+            last = (
+                asyncio.wait([task], timeout=seconds) for task, seconds in self._reading.items()
+            )
+            if any(unread for _, unread in await asyncio.gather(*last)):
+                log.warning("job %s: its last metrics come later, if at all", self._owner.id)
             await self._recorder.flush()
         return await self._reports.take(update, observed)
 
@@ -70,10 +79,22 @@ class JobMetrics:
         """Read what the job writes, as it asks for; once."""
         record, backend = self._owner.record, self._owner.backend
         pattern = pattern_of(parted(objects)[0])
-        if self._reading or pattern is None or not isinstance(backend, KeepsLogs):
+        if self._reading:
             return
-        work = self._read_log(backend, record.handle_data, pattern)
-        self._reading.append(self._owner.background.spawn(work))
+        if pattern is not None and isinstance(backend, KeepsLogs):
+            self._spawn(self._read_log(backend, record.handle_data, pattern), _LAST_OF_LOG_S)
+        if isinstance(backend, KeepsOutput):
+            self._spawn(self._read_files(backend.output(record.handle_data)), _LAST_OF_FILES_S)
+
+    def _spawn(self, work: Coroutine[Any, Any, None], last_s: float) -> None:
+        self._reading[self._owner.background.spawn(work)] = last_s
+
+    async def _read_files(self, output: Path) -> None:
+        job_id = self._owner.id
+        try:
+            await EventFiles(job_id, output, self._recorder).read(self._ended)
+        except Exception:
+            log.exception("job %s: no more metrics are read from its files", job_id)
 
     def close(self) -> None:
         """Read to the end, and no longer."""

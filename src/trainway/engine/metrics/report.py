@@ -20,7 +20,7 @@ STEP_NAMES: Final = ("step", "global_step", "current_step")
 EPOCH_NAMES: Final = ("epoch", "current_epoch")
 NAME_LIMIT: Final = 64
 _LARGEST_STEP: Final = 2**63 - 1
-_LATEST: Final = 253_402_300_800
+LATEST: Final = 253_402_300_800
 """The end of the year 9999, in seconds since 1970."""
 
 
@@ -70,7 +70,7 @@ def report_of_numbers(
     }
     step, epoch = _step(found), _epoch(found)
     found = {name: value for name, value in found.items() if name and name.isprintable()}
-    is_kept = bool(found) and 0 < moment < _LATEST
+    is_kept = bool(found) and 0 < moment < LATEST
     return Report(moment, found, step, epoch, position) if is_kept else None
 
 
@@ -106,4 +106,4 @@ def seconds_of(text: str) -> float | None:
         seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         return None
-    return seconds if 0 < seconds < _LATEST else None
+    return seconds if 0 < seconds < LATEST else None
