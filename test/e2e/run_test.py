@@ -47,52 +47,6 @@ def test_logs_go_to_stdout_and_the_rest_to_stderr(home: Installation) -> None:
     assert re.search(r"^words: Succeeded", done.stderr, re.MULTILINE)
 
 
-def test_several_jobs_of_one_command(home: Installation) -> None:
-    script = "echo rank $TRAINWAY_JOB_RANK of $SKYPILOT_NUM_JOBS; test $SKYPILOT_JOB_RANK = 0"
-    words = ("--num-jobs", "2", "--name", "several", "--", "sh", "-c", script)
-    assert home.run("run", *words, code=4) == ""
-    for rank, phase in enumerate(("Succeeded", "Failed")):
-        assert home.phase(f"several-{rank}") == phase
-        assert home.run("jobs", "logs", "--raw", f"several-{rank}") == f"rank {rank} of 2\n"
-    labels = home.job("several-1")["metadata"]["labels"]
-    assert labels["trainway.dev/array"] == home.job("several-0")["metadata"]["id"]
-
-
-def test_a_sweep_runs_at_most_so_many_at_a_time_and_what_failed_again(
-    home: Installation, tmp_path: Path
-) -> None:
-    (tmp_path / "train.py").write_text(
-        "import os, sys, time\n"
-        "from pathlib import Path\n"
-        "folder, lr = Path(sys.argv[1]), sys.argv[sys.argv.index('--lr') + 1]\n"
-        "assert lr == os.environ['TRAINWAY_PARAM_LR']\n"
-        "own = folder / f'run-{lr}'\n"
-        "own.touch()\n"
-        "time.sleep(0.2)\n"
-        "most = len(list(folder.glob('run-*')))\n"
-        "(folder / f'most-{lr}').write_text(str(most))\n"
-        "own.unlink()\n"
-        "sys.exit(lr == '1e-3' and not (folder / 'mended').exists())\n"
-    )
-    folder = tmp_path / "seen"
-    folder.mkdir()
-    words = (str(tmp_path / "train.py"), str(folder), "--name", "sweep")
-    done = finished(home, *words, "--grid", "lr=0.10,1e-3,1,2", "--parallel", "2")
-    assert done.returncode == 4
-    assert done.stderr.count(": Succeeded after") == 3
-    assert {path.read_text() for path in folder.glob("most-*")} <= {"1", "2"}
-    assert len(list(folder.glob("most-*"))) == 4
-    shown = json.loads(home.run("runs", "show", "sweep", "-o", "json"))
-    assert shown["status"] == {"phase": "Failed", "phases": {"Succeeded": 3, "Failed": 1}}
-    assert shown["jobs"][1]["spec"]["parameters"] == {"lr": "1e-3"}
-    (folder / "mended").touch()
-    name, id_ = home.run("runs", "rerun", "--failed", "sweep").split()
-    assert name == "sweep-1"
-    home.run("jobs", "wait", id_)
-    home.run("runs", "delete", shown["metadata"]["id"])
-    assert home.run("runs", "list", "--name", "sweep", "-o", "name") == f"{id_}\n"
-
-
 def test_a_failure_is_the_exit_status_and_the_last_line(home: Installation) -> None:
     done = finished(home, "--name", "fails", "--", "sh", "-c", "exit 7")
     assert done.returncode == 4

@@ -38,6 +38,9 @@ def test_the_trials_of_a_sweep_are_batch_jobs_with_their_parameters(
     again = slurm_site.run("runs", "rerun", "--failed", "rates").split()
     slurm_site.run("jobs", "wait", again[1], code=4)
     assert slurm_site.run("jobs", "logs", "--raw", again[1]) == "--lr 1e-3 1e-3\n"
+    shown = slurm_site.run("runs", "show", "rates")
+    assert again[1] in shown
+    assert "3 jobs, at most 2 at a time: 2 succeeded, 1 failed" in shown.splitlines()[0]
 
 
 def test_several_jobs_are_one_array(slurm_site: SlurmSite, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from trainway.engine.database import open_database
 from trainway.engine.database_failure import UncertainError
 from trainway.engine.faulty_store import ERRORS, Faults, faulty_store
 from trainway.engine.job_filter import Filter
+from trainway.engine.phases import Phase
 from trainway.engine.record import JobRecord
 from trainway.engine.store import Store
 from trainway.engine.submission import Submission
@@ -85,6 +86,22 @@ async def over(world: ClusterWorld) -> None:
     await world.until("second", "Succeeded")
 
 
+async def failed_run(world: ClusterWorld) -> None:
+    """One job has succeeded, and one has failed."""
+    jobs, _ = await world.engine.submit_array(Submission([jobset("new")], num_jobs=2))
+    for rank, job in enumerate(jobs):
+        (await world.begun(job["metadata"]["id"])).end(succeeded=not rank)
+        await world.until(job["metadata"]["id"], "Failed" if rank else "Succeeded")
+
+
+def members(world: ClusterWorld) -> list[str]:
+    """The jobs of the run with that end, and those that have not ended; the places of all once."""
+    run = world.store.runs.get("new")
+    found = sorted(world.store.page(Filter(run=run.id), 9), key=lambda job: job.place or job.id)
+    assert [job.name for job in found] == ["new-0", "new-1"]
+    return [f"{job.name} {job.phase}" if job.is_over else job.name for job in found]
+
+
 async def held(world: ClusterWorld) -> None:
     await world.launch(cpus=1)
     await world.until_phase("UP")
@@ -144,6 +161,12 @@ OPERATIONS = [
         over,
         lambda world: world.engine.rerun("second"),
         lambda world: names(world) == ["second", "second"],
+    ),
+    Operation(
+        "rerun what failed of a run",
+        failed_run,
+        lambda world: world.engine.runs.replace("new", [Phase.FAILED]),
+        lambda world: members(world) == ["new-0 Succeeded", "new-1"],
     ),
     Operation(
         "cancel what waits",

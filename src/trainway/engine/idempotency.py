@@ -8,10 +8,13 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
+from typing import Final
 
 from trainway.engine.record import JobRecord
 from trainway.engine.submission import Submission
 from trainway.errors import ConflictError
+
+_NOT_SENT: Final = ("key", "digest", "place")
 
 
 def identified(submission: Submission) -> Submission:
@@ -32,7 +35,7 @@ def refuse_other(record: JobRecord, submission: Submission) -> None:
 
 
 def _digest(submission: Submission) -> str:
-    names = [field.name for field in fields(submission) if field.name not in ("key", "digest")]
+    names = [field.name for field in fields(submission) if field.name not in _NOT_SENT]
     sent = {name: getattr(submission, name) for name in names}
     sent["objects"] = list(submission.objects)
     text = json.dumps(sent, sort_keys=True, separators=(",", ":"), default=_plain)

@@ -168,6 +168,7 @@ class Intake:
             request_digest=submission.digest or None,
             notify=json.dumps(list(submission.notify)) if submission.notify else None,
             run=run.id if run else None,
+            place=submission.place or None,
             **stored(columns),
         )
         environ = dict(submission.environ) or _own_environment(os.environ)

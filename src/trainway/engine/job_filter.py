@@ -61,7 +61,7 @@ class Filter:
     after: str = ""
     """The id than which the jobs are younger."""
     run: str = ""
-    """The id of the run that the jobs belong to."""
+    """The id of the run that the jobs belong to; those that were replaced do not any more."""
     labels: Sequence[LabelTerm] = ()
     """The labels that a job must have, all of them."""
     metrics: Sequence[MetricTerm] = ()

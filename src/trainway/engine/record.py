@@ -81,6 +81,10 @@ class JobRecord:
     """What somebody wrote on it."""
     links: str | None = None
     """Web addresses by name."""
+    place: str | None = None
+    """The first job that had its place in the run; None: it is that one itself."""
+    replaced_by: str | None = None
+    """The job that has taken its place in the run; None: none has."""
 
     def with_columns(self, columns: Mapping[str, object]) -> "JobRecord":
         """The record with other values, as the store will have it."""

@@ -35,6 +35,7 @@ from trainway.engine.notify.outbox import NewNotice
 from trainway.engine.phases import ACTIVE, TERMINAL, Phase
 from trainway.engine.record import Event, JobRecord, JobSpec, storable, stored
 from trainway.engine.run.record import RunRecord
+from trainway.engine.run.replacement import give_place_back, replacement, take_place
 from trainway.engine.run.store import RunStore, delete_empty, insert_run
 from trainway.engine.tables import EVENTS, JOBS, SERIES, SPECS
 from trainway.errors import NotFoundError
@@ -107,6 +108,8 @@ class Store:
                 connection.execute(insert(JOBS).values(row))
                 connection.execute(insert(SPECS).values(job_id=job.id, **_stored_spec(spec)))
                 _append(connection, job.id, events)
+                for replaced in take_place(connection, job):
+                    _append(connection, replaced, [replacement(job)])
         return True
 
     def with_key(self, key: str) -> JobRecord | None:
@@ -203,6 +206,8 @@ class Store:
             run = connection.execute(select(JOBS.c.run).where(JOBS.c.id == job_id)).scalar()
             connection.execute(delete(EVENTS).where(EVENTS.c.job_id == job_id))
             connection.execute(delete(SPECS).where(SPECS.c.job_id == job_id))
+            if run is not None:
+                give_place_back(connection, run, job_id)
             connection.execute(delete(JOBS).where(JOBS.c.id == job_id))
             if run is not None:
                 delete_empty(connection, run)
@@ -238,7 +243,7 @@ def _filtered(query: Select[Any], wanted: Filter) -> Select[Any]:
     if wanted.after:
         query = query.where(JOBS.c.id > wanted.after)
     if wanted.run:
-        query = query.where(JOBS.c.run == wanted.run)
+        query = query.where(JOBS.c.run == wanted.run, JOBS.c.replaced_by.is_(None))
     for term in wanted.labels:
         query = query.where(_contains(JOBS.c.labels, _label_text(term)))
     for metric in wanted.metrics:

@@ -181,6 +181,13 @@ def test_a_run_lives_as_long_as_its_jobs(store: Store) -> None:
     assert store.get("c").parameter_map == {"lr": "1"}
     store.update("a", {"phase": Phase.SUCCEEDED})
     assert store.runs.limited() == []
+    new = replace(job("d", phase=Phase.PENDING), run="a", place="b")
+    store.add_all([(new, SPEC, [])], run)
+    assert [item.id for item in store.page(Filter(run="a"), 5)] == ["d", "a"]
+    assert store.runs.counts(["a"]) == {"a": {"Succeeded": 1, "Pending": 1}}
+    assert store.runs.all_jobs("a") == ["a", "b", "d"]
+    store.delete("d")
+    assert [item.id for item in store.page(Filter(run="a"), 5)] == ["b", "a"]
     store.delete("a")
     assert store.runs.get("sweep") == run
     store.delete("b")

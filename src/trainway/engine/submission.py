@@ -60,6 +60,8 @@ class Submission:
     """Whether `{name}` in the job stands for a parameter."""
     parallel: int | None = None
     """How many of several may run at a time; None: as many as there is room for."""
+    place: str = ""
+    """The first job that had the place in a run which this one takes; empty: it takes none."""
     search: Json | None = None
     """The search that trials of it are, as `optimization.request` has it; None: it is none."""
 

@@ -23,7 +23,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD: Final = "0011"
+HEAD: Final = "0012"
 """The migration after which the database looks like this; see `migrations/versions`."""
 
 METADATA: Final = MetaData(
@@ -73,6 +73,8 @@ JOBS: Final = Table(
     Column("parameters", Text, nullable=True),
     Column("note", Text, nullable=True),
     Column("links", Text, nullable=True),
+    Column("place", String(12), nullable=True),
+    Column("replaced_by", String(12), nullable=True),
     Index(None, "name", "id"),
     Index(None, "phase", "id"),
     Index(None, "expires"),

@@ -20,6 +20,8 @@ def job_view(job: JobRecord, objects: list[Json] | None, position: int | None = 
     spec: Json = {"kind": job.kind, "backend": job.backend, "priority": job.priority}
     if job.run:
         spec["run"] = job.run
+    if job.replaced_by:
+        spec["replacedBy"] = job.replaced_by
     if job.parameters:
         spec["parameters"] = job.parameter_map
     if objects is not None:

@@ -65,8 +65,11 @@ class Run:
         self._rest.delete_run(self.id, force=force)
 
     def rerun(self, *, failed: bool = False, cancelled: bool = False) -> "Run":
-        """Submit the jobs again as a new run: all, or those that failed or were cancelled."""
-        data, _ = self._rest.rerun_run(self.id, failed=failed, cancelled=cancelled)
+        """Submit all jobs again, as a new run; or those that failed or were cancelled, in place.
+
+        The run that the new jobs belong to; what they replace is no longer among its jobs.
+        """
+        data, _, _ = self._rest.rerun_run(self.id, failed=failed, cancelled=cancelled)
         return Run(self._rest, data, allow_pickle=self._allow_pickle)
 
     def __repr__(self) -> str:

@@ -46,12 +46,17 @@ class RunRest(Rest):
 
     def rerun_run(
         self, ref: str, *, failed: bool = False, cancelled: bool = False
-    ) -> tuple[Json, list[str]]:
-        """Submit its jobs again, or those that ended so; the new run, and what to know of it."""
+    ) -> tuple[Json, list[Json], list[str]]:
+        """Submit its jobs again as a new run, or those that ended so in their places.
+
+        The run, its new jobs, and what to know of them.
+        """
         query = {"failed": failed or None, "cancelled": cancelled or None}
         path = _path(ref, "/rerun")
         answer = self._transport.request("POST", path, query=query, timeout=_UNHURRIED_S)
-        return answer["run"], [str(line) for line in answer.get("warnings") or ()]
+        run: Json = answer["run"]
+        new = answer.get("jobs", run["jobs"])  # an older server makes a new run of them
+        return run, new, [str(line) for line in answer.get("warnings") or ()]
 
 
 def _path(ref: str, rest: str = "") -> str:

@@ -44,12 +44,20 @@ class FakeRuns:
             case "POST", ["rerun"]:
                 wanted = [phase for phase in ("Failed", "Cancelled") if phase.lower() in query]
                 jobs = [job for job in run["jobs"] if job["status"]["phase"] in wanted]
-                again = [self._add_job(job["metadata"]["name"]) for job in jobs]
-                return 201, {"run": {**run, "jobs": again}, "warnings": []}
+                again = [self._replaced(job) for job in jobs]
+                return 201, {"run": self._runs()[runs.index(run)], "jobs": again, "warnings": []}
             case "DELETE", []:
                 gone = [self._jobs.pop(job["metadata"]["id"]) for job in run["jobs"]]
                 return 200, {"jobs": gone}
         return 200, self._runs()[runs.index(run)]
+
+    def _replaced(self, job: Json) -> Json:
+        """The job that takes the place of another one, which belongs to no run any more."""
+        new = self._add_job(job["metadata"]["name"])
+        new["spec"], new["metadata"]["labels"] = job["spec"], job["metadata"]["labels"]
+        job["spec"] = {**job["spec"]}
+        del job["spec"]["run"]
+        return new
 
     def _runs(self) -> list[Json]:
         members: dict[str, list[Json]] = {}

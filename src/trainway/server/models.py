@@ -139,6 +139,9 @@ class JobSpec(Shown):
     priority: int
     parameters: dict[str, str] = Field({}, description="of its trial, where it is one of a sweep")
     run: str | None = Field(None, description="the id of the run that it is a job of")
+    replaced_by: str | None = Field(
+        None, description="the id of the job that has taken its place in the run"
+    )
     objects: list[Json] = Field([], description="values of Secrets are hidden")
     workdir: str = ""
 

@@ -159,12 +159,13 @@ def logs(ref: str, tail: int | None, failed: bool, follow: bool) -> None:
 def rerun(ref: str, *, failed: bool, cancelled: bool) -> None:
     """Submit the jobs of a run again as a new run of that name, and print their names and ids.
 
-    With --failed or --cancelled, submit only the jobs that ended so.
+    With --failed or --cancelled, submit only the jobs that ended so. The new jobs take their places
+    in the same run, and the others stay. The old jobs, with their logs, can still be shown by id.
     """
-    run, warnings = _connected().rerun_run(ref, failed=failed, cancelled=cancelled)
+    _, jobs, warnings = _connected().rerun_run(ref, failed=failed, cancelled=cancelled)
     for warning in warnings:
         echo_line(f"warning: {warning}")
-    for job in run["jobs"]:
+    for job in jobs:
         echo(f"{job['metadata']['name']} {job['metadata']['id']}\n")
 
 

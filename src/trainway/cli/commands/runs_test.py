@@ -75,7 +75,10 @@ def test_all_jobs_of_a_run_are_read_ended_and_deleted(fake: FakeServer) -> None:
     assert invoke("logs", "--failed", "sweep").stdout == "==> sweep-0 <==\nnode-0 | one\n"
     assert invoke("cancel", "sweep").stdout == "sweep: 3 jobs: 1 failed, 2 cancelled\n"
     assert invoke("rerun", "--failed", "sweep").stdout == "sweep-0 id0003\n"
-    gone = "sweep-0 deleted\nsweep-1 deleted\nsweep-2 deleted\n"
+    assert json.loads(invoke("show", "sweep", "-o", "json").stdout)["status"]["phases"] == {
+        "Cancelled": 2, "Pending": 1,
+    }  # fmt: skip
+    gone = "sweep-1 deleted\nsweep-2 deleted\nsweep-0 deleted\n"
     assert invoke("delete", "sweep").stdout == gone
 
 

@@ -1,10 +1,13 @@
 """Runs: several jobs of one submission, listed, shown, ended and submitted again as one."""
 
+import asyncio
 import json
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
+from trainway.engine.admission import Admitted
 from trainway.engine.idempotency import identified
 from trainway.engine.job_filter import Filter
 from trainway.engine.ledger import Ledger
@@ -18,6 +21,7 @@ from trainway.engine.run.search import Search, search_view, trial_submission
 from trainway.engine.run.searches import Admit, SearchContext, Searches
 from trainway.engine.submission import Submission, name_of, suffixed
 from trainway.engine.view import API_VERSION
+from trainway.engine.wishes import PRUNED
 from trainway.errors import ConflictError, NotFoundError
 from trainway.json_types import Json
 from trainway.optimization.decision import COMPLETE, decide
@@ -52,6 +56,17 @@ class RunContext:
     metrics: MetricReading
 
 
+@dataclass(frozen=True)
+class Rerun:
+    """What was submitted again."""
+
+    run: Json
+    """The run that the jobs belong to, with all of its jobs."""
+    jobs: list[Json]
+    """The new ones, in short."""
+    warnings: list[str]
+
+
 class Runs:
     """All runs of one server."""
 
@@ -59,6 +74,8 @@ class Runs:
         self._around = around
         self._ledger = around.ledger
         self._store = around.ledger.store
+        self._pen = asyncio.Lock()
+        """Held while jobs are replaced, so that nobody replaces the same ones meanwhile."""
         self.searches = Searches(
             SearchContext(around.ledger, around.live, around.metrics, around.again, around.admit)
         )
@@ -136,32 +153,63 @@ class Runs:
         """End all jobs of a run, wait until nothing of them is left, and forget them."""
         run = await self._ledger.call(self._store.runs.get, ref)
         await self.searches.end(run)
-        jobs = await self._jobs(run)
-        await self._cancel([job.id for job in jobs])
+        ids = await self._ledger.call(self._store.runs.all_jobs, run.id)
+        await self._cancel(ids)
         gone: list[Json] = []
-        for job in jobs:
+        for id_ in ids:
             try:
-                gone.append(await self._around.delete(job.id, force=force))
+                gone.append(await self._around.delete(id_, force=force))
             except NotFoundError:  # somebody else was faster
                 continue
         return gone
 
-    async def rerun(self, ref: str, phases: Collection[Phase] = ()) -> tuple[Json, list[str]]:
-        """Submit the jobs of a run again that ended so, as a new run of that name; none: all."""
+    async def rerun(self, ref: str) -> Rerun:
+        """Submit all jobs of a run again, as a new run of that name."""
         run = await self._ledger.call(self._store.runs.get, ref)
-        jobs = [job for job in await self._jobs(run) if not phases or job.phase in phases]
-        if not jobs:
-            wanted = " or ".join(sorted(phase.lower() for phase in phases))
-            raise ConflictError(f"no job of the run {run.name} is {wanted}")
-        again = [await self._around.again(job) for job in jobs]
+        again = [await self._around.again(job) for job in await self._jobs(run)]
         admitted = await self._around.admit(again, NewRun(run.name, run.parallel))
-        made = await self.of(admitted.records)
-        return made, admitted.warnings
+        run = await self._ledger.call(self._store.runs.get, admitted.records[0].run or "")
+        return await self._rerun(run, [], admitted)
 
-    async def of(self, records: Sequence[JobRecord]) -> Json:
-        """The run of these jobs, which are all of it."""
-        run = await self._ledger.call(self._store.runs.get, records[0].run or "")
-        return await self._shown(run, records)
+    async def replace(self, ref: str, phases: Collection[Phase]) -> Rerun:
+        """Submit those jobs of a run again that ended so, each in its place."""
+        async with self._pen:
+            run = await self._ledger.call(self._store.runs.get, ref)
+            all_jobs = await self._jobs(run)
+            jobs = [job for job in all_jobs if _is_to_replace(job, phases)]
+            if not jobs:
+                wanted = " or ".join(sorted(phase.lower() for phase in phases))
+                raise ConflictError(f"no job of the run {run.name} is {wanted}")
+            again = [_in_place(await self._around.again(job), job) for job in jobs]
+            async with self._reopened(run):
+                admitted = await self._around.admit(again, run)
+            others = [job for job in all_jobs if job not in jobs]
+            return await self._rerun(run, others, admitted)
+
+    @asynccontextmanager
+    async def _reopened(self, run: RunRecord) -> AsyncIterator[None]:
+        """Let a search that has ended, and that nobody cancelled, judge its new trials.
+
+        Before they are there: if this server is killed meanwhile, the next one finds it open.
+        """
+        ended = json.loads(run.outcome) if run.search and run.outcome else None
+        if ended is None or _search_phase(ended) is Phase.CANCELLED:
+            yield
+            return
+        again = replace(run, outcome=None)
+        await self._ledger.call(self._store.runs.change, again)
+        try:
+            yield
+        finally:
+            self.searches.add(again)
+
+    async def _rerun(
+        self, run: RunRecord, others: Sequence[JobRecord], admitted: Admitted
+    ) -> Rerun:
+        """The answer; what is stored already is not asked for, since that could fail."""
+        shown = await self._shown(run, sorted([*others, *admitted.records], key=_place))
+        new = [self._around.reading.summary(record) for record in admitted.records]
+        return Rerun(shown, new, admitted.warnings)
 
     async def _found(self, run: RunRecord) -> Mapping[str, Any]:
         """What a search is, and the best it has found."""
@@ -179,7 +227,7 @@ class Runs:
     async def _jobs(self, run: RunRecord) -> list[JobRecord]:
         wanted = Filter(run=run.id)
         found = await self._ledger.call(self._store.page, wanted, run.size, summary=True)
-        return found[::-1]
+        return sorted(found, key=_place)
 
     async def _shown(self, run: RunRecord, jobs: Sequence[JobRecord]) -> Json:
         counts: dict[str, int] = {}
@@ -189,6 +237,21 @@ class Runs:
             **_view(run, counts, await self._found(run)),
             "jobs": [self._around.reading.summary(job) for job in jobs],
         }
+
+
+def _place(job: JobRecord) -> str:
+    """What the jobs of a run are sorted by: the first job that had the place of each."""
+    return job.place or job.id
+
+
+def _is_to_replace(job: JobRecord, phases: Collection[Phase]) -> bool:
+    """Whether a job ended so; a trial that its search has stopped ended as it should."""
+    return job.phase in phases and job.reason != PRUNED
+
+
+def _in_place(submission: Submission, job: JobRecord) -> Submission:
+    """The submission of who takes the place of a job; the key lets a job be replaced once."""
+    return replace(submission, place=_place(job), key=f"replacement/{job.id}")
 
 
 def rank_key(key: str, rank: int) -> str:

@@ -160,22 +160,118 @@ def test_only_what_failed_is_submitted_again() -> None:
             (await world.begun(job["metadata"]["id"])).end(succeeded=succeeded)
             await world.until(job["metadata"]["id"], "Succeeded" if succeeded else "Failed")
         with pytest.raises(ConflictError, match="no job of the run demo is cancelled"):
-            await world.engine.runs.rerun("demo", [Phase.CANCELLED])
-        run, _ = await world.engine.runs.rerun("demo", [Phase.FAILED])
-        (job,) = run["jobs"]
+            await world.engine.runs.replace("demo", [Phase.CANCELLED])
+        made = await world.engine.runs.replace("demo", [Phase.FAILED])
+        (job,) = made.jobs
         assert job["metadata"]["name"] == "demo-1"
         assert job["spec"]["parameters"] == TRIALS[1]
-        assert run["spec"]["parallel"] == 2
-        page = await world.engine.runs.page(10)
-        found = [(item["metadata"]["name"], item["status"]["phase"]) for item in page.items]
-        assert found[1] == ("demo", "Failed")
-        assert page.items[0]["metadata"]["id"] == run["metadata"]["id"] == job["spec"]["run"]
+        run = await world.engine.runs.get("demo")
+        assert ids(run["jobs"]) == ids(made.run["jobs"]) == [ids(jobs)[0], ids([job])[0]]
+        assert run["metadata"]["id"] == ids(jobs)[0] == job["spec"]["run"]
+        assert run["spec"] == {"backend": "local", "jobs": 2, "parallel": 2}
+        (item,) = (await world.engine.runs.page(10)).items
+        assert (item["metadata"], item["status"]["phase"]) == (run["metadata"], "Running")
+        old = await world.engine.reading.get(ids(jobs)[1])
+        assert old["spec"]["replacedBy"] == ids([job])[0]
+        assert (await world.reasons(ids(jobs)[1]))[-1] == "Replaced"
         begun = await world.begun(job["metadata"]["id"])
         assert container(begun.workload)["command"][-1] == "train --lr 1e-3"
         alone = await world.engine.rerun("demo-1")
         assert "run" not in alone["spec"]
         assert alone["spec"]["parameters"] == TRIALS[1]
         assert RUN not in alone["metadata"]["labels"]
+
+    play(scene)
+
+
+async def failed_run(world: World) -> list[str]:
+    """A run of two jobs that have both failed."""
+    jobs, _ = await world.engine.submit_array(sweep())
+    for id_ in ids(jobs):
+        await fail(world, id_)
+    return ids(jobs)
+
+
+async def fail(world: World, id_: str) -> None:
+    (await world.begun(id_)).end(succeeded=False)
+    await world.until(id_, "Failed")
+
+
+def test_a_job_is_replaced_again_and_again_and_its_place_stays() -> None:
+    async def scene(world: World) -> None:
+        _, one = await failed_run(world)
+        runs, chain = world.engine.runs, [one]
+        for _ in range(2):
+            made = await runs.replace("demo", [Phase.FAILED])
+            assert [job["metadata"]["name"] for job in made.run["jobs"]] == ["demo-0", "demo-1"]
+            chain.append(ids(made.run["jobs"])[1])
+            for job in made.jobs:
+                await fail(world, job["metadata"]["id"])
+        await world.engine.delete(chain[1])  # one in the middle of a chain
+        assert ids((await runs.get("demo"))["jobs"])[1] == chain[2]
+        await world.engine.delete(chain[2])
+        assert ids((await runs.get("demo"))["jobs"])[1] == one
+        made = await runs.replace("demo", [Phase.FAILED])
+        assert len(made.jobs) == 2
+        for job in made.jobs:
+            await fail(world, job["metadata"]["id"])
+        gone = await runs.delete("demo")
+        assert len(gone) == len(set(ids(gone))) == 6
+        assert await world.engine.reading.counts() == (0, 0)
+
+    play(scene)
+
+
+def test_two_who_submit_what_failed_at_once_do_not_double_it() -> None:
+    async def scene(world: World) -> None:
+        await failed_run(world)
+        both = [world.engine.runs.replace("demo", [Phase.FAILED]) for _ in range(2)]
+        made = await asyncio.gather(*both, return_exceptions=True)
+        assert sorted(type(item).__name__ for item in made) == ["ConflictError", "Rerun"]
+        assert (await world.engine.reading.counts())[1] == 4
+        assert len((await world.engine.runs.get("demo"))["jobs"]) == 2
+
+    play(scene)
+
+
+def test_all_jobs_of_a_run_are_submitted_again_as_a_new_run() -> None:
+    async def scene(world: World) -> None:
+        before = await failed_run(world)
+        made = await world.engine.runs.rerun("demo")
+        assert ids(made.jobs) == ids(made.run["jobs"])
+        assert made.run["metadata"]["id"] == ids(made.jobs)[0]
+        page = (await world.engine.runs.page(10)).items
+        assert ids(page) == [ids(made.jobs)[0], before[0]]
+
+    play(scene)
+
+
+def test_a_search_that_has_failed_judges_the_trials_that_are_submitted_again() -> None:
+    space = {"name": "lr", "searchSpace": {"categorical": {"choices": ["1"]}}}
+    spec = {"objectives": [{"metric": "loss"}], "parameters": [space], "numTrials": 1}
+
+    async def ended(world: World) -> Json:
+        async with asyncio.timeout(60):
+            while (run := await world.engine.runs.get("demo"))["status"]["search"] is None:
+                await asyncio.sleep(0.001)
+        return run
+
+    async def scene(world: World) -> None:
+        wanted = {"spec": spec, "annotations": {}}
+        jobs, _ = await world.engine.runs.search(Submission([jobset()], search=wanted))
+        await fail(world, ids(jobs)[0])
+        assert (await ended(world))["status"]["phase"] == "Failed"
+        (new,) = ids((await world.engine.runs.replace("demo", [Phase.FAILED])).jobs)
+        (await world.begun(new)).run()
+        assert (await world.engine.runs.get("demo"))["status"]["phase"] == "Running"
+        await world.until(new, "Running")
+        loss = {"metrics": [{"name": "loss", "value": "0.5"}]}
+        await world.engine.report_progress(new, loss)
+        world.backend.jobs[new].end()
+        run = await ended(world)
+        assert run["status"]["phase"] == "Succeeded"
+        assert run["search"]["best"]["value"] == 0.5
+        assert ids(run["jobs"]) == [new]
 
     play(scene)
 

@@ -49,7 +49,7 @@ class RunStore:
         """How many jobs of each of these runs are in which phase."""
         query = (
             select(JOBS.c.run, JOBS.c.phase, func.count())
-            .where(JOBS.c.run.in_(ids))
+            .where(JOBS.c.run.in_(ids), JOBS.c.replaced_by.is_(None))
             .group_by(JOBS.c.run, JOBS.c.phase)
         )
         found: dict[str, dict[str, int]] = {}
@@ -57,6 +57,12 @@ class RunStore:
             for run, phase, count in connection.execute(query):
                 found.setdefault(run, {})[phase] = count
         return found
+
+    def all_jobs(self, run_id: str) -> list[str]:
+        """The ids of its jobs, oldest first, with those that were replaced."""
+        query = select(JOBS.c.id).where(JOBS.c.run == run_id).order_by(JOBS.c.id)
+        with self._engine.connect() as connection:
+            return list(connection.execute(query).scalars())
 
     def searches(self) -> list[RunRecord]:
         """The searches that have not ended."""

@@ -70,9 +70,10 @@ class DeletedRun(Shown):
 
 
 class RerunAnswer(Shown):
-    """A new run."""
+    """What was submitted again."""
 
-    run: Run
+    run: Run = Field(description="the run that the jobs belong to, with all of its jobs")
+    jobs: list[Job] = Field(description="the new ones, in short")
     warnings: list[str]
 
 
@@ -120,8 +121,9 @@ def add_run_routes(app: FastAPI, engine: Engine) -> None:
         response_model=RerunAnswer,
     )
     async def rerun_run(run: str, failed: bool = False, cancelled: bool = False) -> Response:
-        """Submit the jobs of a run again, as a new run: all, or those that ended so."""
+        """Submit all jobs of a run again, as a new run, or those that ended so, in their places."""
         wanted = ((Phase.FAILED, failed), (Phase.CANCELLED, cancelled))
         phases = [phase for phase, is_wanted in wanted if is_wanted]
-        again, warnings = await runs.rerun(run, phases)
-        return JsonAnswer({"run": again, "warnings": warnings}, 201)
+        made = await (runs.replace(run, phases) if phases else runs.rerun(run))
+        answer = {"run": made.run, "jobs": made.jobs, "warnings": made.warnings}
+        return JsonAnswer(answer, 201)
