@@ -1,6 +1,7 @@
 """The command line with a cluster of Slurm, as users have it."""
 
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -169,23 +170,43 @@ def test_a_suspended_job_frees_its_nodes_and_goes_on(site: SlurmSite, tmp_path: 
     assert "done" in site.run("jobs", "logs", job)
 
 
-def runs(site: SlurmSite, job: str) -> bool:
-    """Whether all pods of a job run."""
-    return {node["phase"] for node in site.look(job)["status"]["nodes"]} == {"Running"}
+AT_WORK_THEN_STUCK = """
+import os, sys, time
 
 
-def test_a_command_gets_beside_a_pod(site: SlurmSite, tmp_path: Path) -> None:
+def at_work():
+    while not os.path.exists(sys.argv[1]):
+        print("at work", flush=True)
+        time.sleep(0.2)
+
+
+def stuck():
+    time.sleep(3600)
+
+
+at_work()
+stuck()
+"""
+
+
+def test_a_command_gets_beside_a_pod_and_ends_it_when_it_hangs(
+    site: SlurmSite, tmp_path: Path
+) -> None:
     flag = tmp_path / "go"
-    words = ("sh", "-c", f"until [ -e {flag} ]; do sleep 0.1; done")
-    job = site.submit("--on", ON, "--name", "beside", "--env", "WORD=hello", "--", *words)
-    site.wait_for_phase(job, "Running")
-    until(lambda: runs(site, job), "its pod does not run")
+    words = (sys.executable, "-c", AT_WORK_THEN_STUCK, str(flag))
+    options = ("--hang-timeout", "8s", "--env", "WORD=hello")
+    job = site.submit("--on", ON, "--name", "beside", *options, "--", *words)
+    until(lambda: "at work" in site.run("jobs", "logs", job), "its pod does not run")
     printed = site.run("jobs", "exec", job, "--", "sh", "-c", "echo $WORD $SLURMD_NODENAME")
-    flag.touch()
     word, node = printed.split()
     assert word == "hello"
     assert node in {each.name for each in site.slurm.nodes}
-    site.wait_for_phase(job, "Succeeded")
+    assert "at_work (<string>:" in site.run("jobs", "stacks", job)
+    flag.touch()
+    site.wait_for_phase(job, "Failed")
+    summary = site.job(job)["status"]["failure"]["summary"]
+    assert summary.startswith("node-0 hung: no report and no line of a log for ")
+    assert "it is in stuck (<string>:12)" in summary
 
 
 def test_a_deleted_job_leaves_nothing(site: SlurmSite) -> None:
