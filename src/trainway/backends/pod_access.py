@@ -98,8 +98,21 @@ async def pod_places(backend: Backend, handle: Handle) -> list[Json]:
 
 @runtime_checkable
 class WatchesLogs(Protocol):
-    """Can end a pod as if it had failed, and knows how much each writes."""
+    """Knows how much the pods of a job write."""
 
     async def log_sizes(self, handle: Handle) -> dict[str, int]:
-        """The bytes of each log of a job."""
+        """The bytes of each log of a job; raises UnavailableError where they cannot be read."""
+        ...
+
+    async def log_gap(self, handle: Handle) -> str:
+        """Why the logs do not show all that is written; empty: they do."""
+        ...
+
+
+@runtime_checkable
+class EndsPods(Protocol):
+    """Has a way of its own to end a pod so that it has failed."""
+
+    async def end_pod(self, handle: Handle, place: Json) -> None:
+        """End the pod at one of `pod_places`, unless another has come in its place."""
         ...

@@ -17,7 +17,9 @@ from typing import Any, Final
 
 from trainway.agent.kubelet import stack_dump
 from trainway.backends.agents.attachment import JOIN
+from trainway.backends.base import Backend, Handle
 from trainway.backends.login.ssh_process import PROGRAM as SSH
+from trainway.backends.pod_access import EndsPods
 from trainway.errors import UnavailableError
 from trainway.json_types import Json
 
@@ -99,6 +101,14 @@ async def ask(place: Json, *options: str, patience_s: float = _PATIENCE_S) -> Js
         said = errors.decode("utf-8", "replace").strip().splitlines()
         raise UnavailableError(said[-1] if said else f"the program there exited with {status}")
     return answer
+
+
+async def end(backend: Backend, handle: Handle, place: Json) -> None:
+    """End the pod at a place; raises UnavailableError where that cannot be done."""
+    if isinstance(backend, EndsPods):
+        await backend.end_pod(handle, place)
+    else:
+        await ask(place, "--end")
 
 
 async def _read(stream: Any, limit: int) -> bytes:

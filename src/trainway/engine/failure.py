@@ -52,6 +52,14 @@ def blamed(known: Json, record: Record) -> Json:
     return _culprit(pod, attempt, record)
 
 
+def ended_by_us(record: Record, hang: Json) -> Record:
+    """The record of a pod; one that was deleted because it hung has failed by itself."""
+    attempt = int(record.get("attempt") or 0)
+    if not hang or (record["pod"], attempt) != (hang["pod"], hang["attempt"]):
+        return record
+    return {**record, "deleted": False, "reason": None}
+
+
 def hung(culprit: Json, hang: Json) -> Json:
     """The culprit, who was ended because it hung if that is the pod and the attempt of a hang."""
     if not hang or any(culprit.get(name) != hang[name] for name in ("pod", "attempt")):

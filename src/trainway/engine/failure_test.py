@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from trainway.engine.failure import blamed, failure_view, hung
+from trainway.engine.failure import blamed, ended_by_us, failure_view, hung
 from trainway.engine.observation import Observation
 from trainway.json_types import Json
 
@@ -213,3 +213,21 @@ def test_a_pod_that_was_ended_because_it_hung_says_so() -> None:
     assert summary.endswith(" hung: no report for 30 s (attempt 2 of 2)")
     assert hung(culprit, {**hang, "attempt": 0}) == culprit
     assert hung({}, hang) == {}
+
+
+def test_a_pod_that_was_deleted_because_it_hung_is_to_blame() -> None:
+    gone = {
+        "pod": "node-0-1",
+        "attempt": 1,
+        "phase": "Failed",
+        "reason": "Deleted",
+        "deleted": True,
+    }
+    hang = {"pod": "node-0-1", "attempt": 1, "message": "no report for 30 s"}
+    assert blamed({}, ended_by_us(gone, {})) == {}
+    assert blamed({}, ended_by_us(gone, {**hang, "attempt": 0})) == {}
+    assert blamed({}, ended_by_us(gone, {**hang, "pod": "node-0-0"})) == {}
+    culprit = hung(blamed({}, ended_by_us(gone, hang)), hang)
+    assert failure_view(culprit, [], 2)["summary"] == (
+        "node-1 hung: no report for 30 s (attempt 2 of 2)"
+    )

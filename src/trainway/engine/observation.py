@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from trainway.backends.demand import pod_keys
 from trainway.engine.attempt_runs import Runs, begun, passed, stopped
-from trainway.engine.failure import blamed, hung
+from trainway.engine.failure import blamed, ended_by_us, hung
 from trainway.engine.metrics.report import Report, report_of
 from trainway.engine.metrics.usage_series import usage_report
 from trainway.engine.phases import Phase
@@ -50,7 +50,7 @@ class Observation:
     culprit: Json = field(default_factory=dict)
     """Who failed first, as `failure` has it; empty: nobody."""
     hang: Json = field(default_factory=dict)
-    """The last pod that was ended because it hung: `pod`, `attempt`, `message`."""
+    """The last pod that was ended because it hung: `pod`, `attempt`, `message`, `node`, `since`."""
     attempts: int = 1
     """How often the whole set may start in all."""
     started: str = ""
@@ -189,7 +189,7 @@ class Observation:
         if not any(each["phase"] == _RUNNING for each in self.nodes.values()):
             stopped(self.runs, str(record.get("time") or ""))
         self.idle_gpu = "" if node["phase"] in _OVER else self.idle_gpu
-        self.culprit = hung(blamed(self.culprit, record), self.hang)
+        self.culprit = hung(blamed(self.culprit, ended_by_us(record, self.hang)), self.hang)
         if starts and not self.started:
             self.started = str(starts[0])
 

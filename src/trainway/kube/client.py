@@ -214,9 +214,12 @@ class Client:
         *,
         propagation: str = "Background",
         uid: str = "",
+        grace_s: int | None = None,
     ) -> Json:
-        """Remove an object; with a uid only that one."""
-        return await self.send(requests.removal(resource, name, namespace, propagation, uid))
+        """Remove an object; with a uid only that one, a pod after that grace period."""
+        return await self.send(
+            requests.removal(resource, name, namespace, propagation, uid, grace_s)
+        )
 
     async def serves(self, resource: Resource) -> bool:
         """Whether the API server knows the resource."""

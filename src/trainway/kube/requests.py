@@ -138,7 +138,12 @@ def replacement(
 
 
 def removal(
-    resource: Resource, name: str, namespace: str = "", propagation: str = "", uid: str = ""
+    resource: Resource,
+    name: str,
+    namespace: str = "",
+    propagation: str = "",
+    uid: str = "",
+    grace_s: int | None = None,
 ) -> Request:
     """A deletion; with a uid only of that object."""
     options: Json = {"apiVersion": "v1", "kind": "DeleteOptions"}
@@ -146,6 +151,8 @@ def removal(
         options["propagationPolicy"] = propagation
     if uid:
         options["preconditions"] = {"uid": uid}
+    if grace_s is not None:
+        options["gracePeriodSeconds"] = grace_s
     return Request("DELETE", resource.path(namespace, name), orjson.dumps(options), JSON)
 
 

@@ -79,6 +79,8 @@ def test_only_a_json_patch_cannot_be_repeated() -> None:
 
 
 def test_removal_of_one_object_by_its_uid() -> None:
+    quick = requests.removal(CONFIG_MAPS, "c", "n", grace_s=2)
+    assert quick.body == b'{"apiVersion":"v1","kind":"DeleteOptions","gracePeriodSeconds":2}'
     request = requests.removal(CONFIG_MAPS, "c", "n", "Foreground", "u")
     assert request[:2] == ("DELETE", "/api/v1/namespaces/n/configmaps/c")
     assert _body(request) == {

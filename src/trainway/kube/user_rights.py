@@ -92,6 +92,8 @@ _RULES: Final = {
         _Rule("", ("pods/exec", "pods/portforward"), ("get", "create")),
     ),
 }
+_GRANTED: Final = {Task.RUN: (_Rule("", ("pods",), ("delete",)),)}
+"""What a role allows beyond what its task needs: ending a pod that hangs."""
 _OPTIONAL: Final = frozenset({"events", "resourcequotas", "localqueues", "optimizationjobs"})
 """Rights without which one knows less, and everything works."""
 _BUILT_IN: Final = ("", "batch")
@@ -106,7 +108,7 @@ def role_rules(task: Task) -> list[Json]:
     """The rules of the ClusterRole for a task."""
     return [
         {"apiGroups": [rule.group], "resources": list(rule.resources), "verbs": list(rule.verbs)}
-        for rule in _RULES[task]
+        for rule in (*_RULES[task], *_GRANTED.get(task, ()))
     ]
 
 

@@ -1,13 +1,18 @@
 """Tasks in real pods: the same file as on this machine, with its files and secrets."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from cluster.access import Access
 from cluster.identities import CONTEXT
-from installation import Installation, installed
+from cluster.images import SEARCH_PATH
+from cluster.processes import wait_until
+from installation import TIMEOUT_S, TRAINWAY, Installation, installed
+from shell_jobsets import ShellJobSet
 
+TOOLS = "/opt/tools"
 SECRET = "open-sesame"  # noqa: S105 - not one of ours
 
 
@@ -55,3 +60,49 @@ def test_files_and_secrets_come_along(home: Installation, on: str, tmp_path: Pat
         f"node-0 | {len(SECRET)} sky_workdir",
     ]
     assert SECRET not in shown
+
+
+AT_WORK_THEN_STUCK = """
+import os, time
+
+
+def at_work():
+    while not os.path.exists("/tmp/go"):
+        print("at work", flush=True)
+        time.sleep(0.2)
+
+
+def stuck():
+    time.sleep(3600)
+
+
+at_work()
+stuck()
+"""
+
+
+def test_a_pod_shows_its_stacks_and_is_ended_when_it_hangs(
+    home: Installation, on: str, tmp_path: Path
+) -> None:
+    shell = ShellJobSet("hangs", "", max_restarts=0).manifest()
+    (role,) = shell["spec"]["replicatedJobs"]
+    pod = role["template"]["spec"]["template"]["spec"]
+    pod["containers"][0] |= {
+        "command": ["python3", "-c", AT_WORK_THEN_STUCK],
+        "env": [{"name": "PATH", "value": f"{TOOLS}:{SEARCH_PATH}"}],
+        "volumeMounts": [{"name": "py-spy", "mountPath": f"{TOOLS}/py-spy", "readOnly": True}],
+    }
+    pod["volumes"] = [{"name": "py-spy", "hostPath": {"path": str(TRAINWAY.parent / "py-spy")}}]
+    (tmp_path / "hangs.json").write_text(json.dumps(shell))
+    job = home.submit(str(tmp_path / "hangs.json"), "--on", on, "--hang-timeout", "8s")
+    assert wait_until(lambda: "at work" in home.run("jobs", "logs", job), TIMEOUT_S)
+
+    printed = home.run("jobs", "stacks", job)
+    assert "process 1 (py-spy): python3" in printed
+    assert "at_work (<string>:" in printed
+
+    home.run("jobs", "exec", job, "--", "touch", "/tmp/go")
+    home.run("jobs", "wait", job, code=4)
+    summary = home.job(job)["status"]["failure"]["summary"]
+    assert summary.startswith("node-0 hung: no report and no line of a log for ")
+    assert "it is in stuck (<string>:12)" in summary

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Generic, TypeVar
 
-from trainway.backends import configuration, job_file
+from trainway.backends import configuration
 from trainway.backends.agents import journal
 from trainway.backends.agents.agent_plan import AgentRequest
 from trainway.backends.agents.agent_socket import AgentError
@@ -121,20 +121,6 @@ class AgentBackend(SpoolBackend, Generic[Wanted]):
         for identity, told in running_pods(records):
             found.append({**await self._way(handle, told, None, None), **identity})
         return found
-
-    async def log_sizes(self, handle: Handle) -> dict[str, int]:
-        """How much each container has written."""
-        job = self.job_dir(handle)
-
-        def measured() -> dict[str, int]:
-            listed = job_file.listing(job.path, job.logs)
-            return {
-                name: job_file.size(job.path, job.logs / name)
-                for name, is_file in listed
-                if is_file
-            }
-
-        return await job_threads.run(measured)
 
     def _ours(self, request: Request) -> Wanted:
         if not isinstance(request, self.request_type):

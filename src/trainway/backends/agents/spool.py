@@ -5,10 +5,13 @@ Wherever a job runs, its logs and its output are then found in the same place an
 
 import asyncio
 import logging
+import os
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+from trainway.agent.base.log_limit import REACHED, is_closed
+from trainway.backends import job_file
 from trainway.backends.agents.jobdir import JobDir
 from trainway.backends.base import Handle, LogLine, LogQuery
 from trainway.backends.job_removal import remove_tree
@@ -41,6 +44,31 @@ class SpoolBackend(ABC):
         """The folder that the job writes to, or into which its output is copied."""
         return self.job_dir(handle).output
 
+    async def log_sizes(self, handle: Handle) -> dict[str, int]:
+        """How much each container has written."""
+        job = self.job_dir(handle)
+
+        def measured() -> dict[str, int]:
+            return {name: job_file.size(job.path, job.logs / name) for name in _log_names(job)}
+
+        return await job_threads.run(measured)
+
+    async def log_gap(self, handle: Handle) -> str:
+        """Why the logs do not show all that is written; empty: they do."""
+        job = self.job_dir(handle)
+
+        def found() -> str:
+            for name in _log_names(job):
+                opened = job_file.opened(job.path, job.logs / name)
+                try:
+                    if is_closed(opened):
+                        return REACHED
+                finally:
+                    os.close(opened)
+            return ""
+
+        return await job_threads.run(found)
+
     async def _discard(self, handle: Handle) -> None:
         """Remove what is kept here of a job."""
         path = self.job_dir(handle).path
@@ -48,3 +76,10 @@ class SpoolBackend(ABC):
             await job_threads.run(remove_tree, path)
         except OSError as error:
             log.warning("%s cannot be removed: %s", path, error)
+
+
+def _log_names(job: JobDir) -> list[str]:
+    try:
+        return [name for name, is_file in job_file.listing(job.path, job.logs) if is_file]
+    except FileNotFoundError:
+        return []

@@ -44,6 +44,7 @@ def attachments(handle: Mapping[str, Any], pods: Iterable[Json]) -> list[Json]:
     return [
         {
             **_place(handle, pod),
+            "uid": str(pod["metadata"]["uid"]),
             "role": place.role,
             "replica": place.job,
             "rank": place.rank,

@@ -268,6 +268,18 @@ class KubernetesBackend(SpoolBackend):
         """All pods that run, for programs that look into them."""
         return attachments(handle, await self.pods(handle))
 
+    async def log_sizes(self, handle: Handle) -> dict[str, int]:
+        """How much each container has written, as far as it was copied here."""
+        namespace = str(handle["namespace"])
+        missing = await self._of(handle).missing(namespace, [LOGS])
+        if missing:
+            raise UnavailableError(missing_words(missing, namespace))
+        return await super().log_sizes(handle)
+
+    async def end_pod(self, handle: Handle, place: Json) -> None:
+        """Delete the pod: nothing in a container can kill its first process."""
+        await self._of(handle).end_pod(place)
+
     @property
     def _forced(self) -> str:
         """The highest form that whoever started the server allows."""

@@ -39,6 +39,8 @@ from trainway.kube.user_rights import Right, Task, grant_hint, missing_words, ne
 _MANAGER: Final = "trainway"
 _GRACE_S: Final = 60.0
 """How long pods may take to go, beyond their own grace period."""
+_QUICK_END_S: Final = 2
+"""How long a pod that hangs has to end by itself."""
 _REHEARSED: Final = 8
 """How many Jobs of a set are tried before they are sent; they may be hundreds and are
 much alike."""
@@ -331,6 +333,21 @@ class KubernetesCluster:
         with session.listening(handle["name"], objects.keys, lambda _resource, _change: None):
             await session.synced(objects.keys)
             return objects.pods()
+
+    async def end_pod(self, place: Json) -> None:
+        """Delete a pod, which counts as failed, if it is still the same."""
+        client = await self.client()
+        with worded(self._context):
+            try:
+                await client.delete(
+                    resources.PODS,
+                    place["pod"],
+                    place["namespace"],
+                    uid=place["uid"],
+                    grace_s=_QUICK_END_S,
+                )
+            except (ObjectNotFound, Conflict):
+                return
 
 
 _HOLDING: Final = "status.phase!=Succeeded,status.phase!=Failed"

@@ -11,7 +11,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from trainway.backends import pod_access, pod_program
@@ -21,6 +21,7 @@ from trainway.engine.phases import Phase
 from trainway.engine.stacks.suspect import place_of, suspect
 from trainway.engine.stacks.taking import Stacks
 from trainway.engine.stored_job import Change
+from trainway.engine.times import time_text
 from trainway.errors import TrainwayError, UnavailableError
 from trainway.jobset.hang import hang_timeout, time_left
 from trainway.json_types import Json
@@ -29,6 +30,9 @@ log = logging.getLogger(__name__)
 
 HANG: Final = "hang"
 REASON: Final = "TrainingHang"
+NOT_ENDED: Final = "HangNotEnded"
+BLIND: Final = "HangNotKnown"
+"""The reasons of events."""
 INTERVAL_S: Final = 1.0
 
 
@@ -41,6 +45,8 @@ class _Watched:
     """What it has reported and written, when that was last looked at."""
     since: float = 0.0
     """When that last changed."""
+    blind: str = ""
+    """Why it cannot be watched, when that was last told."""
 
 
 class HangWatch:
@@ -91,7 +97,12 @@ class HangWatch:
         silent = timedelta(seconds=now - watched.since)
         if time_left(watched.timeout, [silent]) <= timedelta():
             watched.since = now
-            await self._end(job, silent)
+            gap = await backend.log_gap(record.handle_data)
+            if not gap:
+                await self._end(job, silent)
+            elif gap != watched.blind:
+                watched.blind = gap
+                await self._tell(job, BLIND, f"whether the job hangs is not known: {gap}")
 
     async def _end(self, job: LiveJob, silent: timedelta) -> None:
         record, backend = job.record, job.backend
@@ -106,14 +117,26 @@ class HangWatch:
         if key not in named:
             return
         message = hang_message(record.name, record.attempt, blamed, silent, found["time"])
-        pod = f"{blamed['role']}-{blamed['job']}-{blamed['rank']}"
-        hang = {"pod": pod, "attempt": record.attempt, "message": message}
+        hang = {
+            "pod": f"{blamed['role']}-{blamed['job']}-{blamed['rank']}",
+            "attempt": record.attempt,
+            "message": message,
+            "node": blamed["node"],
+            "since": time_text(datetime.fromisoformat(found["time"]) - silent),
+        }
         if job.record.attempt != record.attempt or job.record.phase != Phase.RUNNING:
             return
         job.observation.hang = hang
-        event = job.event(REASON, f"{blamed['node']} hangs: {message}", kind="Warning")
+        await self._tell(job, REASON, f"{blamed['node']} hangs: {message}")
+        try:
+            await pod_program.end(backend, record.handle_data, named[key])
+        except (TrainwayError, OSError) as error:
+            why = error.message if isinstance(error, TrainwayError) else error.strerror
+            await self._tell(job, NOT_ENDED, f"{blamed['node']} could not be ended: {why}")
+
+    async def _tell(self, job: LiveJob, reason: str, message: str) -> None:
+        event = job.event(reason, message, kind="Warning")
         await job.insist(lambda: Change({"observed": job.observation.to_dict()}, [event]))
-        await pod_program.ask(named[key], "--end")
 
 
 def timeout_of(objects: Iterable[Json]) -> timedelta | None:

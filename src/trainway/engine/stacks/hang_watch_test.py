@@ -20,7 +20,9 @@ class World:
         self.sizes = {"log": 1}
         self.ended: list[float] = []
         self.objects: list[Any] = [OBJECT]
-        backend = SimpleNamespace(log_sizes=self._sizes)
+        self.gap = ""
+        self.told: list[str] = []
+        backend = SimpleNamespace(log_sizes=self._sizes, log_gap=self._gap)
         record = SimpleNamespace(
             phase=Phase.RUNNING, attempt=0, progress="", handle="{}", handle_data={}
         )
@@ -31,6 +33,9 @@ class World:
 
     async def _sizes(self, _handle: object) -> dict[str, int]:
         return dict(self.sizes)
+
+    async def _gap(self, _handle: object) -> str:
+        return self.gap
 
     async def _objects(self, _id: str) -> list[Any]:
         return self.objects
@@ -46,7 +51,11 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
     async def end(_watch: HangWatch, _job: object, _silent: object) -> None:
         made.ended.append(made.now)
 
+    async def tell(_watch: HangWatch, _job: object, reason: str, message: str) -> None:
+        made.told.append(f"{reason}: {message}")
+
     monkeypatch.setattr(HangWatch, "_end", end)
+    monkeypatch.setattr(HangWatch, "_tell", tell)
     return made
 
 
@@ -82,6 +91,15 @@ def test_any_sign_of_life_starts_the_time_anew(world: World, sign: Callable[[Wor
     world.now += 29
     world.look()
     assert world.ended == []
+
+
+def test_logs_that_are_not_kept_any_more_do_not_end_a_job(world: World) -> None:
+    world.gap = "the logs of this job have reached their limit"
+    for _ in range(100):
+        world.look()
+        world.now += 1
+    assert world.ended == []
+    assert world.told == [f"HangNotKnown: whether the job hangs is not known: {world.gap}"]
 
 
 def test_a_job_that_is_seen_for_the_first_time_has_all_its_time(world: World) -> None:
