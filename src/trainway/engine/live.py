@@ -287,7 +287,7 @@ class LiveJob(StoredJob):
     async def _note(self, update: Update) -> None:
         """Take in what the journal says."""
         observed = self.observation
-        observed.events, observed.reports, observed.links = [], [], {}
+        observed.events, observed.reports, observed.links, observed.reported = [], [], {}, {}
         observed.fold(update.records)
         if await self._metrics.take(update, observed):
             return
@@ -305,8 +305,8 @@ class LiveJob(StoredJob):
             "attempt": observed.attempt,
             "restarts": observed.restarts,
         }
-        if observed.progress:
-            columns["progress"] = observed.progress
+        if observed.reported:
+            columns["progress"] = observed.reported
         if bool(observed.started) != bool(self.record.started):
             columns["started"] = observed.started  # a queue may have taken the job back
         if self._starts.count:

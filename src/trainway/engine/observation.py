@@ -62,6 +62,8 @@ class Observation:
     """When its attempts ran."""
     idle_gpu: str = ""
     """Which GPU does nothing, in a sentence; empty: none is known to."""
+    reported: Json = field(default_factory=dict)
+    """The progress that the journal has told since then; empty: it has told of other things."""
     reports: list[tuple[int, Report]] = field(default_factory=list)
     """What training code has reported since then, with the number of the record."""
     links: Json = field(default_factory=dict)
@@ -140,8 +142,8 @@ class Observation:
         self.links |= status.pop("links", None) or {}
         if not status:
             return
-        self.progress = status
-        report = report_of(self.progress, str(record.get("time") or ""))
+        self.progress = self.reported = status
+        report = report_of(status, str(record.get("time") or ""))
         if report is not None:
             self.reports.append((int(record.get("seq") or 0), report))
 

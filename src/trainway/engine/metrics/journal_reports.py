@@ -42,12 +42,12 @@ class JournalReports:
         if new:
             self._newest = new[-1][0]
             await self._recorder.note(self._job.id, [report for _, report in new])
+        progress = {"progress": observed.reported} if observed.reported else {}
         if not observed.links and self._says_nothing_else(update.records):
-            columns = {"progress": observed.progress, "journal_seq": update.seq}
-            self._recorder.tell(self._job, columns)
+            self._recorder.tell(self._job, progress | {"journal_seq": update.seq})
             return True
-        if any(each.get("type") == _PROGRESS for each in update.records):
-            self._recorder.tell(self._job, {"progress": observed.progress})
+        if progress:
+            self._recorder.tell(self._job, progress)
         await self._recorder.settle(self._job.id)
         return False
 

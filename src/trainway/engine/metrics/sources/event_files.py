@@ -37,7 +37,7 @@ _PAUSE_S: Final = 5.0
 """Between two looks at the directory, in seconds."""
 _SHARE: Final = 0.02
 """How much of the time looking may take."""
-_CHUNK: Final = 1 << 20
+_CHUNK: Final = 1 << 17
 _PARTS: Final = ("train", "training", "val", "valid", "validation", "test", "eval")
 """Directories whose name is a part of the series: the same tags are in each of them."""
 _threads: Final = JobThreads(most=4)

@@ -98,8 +98,11 @@ class CountingRecorder(Recorder):
         await super().note(job_id, taken)
 
 
-def test_records_without_scalars_are_not_held(ledger: Ledger, tmp_path: Path) -> None:
-    (tmp_path / f"{PREFIX}1").write_bytes(record(b"") * (1 << 16) + event(3, SIMPLE))
+def test_records_without_scalars_are_not_held(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_CHUNK", 1024)
+    (tmp_path / f"{PREFIX}1").write_bytes(record(b"") * 64 + event(3, SIMPLE))
     recorder = CountingRecorder(ledger)
     assert found(ledger, recorder, tmp_path) == {"loss": [3]}
     assert recorder.noted == [1, 2]
