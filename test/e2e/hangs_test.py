@@ -5,6 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 from installation import Installation, installed
+from patience import until
+from webhook import Webhook, webhook
 
 # The time of a job counts from its last line, and it writes one where it hangs.
 STUCK_ONCE = """
@@ -40,8 +42,10 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
 
 def test_a_job_that_hangs_is_restarted_and_its_stacks_are_kept(home: Installation) -> None:
     words = ("--nodes", "2", "--restarts", "1", "--hang-timeout", "8s", "--name", "once")
-    job = home.submit(*words, "--", sys.executable, "-c", STUCK_ONCE)
-    home.run("jobs", "wait", job)
+    with webhook() as url:
+        job = home.submit(*words, "--notify", url, "--", sys.executable, "-c", STUCK_ONCE)
+        home.run("jobs", "wait", job)
+        until(lambda: "succeeded" in told(), "not everything was delivered")
 
     assert home.job(job)["status"]["restarts"] == 1
     stacks = home.run("jobs", "stacks", job, "--attempt", "1")
@@ -50,6 +54,15 @@ def test_a_job_that_hangs_is_restarted_and_its_stacks_are_kept(home: Installatio
     events = home.run("jobs", "events", job)
     assert "TrainingHang" in events
     assert "node-1 hangs: no report and no line of a log for " in events
+    hung = told()["hung"]
+    start = "once hung on local and was restarted: node-1, silent since "
+    assert str(hung["text"]).startswith(start)
+    assert "it is in stuck (<string>:" in str(hung["text"])
+
+
+def told() -> dict[str, dict[str, object]]:
+    """What the webhook was told of each event."""
+    return {str(each["event"]): each for each in Webhook.got}
 
 
 def test_what_failed_says_who_hung_and_where(home: Installation) -> None:

@@ -1,46 +1,18 @@
 """Notifications as people use them: a real server, and a real webhook that fails at first."""
 
-import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 from installation import Installation, installed
 from patience import until
-
-
-class Webhook(BaseHTTPRequestHandler):
-    """Refuses the first notice, and keeps the others."""
-
-    refused: list[str]
-    got: list[dict[str, object]]
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        is_first = not Webhook.refused
-        if is_first:
-            Webhook.refused.append(body["event"])
-        else:
-            Webhook.got.append({"path": self.path, **body})
-        self.send_response(503 if is_first else 200)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *_args: object) -> None:
-        """Be quiet."""
+from webhook import Webhook, webhook
 
 
 @pytest.fixture
 def address() -> Iterator[str]:
-    Webhook.refused, Webhook.got = [], []
-    with ThreadingHTTPServer(("127.0.0.1", 0), Webhook) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
+    with webhook(refusals=1) as url:
+        yield url
 
 
 def test_a_job_that_fails_is_told_once_the_webhook_answers(address: str, tmp_path: Path) -> None:

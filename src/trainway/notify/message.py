@@ -15,9 +15,11 @@ _LONGEST: Final = 2000
 """The most characters of a text; ntfy makes a file of what is longer than 4,096 bytes."""
 _TAGS: Final[dict[str, str]] = {
     Occasion.FAILED: "x",
+    Occasion.HUNG: "hourglass",
     Occasion.SUCCEEDED: "white_check_mark",
     Occasion.IDLE_GPU: "zzz",
 }
+_URGENT: Final = (Occasion.FAILED, Occasion.HUNG)
 _SLACK: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
@@ -52,6 +54,9 @@ class Notice:
                 text = f"{name} succeeded on {backend}"
             case Occasion.FAILED:
                 text = f"{name} failed on {backend}{': ' if self.detail else ''}{self.detail}"
+            case Occasion.HUNG:
+                outcome = (self.job.get("hang") or {}).get("outcome") or "was ended"
+                text = f"{name} hung on {backend} and {outcome}: {self.detail}"
             case Occasion.IDLE_GPU:
                 text = f"{name} leaves a GPU idle on {backend}: {self.detail}"
             case _:
@@ -91,7 +96,7 @@ def request(target: Target, notice: Notice) -> HttpRequest:
 
 
 def _ntfy(notice: Notice) -> dict[str, str]:
-    is_failure = notice.event == Occasion.FAILED
+    is_failure = notice.event in _URGENT
     title = " ".join(f"{notice.job.get('name') or 'Trainway'}: {notice.event}".split())
     is_plain = title.isascii() and title.isprintable()
     headers = {"Title": title if is_plain else Header(title, "utf-8", 10_000).encode()}

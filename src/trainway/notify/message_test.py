@@ -10,6 +10,9 @@ from trainway.notify.targets import Form, Target
 
 JOB = {"id": "34zveh7qtspv", "name": "train", "backend": "ssh/lab", "restarts": 1}
 FAILED = Notice("failed", "2026-11-15T05:00:00Z", JOB, "node-1 exited with 7 <&>")
+HANG = {"node": "node-1", "since": "2026-11-15T04:30:00Z", "outcome": "was restarted"}
+WHERE = "node-1, silent since 2026-11-15T04:30:00Z: it is in stuck (train.py:3)"
+HUNG = Notice("hung", "2026-11-15T05:00:00Z", {**JOB, "hang": HANG}, WHERE)
 URL = "https://example.org/hook"
 
 
@@ -27,6 +30,7 @@ class Case:
         Case(Notice("started", "", JOB), "train started on ssh/lab"),
         Case(Notice("recovered", "", JOB), "train runs again on ssh/lab after 1 restart"),
         Case(Notice("succeeded", "", JOB), "train succeeded on ssh/lab"),
+        Case(HUNG, f"train hung on ssh/lab and was restarted: {WHERE}"),
         Case(Notice(TEST, "", {}), "This is a test of the notifications of Trainway."),
     ],
     ids=lambda case: case.notice.event,
@@ -75,6 +79,50 @@ def test_ntfy() -> None:
         },
         b"train failed on ssh/lab: node-1 exited with 7 <&>",
     )
+
+
+@pytest.mark.parametrize(
+    ("form", "headers", "body"),
+    [
+        (
+            Form.JSON,
+            {"Content-Type": "application/json"},
+            (
+                b'{"event": "hung", "time": "2026-11-15T05:00:00Z", '
+                b'"text": "train hung on ssh/lab and was restarted: node-1, silent since '
+                b'2026-11-15T04:30:00Z: it is in stuck (train.py:3)", '
+                b'"job": {"id": "34zveh7qtspv", "name": "train", "backend": "ssh/lab", '
+                b'"restarts": 1, "hang": {"node": "node-1", "since": "2026-11-15T04:30:00Z", '
+                b'"outcome": "was restarted"}}}'
+            ),
+        ),
+        (
+            Form.SLACK,
+            {"Content-Type": "application/json"},
+            (
+                b'{"text": "train hung on ssh/lab and was restarted: node-1, silent since '
+                b'2026-11-15T04:30:00Z: it is in stuck (train.py:3)"}'
+            ),
+        ),
+        (
+            Form.NTFY,
+            {
+                "Content-Type": "text/plain; charset=utf-8",
+                "Title": "train: hung",
+                "Priority": "high",
+                "Tags": "hourglass",
+            },
+            (
+                b"train hung on ssh/lab and was restarted: node-1, silent since "
+                b"2026-11-15T04:30:00Z: it is in stuck (train.py:3)"
+            ),
+        ),
+    ],
+    ids=["json", "slack", "ntfy"],
+)
+def test_a_hang_is_told_in_every_form(form: Form, headers: dict[str, str], body: bytes) -> None:
+    sent = request(Target("t", URL, form), HUNG)
+    assert sent == HttpRequest(URL, {"User-Agent": "trainway", **headers}, body)
 
 
 def test_a_title_of_ntfy_is_one_line_of_ascii() -> None:

@@ -27,6 +27,7 @@ class Occasion(StrEnum):
     RECOVERED = "recovered"
     SUCCEEDED = "succeeded"
     FAILED = "failed"
+    HUNG = "hung"
     IDLE_GPU = "idle-GPU"
 
 

@@ -40,7 +40,8 @@ CASES = [
         [
             (
                 'notify.a.events[0]: Unsupported value: "died": '
-                'supported values: "started", "recovered", "succeeded", "failed", "idle-GPU"'
+                'supported values: "started", "recovered", "succeeded", "failed", "hung", '
+                '"idle-GPU"'
             ),
         ],
     ),

@@ -1,8 +1,9 @@
 """Which changes of a job somebody may want to hear of, and what is told of them. Pure."""
 
-from typing import Final
+from typing import Final, NamedTuple
 
-from trainway.engine.observation import IDLE_GPU
+from trainway.engine.failure import is_retried
+from trainway.engine.observation import CULPRIT, HANG, IDLE_GPU
 from trainway.engine.phases import WAITING, Phase
 from trainway.engine.record import JobRecord
 from trainway.engine.view import job_view
@@ -10,6 +11,8 @@ from trainway.notify.message import Notice
 from trainway.notify.targets import Occasion
 
 _ENDS: Final = {Phase.SUCCEEDED: Occasion.SUCCEEDED, Phase.FAILED: Occasion.FAILED}
+_DECIDED: Final = {Phase.RESTARTING, *_ENDS}
+"""The phases that show what follows when a node has failed."""
 _NOT_YET: Final = WAITING | {Phase.STARTING}
 
 
@@ -19,6 +22,9 @@ def occasions(before: JobRecord, after: JobRecord) -> list[Occasion]:
     A short job may be over when it is first seen to have run; it has started all the same.
     """
     found = [Occasion.IDLE_GPU] if idle_gpu(after) and not idle_gpu(before) else []
+    ended = hang_end(after)
+    if ended is not None and ended != hang_end(before):
+        found.append(Occasion.HUNG)
     if before.phase == after.phase:
         return found
     has_restarted = before.phase == Phase.RESTARTING or bool(after.restarts or after.attempt)
@@ -30,6 +36,36 @@ def occasions(before: JobRecord, after: JobRecord) -> list[Occasion]:
     if after.phase in _ENDS:
         found.append(_ENDS[after.phase])
     return found
+
+
+class HangEnd(NamedTuple):
+    """What came of a node that was ended because it hung."""
+
+    node: str
+    since: str
+    attempt: int
+    message: str
+
+    @property
+    def detail(self) -> str:
+        """Who hung since when, and where it was."""
+        since = f", silent since {self.since}" if self.since else ""
+        return f"{self.node}{since}: {self.message}"
+
+
+def hang_end(record: JobRecord) -> HangEnd | None:
+    """The last node that was ended because it hung; None: none, or what follows is not decided."""
+    if f'"{HANG}"' not in record.observed:  # as below
+        return None
+    data = record.observed_data
+    hang, culprit = data.get(HANG) or {}, data.get(CULPRIT) or {}
+    attempt = hang.get("attempt")
+    if not culprit.get("hung") or culprit["attempt"] != attempt:
+        return None
+    if record.phase not in _DECIDED and record.attempt == attempt and not is_retried(culprit):
+        return None
+    node, since = hang.get("node") or hang["pod"], hang.get("since") or ""
+    return HangEnd(node, since, attempt, hang["message"])
 
 
 def idle_gpu(record: JobRecord) -> str:
@@ -54,5 +90,10 @@ def notice_of(record: JobRecord, occasion: Occasion, time: str) -> Notice:
     }
     if occasion == Occasion.IDLE_GPU:
         return Notice(str(occasion), time, job, idle_gpu(record))
+    ended = hang_end(record) if occasion == Occasion.HUNG else None
+    if ended is not None:
+        outcome = "failed" if record.phase == Phase.FAILED else "was restarted"
+        job["hang"] = {"node": ended.node, "since": ended.since, "outcome": outcome}
+        return Notice(str(occasion), time, job, ended.detail)
     failure = status.get("failure") or {}
     return Notice(str(occasion), time, job, failure.get("summary") or record.message)

@@ -1,6 +1,8 @@
 """Which changes of a job are told."""
 
+import json
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pytest
 
@@ -63,6 +65,72 @@ def test_a_gpu_that_becomes_idle_is_told_once() -> None:
     assert occasions(idle, record(_P.RUNNING)) == []
     text = notice_of(idle, _O.IDLE_GPU, THEN).text
     assert text == "train leaves a GPU idle on local: GPU 0 has been idle"
+
+
+def hung(phase: Phase, attempt: int = 0, **culprit: Any) -> JobRecord:
+    """A job whose node-1 was ended in its first attempt."""
+    hang = {"pod": "node-0-1", "attempt": 0, "message": "m", "node": "node-1", "since": THEN}
+    blame = {"pod": "node-0-1", "attempt": 0, "hung": True, **culprit}
+    observed = json.dumps({"hang": hang, "culprit": blame})
+    return replace(record(phase, restarts=attempt), attempt=attempt, observed=observed)
+
+
+@dataclass(frozen=True)
+class Hang:
+    name: str
+    before: JobRecord
+    after: JobRecord
+    is_told: bool
+    outcome: str = ""
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Hang("not decided", record(_P.RUNNING), hung(_P.RUNNING), is_told=False),
+        Hang(
+            "restarting",
+            hung(_P.RUNNING),
+            hung(_P.RESTARTING),
+            is_told=True,
+            outcome="was restarted",
+        ),
+        Hang("told once", hung(_P.RESTARTING), hung(_P.RUNNING, 1), is_told=False),
+        Hang(
+            "restarted before it was seen",
+            hung(_P.RUNNING),
+            hung(_P.RUNNING, 1),
+            is_told=True,
+            outcome="was restarted",
+        ),
+        Hang(
+            "in its pod",
+            hung(_P.RUNNING),
+            hung(_P.RUNNING, restarts=1),
+            is_told=True,
+            outcome="was restarted",
+        ),
+        Hang("failed", hung(_P.RUNNING), hung(_P.FAILED), is_told=True, outcome="failed"),
+        Hang("failed at once", record(_P.RUNNING), hung(_P.FAILED), is_told=True, outcome="failed"),
+        Hang("cancelled", hung(_P.RUNNING), hung(_P.CANCELLED), is_told=False),
+        Hang(
+            "another was to blame",
+            hung(_P.RUNNING),
+            hung(_P.FAILED, hung=False),
+            is_told=False,
+        ),
+    ],
+    ids=lambda case: case.name,
+)
+def test_a_hang_is_told_once_it_is_clear_what_follows(case: Hang) -> None:
+    assert (_O.HUNG in occasions(case.before, case.after)) == case.is_told
+    if case.is_told:
+        notice = notice_of(case.after, _O.HUNG, THEN)
+        wanted = {"node": "node-1", "since": THEN, "outcome": case.outcome}
+        assert notice.job["hang"] == wanted
+        assert notice.text == (
+            f"train hung on local and {case.outcome}: node-1, silent since {THEN}: m"
+        )
 
 
 def test_a_notice_has_what_one_needs() -> None:
