@@ -7,6 +7,7 @@ import os
 import posixpath
 import resource
 import signal
+from contextlib import suppress
 
 from trainway.agent.base import linux
 from trainway.agent.kubelet import control_group, mounts
@@ -91,13 +92,21 @@ def run_in_child(command: Command, context: ExecContext) -> None:
             _die_with(context.parent)
         _change_directory(command.cwd)
         if command.function is not None:
-            os.close(context.status)
+            _close_files()
             os._exit(command.function())
         _execute(command)
     except (OSError, ValueError) as error:
         os.write(context.status, _reason(error).encode("utf-8", "surrogateescape"))
     finally:
         os._exit(CANNOT_START)
+
+
+def _close_files() -> None:
+    """Close what a program would not inherit: who waits for its end must not wait for us."""
+    for name in os.listdir("/proc/self/fd"):
+        if int(name) > 2:
+            with suppress(OSError):  # the one that listed them
+                os.close(int(name))
 
 
 def _reset_signals() -> None:

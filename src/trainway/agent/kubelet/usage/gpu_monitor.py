@@ -14,16 +14,19 @@ from trainway.agent.kubelet.processes import Listener
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+    from typing import Literal
 
     from trainway.agent.base.event_loop import EventLoop
     from trainway.agent.kubelet.processes import Process, ProcessTable
+
+    GpuFigure = Literal["utilization", "memory", "memoryTotal", "power", "temperature"]
 
 DRIVERS = ("/dev/nvidiactl", "/proc/driver/nvidia/version", "/dev/dxg")
 """One of these is there where NVIDIA's driver is."""
 RETRY_SECONDS = 60.0
 _LONGEST = 1 << 16
 _MIB = 1 << 20
-FIGURES = ("utilization", "memory", "memoryTotal", "power", "temperature")
+FIGURES: tuple[GpuFigure, ...] = ("utilization", "memory", "memoryTotal", "power", "temperature")
 """In percent, bytes, watts and degrees Celsius."""
 _BYTES = ("memory", "memoryTotal")
 
@@ -31,7 +34,9 @@ _BYTES = ("memory", "memoryTotal")
 class Gpu:
     """One GPU at one moment."""
 
-    def __init__(self, index: str, uuid: str, figures: dict[str, float], pids: set[int]) -> None:
+    def __init__(
+        self, index: str, uuid: str, figures: dict[GpuFigure, float], pids: set[int]
+    ) -> None:
         self.index = index
         self.uuid = uuid
         self.figures = figures
@@ -45,7 +50,7 @@ def parsed(line: str) -> Gpu | None:
     cells = [cell.strip() for cell in line.split(",")]
     if len(cells) < 2 + len(FIGURES) or not cells[0].isdigit():
         return None
-    figures = {}
+    figures: dict[GpuFigure, float] = {}
     for name, cell in zip(FIGURES, cells[2:]):  # noqa: B905 - not in Python 3.8
         try:
             figures[name] = float(cell) * (_MIB if name in _BYTES else 1)

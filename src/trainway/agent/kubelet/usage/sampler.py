@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 
+from trainway.agent.kubelet.usage.averages import SAMPLE_SECONDS, Average, pause
 from trainway.agent.kubelet.usage.gpu_monitor import GpuMonitor, is_driver_here, of_pod
 from trainway.agent.kubelet.usage.idle_gpus import IdleGpus, busy_message, idle_message
 from trainway.agent.kubelet.usage.process_usage import ProcessUsage
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from trainway.agent.base.pod_identity import PodIdentity
     from trainway.agent.base.records import GpuUsage, PodUsage, UsageRecord
     from trainway.agent.kubelet.processes import ProcessTable
-    from trainway.agent.kubelet.usage.gpu_monitor import Gpu
+    from trainway.agent.kubelet.usage.gpu_monitor import Gpu, GpuFigure
     from trainway.agent.kubelet.usage.process_usage import Used
 
     class Started(Protocol):
@@ -70,39 +71,8 @@ if TYPE_CHECKING:
 
 
 FIRST_SECONDS = 2.0
-SAMPLE_SECONDS = 5.0
 LARGEST_SHARE = 1 / 400
 """The part of a core that sampling may take."""
-LONGEST_PAUSE = 60.0
-_PAUSES_AN_AGE = 720.0
-_RECORDS_A_SECOND = 2.0
-
-
-def pause(age: float, pods: int) -> float:
-    """Seconds between two records of a job that is so old and has so many pods.
-
-    With 720 records in the first hour, at most one in a minute later, a pod's share of the journal
-    is a few megabytes a month.
-    """
-    least = max(SAMPLE_SECONDS, pods / _RECORDS_A_SECOND)
-    return min(max(least, age / _PAUSES_AN_AGE), LONGEST_PAUSE)
-
-
-class Average:
-    """Some values of one figure."""
-
-    def __init__(self) -> None:
-        self._sum, self._count = 0.0, 0
-
-    def add(self, value: float) -> None:
-        """Take in one more."""
-        self._sum += value
-        self._count += 1
-
-    @property
-    def value(self) -> float:
-        """What they come to."""
-        return self._sum / self._count
 
 
 class SampledPod:
@@ -118,7 +88,7 @@ class SampledPod:
         """When the CPU time was that."""
         self._used: Used | None = None
         self._memory = Average()
-        self._gpus: dict[str, dict[str, Average]] = {}
+        self._gpus: dict[str, dict[GpuFigure, Average]] = {}
         self._pids: set[int] = set()
 
     def roots(self) -> list[int]:
@@ -262,6 +232,8 @@ class UsageSampler:
             self._node.journal.append("usage", fields)
 
 
-def _figures(known: dict[str, Average]) -> GpuUsage:
-    figures: GpuUsage = {name: round(average.value, 1) for name, average in known.items()}  # type: ignore[assignment] # the names are those of `FIGURES`
+def _figures(known: dict[GpuFigure, Average]) -> GpuUsage:
+    figures: GpuUsage = {}
+    for name, average in known.items():
+        figures[name] = round(average.value, 1)
     return figures

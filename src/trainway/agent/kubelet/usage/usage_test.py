@@ -10,7 +10,8 @@ import pytest
 from trainway.agent.base.event_loop import EventLoop
 from trainway.agent.kubelet.process_tree import CONTAINER_MARK
 from trainway.agent.kubelet.processes import ProcessTable
-from trainway.agent.kubelet.usage import gpu_monitor, sampler
+from trainway.agent.kubelet.usage import gpu_monitor
+from trainway.agent.kubelet.usage.averages import pause
 from trainway.agent.kubelet.usage.gpu_monitor import GpuMonitor, of_pod, parsed
 from trainway.agent.kubelet.usage.idle_gpus import IdleGpus, busy_message, idle_message
 from trainway.agent.kubelet.usage.process_usage import ProcessUsage
@@ -92,9 +93,42 @@ def test_a_gpu_is_told_to_be_idle_once_until_it_works() -> None:
 
 
 def test_a_journal_stays_short() -> None:
-    assert sampler.pause(0, 1) == sampler.pause(3600, 1) == 5
-    assert sampler.pause(0, 64) == 32
-    assert sampler.pause(1e7, 1) == sampler.pause(0, 10_000) == 60
+    assert pause(0, 1) == pause(3600, 1) == 5
+    assert pause(0, 64) == 32
+    assert pause(1e7, 1) == pause(0, 10_000) == 60
+
+
+def heard(loop: EventLoop, monitor: GpuMonitor) -> list[gpu_monitor.Gpu]:
+    give_up = time.monotonic() + 60
+    while time.monotonic() < give_up:
+        loop.turn()
+        if gpus := monitor.take():
+            return gpus
+    return []
+
+
+def test_the_monitor_holds_no_file_of_the_agent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever starts an agent waits until a pipe is closed, and the next agent for a lock."""
+
+    def speak(_seconds: float) -> int:
+        os.write(1, f"{LINE}\n".encode())
+        time.sleep(600)
+        return 0
+
+    monkeypatch.setattr(gpu_monitor, "_report", speak)
+    loop = EventLoop()
+    monitor = GpuMonitor(loop, ProcessTable(loop), 5.0)
+    read, write = os.pipe()
+    monitor.start()
+    assert heard(loop, monitor)
+    os.close(write)
+    os.set_blocking(read, False)
+    try:
+        assert os.read(read, 1) == b""
+    finally:
+        os.close(read)
+        monitor.stop()
+        loop.turn()
 
 
 def test_the_monitor_ends_with_what_it_watches(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,12 +138,8 @@ def test_the_monitor_ends_with_what_it_watches(monkeypatch: pytest.MonkeyPatch) 
     loop = EventLoop()
     monitor = GpuMonitor(loop, ProcessTable(loop), 5.0)
     monitor.start()
-    gpus: list[gpu_monitor.Gpu] = []
+    assert [gpu.index for gpu in heard(loop, monitor)] == ["1"]
     give_up = time.monotonic() + 60
-    while not gpus and time.monotonic() < give_up:
-        loop.turn()
-        gpus = monitor.take()
-    assert [gpu.index for gpu in gpus] == ["1"]
     process = monitor._process
     assert process is not None
     monitor.stop()
