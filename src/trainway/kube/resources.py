@@ -59,6 +59,7 @@ PERSISTENT_VOLUME_CLAIMS: Final = Resource(
     "", "v1", "persistentvolumeclaims", "PersistentVolumeClaim"
 )
 PODS: Final = Resource("", "v1", "pods", "Pod")
+POD_METRICS: Final = Resource("metrics.k8s.io", "v1beta1", "pods", "PodMetrics")
 RESOURCE_QUOTAS: Final = Resource("", "v1", "resourcequotas", "ResourceQuota")
 SECRETS: Final = Resource("", "v1", "secrets", "Secret")
 SERVICES: Final = Resource("", "v1", "services", "Service")

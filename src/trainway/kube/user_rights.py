@@ -15,6 +15,7 @@ _TRAINER: Final = "trainer.kubeflow.org"
 _MPI: Final = "kubeflow.org"
 _JOBSET: Final = "jobset.x-k8s.io"
 _KUEUE: Final = "kueue.x-k8s.io"
+_METRICS: Final = "metrics.k8s.io"
 _READ: Final = ("get", "list", "watch")
 _WRITE: Final = ("create", "patch", "delete")
 
@@ -74,6 +75,7 @@ _VIEW: Final = (
     _Rule(_TRAINER, ("trainjobs", "trainingruntimes", "optimizationjobs"), _READ),
     _Rule(_MPI, ("mpijobs",), _READ),
     _Rule(_KUEUE, ("workloads", "localqueues"), _READ),
+    _Rule(_METRICS, ("pods",), ("list",)),
 )
 _RULES: Final = {
     Task.VIEW: _VIEW,
@@ -95,6 +97,7 @@ _RULES: Final = {
 _GRANTED: Final = {Task.RUN: (_Rule("", ("pods",), ("delete",)),)}
 """What a role allows beyond what its task needs: ending a pod that hangs."""
 _OPTIONAL: Final = frozenset({"events", "resourcequotas", "localqueues", "optimizationjobs"})
+_OPTIONAL_GROUPS: Final = frozenset({_METRICS})
 """Rights without which one knows less, and everything works."""
 _BUILT_IN: Final = ("", "batch")
 _CREATE_ONLY: Final = frozenset({"pods/exec", "pods/portforward"})
@@ -121,7 +124,7 @@ def needed(task: Task, groups: Collection[str]) -> list[Right]:
     found = (
         Right(verb, rule.group, resource)
         for rule in _RULES[task]
-        if rule.group in (*_BUILT_IN, *groups)
+        if rule.group in (*_BUILT_IN, *groups) and rule.group not in _OPTIONAL_GROUPS
         for resource in rule.resources
         if resource not in _OPTIONAL and (rule.group, resource) not in plain
         for verb in rule.verbs

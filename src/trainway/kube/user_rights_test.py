@@ -44,6 +44,12 @@ def test_what_is_needed_depends_on_what_the_cluster_serves() -> None:
     ]
 
 
+def test_nobody_needs_to_know_what_pods_use() -> None:
+    right = Right("list", "metrics.k8s.io", "pods")
+    assert right in granted(Task.VIEW) & granted(Task.RUN)
+    assert right not in needed(Task.VIEW, ("metrics.k8s.io",))
+
+
 def test_a_missing_right_is_told_with_verb_resource_and_namespace() -> None:
     missing = [Right("list", "", "pods"), Right("watch", JOBSET, "jobsets"), LOGS]
     assert missing_words(missing, "team") == (

@@ -68,6 +68,12 @@ def comes_to(home: Installation, job: str, phase: str) -> Json:
     return home.job(job)
 
 
+def uses_memory(home: Installation, job: str) -> bool:
+    """Whether its node shows what the kubelet says of its pod."""
+    (node,) = home.look(job)["status"]["nodes"]
+    return bool((node.get("usage") or {}).get("memory"))
+
+
 def left(cluster: Access, namespace: str) -> list[str]:
     """What is in the namespace beside what every namespace has."""
     items = cluster.get(ALL_KINDS, "-n", namespace)["items"]
@@ -179,6 +185,10 @@ def test_objects_that_someone_else_removes_end_the_job(
 ) -> None:
     job = submitted(home, namespace, tmp_path, jobset("gone", GATED, "jobset", gate=gate))
     comes_to(home, job, "Running")
+    assert wait_until(lambda: uses_memory(home, job), 300), home.look(job)
+    (shown,) = [line for line in home.run("jobs", "show", job).splitlines() if "PEAK" in line]
+    assert shown.split()[-3:] == ["CPU", "MEMORY", "PEAK"]
+    assert "system/memory@node-0" in home.json("jobs", "metrics", job, "--system")["series"]
     node_cluster.kubectl("delete", "jobset", "gone", "-n", namespace)
     assert comes_to(home, job, "Failed")["status"]["reason"] == "Deleted"
 

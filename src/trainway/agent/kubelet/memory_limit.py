@@ -46,12 +46,13 @@ def _limit_files(own_groups: str, groups: str) -> Iterator[str]:
 
 def figures(peak: int, limit: int) -> str:
     """`its peak was 1.9 GiB and its limit is 2.0 GiB`, as far as that is known."""
-    said = [f"its peak was {_size(peak)}"] if peak else []
-    said += [f"its limit is {_size(limit)}"] if limit else []
+    said = [f"its peak was {size_text(peak)}"] if peak else []
+    said += [f"its limit is {size_text(limit)}"] if limit else []
     return " and ".join(said)
 
 
-def _size(number: float) -> str:
+def size_text(number: float) -> str:
+    """`1.9 GiB`, `500 bytes`."""
     unit = 0
     while number >= _STEP and unit < len(_UNITS) - 1:
         number /= _STEP

@@ -20,6 +20,7 @@ from trainway.backends.kubernetes.planning import KubernetesRequest, owned, owne
 from trainway.backends.kubernetes.record_book import RecordBook
 from trainway.backends.kubernetes.session import Session, connect, offer_of, readable
 from trainway.backends.kubernetes.uploads import ARCHIVE
+from trainway.backends.kubernetes.usage.meter import UsageMeter
 from trainway.backends.kubernetes.watching import JobWatch
 from trainway.errors import ConflictError, ForbiddenError, TrainwayError
 from trainway.jobset.labels import JOB_ID, SUSPENDED
@@ -68,6 +69,7 @@ class KubernetesCluster:
         self._context = context
         self._connected = connected
         self._client: Client | None = None
+        self._meter: UsageMeter | None = None
         self._sessions: dict[str, Session] = {}
         self._granted: set[tuple[str, Right]] = set()
         """The rights in a namespace that we had when we asked."""
@@ -83,13 +85,18 @@ class KubernetesCluster:
     async def session(self, namespace: str) -> Session:
         """What the jobs of a namespace share."""
         client = await self.client()
-        return self._sessions.setdefault(namespace, Session(client, namespace))
+        if self._meter is None:
+            self._meter = UsageMeter(client)
+        return self._sessions.setdefault(namespace, Session(client, namespace, self._meter))
 
     async def close(self) -> None:
         """Stop watching, and let go of the connections."""
         for session in self._sessions.values():
             await session.close()
         self._sessions.clear()
+        if self._meter is not None:
+            await self._meter.close()
+            self._meter = None
         if self._client is not None:
             await self._client.__aexit__(None, None, None)
             self._client = None

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from trainway.backends.kubernetes import events
 from trainway.backends.kubernetes.pods import Age, age_of, lost_record, place_of
 from trainway.backends.kubernetes.pods import record_of as pod_record
+from trainway.backends.kubernetes.usage.job_usage import JobUsage
+from trainway.backends.kubernetes.usage.memory_limits import with_highest_sample
+from trainway.backends.kubernetes.usage.readings import Reading
 from trainway.backends.kubernetes.waiting import Waiting
 from trainway.jobset.status import conditions_of, find_condition, find_true
 from trainway.json_types import Json
@@ -87,6 +90,7 @@ class ObservedJob:
         """The last record of each place."""
         self._holders: dict[str, Holder] = {}
         """The pod that has each place, as far as we have watched."""
+        self._usage = JobUsage()
         self._progress: Json = {}
         self._waiting: Json = {}
         self._events: dict[str, int] = {}
@@ -109,7 +113,8 @@ class ObservedJob:
         if rival is not None and rival.uid != holder.uid and rival.age > holder.age:
             return
         self._holders[place.key] = holder
-        record = pod_record(pod)
+        peak = self._usage.peak(place.key, str(pod["metadata"]["name"]))
+        record = with_highest_sample(pod_record(pod), peak)
         known = self._pods.get(place.key)
         if known is not None and known.get("created", "") > record["created"]:
             return
@@ -143,6 +148,16 @@ class ObservedJob:
             told = {"uid": reason, "count": 1}
             self._fresh.append({**record, "message": message, "object": about, "event": told})
 
+    def on_readings(self, readings: Mapping[str, Reading], now: float) -> bool:
+        """Some pods use that much, by their names; gives whether a record came of it."""
+        running = self._running()
+        for record in running:
+            if record["name"] in readings:
+                self._usage.note(record["pod"], record["name"], readings[record["name"]])
+        written = self._usage.due(now, len(self._pods))
+        self._fresh += [] if written is None else [written]
+        return written is not None
+
     def set_status(self, status: Json) -> None:
         """The status of the JobSet, in its own shape."""
         if status and status != self.status:
@@ -172,8 +187,18 @@ class ObservedJob:
         """The pod that has each place now; of one that runs only that it does."""
         return [holder.pod for holder in self._holders.values()]
 
+    @property
+    def nodes(self) -> dict[str, str]:
+        """The nodes of the pods that run, by the names of these."""
+        return {record["name"]: str(record.get("node") or "") for record in self._running()}
+
+    def _running(self) -> list[Json]:
+        return [record for record in self._pods.values() if record["phase"] == "Running"]
+
     def _note_pod(self, record: Json) -> None:
         if self._pods.get(record["pod"]) != record:
+            if record["phase"] in _OVER and (used := self._usage.take([record["pod"]])):
+                self._fresh.append(used)
             self._pods[record["pod"]] = record
             self._fresh.append(record)
 
@@ -182,6 +207,10 @@ class ObservedJob:
         match record.get("type"):
             case "pod":
                 self._pods[record["pod"]] = plain
+            case "usage":
+                for key, used in (record.get("pods") or {}).items():
+                    name = (self._pods.get(key) or {}).get("name") or ""
+                    self._usage.replay(key, name, int(used["peakMemory"]))
             case "event":
                 told = record.get("event") or {}
                 self._events[str(told.get("uid"))] = int(told.get("count") or 1)

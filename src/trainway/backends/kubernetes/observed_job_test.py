@@ -11,7 +11,9 @@ from trainway.backends.kubernetes.observed_job import (
     verdict_of,
     verdict_on,
 )
+from trainway.backends.kubernetes.pods import kept
 from trainway.backends.kubernetes.testing import TIME, pod
+from trainway.backends.kubernetes.usage.readings import Reading
 from trainway.backends.kubernetes.waiting import Waiting
 from trainway.json_types import Json
 
@@ -197,3 +199,31 @@ def test_what_we_tell_ourselves_is_told_once_also_by_the_next_server() -> None:
     later = ObservedJob([{"seq": 0, **record}])
     later.tell("LogLimitReached", "text", "JobSet/demo")
     assert later.take() == []
+
+
+def test_what_a_pod_used_outlives_the_server_and_is_told_when_memory_runs_out() -> None:
+    limited = pod(status=RUNNING)
+    limited["spec"] = {
+        "nodeName": "n1",
+        "containers": [{"name": "main", "resources": {"limits": {"memory": "64Mi"}}}],
+    }
+    first = ObservedJob()
+    first.on_pod(kept(limited))
+    assert first.nodes == {"demo-node-0-0-abcde": "n1"}
+    assert first.on_readings({"demo-node-0-0-abcde": Reading(50, 32 << 20, "1")}, 0)
+    assert not first.on_readings({"demo-node-0-0-abcde": Reading(50, 48 << 20, "2")}, 1)
+    killed = {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}
+    limited["status"] = {
+        "phase": "Failed",
+        "containerStatuses": [{"name": "main", "state": killed}],
+    }
+    first.on_pod(kept(limited))
+    told = first.take()
+    assert [record["type"] for record in told] == ["pod", "usage", "usage", "pod"]
+    assert told[2]["pods"]["node-0-0"]["peakMemory"] == 48 << 20
+    said = "its limit is 64.0 MiB and its highest sample was 48.0 MiB"
+    assert told[3]["message"] == f"it used more memory than it has: {said}"
+    assert first.nodes == {}
+    second = ObservedJob(told)
+    second.on_pod(kept(limited))
+    assert second.take() == []

@@ -7,6 +7,12 @@ newest counts.
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from trainway.backends.kubernetes.usage.memory_limits import (
+    OOM_KILLED,
+    limits_of,
+    memory_limit,
+    out_of_memory,
+)
 from trainway.jobset.labels import (
     COMPLETION_INDEX,
     DEFAULT_CONTAINER,
@@ -98,7 +104,8 @@ def record_of(pod: Json) -> Json:
     assert place is not None  # noqa: S101 - only pods with a place come here
     status = pod.get("status") or {}
     disruption = _condition(status, "DisruptionTarget", "True")
-    reason, message = _reason(status, disruption)
+    limits = limits_of(pod.get("spec") or {})
+    reason, message = _reason(status, disruption, limits)
     record: PodRecord = {
         "type": "pod",
         "pod": place.key,
@@ -107,7 +114,7 @@ def record_of(pod: Json) -> Json:
         "created": pod["metadata"].get("creationTimestamp") or "",
         "phase": status.get("phase") or "Pending",
         "ready": is_ready(pod),
-        "containers": [_container(item) for item in status.get("containerStatuses") or ()],
+        "containers": [_container(item, limits) for item in status.get("containerStatuses") or ()],
     }
     if node := (pod.get("spec") or {}).get("nodeName"):
         record["node"] = node
@@ -131,8 +138,14 @@ def kept(pod: Json) -> Json:
     slim = {name: spec[name] for name in names if name in spec}
     for part in ("initContainers", "containers"):
         if part in spec:
-            slim[part] = [{"name": each["name"], "image": each.get("image")} for each in spec[part]]
+            slim[part] = [_kept_container(each) for each in spec[part]]
     return {**pod, "metadata": {**metadata, "annotations": noted}, "spec": slim}
+
+
+def _kept_container(container: Json) -> Json:
+    memory = memory_limit(container)
+    limits = {"resources": {"limits": {"memory": memory}}} if memory else {}
+    return {"name": container["name"], "image": container.get("image"), **limits}
 
 
 def lost_record(record: Json) -> Json:
@@ -154,7 +167,7 @@ def is_ready(pod: Mapping[str, Any]) -> bool:
     return find_true(conditions_of(pod), "Ready") is not None
 
 
-def _container(status: Json) -> "ContainerRecord":
+def _container(status: Json, limits: Mapping[str, int]) -> "ContainerRecord":
     """One container: how often it ran, since when, and how it ended."""
     state = status.get("state") or {}
     ended, running = state.get("terminated"), state.get("running") or {}
@@ -175,11 +188,13 @@ def _container(status: Json) -> "ContainerRecord":
             container["reason"] = ended["reason"]
     if before:
         texts = {name: before[name] for name in ("reason", "message") if before.get(name)}
+        if before.get("reason") == OOM_KILLED:
+            texts["message"] = out_of_memory(limits.get(status["name"], 0))
         container["lastState"] = {"exitCode": int(before.get("exitCode") or 0), **texts}
     return container
 
 
-def _reason(status: Json, disruption: Json) -> tuple[str, str]:
+def _reason(status: Json, disruption: Json, limits: Mapping[str, int]) -> tuple[str, str]:
     """Why the pod is as it is: evicted, killed for memory, waiting for an image."""
     for told in (status, disruption):
         if told.get("reason"):
@@ -194,8 +209,8 @@ def _reason(status: Json, disruption: Json) -> tuple[str, str]:
             is_crash = waits["reason"] == _CRASHES  # how it ended says more than the kubelet does
             return str(waits["reason"]), "" if is_crash else str(waits.get("message") or "")
         ended = (item.get("state") or {}).get("terminated") or {}
-        if ended.get("reason") == "OOMKilled":
-            return "OOMKilled", "a container used more memory than its limit"
+        if ended.get("reason") == OOM_KILLED:
+            return OOM_KILLED, out_of_memory(limits.get(item["name"], 0))
     unscheduled = _condition(status, "PodScheduled", "False")
     return str(unscheduled.get("reason") or ""), str(unscheduled.get("message") or "")
 

@@ -148,7 +148,7 @@ SIDE = {"name": "main", "restartCount": 1}
                     }
                 ],
             },
-            {"reason": "OOMKilled"},
+            {"reason": "OOMKilled", "message": "it used more memory than it has"},
         ),
         Case(
             "was evicted",
@@ -189,7 +189,11 @@ SIDE = {"name": "main", "restartCount": 1}
                         "state": "running",
                         "restarts": 1,
                         "startedAt": TIME,
-                        "lastState": {"exitCode": 137, "reason": "OOMKilled"},
+                        "lastState": {
+                            "exitCode": 137,
+                            "reason": "OOMKilled",
+                            "message": "it used more memory than it has",
+                        },
                     }
                 ],
             },

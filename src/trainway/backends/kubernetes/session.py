@@ -17,6 +17,7 @@ from trainway.backends.kubernetes.form import TRAINJOB_API, Offer, apis_of
 from trainway.backends.kubernetes.pods import gang_of, kept
 from trainway.backends.kubernetes.queue_position import QueuePositions
 from trainway.backends.kubernetes.sites import POD
+from trainway.backends.kubernetes.usage.meter import UsageMeter
 from trainway.jobset.labels import JOB_ID, JOBSET_NAME, MPI_JOB_NAME
 from trainway.json_types import Json
 from trainway.kube import resources
@@ -97,8 +98,12 @@ async def readable(
 class Session:
     """One namespace of one cluster."""
 
-    def __init__(self, client: Client, namespace: str, linger_s: float = _LINGER_S) -> None:
+    def __init__(
+        self, client: Client, namespace: str, meter: UsageMeter, linger_s: float = _LINGER_S
+    ) -> None:
         self.client = client
+        self.meter = meter
+        """Measures the pods of all jobs of the cluster."""
         self.namespace = namespace
         self.slots = Slots()
         self.positions = QueuePositions(client)

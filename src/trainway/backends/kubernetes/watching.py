@@ -7,7 +7,7 @@ nothing changes, and so nothing happens: a job never fails for that.
 import asyncio
 import logging
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from typing import Final
 
@@ -30,6 +30,8 @@ from trainway.backends.kubernetes.plain_status import Step, status_of, steps, wi
 from trainway.backends.kubernetes.record_book import RecordBook
 from trainway.backends.kubernetes.session import Session
 from trainway.backends.kubernetes.uploads import Uploads
+from trainway.backends.kubernetes.usage.meter import MeasuredJob
+from trainway.backends.kubernetes.usage.readings import Reading
 from trainway.backends.kubernetes.waiting import Waiting, why_job
 from trainway.errors import TrainwayError
 from trainway.jobset.labels import SUSPENDED
@@ -117,7 +119,10 @@ class JobWatch:
         objects = self._objects
         keys = [*objects.keys, *objects.side_keys]
         try:
-            with self._session.listening(self._name, keys, self._on_change):
+            with (
+                self._session.listening(self._name, keys, self._on_change),
+                self._session.meter.measuring(self._measured()),
+            ):
                 async with aclosing(self._batches()) as batches:
                     async for records in batches:
                         update = tuple(self._book.append(records, seq))
@@ -126,6 +131,16 @@ class JobWatch:
         finally:
             await uploads.close()
             await keeper.close()
+
+    def _measured(self) -> MeasuredJob:
+        selectors = [label for resource, label in self._objects.keys if resource is resources.PODS]
+        observed = self._observed
+
+        def tell(readings: Mapping[str, Reading]) -> None:
+            if observed.on_readings(readings, asyncio.get_running_loop().time()):
+                self._changed.set()
+
+        return MeasuredJob(self._session.namespace, tuple(selectors), lambda: observed.nodes, tell)
 
     async def _batches(self) -> AsyncGenerator[list[Json], None]:
         """New records whenever there are some, up to the end."""
