@@ -295,3 +295,28 @@ def test_an_mpijob_is_left_to_the_operator(
     assert "launched" in home.run("jobs", "logs", job)
     home.run("jobs", "delete", job)
     assert wait_until(lambda: not left(node_operator.cluster, namespace), PATIENCE_S)
+
+
+def test_a_sweep_is_read_mended_cancelled_and_deleted_as_one(
+    home: Installation, node_cluster: Access, namespace: str, tmp_path: Path
+) -> None:
+    script = "echo rate {lr} $TRAINWAY_PARAM_LR; case {lr} in 1) ;; 2) exit 7;; *) %s;; esac"
+    file = tmp_path / "sweep.json"
+    file.write_text(json.dumps(jobset("sweep", script % FOREVER, "jobs")))
+    words = ("--on", f"k8s/{CONTEXT}/{namespace}", "--grid", "lr=1,2,3", "--parallel", "2")
+    _, first, _, second, _, third = home.run("run", "-d", str(file), *words).split()
+    comes_to(home, first, "Succeeded")
+    comes_to(home, second, "Failed")
+    comes_to(home, third, "Running")
+    lines = home.run("runs", "logs", "sweep").splitlines()
+    assert [line for line in lines if "rate" in line] == [
+        f"node-0 | rate {rate} {rate}" for rate in (1, 2, 3)
+    ]
+    _, again = home.run("runs", "rerun", "--failed", "sweep").split()
+    comes_to(home, again, "Failed")
+    said = home.run("runs", "cancel", "sweep")
+    assert "sweep: 3 jobs, at most 2 at a time: 1 succeeded, 1 failed, 1 cancelled" in said
+    shown = json.loads(home.run("runs", "show", "sweep", "-o", "json"))["jobs"]
+    assert [job["metadata"]["id"] for job in shown] == [first, again, third]
+    assert len(home.run("runs", "delete", "sweep").splitlines()) == 4
+    assert wait_until(lambda: not left(node_cluster, namespace), PATIENCE_S)
