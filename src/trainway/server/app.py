@@ -1,10 +1,13 @@
 """The HTTP API as one FastAPI application."""
 
+from functools import cache
 from typing import Any, Final
 
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
 
 from trainway import __version__
+from trainway.server.described_route import BareRoute
 from trainway.server.errors import add_handlers
 from trainway.server.json_body import StrictRoute
 from trainway.server.models import ErrorAnswer
@@ -33,6 +36,12 @@ _ERRORS: Final[dict[int | str, dict[str, Any]]] = {
 
 def create_app(service: Service) -> FastAPI:
     """All routes below /api/v1, and their description at /api/v1/openapi.json."""
+    app = _app(service, BareRoute)
+    app.openapi = cache(lambda: _app(service, StrictRoute).openapi())  # type: ignore[method-assign]  # as FastAPI says
+    return app
+
+
+def _app(service: Service, route_class: type[APIRoute]) -> FastAPI:
     app = FastAPI(
         title="Trainway",
         version=__version__,
@@ -42,7 +51,7 @@ def create_app(service: Service) -> FastAPI:
         redoc_url=None,
         responses=_ERRORS,
     )
-    app.router.route_class = StrictRoute
+    app.router.route_class = route_class
     # Straight to the app: a router in between would have every route made twice, at each start.
     add_job_routes(app, service)
     add_action_routes(app, service.engine)

@@ -13,7 +13,7 @@ INT32 = 2**31
 class Shown(BaseModel):
     """Something whose fields are named as in Kubernetes: `camelCase`."""
 
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, defer_build=True)
 
 
 class LogParameters(BaseModel):
@@ -296,6 +296,8 @@ class TrainerStatus(Shown):
 
 class Progress(Shown):
     """The body of a report, and of the answer to one."""
+
+    model_config = ConfigDict(defer_build=False)  # it is read, too
 
     trainer_status: TrainerStatus | None = None
 
