@@ -155,6 +155,9 @@ def test_commands_run_beside_a_pod(pool: SshPool, gate: Gate) -> None:
     said = pool.run("jobs", "exec", job, "--rank", "1", "--", *words)
     assert said == f"{host}\na b 1\n"
     pool.run("jobs", "exec", job, "--", "sh", "-c", "exit 7", code=7)
+    until(lambda: all("usage" in node for node in pool.job(job)["status"]["nodes"]), "no usage")
+    (head,) = [line for line in pool.run("jobs", "show", job).splitlines() if "PEAK" in line]
+    assert {"CPU", "MEMORY"} <= set(head.split())
     stacks = pool.run("jobs", "stacks", job, "--rank", "1")
     assert f"node-1 on {host}\n" in stacks
     assert "visitor.py:" in stacks
