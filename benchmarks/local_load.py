@@ -234,7 +234,8 @@ def log() -> Iterator[Row]:
     trainway("run", "--detach", "--name", "log", "--", *writer)
     trainway("jobs", "wait", "log")
     job_s = time.perf_counter() - started
-    yield Row(f"a job that logs {size}", job_s, "s", None, f"to a file by itself: {bare_s:.1f} s")
+    beside = f"{LOG_BYTES / job_s / 1e6:.0f} MB/s; to a file by itself: {bare_s:.1f} s"
+    yield Row(f"a job that logs {size}", job_s, "s", None, beside)
     tails = [timed(trainway, "jobs", "logs", "log", "--tail", "10") for _ in range(LISTS)]
     yield Row(f"trainway jobs logs --tail 10 of {size}, p50", median(tails), "s")
     server = json.loads(trainway("server", "status", "-o", "json"))

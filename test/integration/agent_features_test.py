@@ -148,18 +148,43 @@ def test_logs_keep_every_byte(data: bytes, tmp_path: Path) -> None:
             assert b"".join(parts) == whole
 
 
-def test_log_throughput(capsys: pytest.CaptureFixture[str]) -> None:
-    size = 200_000_000
-    script = f"yes 'step 12345: loss 0.123456 lr 0.001 throughput 1234.5' | head -c {size}"
+STEP = b"step 12345: loss 0.123456 lr 0.001 throughput 1234.5\n"
+LOGGED = 60_000
+"""How many lines are written first; then four times as many."""
+
+
+def test_much_log_costs_as_much_more_as_it_is_more(tmp_path: Path) -> None:
+    here, go = tmp_path / "here", tmp_path / "go"
+    os.mkfifo(here)
+    os.mkfifo(go)
+    wait = f"echo > {here}; cat {go} > /dev/null"
+    write = f"yes '{STEP.decode().strip()}' | head -n"
+    script = f"{wait}; {write} {LOGGED}; {wait}; {write} {4 * LOGGED}; {wait}"
+    seconds, peaks = [], []
     with agent_job(jobset(role("node", container("main", script)))) as job:
-        began = time.monotonic()
+        for _ in range(3):
+            here.read_text()
+            seconds.append(cpu_seconds(job.pid))
+            peaks.append(peak_mb(job.pid))
+            go.write_text("")
         assert job.end()["succeeded"]
-        spent = time.monotonic() - began
-        written = (job.path / "logs" / "node-0-0.main.0.log").stat().st_size
-        with capsys.disabled():
-            sys.stdout.write(f"\nlogs: {size / spent / 1e6:.0f} MB/s\n")
-        assert written > size
-        assert spent < 60
+        written = (job.path / "logs" / "node-0-0.main.0.log").read_bytes()
+    assert written.count(b" o " + STEP) == written.count(b"\n") == 5 * LOGGED
+    first, second = seconds[1] - seconds[0], seconds[2] - seconds[1]
+    assert second < 10 * first, "four times the lines must not cost much more than four times"
+    assert peaks[2] - peaks[1] < 16
+
+
+def cpu_seconds(pid: int) -> float:
+    """The time that a process has worked."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def peak_mb(pid: int) -> float:
+    """The most memory that a process has had."""
+    rows = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(row.split()[1]) for row in rows if row.startswith("VmHWM:")) / 1024
 
 
 def test_suspend_and_resume(tmp_path: Path) -> None:

@@ -331,7 +331,7 @@ request = urllib.request.Request(
     os.environ["KUBEFLOW_TRAINER_SERVER_URL"],
     json.dumps({"trainerStatus": status}).encode(),
     {"Authorization": "Bearer " + token, "Content-Type": "application/json"})
-with urllib.request.urlopen(request, context=context, timeout=30) as answer:
+with urllib.request.urlopen(request, context=context, timeout=120) as answer:
     print(answer.status)
 """
 

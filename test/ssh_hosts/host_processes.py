@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-TIMEOUT_S: Final = 30.0
+TIMEOUT_S: Final = 120.0
 STARTED: Final = 17
 """Which field of /proc/PID/stat, counted from the third after the name."""
 

@@ -61,13 +61,13 @@ def test_a_process_dies_with_its_owner_unless_it_is_to_stay(
         pid = int(owner.stdout.readline())
         identity = Identity(pid, process_start(pid))
         # Before that setpriv may not have asked to be told of its owner's end.
-        assert wait_until(lambda: Path(f"/proc/{pid}/comm").read_text() == "sleep\n", 10)
+        assert wait_until(lambda: Path(f"/proc/{pid}/comm").read_text() == "sleep\n", 60)
         assert identity.is_alive()
         owner.kill()
     if survives:
         assert not wait_until(lambda: not identity.is_alive(), 0.5)
         kill_all([identity])
-    assert wait_until(lambda: not identity.is_alive(), 10)
+    assert wait_until(lambda: not identity.is_alive(), 60)
 
 
 def test_another_process_with_the_same_number_is_left_alone(tmp_path: Path) -> None:
@@ -79,4 +79,4 @@ def test_another_process_with_the_same_number_is_left_alone(tmp_path: Path) -> N
     kill_all([earlier])
     assert process.is_alive()
     kill_all([process.identity])
-    assert wait_until(lambda: not process.is_alive(), 10)
+    assert wait_until(lambda: not process.is_alive(), 60)

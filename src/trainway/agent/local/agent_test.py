@@ -21,7 +21,7 @@ def agent(folder: Path, port: int, monkeypatch: pytest.MonkeyPatch) -> tuple[Loc
 
         def start(self, *_: object, **__: object) -> None:
             try:
-                socket.create_connection((HOST, port), timeout=30).close()
+                socket.create_connection((HOST, port), timeout=120).close()
                 noted.append("connected")
             except OSError as error:
                 noted.append(type(error).__name__)
