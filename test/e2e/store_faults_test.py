@@ -110,6 +110,10 @@ def test_a_full_disk_is_said_by_every_command(tmp_path: Path, gate: Gate) -> Non
             listing = home.start("jobs", "list")
             assert f"warning: the disk of {home.home} is full" in listing.communicate()[0]
             assert listing.returncode == 0
+            fill()
+            stacks = home.run("jobs", "stacks", "first")
+            assert "visitor.py:" in stacks
+            assert stacks.endswith("\n\nthe stacks could not be kept: No space left on device\n")
 
             home.run("server", "stop")
             fill()

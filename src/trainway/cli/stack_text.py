@@ -27,6 +27,9 @@ def _lines(stacks: Json) -> Iterator[str]:
     if stacks["omitted"]:
         yield ""
         yield f"{stacks['omitted']} more pods were not asked"
+    if stacks.get("problem"):
+        yield ""
+        yield stacks["problem"]
 
 
 def _rank(each: Json) -> Iterator[str]:

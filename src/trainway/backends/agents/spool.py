@@ -9,6 +9,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Final
 
 from trainway.agent.base.log_limit import REACHED, is_closed
 from trainway.backends import job_file
@@ -18,6 +19,9 @@ from trainway.backends.job_removal import remove_tree
 from trainway.backends.job_threads import job_threads
 from trainway.backends.logs.cursor import Cursor
 from trainway.backends.logs.stream import stream_logs
+
+_LEAST_ROOM: Final = 64 << 10
+"""With fewer bytes on the disk a line of a log may not have been written."""
 
 log = logging.getLogger(__name__)
 
@@ -58,6 +62,9 @@ class SpoolBackend(ABC):
         job = self.job_dir(handle)
 
         def found() -> str:
+            disk = os.statvfs(job.path)
+            if disk.f_bavail * disk.f_frsize < _LEAST_ROOM:
+                return "the disk with its logs is full"
             for name in _log_names(job):
                 opened = job_file.opened(job.path, job.logs / name)
                 try:

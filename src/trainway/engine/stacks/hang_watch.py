@@ -101,8 +101,8 @@ class HangWatch:
             if not gap:
                 await self._end(job, silent)
             elif gap != watched.blind:
+                await self._tell_once(job, f"whether the job hangs is not known: {gap}")
                 watched.blind = gap
-                await self._tell(job, BLIND, f"whether the job hangs is not known: {gap}")
 
     async def _end(self, job: LiveJob, silent: timedelta) -> None:
         record, backend = job.record, job.backend
@@ -116,7 +116,7 @@ class HangWatch:
         named = {(each["role"], each["replica"], each["rank"]): each for each in places}
         if key not in named:
             return
-        message = hang_message(record.name, record.attempt, blamed, silent, found["time"])
+        message = hang_message(record.name, found, blamed, silent)
         hang = {
             "pod": f"{blamed['role']}-{blamed['job']}-{blamed['rank']}",
             "attempt": record.attempt,
@@ -134,6 +134,11 @@ class HangWatch:
             why = error.message if isinstance(error, TrainwayError) else error.strerror
             await self._tell(job, NOT_ENDED, f"{blamed['node']} could not be ended: {why}")
 
+    async def _tell_once(self, job: LiveJob, message: str) -> None:
+        """Write an event, unless the database cannot be written now."""
+        event = job.event(BLIND, message, kind="Warning")
+        await job.observe(lambda: Change({}, [event]))
+
     async def _tell(self, job: LiveJob, reason: str, message: str) -> None:
         event = job.event(reason, message, kind="Warning")
         await job.insist(lambda: Change({"observed": job.observation.to_dict()}, [event]))
@@ -150,11 +155,12 @@ def timeout_of(objects: Iterable[Json]) -> timedelta | None:
     return None
 
 
-def hang_message(name: str, attempt: int, rank: Json, silent: timedelta, noted: str) -> str:
+def hang_message(name: str, stacks: Json, rank: Json, silent: timedelta) -> str:
     """Since when it hangs, where it is, and where the stacks are."""
     where = f"; it is in {place_of(rank)}" if place_of(rank) else ""
     seconds = int(silent.total_seconds())
+    shown = f"trainway jobs stacks {name} --attempt {stacks['attempt'] + 1} shows all stacks"
     return (
-        f"no report and no line of a log for {seconds} s until {noted}{where}; trainway jobs "
-        f"stacks {name} --attempt {attempt + 1} shows all stacks"
+        f"no report and no line of a log for {seconds} s until {stacks['time']}{where}; "
+        f"{stacks.get('problem') or shown}"
     )

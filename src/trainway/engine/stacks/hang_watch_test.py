@@ -1,13 +1,17 @@
 import asyncio
 from collections.abc import Callable
+from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from trainway.engine.phases import Phase
-from trainway.engine.stacks.hang_watch import HangWatch, timeout_of
+from trainway.engine.stacks.hang_watch import HangWatch, hang_message, timeout_of
+from trainway.engine.stored_job import Change
+from trainway.errors import DatabaseError
 from trainway.jobset.labels import HANG_TIMEOUT
+from trainway.json_types import Json
 
 OBJECT = {"kind": "JobSet", "metadata": {"annotations": {HANG_TIMEOUT: "30"}}}
 
@@ -20,7 +24,7 @@ class World:
         self.sizes = {"log": 1}
         self.ended: list[float] = []
         self.objects: list[Any] = [OBJECT]
-        self.gap = ""
+        self.gap, self.is_locked = "", False
         self.told: list[str] = []
         backend = SimpleNamespace(log_sizes=self._sizes, log_gap=self._gap)
         record = SimpleNamespace(
@@ -33,6 +37,11 @@ class World:
 
     async def _sizes(self, _handle: object) -> dict[str, int]:
         return dict(self.sizes)
+
+    async def observe(self, decide: Callable[[], Change]) -> None:
+        if self.is_locked:
+            raise DatabaseError("the database is locked")
+        self.told += cast("list[str]", decide().events)
 
     async def _gap(self, _handle: object) -> str:
         return self.gap
@@ -51,11 +60,9 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
     async def end(_watch: HangWatch, _job: object, _silent: object) -> None:
         made.ended.append(made.now)
 
-    async def tell(_watch: HangWatch, _job: object, reason: str, message: str) -> None:
-        made.told.append(f"{reason}: {message}")
-
     monkeypatch.setattr(HangWatch, "_end", end)
-    monkeypatch.setattr(HangWatch, "_tell", tell)
+    made.job.event = lambda reason, message, kind: f"{kind} {reason}: {message}"
+    made.job.observe = made.observe
     return made
 
 
@@ -99,7 +106,37 @@ def test_logs_that_are_not_kept_any_more_do_not_end_a_job(world: World) -> None:
         world.look()
         world.now += 1
     assert world.ended == []
-    assert world.told == [f"HangNotKnown: whether the job hangs is not known: {world.gap}"]
+    assert world.told == [f"Warning HangNotKnown: whether the job hangs is not known: {world.gap}"]
+
+
+def test_what_the_locked_database_did_not_take_is_told_later(world: World) -> None:
+    world.gap, world.is_locked = "the disk is full", True
+    world.look()
+    world.now += 30
+    with pytest.raises(DatabaseError):
+        world.look()
+    world.is_locked = False
+    world.now += 30
+    world.look()
+    assert len(world.told) == 1
+    assert world.ended == []
+
+
+@pytest.mark.parametrize(
+    ("problem", "end"),
+    [
+        ({}, "trainway jobs stacks j --attempt 3 shows all stacks"),
+        (
+            {"problem": "the stacks could not be kept: No space left on device"},
+            "the stacks could not be kept: No space left on device",
+        ),
+    ],
+    ids=["kept", "not kept"],
+)
+def test_what_is_said_of_a_hang(problem: dict[str, str], end: str) -> None:
+    stacks: Json = {"attempt": 2, "time": "T", **problem}
+    message = hang_message("j", stacks, {"processes": []}, timedelta(seconds=30.5))
+    assert message == f"no report and no line of a log for 30 s until T; {end}"
 
 
 def test_a_job_that_is_seen_for_the_first_time_has_all_its_time(world: World) -> None:

@@ -94,7 +94,10 @@ class Stacks:
             "omitted": len(wanted) - len(views),
         }
         if rank is None:
-            await self._keep(record, found)
+            try:
+                await self._keep(record, found)
+            except OSError as error:
+                found["problem"] = f"the stacks could not be kept: {error.strerror or error}"
         return found
 
     async def objects(self, job_id: str) -> list[Json]:

@@ -65,6 +65,7 @@ class JobStacks(BaseModel):
     cause: str = Field(description="asked, or hang")
     ranks: list[RankStacks]
     omitted: int = Field(description="pods that were not asked because there are too many")
+    problem: str = Field("", description="why they could not be kept")
 
 
 def add_stack_routes(app: FastAPI, service: Service) -> None:
