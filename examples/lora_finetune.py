@@ -66,6 +66,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--output-dir", default=os.environ.get("TRAINWAY_OUTPUT_DIR", "output"))
+    parser.add_argument("--report-to", default="none", help="also report to tensorboard, wandb...")
     options = parser.parse_args()
     set_seed(1)
 
@@ -88,6 +89,7 @@ def main() -> None:
             per_device_train_batch_size=16,
             learning_rate=1e-2,
             logging_steps=10,
+            report_to=options.report_to,
             save_strategy="no",
             disable_tqdm=True,
             use_cpu=not gpu,

@@ -30,6 +30,14 @@ TORCH: Final = (
     "kubeflow>=0.2,<1",
 )
 KUBEFLOW_SDK: Final = ("kubeflow==0.5.0",)
+TENSORBOARD: Final = (
+    "--no-deps",
+    "tensorboard>=2.18,<3",
+    "protobuf>=5,<8",
+    "packaging>=24",
+    "absl-py>=2,<3",
+)
+"""What its writers need beside numpy, without what its pages need."""
 ARRAYS: Final = ("jax>=0.4.35,<1", "xgboost>=2.1,<4", "mpi4py>=4,<5", "numpy>=1.26,<3")
 
 
@@ -43,6 +51,12 @@ class Environment:
         """The variables of a shell in which it is active."""
         search = os.pathsep.join([str(self.path / "bin"), os.environ["PATH"]])
         return {"PATH": search, "VIRTUAL_ENV": str(self.path)}
+
+    @property
+    def packages(self) -> Path:
+        """Where its modules are, for the search path of another Python of the same version."""
+        (found,) = self.path.glob("lib/python*/site-packages")
+        return found
 
 
 @cache

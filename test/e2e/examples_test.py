@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environments import ARRAYS, REPOSITORY, TORCH, environment, require_mpirun
+from environments import ARRAYS, REPOSITORY, TENSORBOARD, TORCH, environment, require_mpirun
 from installation import Installation, installed, processes_of
 
 pytestmark = pytest.mark.engine  # torch
 EXAMPLES = REPOSITORY / "examples"
+EVERY_WAY = "test/e2e/every_way.py"
+PRINTED = r"(?:step|round)\s(?P<step>\d+)/\d+\sloss\s(?P<printed>[0-9.]+)"
 NOTEBOOK_CELLS = Path(__file__).with_name("notebook_cells.py")
 LOSS = re.compile(r"(?:epoch|step|round) (\d+)/\d+ loss ([0-9.]+)")
 
@@ -44,9 +46,20 @@ class Case:
     said: str
     leaves: str
     mpi: bool = False
+    written: str = ""
+    """The series of its TensorBoard file, if it reports in every way."""
+    posted: str = "posted"
+    """A series that only the endpoint knows."""
 
     def __str__(self) -> str:
         return self.name
+
+    def words(self) -> list[str]:
+        if not self.written:
+            return self.command.split()
+        found = [str(REPOSITORY / "src"), str(environment(*TENSORBOARD).packages)]
+        options = ["--name", self.name, "--env", f"PYTHONPATH={':'.join(found)}"]
+        return [*options, "--metrics-from-logs", PRINTED, *self.command.split()]
 
 
 CASES = [
@@ -59,17 +72,20 @@ CASES = [
     ),
     Case(
         "torch-fsdp",
-        "--nodes 2 --procs-per-node 2 examples/torch_fsdp.py",
+        f"--nodes 2 --procs-per-node 2 {EVERY_WAY} -- examples/torch_fsdp.py",
         home="torch",
         said="rank 3 of 4 holds 25% of the model",
         leaves="checkpoints/40/.metadata",
+        written="written",
     ),
     Case(
         "lora-finetune",
-        "--procs-per-node 2 examples/lora_finetune.py",
+        f"--procs-per-node 2 {EVERY_WAY} -- examples/lora_finetune.py --report-to tensorboard",
         home="torch",
         said="training 46080 of 152896 parameters, processes 2",
         leaves="adapter_model.safetensors",
+        written="train/loss",
+        posted="train_loss",
     ),
     Case(
         "mpi-train",
@@ -88,10 +104,11 @@ CASES = [
     ),
     Case(
         "xgboost-train",
-        "--runtime xgboost-distributed --nodes 2 examples/xgboost_train.py",
+        f"--runtime xgboost-distributed --nodes 2 {EVERY_WAY} -- examples/xgboost_train.py",
         home="arrays",
         said="checkpoint .* of 2 workers",
         leaves="model.ubj",
+        written="written",
     ),
 ]
 
@@ -102,7 +119,7 @@ def test_an_example_learns_and_reports(case: Case, request: pytest.FixtureReques
         require_mpirun()
     home: Installation = request.getfixturevalue(case.home)
 
-    printed = home.run("run", *case.command.split())
+    printed = home.run("run", *case.words())
 
     losses = losses_of(printed)
     assert losses[-1] < losses[0] / 2, printed
@@ -114,6 +131,21 @@ def test_an_example_learns_and_reports(case: Case, request: pytest.FixtureReques
     assert progress["progressPercentage"] > 0
     assert "loss" in {metric["name"] for metric in progress["metrics"]}
     assert processes_of(job["metadata"]["id"]) == []
+    if case.written:
+        assert_it_reported_in_every_way(home, case, losses)
+
+
+def assert_it_reported_in_every_way(home: Installation, case: Case, losses: list[float]) -> None:
+    """What is read is complete; of what is sent, the last report always counts."""
+    series = home.json("jobs", "metrics", case.name)["series"]
+    values = {name: [point["value"] for point in points] for name, points in series.items()}
+    assert values["printed"] == losses
+    assert values[case.written] == pytest.approx(losses, abs=1e-4)
+    assert values["reported"][-1] == pytest.approx(losses[-1], abs=1e-4)
+    assert values[case.posted]
+    steps = [[point["step"] for point in series[name]] for name in ("printed", case.written)]
+    assert series["reported"][-1]["step"] == steps[1][-1]
+    assert len(steps[0]) == len(steps[1]) == len(losses)
 
 
 def test_mpirun_sums_over_all_slots_of_an_mpijob(arrays: Installation) -> None:
