@@ -111,6 +111,7 @@ bench: install ## print what start-up, compilation and running cost
 	@$(BIN)/python benchmarks/clusters.py
 	@$(BIN)/python benchmarks/metrics.py sqlite list
 	@$(BIN)/python benchmarks/sampling.py
+	@$(BIN)/python benchmarks/tune.py # installs torch once (5 GB)
 	@[ "$$(id -u)" -ne 0 ] || $(BIN)/python benchmarks/ssh.py # needs network namespaces
 	@[ "$$(id -u)" -ne 0 ] || ! command -v slurmctld >/dev/null || $(BIN)/python benchmarks/slurm.py
 
