@@ -1,4 +1,4 @@
-"""What a search does next, and how it stands, decided from a snapshot of its trials.
+"""What a search does next, and its status, decided from a snapshot of its trials.
 
 A trial that fails counts as one of them. The search is complete when all have ended and one at
 least succeeded and reported the objective; else it has failed.
@@ -43,8 +43,8 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Standing:
-    """How a search stands."""
+class SearchStatus:
+    """The status of a search."""
 
     conditions: tuple[Verdict, ...]
     best: Trial | None
@@ -71,7 +71,7 @@ class Decision:
     create: tuple[Suggestion, ...]
     """In this order: the index of a trial is free once its predecessor is stored."""
     stop: tuple[Stop, ...]
-    standing: Standing
+    status: SearchStatus
 
 
 def decide(study: Study, trials: Sequence[Trial], problem: str = "") -> Decision:
@@ -79,15 +79,15 @@ def decide(study: Study, trials: Sequence[Trial], problem: str = "") -> Decision
 
     Not to be asked any more once the search is over: a trial that was deleted then is not missed.
     """
-    standing = _standing(study, trials, problem)
-    if standing.is_over:
+    status = _status_of(study, trials, problem)
+    if status.is_over:
         active = [trial for trial in trials if trial.is_active and not trial.is_stopping]
         why = "the search has ended"
-        return Decision((), tuple(Stop(trial, why) for trial in active), standing)
-    return Decision(tuple(suggest(study, trials)), tuple(stops(study, trials)), standing)
+        return Decision((), tuple(Stop(trial, why) for trial in active), status)
+    return Decision(tuple(suggest(study, trials)), tuple(stops(study, trials)), status)
 
 
-def _standing(study: Study, trials: Sequence[Trial], problem: str) -> Standing:
+def _status_of(study: Study, trials: Sequence[Trial], problem: str) -> SearchStatus:
     counts = Counter(trial.state for trial in trials)
     found = best(trials, maximize=study.maximize)
     said = _said(study, counts, found)
@@ -96,7 +96,7 @@ def _standing(study: Study, trials: Sequence[Trial], problem: str) -> Standing:
     if end is not None:
         type_, reason, message = end
         conditions.append(Verdict(type_, reason, message or said))
-    return Standing(tuple(conditions), found, counts)
+    return SearchStatus(tuple(conditions), found, counts)
 
 
 def _end(

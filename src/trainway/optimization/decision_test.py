@@ -21,7 +21,7 @@ GOOD = [trial(index, 0.9, 0.6, 0.4, 0.3) for index in range(4)]
 def end_of(trials: list[Trial], of: int, problem: str = "") -> tuple[str, str, str]:
     found = decide(study(trials=of), trials, problem)
     assert not found.create
-    last = found.standing.conditions[-1]
+    last = found.status.conditions[-1]
     return last.type, last.reason, last.message
 
 
@@ -73,10 +73,10 @@ def test_the_end_of_a_search(case: Ending) -> None:
 
 def test_a_search_goes_on_while_a_trial_is_active_or_missing() -> None:
     found = decide(study(trials=3), [trial(0, 0.5), active(1)])
-    assert [item.type for item in found.standing.conditions] == [CREATED]
-    assert found.standing.conditions[0].message == "the search has 3 trials, at most 2 at a time"
+    assert [item.type for item in found.status.conditions] == [CREATED]
+    assert found.status.conditions[0].message == "the search has 3 trials, at most 2 at a time"
     assert [item.index for item in found.create] == [2]
-    assert found.standing.result == {
+    assert found.status.result == {
         "trainJobName": "demo-0",
         "parameters": [{"name": "lr", "value": "0.1"}],
     }
@@ -91,7 +91,7 @@ def test_a_grid_that_is_smaller_than_asked_for_is_exhausted() -> None:
     grid = study(spaces={"bs": Choices(("8", "16"))}, algorithm=Algorithm.GRID)
     trials, last = searched(grid, lambda values: float(values["bs"]))
     assert len(trials) == 2
-    assert last.standing.conditions[-1].reason == "SearchSpaceExhausted"
+    assert last.status.conditions[-1].reason == "SearchSpaceExhausted"
 
 
 @given(
@@ -102,7 +102,7 @@ def test_the_best_is_the_best_of_those_that_can_be_compared(
     values: list[float | None], maximize: bool
 ) -> None:
     trials = [replace(trial(index), value=value) for index, value in enumerate(values)]
-    found = decide(study(maximize=maximize), trials).standing.best
+    found = decide(study(maximize=maximize), trials).status.best
     finite = [value for value in values if value is not None and math.isfinite(value)]
     if found is None:
         assert not finite

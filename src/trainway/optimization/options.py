@@ -6,7 +6,8 @@ from typing import TypeVar
 
 from trainway.api.optimizationjob import OptimizationJob
 from trainway.jobset.labels import ALGORITHM, PRUNING
-from trainway.optimization.study import OURS, Algorithm, Pruning, Study, study_of
+from trainway.optimization.optimizationjob import study_of
+from trainway.optimization.study import OURS, Algorithm, Pruning, Study
 from trainway.schema.field import FieldError, Path, not_supported
 
 _ANNOTATIONS: Path = ("metadata", "annotations")

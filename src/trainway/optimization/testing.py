@@ -36,7 +36,7 @@ def searched(of: Study, measure: Measure) -> tuple[list[Trial], Decision]:
     trials: list[Trial] = []
     while True:
         decision = decide(of, trials)
-        if decision.standing.is_over:
+        if decision.status.is_over:
             return trials, decision
         for new in decision.create:
             made = Trial(new.index, f"demo-{new.index}", new.parameters, TrialState.SUCCEEDED)

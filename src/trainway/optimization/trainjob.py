@@ -1,9 +1,8 @@
 """The TrainJob of a trial, which says all that is known of the trial without it."""
 
 import json
-import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from trainway.api.kinds import read
 from trainway.api.optimizationjob import OptimizationJob
@@ -11,25 +10,9 @@ from trainway.api.trainjob import TrainJob
 from trainway.jobset.labels import OPTIMIZATION_JOB, PARAMETERS, TRIAL_INDEX
 from trainway.jobset.literal_text import literal
 from trainway.json_types import Json
+from trainway.optimization.names import trial_name, variables
 from trainway.optimization.options import search_of
 from trainway.optimization.suggestion import Suggestion, assignment
-
-_PREFIX: Final = "KUBEFLOW_TRAINER_OPT_"
-
-
-def trial_name(job: str, index: int) -> str:
-    """The name of a trial, so that nobody can create it twice."""
-    return f"{job}-{index}"
-
-
-def variable(parameter: str) -> str:
-    """The variable that has a parameter: `KUBEFLOW_TRAINER_OPT_WEIGHT_DECAY` for `weight-decay`."""
-    return _PREFIX + re.sub("[^A-Z0-9]", "_", parameter.upper())
-
-
-def variables(parameters: Mapping[str, str]) -> dict[str, str]:
-    """What the environment of a trial has."""
-    return {variable(name): text for name, text in parameters.items()}
 
 
 def trial_of(job: OptimizationJob, suggestion: Suggestion) -> Json:
@@ -63,13 +46,6 @@ def first_trial(job: OptimizationJob) -> TrainJob:
     if not isinstance(made, TrainJob):
         raise TypeError(made.kind)
     return made
-
-
-def index_of(trial: Mapping[str, Any]) -> int | None:
-    """The index of a TrainJob that is a trial."""
-    labels = (trial.get("metadata") or {}).get("labels")
-    text = labels.get(TRIAL_INDEX) if isinstance(labels, dict) else None
-    return int(text) if isinstance(text, str) and re.fullmatch("[0-9]{1,9}", text) else None
 
 
 def _with(known: list[Any], env: Mapping[str, str]) -> list[Any]:

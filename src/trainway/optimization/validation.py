@@ -6,9 +6,9 @@ from typing import Final
 
 from trainway.api.optimizationjob import OptimizationJob, Parameter, UniformSpace
 from trainway.jobset.labels import TTL_SECONDS
+from trainway.optimization.names import trial_name, variable
+from trainway.optimization.optimizationjob import range_of
 from trainway.optimization.options import option_errors
-from trainway.optimization.study import range_of
-from trainway.optimization.trainjob import trial_name, variable
 from trainway.schema.field import FieldError, Path, forbidden, invalid
 
 _LONGEST_NAME: Final = 63

@@ -9,11 +9,12 @@ import pytest
 from trainway.api.examples_test import OPTIMIZATION_JOB, changed, errors_of
 from trainway.api.kinds import read
 from trainway.api.optimizationjob import OptimizationJob
+from trainway.optimization.names import index_of
 from trainway.optimization.options import search_of
 from trainway.optimization.space import Choices, FloatRange, IntRange
 from trainway.optimization.study import Algorithm, Pruning
 from trainway.optimization.suggestion import Suggestion
-from trainway.optimization.trainjob import index_of, trial_of
+from trainway.optimization.trainjob import trial_of
 from trainway.optimization.validation import validate_optimizationjob
 from trainway.schema.field import ABSENT
 

@@ -19,29 +19,13 @@ from trainway.json_types import Json
 from trainway.kube.client import Client
 from trainway.kube.connection import load_connection
 from trainway.kube.resources import OPTIMIZATION_JOBS, TRAINJOBS, Resource
+from trainway.operator.optimizationjobs.testing import search
 
 TRIALS, PARALLEL, KILLS = 12, 3, 8
 PATIENCE_S: Final = 240.0
 MOMENT: Final = "2026-01-31T12:00:00Z"
 
 pytestmark = pytest.mark.usefixtures("torch_runtime")
-
-
-def search() -> Json:
-    space = {"categorical": {"choices": [str(number) for number in range(TRIALS)]}}
-    return {
-        "apiVersion": OPTIMIZATION_JOBS.api_version,
-        "kind": OPTIMIZATION_JOBS.kind,
-        "metadata": {"name": "search"},
-        "spec": {
-            "objectives": [{"metric": "loss"}],
-            "searchAlgorithm": {"grid": {}},
-            "parameters": [{"name": "lr", "searchSpace": space}],
-            "numTrials": TRIALS,
-            "parallelTrials": PARALLEL,
-            "trainJobTemplate": {"spec": torch_job("trial")["spec"]},
-        },
-    }
 
 
 class Trials(Births):
@@ -105,7 +89,9 @@ def test_a_search_whose_operator_is_killed_loses_doubles_and_exceeds_nothing(
             reporting(client, namespace),
             playing(client, namespace),
         ):
-            await client.create(OPTIMIZATION_JOBS, search(), namespace)
+            template = {"spec": torch_job("trial")["spec"]}
+            wanted = search(TRIALS, "search", parallelTrials=PARALLEL, trainJobTemplate=template)
+            await client.create(OPTIMIZATION_JOBS, wanted, namespace)
             for _ in range(KILLS):
                 operator.start()
                 await asyncio.to_thread(operator.wait_ready)

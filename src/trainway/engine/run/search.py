@@ -15,11 +15,10 @@ from trainway.engine.submission import JOB_TYPES, Submission, type_of
 from trainway.engine.wishes import PRUNED
 from trainway.jobset.labels import OPTIMIZATION_JOB, TRIAL_INDEX
 from trainway.json_types import Json
-from trainway.optimization.decision import Standing
-from trainway.optimization.request import requested
+from trainway.optimization.decision import SearchStatus
+from trainway.optimization.names import trial_name, variables
 from trainway.optimization.study import Study
 from trainway.optimization.suggestion import Suggestion
-from trainway.optimization.trainjob import trial_name, variables
 from trainway.optimization.trial import Point, Trial, TrialState, number_of
 from trainway.sweep.parameter import check_names
 from trainway.sweep.placeholders import assigned
@@ -43,7 +42,7 @@ class Search:
     def of(cls, name: str, submission: Submission, seed: str) -> "Search":
         """The search of a submission; an InvalidError says what is wrong with it."""
         wanted = dict(submission.search or {})
-        study = requested(name, wanted)
+        study = _requested(name, wanted)
         if submission.placeholders:
             check_names(study.spaces)
         return cls(wanted, study.trials, seed, submission.placeholders)
@@ -59,10 +58,16 @@ class Search:
 
     def study(self, name: str) -> Study:
         """The search of the run of that name."""
-        found = requested(name, self.wanted)
+        found = _requested(name, self.wanted)
         given = self.wanted["spec"].get("searchAlgorithm") or {}
         is_seeded = (given.get("random") or {}).get("seed") is not None
         return replace(found, trials=self.trials, seed=found.seed if is_seeded else self.seed)
+
+
+def _requested(name: str, wanted: Json) -> Study:
+    from trainway.optimization.request import requested  # noqa: PLC0415 - the models of all kinds
+
+    return requested(name, wanted)
 
 
 def trial_submission(
@@ -128,9 +133,9 @@ def _state(record: JobRecord) -> TrialState:
     return TrialState.ACTIVE
 
 
-def outcome(standing: Standing) -> Json:
+def outcome(status: SearchStatus) -> Json:
     """How a search that is over ended, as a run keeps it."""
-    last = standing.conditions[-1]
+    last = status.conditions[-1]
     return {"type": last.type, "reason": last.reason, "message": last.message}
 
 

@@ -146,8 +146,8 @@ class Searches:
             del self._open[run.id]
             return
         decision = await asyncio.to_thread(decide, study, [trial for _, trial in found])
-        if decision.standing.is_over:
-            await self._finish(run, outcome(decision.standing))
+        if decision.status.is_over:
+            await self._finish(run, outcome(decision.status))
             return
         await self._stop(found, decision.stop)
         if decision.create:
@@ -158,7 +158,7 @@ class Searches:
         study = Search.stored(run.search or "").study(run.name)
         found = await self._trials(run, study)
         decision: Decision = decide(study, [trial for _, trial in found], problem)
-        await self._finish(run, outcome(decision.standing))
+        await self._finish(run, outcome(decision.status))
         await self._stop(found, decision.stop)
 
     async def _trials(self, run: RunRecord, study: Study) -> list[tuple[JobRecord, Trial]]:

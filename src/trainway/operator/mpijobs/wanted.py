@@ -10,7 +10,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from trainway.api.admission import validate_mpijob
-from trainway.api.kinds import check, read
 from trainway.api.mpijob import CONTROLLER, LAUNCHER, WORKER, MPIJob
 from trainway.compiler.devices import gpus
 from trainway.compiler.keys import Keys
@@ -20,6 +19,7 @@ from trainway.compiler.mpijob_gang import GangScheduling
 from trainway.compiler.network import JobIdentity, KubernetesNetwork
 from trainway.jobset.mpijob_status import MPIJobFacts
 from trainway.json_types import Json
+from trainway.operator import stored_object
 from trainway.schema.field import FieldError
 
 
@@ -31,15 +31,7 @@ def is_ours(obj: Json) -> bool:
 
 def parse(obj: Json) -> tuple[MPIJob | None, list[FieldError]]:
     """The job with all defaults, or what is wrong with it."""
-    bare: Json = {name: part for name, part in obj.items() if name != "status"}
-    errors = check(bare).errors
-    if errors:
-        return None, errors
-    job = read(bare)
-    if not isinstance(job, MPIJob):
-        raise TypeError(f"{obj['kind']} is not an MPIJob")
-    errors = validate_mpijob(job)
-    return (None, errors) if errors else (job, [])
+    return stored_object.parse(obj, MPIJob, validate_mpijob)
 
 
 def facts_of(job: MPIJob) -> MPIJobFacts:

@@ -1,4 +1,4 @@
-"""One look at an OptimizationJob: which trials it lacks, which are stopped, and how it stands.
+"""One look at an OptimizationJob: which trials it lacks, which are stopped, and its status.
 
 All is decided by `trainway.optimization` from the TrainJobs that belong to the search. A process
 that dies anywhere leaves a state from which the next one goes on: the name of a trial is its
@@ -28,7 +28,6 @@ from trainway.operator.caches import BY_OPTIMIZATION_JOB
 from trainway.operator.context import Context
 from trainway.operator.namespace_end import namespace_goes
 from trainway.operator.optimizationjobs.memory import Memory, Note
-from trainway.operator.optimizationjobs.parsing import parse
 from trainway.operator.optimizationjobs.status import (
     NORMAL,
     WARNING,
@@ -39,13 +38,15 @@ from trainway.operator.optimizationjobs.status import (
 )
 from trainway.operator.optimizationjobs.trials import point_of, trials_of, with_history
 from trainway.operator.status_patch import status_patch
-from trainway.optimization.decision import Decision, Standing, decide
+from trainway.operator.stored_object import parse
+from trainway.optimization.decision import Decision, SearchStatus, decide
 from trainway.optimization.options import search_of
 from trainway.optimization.pruning import Stop
 from trainway.optimization.study import Study
 from trainway.optimization.suggestion import Suggestion
 from trainway.optimization.trainjob import trial_of
 from trainway.optimization.trial import Trial
+from trainway.optimization.validation import validate_optimizationjob
 
 logger = logging.getLogger(__name__)
 
@@ -81,7 +82,7 @@ class Reconciler:
         if "deletionTimestamp" in obj["metadata"]:
             return None
         note = self.memory.note(key, obj["metadata"]["uid"])
-        job, errors = parse(obj)
+        job, errors = parse(obj, OptimizationJob, validate_optimizationjob)
         if job is None:
             text = "; ".join(str(error) for error in errors)
             return None if end_of(_status(obj)) else await self._write(obj, refused(text))
@@ -115,7 +116,7 @@ class Reconciler:
             decision = decide(study, trials, problem)
         for stop in decision.stop if not problem else ():
             await self._stop(obj, stop)
-        again = await self._write(obj, decision.standing)
+        again = await self._write(obj, decision.status)
         return _SOON_S if problem else wait or again
 
     async def _settle(self, obj: Json, trials: list[Trial]) -> None:
@@ -190,10 +191,10 @@ class Reconciler:
 
     # What is told
 
-    async def _write(self, obj: Json, standing: Standing) -> float | None:
+    async def _write(self, obj: Json, found: SearchStatus) -> float | None:
         """Write the status if it changed."""
         previous = _status(obj)
-        status = status_of(previous, standing, self._context.now())
+        status = status_of(previous, found, self._context.now())
         patch = status_patch(obj, status)
         if patch is None:
             return None

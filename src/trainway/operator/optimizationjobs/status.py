@@ -1,11 +1,11 @@
-"""The status of an OptimizationJob: what to write of how a search stands, and what to tell."""
+"""The status of an OptimizationJob: what to write, and what to tell."""
 
 from datetime import datetime
 from typing import Final, NamedTuple
 
 from trainway.jobset.status import find_true, set_condition
 from trainway.json_types import Json
-from trainway.optimization.decision import COMPLETE, CREATED, FAILED, Reason, Standing, Verdict
+from trainway.optimization.decision import COMPLETE, CREATED, FAILED, Reason, SearchStatus, Verdict
 
 ENDS: Final = (COMPLETE, FAILED)
 NORMAL: Final = "Normal"
@@ -21,19 +21,19 @@ class News(NamedTuple):
     message: str
 
 
-def status_of(previous: Json, standing: Standing, now: datetime) -> Json:
+def status_of(previous: Json, search: SearchStatus, now: datetime) -> Json:
     """The status that follows; a condition that held before keeps its time."""
     conditions: list[Json] = previous.get("conditions") or []
-    for verdict in standing.conditions:
+    for verdict in search.conditions:
         conditions = set_condition(conditions, _condition(verdict), now)
-    found = standing.result
-    return {"conditions": conditions} | ({"result": found} if found else {})
+    result = search.result
+    return {"conditions": conditions} | ({"result": result} if result else {})
 
 
-def refused(problem: str) -> Standing:
-    """How a search stands that cannot begin."""
+def refused(problem: str) -> SearchStatus:
+    """The status of a search that cannot begin."""
     created = Verdict(CREATED, Reason.CREATED, "the search was seen")
-    return Standing((created, Verdict(FAILED, Reason.CREATION_FAILED, problem)), None)
+    return SearchStatus((created, Verdict(FAILED, Reason.CREATION_FAILED, problem)), None)
 
 
 def end_of(status: Json) -> str:
@@ -43,7 +43,7 @@ def end_of(status: Json) -> str:
 
 
 def phase_of(obj: Json) -> str:
-    """In one word how a search stands, for counting."""
+    """The status of a search in one word, for counting."""
     status = obj.get("status") or {}
     return end_of(status) or ("Running" if status.get("conditions") else "Pending")
 

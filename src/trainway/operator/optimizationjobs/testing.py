@@ -186,18 +186,18 @@ class World:
         self.store({**job, "status": {**(job.get("status") or {}), "conditions": [condition]}})
 
 
-def search(choices: int = 4, **spec: Any) -> Json:
-    """A grid search of four trials, two at a time."""
+def search(choices: int = 4, name: str = "demo", **spec: Any) -> Json:
+    """A grid search of so many trials, two at a time."""
     space = {"categorical": {"choices": [str(number) for number in range(choices)]}}
     return {
         "apiVersion": OPTIMIZATION_JOBS.api_version,
         "kind": OPTIMIZATION_JOBS.kind,
-        "metadata": {"name": "demo"},
+        "metadata": {"name": name},
         "spec": {
             "objectives": [{"metric": "loss"}],
             "searchAlgorithm": {"grid": {}},
             "parameters": [{"name": "lr", "searchSpace": space}],
-            "numTrials": 4,
+            "numTrials": choices,
             "parallelTrials": 2,
             "trainJobTemplate": {"spec": {"runtimeRef": {"name": "torch"}}},
             **spec,

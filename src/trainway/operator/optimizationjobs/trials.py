@@ -9,7 +9,7 @@ from trainway.jobset.status import conditions_of, find_true
 from trainway.jobset.trainjob_status import PRUNED_REASON
 from trainway.json_types import Json
 from trainway.kube.owners import is_controlled_by
-from trainway.optimization.trainjob import index_of
+from trainway.optimization.names import index_of
 from trainway.optimization.trial import Point, Trial, TrialState, number_of
 
 

@@ -12,7 +12,7 @@ from typing import Any, cast
 from trainway.errors import NotFoundError
 from trainway.jobset.literal_text import literal
 from trainway.json_types import Json
-from trainway.optimization.trainjob import variable
+from trainway.optimization.names import variable
 from trainway.sdk.kubeflow import search_views, views
 from trainway.sdk.kubeflow.adoption import adopted
 from trainway.sdk.kubeflow.client import TrainerClient, random_name, translated
