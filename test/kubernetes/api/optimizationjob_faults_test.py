@@ -13,13 +13,21 @@ from cluster.access import Access
 from gang_audit import Births, ending
 from jobset_player import events, playing
 from operator_process import OperatorProcess
-from torch_jobs import torch_job
+from torch_jobs import RUNTIME, torch_job
 
 from trainway.json_types import Json
 from trainway.kube.client import Client
 from trainway.kube.connection import load_connection
 from trainway.kube.resources import OPTIMIZATION_JOBS, TRAINJOBS, Resource
 from trainway.operator.optimizationjobs.testing import search
+from trainway.sdk.kubeflow import (
+    CustomTrainer,
+    KubernetesBackendConfig,
+    OptimizerClient,
+    Search,
+    TrainJobTemplate,
+    TrialConfig,
+)
 
 TRIALS, PARALLEL, KILLS = 12, 3, 8
 PATIENCE_S: Final = 240.0
@@ -112,3 +120,36 @@ def test_a_search_whose_operator_is_killed_loses_doubles_and_exceeds_nothing(
     best = f"search-{TRIALS - 1}"
     assert found["status"]["result"]["trainJobName"] == best
     assert "Traceback" not in operator.log
+    assert_the_sdk_finds_the_same(api_cluster, namespace)
+
+
+def assert_the_sdk_finds_the_same(cluster: Access, namespace: str) -> None:
+    """The OptimizerClient reads the search, and creates and deletes another one."""
+    wanted = KubernetesBackendConfig(namespace=namespace, config_file=str(cluster.kubeconfig))
+    client = OptimizerClient(wanted)
+    job = client.get_job("search")
+    assert (job.status, job.trial_config) == ("Complete", TrialConfig(TRIALS, PARALLEL))
+    assert [trial.parameters for trial in job.trials] == [
+        {"lr": str(number)} for number in range(TRIALS)
+    ]
+    best = client.get_best_results("search")
+    assert best is not None
+    assert best.parameters == {"lr": str(TRIALS - 1)}
+    assert client.get_job_events("search")
+
+    name = client.optimize(
+        TrainJobTemplate(CustomTrainer(train), runtime=RUNTIME),
+        trial_config=TrialConfig(2, 1),
+        search_space={"lr": Search.loguniform(1e-5, 0.1)},
+    )
+    assert {each.name: each.status for each in client.list_jobs()} == {
+        "search": "Complete",
+        name: "Created",
+    }
+    client.delete_job(name)
+    with pytest.raises(RuntimeError, match=f'optimizationjobs.* "{name}" not found'):
+        client.get_job(name)
+
+
+def train(lr: str) -> None:
+    print(lr)  # noqa: T201 - what a training does here

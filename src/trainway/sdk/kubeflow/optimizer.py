@@ -1,22 +1,23 @@
 """OptimizerClient: the methods of the kubeflow SDK, on Trainway's searches.
 
 Kubeflow's own needs Katib. Here a search is a run of the server, whose trials are jobs on any
-backend. The function gets its parameters as texts, as it does there.
+backend, or an OptimizationJob of a cluster, which Trainway's operator runs. The function gets its
+parameters as texts, as it does there.
 """
 
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
-from trainway.errors import NotFoundError
 from trainway.jobset.literal_text import literal
 from trainway.json_types import Json
 from trainway.optimization.names import variable
 from trainway.sdk.kubeflow import search_views, views
 from trainway.sdk.kubeflow.adoption import adopted
-from trainway.sdk.kubeflow.client import TrainerClient, random_name, translated
+from trainway.sdk.kubeflow.client import random_name, translated
 from trainway.sdk.kubeflow.requests import train_job
+from trainway.sdk.kubeflow.server_searches import ServerSearches
 from trainway.sdk.kubeflow.types.optimizer import (
     CategoricalSearchSpace,
     ContinuousSearchSpace,
@@ -27,30 +28,72 @@ from trainway.sdk.kubeflow.types.optimizer import (
     RandomSearch,
     Result,
     SearchSpace,
-    Trial,
     TrialConfig,
 )
 from trainway.sdk.kubeflow.types.types import (
     BackendConfig,
     CustomTrainer,
     Event,
+    KubernetesBackendConfig,
     Runtime,
     TrainJobTemplate,
 )
-from trainway.sdk.manifests import TORCH_RUNTIME, failing_fast
-from trainway.sdk.rest import Submission
-from trainway.sdk.run_rest import RunRest
-from trainway.sdk.submitter import job_options
+from trainway.sdk.manifests import TORCH_RUNTIME
 
-_PAGE = 100
+
+class SearchPlace(Protocol):
+    """Where searches are: the server, or a cluster."""
+
+    def runtime(self, given: str | Runtime) -> Json:
+        """A runtime, as it is there."""
+        ...
+
+    def submit(self, runtime: Json, job: Json, search: Json) -> str:
+        """Begin a search whose trials are like that TrainJob; its name."""
+        ...
+
+    def all(self) -> list[OptimizationJob]:
+        """Every search, newest first."""
+        ...
+
+    def get(self, name: str) -> OptimizationJob:
+        """One search."""
+        ...
+
+    def lines(self, name: str, trial: str | None, *, follow: bool) -> Iterator[str]:
+        """The log of a trial: the best one, or else the first, unless it is named."""
+        ...
+
+    def best(self, name: str) -> Result | None:
+        """The best values so far."""
+        ...
+
+    def delete(self, name: str) -> None:
+        """Stop a search with its trials, and remove them."""
+        ...
+
+    def events(self, name: str) -> list[Event]:
+        """What happened to the trials."""
+        ...
+
+
+def place_of(config: BackendConfig | None) -> SearchPlace:
+    """A cluster if the configuration is of Kubernetes, else the server."""
+    config = adopted(config)
+    if not isinstance(config, KubernetesBackendConfig):
+        return ServerSearches()
+    from trainway.sdk.kubeflow.cluster_api import connected  # noqa: PLC0415 - only for clusters
+    from trainway.sdk.kubeflow.cluster_searches import ClusterSearches  # noqa: PLC0415 - as above
+
+    with translated("use the cluster"):
+        return ClusterSearches(connected(config))
 
 
 class OptimizerClient:
     """Searches for the best hyperparameters of a training function."""
 
     def __init__(self, backend_config: BackendConfig | None = None) -> None:
-        self._trainer = TrainerClient(backend_config)
-        self._rest = RunRest.connect()
+        self._place = place_of(backend_config)
 
     def optimize(
         self,
@@ -71,65 +114,37 @@ class OptimizerClient:
             adopted(trial_config) or TrialConfig(),
             adopted(algorithm) or RandomSearch(),
         )
-        given = template.runtime
-        name = given.name if isinstance(given, Runtime) else given or TORCH_RUNTIME
+        given = template.runtime or TORCH_RUNTIME
+        name = given.name if isinstance(given, Runtime) else given
         with translated(f"submit a search with the runtime {name}"):
-            manifest = self._rest.runtime(name)
+            manifest = self._place.runtime(given)
             known = given if isinstance(given, Runtime) else views.runtime_of(manifest)
-            job = train_job(
-                random_name(),
-                known,
-                manifest,
-                parameterized(template.trainer, spaces),
-                template.initializer,
-            )
+            trainer = parameterized(template.trainer, spaces)
+            job = train_job(random_name(), known, manifest, trainer, template.initializer)
             expand(job, spaces)
-            options = job_options(self._rest.address, prefer_our_python=True)
-            submission = Submission([failing_fast(manifest), job], options)
-            wanted = {"search": search, "placeholders": False}
-            self._rest.submit_run(submission, wanted)
-        return str(job["metadata"]["name"])
+            return self._place.submit(manifest, job, search)
 
     def list_jobs(self) -> list[OptimizationJob]:
         """All searches, newest first."""
-        found: list[OptimizationJob] = []
-        cursor: str | None = None
         with translated("list searches"):
-            while True:
-                runs, cursor = self._rest.runs(limit=_PAGE, cursor=cursor)
-                ids = [run["metadata"]["id"] for run in runs if "search" in run["status"]]
-                found += [self._job(self._rest.run(id_)) for id_ in ids]
-                if not cursor:
-                    return found
+            return self._place.all()
 
     def get_job(self, name: str) -> OptimizationJob:
         """The search of that name."""
         with translated(f"get the search {name}"):
-            return self._job(self._run(name))
+            return self._place.get(name)
 
     def get_job_logs(
         self, name: str, trial_name: str | None = None, follow: bool = False
     ) -> Iterator[str]:
         """The lines of a trial: the best one, or else the first, unless it is named."""
         with translated(f"read the logs of the search {name}"):
-            run = self._run(name)
-        best = run["search"]["best"]
-        first = next((job["metadata"]["name"] for job in run["jobs"]), None)
-        chosen = trial_name or (best["name"] if best else first)
-        if chosen is not None:
-            yield from self._trainer.get_job_logs(chosen, follow=follow)
+            yield from self._place.lines(name, trial_name, follow=follow)
 
     def get_best_results(self, name: str) -> Result | None:
         """The best values so far; None if no trial has succeeded yet."""
         with translated(f"get the results of the search {name}"):
-            run = self._run(name)
-            best = run["search"]["best"]
-            if not best:
-                return None
-            reported = search_views.metrics_of(
-                self._rest.metrics(_id_of(run, best["name"]), summary=True)
-            )
-        return Result(dict(best["parameters"]), reported)
+            return self._place.best(name)
 
     def wait_for_job_status(
         self,
@@ -161,39 +176,12 @@ class OptimizerClient:
     def delete_job(self, name: str) -> None:
         """Stop the search with its trials, and remove them."""
         with translated(f"delete the search {name}"):
-            self._rest.delete_run(self._run(name)["metadata"]["id"])
+            self._place.delete(name)
 
     def get_job_events(self, name: str) -> list[Event]:
         """What happened to the trials, oldest first."""
         with translated(f"get the events of the search {name}"):
-            events = [
-                views.event_of(event, job["metadata"]["name"])
-                for job in self._run(name)["jobs"]
-                for event in self._rest.events(job["metadata"]["id"])
-            ]
-        return sorted(events, key=lambda event: event.event_time)
-
-    def _run(self, name: str) -> Json:
-        run = self._rest.run(name)
-        if not run.get("search"):
-            raise NotFoundError(f"the run {name} is not a search")
-        return run
-
-    def _job(self, run: Json) -> OptimizationJob:
-        trials = [
-            Trial(
-                job["metadata"]["name"],
-                dict(job["spec"].get("parameters") or {}),
-                self._trainer.get_job(job["metadata"]["id"]),
-                search_views.metrics_of(self._rest.metrics(job["metadata"]["id"], summary=True)),
-            )
-            for job in run["jobs"]
-        ]
-        return search_views.optimization_job(run, trials)
-
-
-def _id_of(run: Json, name: str) -> str:
-    return next(str(j["metadata"]["id"]) for j in run["jobs"] if j["metadata"]["name"] == name)
+            return sorted(self._place.events(name), key=lambda event: event.event_time)
 
 
 def adopted_spaces(spaces: dict[str, Any]) -> dict[str, SearchSpace]:
