@@ -26,7 +26,7 @@ CLUSTER_WORKERS ?= $(if $(filter existing,$(TRAINWAY_TEST_CLUSTER)),0,2)
 # How much garbage Go's programs keep, in percent: an API server takes a gigabyte, and a quarter less of the processor.
 CLUSTER_GOGC ?= 400
 
-.PHONY: help install demo test test-quick test-engines test-hosts test-cluster test-flaky conformance fuzz cluster-programs cluster-up cluster-down lint fmt generate lock bench clean
+.PHONY: help install demo test test-quick test-engines test-hosts test-stress test-cluster test-flaky conformance fuzz cluster-programs cluster-up cluster-down lint fmt generate lock bench clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -55,7 +55,10 @@ test-quick: install ## run the tests of the pure packages, and those of what cha
 test-engines: test-hosts test-cluster ## run the tests on everything real: hosts, Slurm, databases, torch, Kubernetes
 
 test-hosts: install ## run the tests on SSH hosts, Slurm, PostgreSQL, torch and images; needs root
-	@$(PYTEST) -n auto --dist loadgroup -m "engine and not conformance" --ignore test/kubernetes
+	@$(PYTEST) -n auto --dist loadgroup -m "engine and not conformance and not stress" --ignore test/kubernetes
+
+test-stress: install ## run the tests with hundreds of jobs and dozens of kills, where the others have a few
+	@$(PYTEST) -n auto --dist loadgroup -m stress
 
 conformance: install ## run every recorded JobSet and MPIJob on the agent, SSH, Slurm and Kubernetes; needs what test-engines does
 	@$(PYTEST) -n auto --dist loadgroup test/integration/agent_conformance_test.py test/e2e/ssh_conformance_test.py \

@@ -13,8 +13,8 @@ Property tests have few examples here and many in `make fuzz`, and no deadline o
 machine that is busy is not a defect.
 
 `make test` runs what needs only Python and this machine, and `make test-engines` the rest. A test
-is marked as one of these by the fixtures it uses, or by its folder. Cases marked `stress` do what
-another case of the same test does a few times (kills, jobs) many times: they are of the rest too.
+is marked as one of these by the fixtures it uses, or by its folder. Cases marked `stress` do many
+times what another case of the same test does a few times (kills, jobs): see `make test-stress`.
 
 Tests are collected in every worker, so what that costs is kept low: the modules of tests are
 compiled once, even where Python may write no bytecode, and the garbage collector does not look

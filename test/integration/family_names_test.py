@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 import trainway
 from trainway.families.builtin import BUILTIN
 
@@ -23,13 +25,28 @@ PREFIXES = ("startswith", "removeprefix")
 FOLDERS = {name: row.backend.split(".")[2] for name, row in BUILTIN.items()}
 
 
-def modules() -> Iterator[tuple[str, ast.Module]]:
+@pytest.fixture(scope="module")
+def modules() -> dict[str, ast.Module]:
     """The modules whose code must not know a family, tests and what serves them left out."""
+    found = {}
     for path in sorted(SOURCES.rglob("*.py")):
         name = path.relative_to(SOURCES).as_posix()
         is_test = path.stem.endswith("_test") or "testing" in path.stem or "conftest" in path.stem
         if not is_test and name.split("/")[0] not in APART:
-            yield name, ast.parse(path.read_text())
+            found[name] = ast.parse(path.read_text())
+    return found
+
+
+@pytest.fixture(scope="module")
+def known(modules: Mapping[str, ast.Module]) -> set[tuple[str, int, str]]:
+    """Where a module branches on the name of a family: the module, the line, the family."""
+    return {
+        (module, getattr(node, "lineno", 0), family)
+        for module, tree in modules.items()
+        for texts in [known_texts(tree)]
+        for node in branches(tree)
+        for family in names_in(node, texts)
+    }
 
 
 def is_own(module: str, family: str) -> bool:
@@ -89,27 +106,17 @@ def branches(tree: ast.Module) -> Iterator[ast.AST]:
             yield from node.args
 
 
-def test_no_code_branches_on_the_name_of_a_family() -> None:
+def test_no_code_branches_on_the_name_of_a_family(known: set[tuple[str, int, str]]) -> None:
     found = {
-        f"{module}:{getattr(node, 'lineno', 0)} knows {family!r}"
-        for module, tree in modules()
-        for texts in [known_texts(tree)]
-        for node in branches(tree)
-        for family in names_in(node, texts)
+        f"{module}:{line} knows {family!r}"
+        for module, line, family in known
         if module not in ALLOWED and not is_own(module, family)
     }
     assert not found
 
 
-def test_what_is_allowed_is_needed() -> None:
-    needed = {
-        name
-        for name, tree in modules()
-        for texts in [known_texts(tree)]
-        for node in branches(tree)
-        if set(names_in(node, texts))
-    }
-    assert set(ALLOWED) <= needed
+def test_what_is_allowed_is_needed(known: set[tuple[str, int, str]]) -> None:
+    assert set(ALLOWED) <= {module for module, _, _ in known}
 
 
 def imported(tree: ast.Module) -> Iterator[str]:
@@ -120,10 +127,12 @@ def imported(tree: ast.Module) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def test_no_code_outside_its_folder_imports_the_folder_of_a_backend() -> None:
+def test_no_code_outside_its_folder_imports_the_folder_of_a_backend(
+    modules: Mapping[str, ast.Module],
+) -> None:
     found = {
         f"{module} imports {name}"
-        for module, tree in modules()
+        for module, tree in modules.items()
         for name in imported(tree)
         for folder in FOLDERS.values()
         if f"{name}.".startswith(f"trainway.backends.{folder}.")

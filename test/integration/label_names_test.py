@@ -18,10 +18,9 @@ OWN = {Path(labels.__file__), Path(agent_labels.__file__)}
 
 def texts(path: Path) -> Iterator[str]:
     """All strings of a module that are not docstrings."""
-    tree = ast.parse(path.read_text("utf-8"))
-    statements = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)]
-    said = {id(node) for node in statements}
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+    said = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said:
             yield node.value
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from cluster import builds
-from cluster.builds import ALL, KUBERNETES, Module
+from cluster.builds import ALL, KUBERNETES, KWOK, Module
 from cluster.unavailable import UnavailableError
 
 FAKE_GO = """\
@@ -89,6 +89,21 @@ def test_the_staging_modules_have_the_version_of_kubernetes() -> None:
     replaced = {row[0]: row[3] for row in rows if row[1:2] == ["=>"]}
     assert len(replaced) == 31
     assert set(replaced.values()) == {version}
+
+
+def test_kwok_has_the_libraries_of_kubernetes_so_that_they_are_compiled_once() -> None:
+    theirs, its = used_versions(KUBERNETES), used_versions(KWOK)
+    shared = theirs.keys() & its.keys()
+    assert {"k8s.io/api", "k8s.io/client-go", "google.golang.org/grpc"} <= shared
+    differ = {name for name in shared if theirs[name] != its[name]}
+    assert differ == {"k8s.io/cri-api", "k8s.io/cri-client"}  # its own code needs the newer ones
+
+
+def used_versions(module: Module) -> dict[str, str]:
+    """The versions that a module is built with: those required, or what replaces them."""
+    rows = [line.split() for line in (module.folder / "go.mod").read_text().splitlines()]
+    required = {row[0]: row[1] for row in rows if row[2:] == ["//", "indirect"]}
+    return required | {row[0]: row[3] for row in rows if row[1:2] == ["=>"]}
 
 
 def test_programs_say_which_version_they_are() -> None:
