@@ -4,7 +4,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from trainway.errors import NotFoundError
-from trainway.jobset.labels import OPTIMIZATION_JOB
+from trainway.jobset.labels import (
+    COMPLETION_INDEX,
+    JOBSET_NAME,
+    OPTIMIZATION_JOB,
+    REPLICATED_JOB_NAME,
+)
 from trainway.json_types import Json
 from trainway.sdk.kubeflow import cluster_views
 from trainway.sdk.kubeflow.cluster_api import (
@@ -20,9 +25,8 @@ from trainway.sdk.kubeflow.cluster_api import (
 from trainway.sdk.kubeflow.types.optimizer import OptimizationJob, Result
 from trainway.sdk.kubeflow.types.types import Event, Runtime, RuntimeKind
 
-_JOBSET: Final = "jobset.sigs.k8s.io/jobset-name"
-_FIRST: Final = "batch.kubernetes.io/job-completion-index=0"
-_ROLE: Final = "jobset.sigs.k8s.io/replicatedjob-name in (node, launcher)"
+_FIRST: Final = f"{COMPLETION_INDEX}=0"
+_ROLE: Final = f"{REPLICATED_JOB_NAME} in (node, launcher)"
 _PLURALS: Final = {
     RuntimeKind.TRAINING_RUNTIME: RUNTIMES,
     RuntimeKind.CLUSTER_TRAINING_RUNTIME: CLUSTER_RUNTIMES,
@@ -74,7 +78,7 @@ class ClusterSearches:
         chosen = trial or best or next((each.name for each in trials), None)
         if chosen is None:
             return
-        selector = f"{_JOBSET}={chosen},{_FIRST},{_ROLE}"
+        selector = f"{JOBSET_NAME}={chosen},{_FIRST},{_ROLE}"
         pods = self._send("GET", core("pods", self._api.namespace), labelSelector=selector)["items"]
         if not pods:
             raise NotFoundError(f"the trial {chosen} has no pod, so there is no log of it")
