@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from trainway.agent.base.progress_report import trainer_status
-from trainway.operator.status_server import RefusedReportError, read_report
+from trainway.operator.status_server import RefusedReportError, read_body, read_report
 from trainway.server.models import Progress
 
 TIME = "2026-01-01T00:00:00Z"
@@ -65,7 +65,7 @@ def agent_takes(status: Any) -> bool:
 
 def operator_takes(status: Any) -> bool:
     try:
-        return read_report(json.dumps({"trainerStatus": status}).encode()) is not None
+        return read_report(read_body(json.dumps({"trainerStatus": status}).encode())) is not None
     except RefusedReportError:
         return False
 

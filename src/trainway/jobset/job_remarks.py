@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from trainway.jobset.labels import LINKS, NOTE
+from trainway.jobset.labels import LINKS, NOTE, REGISTERED_LINKS
 from trainway.json_types import Json
 
 MOST_LINKS: Final = 20
@@ -58,6 +58,12 @@ def merged_links(known: Mapping[str, str], reported: Mapping[Any, Any]) -> dict[
         if link_problem(name, url) is None and (name in links or len(links) < MOST_LINKS):
             links[name] = url
     return links
+
+
+def registered_links(job: Mapping[str, Any]) -> dict[str, str]:
+    """The links that training code has registered on a TrainJob of a cluster."""
+    annotations = job["metadata"].get("annotations") or {}
+    return merged_links({}, _object(annotations.get(REGISTERED_LINKS)) or {})
 
 
 def remarks_of(job: Mapping[str, Any] | None) -> tuple[Json, list[str]]:

@@ -2,7 +2,7 @@
 
 The wire format is that of Kubeflow Trainer's status server, so that its SDK and the transformers
 callback work unchanged. A report replaces the one before: it is applied to the status of the
-TrainJob by a field owner of its own.
+TrainJob by a field owner of its own. In place of a report, links may come: they are annotated.
 """
 
 import asyncio
@@ -17,11 +17,13 @@ from aiohttp import web
 
 from trainway.api.kinds import KINDS
 from trainway.errors import TrainwayError
+from trainway.jobset.job_remarks import links_problem
 from trainway.json_types import Json
 from trainway.kube.client import Client
 from trainway.kube.errors import ApiError, InvalidObject, ObjectNotFound
 from trainway.kube.resources import TRAINJOBS
 from trainway.operator.context import Context
+from trainway.operator.registered_links import Linked, register
 from trainway.operator.tokens import Tokens
 from trainway.schema.defaulting import with_defaults
 from trainway.schema.field import invalid
@@ -45,7 +47,7 @@ _REASONS: Final[Mapping[int, str]] = {
 _log = logging.getLogger(__name__)
 
 
-class Applier(Protocol):
+class Writer(Linked, Protocol):
     """The part of a client that is needed here."""
 
     async def apply(self, obj: Json, *, field_manager: str, subresource: str = "") -> Json:
@@ -69,14 +71,29 @@ class RefusedReportError(TrainwayError):
         self.status = status
 
 
-def read_report(body: bytes) -> Json | None:
-    """The trainer status in the body of a report; None where it holds none."""
+def read_body(body: bytes) -> Json:
+    """The body of a report."""
     try:
         report = orjson.loads(body)
     except orjson.JSONDecodeError:
         raise RefusedReportError(422, "Invalid payload") from None
     if not isinstance(report, dict):
         raise RefusedReportError(422, "Invalid payload: must be of type object")
+    return report
+
+
+def read_links(report: Json) -> Json:
+    """The links that are registered."""
+    links = report.get("links") or {}
+    is_object = isinstance(links, dict)
+    problem = links_problem(links) if is_object else "must be of type object"
+    if problem:
+        raise RefusedReportError(422, f"Invalid payload: links: {problem}")
+    return cast("Json", links)
+
+
+def read_report(report: Json) -> Json | None:
+    """The trainer status in a report; None where it holds none."""
     status = report.get("trainerStatus")
     if status is None:
         return None
@@ -84,8 +101,8 @@ def read_report(body: bytes) -> Json | None:
     errors = validate(_trainer_status(), known, path=("trainerStatus",)).errors
     if errors:
         raise RefusedReportError(422, f"Invalid payload: {'; '.join(map(str, errors))}")
-    report = cast("Json", known)
-    return report | {"lastUpdatedTime": _kubernetes_time(report["lastUpdatedTime"])}
+    found = cast("Json", known)
+    return found | {"lastUpdatedTime": _kubernetes_time(found["lastUpdatedTime"])}
 
 
 def _kubernetes_time(text: str) -> str:
@@ -143,7 +160,7 @@ def build_app(context: Context, client: Client | None = None) -> web.Application
     return status_app(chosen, Tokens(chosen))
 
 
-def status_app(client: Applier, authorizer: Authorizer) -> web.Application:
+def status_app(client: Writer, authorizer: Authorizer) -> web.Application:
     """The application that takes reports."""
     server = _StatusServer(client, authorizer)
     app = web.Application(client_max_size=BODY_LIMIT)
@@ -157,7 +174,7 @@ async def _no_such_path(_request: web.Request) -> web.Response:
 
 
 class _StatusServer:
-    def __init__(self, client: Applier, authorizer: Authorizer) -> None:
+    def __init__(self, client: Writer, authorizer: Authorizer) -> None:
         self._client = client
         self._authorizer = authorizer
 
@@ -169,7 +186,10 @@ class _StatusServer:
             header = request.headers.get("Authorization", "")
             if not await self._authorizer.permits(header, namespace, name):
                 raise RefusedReportError(403, "Forbidden")
-            status = read_report(body)
+            report = read_body(body)
+            links, status = read_links(report), read_report(report)
+            if links:
+                await self._register(namespace, name, links)
             if status is None:
                 return _answer(200, {})
             await self._write(namespace, name, status)
@@ -185,6 +205,12 @@ class _StatusServer:
             )
             return _answer(500, failure(500, "Internal error"))
         return _answer(200, {"trainerStatus": status})
+
+    async def _register(self, namespace: str, name: str, links: Json) -> None:
+        try:
+            await register(self._client, namespace, name, links)
+        except ObjectNotFound:
+            raise RefusedReportError(404, "Train job not found") from None
 
     async def _write(self, namespace: str, name: str, status: Json) -> None:
         obj = status_application(namespace, name, status)

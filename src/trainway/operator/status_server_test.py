@@ -1,12 +1,22 @@
 import asyncio
+import json
 from dataclasses import dataclass, field
+from typing import Any
 
 import aiohttp
 import orjson
 import pytest
 
+from trainway.jobset.labels import REGISTERED_LINKS
 from trainway.json_types import Json
-from trainway.kube.errors import ApiError, InvalidObject, ObjectNotFound, ServerUnavailable
+from trainway.kube.errors import (
+    ApiError,
+    Conflict,
+    InvalidObject,
+    ObjectNotFound,
+    ServerUnavailable,
+)
+from trainway.kube.resources import TRAINJOBS, Resource
 from trainway.operator.listener import listening
 from trainway.operator.status_server import BODY_LIMIT, status_app
 
@@ -27,7 +37,9 @@ class FakeCluster:
     """Notes what is applied, or refuses it."""
 
     error: Exception | None = None
-    applied: list[Json] = field(default_factory=list)
+    applied: list[Any] = field(default_factory=list)
+    annotations: Json = field(default_factory=dict)
+    conflicts: int = 0
 
     async def apply(self, obj: Json, *, field_manager: str, subresource: str = "") -> Json:
         assert (field_manager, subresource) == ("trainer-status", "status")
@@ -35,6 +47,20 @@ class FakeCluster:
             raise self.error
         self.applied.append(obj)
         return obj
+
+    async def get(self, resource: Resource, name: str, namespace: str = "") -> Json:
+        assert (resource, namespace) == (TRAINJOBS, "ns")
+        if self.error is not None:
+            raise self.error
+        return {"metadata": {"name": name, "resourceVersion": "7", "annotations": self.annotations}}
+
+    async def patch(self, resource: Resource, name: str, namespace: str, body: object) -> Json:
+        assert (resource, name, namespace) == (TRAINJOBS, "job", "ns")
+        if self.conflicts:
+            self.conflicts -= 1
+            raise Conflict("changed")
+        self.applied.append(body)
+        return {}
 
     async def permits(self, header: str, namespace: str, name: str) -> bool:
         assert namespace == "ns"
@@ -100,6 +126,30 @@ def test_an_empty_report_writes_nothing(body: bytes) -> None:
     assert cluster.applied == []
 
 
+WANDB = {"wandb": "https://wandb.ai/runs/1"}
+
+
+@pytest.mark.parametrize("conflicts", [0, 4])
+def test_links_are_put_beside_those_that_are_there(conflicts: int) -> None:
+    known = {"mlflow": "http://mlflow.example/2"}
+    cluster = FakeCluster(annotations={REGISTERED_LINKS: json.dumps(known)}, conflicts=conflicts)
+    assert post(cluster, {"links": WANDB}) == (200, {})
+    annotations = {"trainway.dev/registered-links": json.dumps(known | WANDB)}
+    assert cluster.applied == [{"metadata": {"resourceVersion": "7", "annotations": annotations}}]
+
+
+def test_links_that_are_there_are_not_written_again() -> None:
+    cluster = FakeCluster(annotations={REGISTERED_LINKS: json.dumps(WANDB)})
+    assert post(cluster, {"links": WANDB}) == (200, {})
+    assert cluster.applied == []
+
+
+def test_links_may_come_with_a_report() -> None:
+    cluster = FakeCluster()
+    assert post(cluster, {**REPORT, "links": WANDB}) == (200, REPORT)
+    assert len(cluster.applied) == 2
+
+
 @dataclass(frozen=True)
 class Case:
     name: str
@@ -119,6 +169,19 @@ CASES = [
     Case("another path", 404, "NotFound", "Not found", url="/apis"),
     Case("another method", 404, "NotFound", "Not found", method="GET"),
     Case("no job", 404, "NotFound", "Train job not found", error=ObjectNotFound("x")),
+    Case(
+        *("a link of no job", 404, "NotFound", "Train job not found"),
+        *({"links": WANDB}, URL, "token of job", ObjectNotFound("x")),
+    ),
+    Case(
+        *("links are a list", 422, "Invalid", "Invalid payload: links: must be of type object"),
+        {"links": [1]},
+    ),
+    Case(
+        *("no web address", 422, "Invalid"),
+        "Invalid payload: links: the link x must begin with https:// or http://",
+        {"links": {"x": "javascript:alert(1)"}},
+    ),
     Case("too long", 413, "RequestEntityTooLarge", "Payload too large", b" " * (BODY_LIMIT + 1)),
     Case("not JSON", 422, "Invalid", "Invalid payload", b"{"),
     Case("no object", 422, "Invalid", "Invalid payload: must be of type object", b"[]"),

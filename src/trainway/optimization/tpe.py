@@ -7,6 +7,7 @@ is kept in between.
 import hashlib
 import warnings
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from typing import Any, Final
 
 from trainway.errors import UsageError
@@ -23,6 +24,11 @@ def tpe(
     study: Study, trials: Sequence[Trial], indices: Sequence[int]
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """The values of new trials; each knows of those before it."""
+    if indices and find_spec("optuna") is None:  # said before the first trial, not after some
+        raise UsageError(
+            "the algorithm tpe needs Optuna, which is not installed",
+            hint="install trainway[optimize] where the search runs, or use the algorithm random",
+        )
     startup = min(_STARTUP, max(study.trials // 3, 1))
     known = list(trials)
     for index in indices:
@@ -56,13 +62,8 @@ def _suggested(study: Study, trials: Sequence[Trial], index: int) -> dict[str, s
 
 
 def _optuna() -> Any:
-    try:
-        import optuna  # noqa: PLC0415 - slow, and an extra
-    except ImportError:
-        raise UsageError(
-            "the algorithm tpe needs Optuna, which is not installed",
-            hint="install trainway[optimize] where the server runs, or use random",
-        ) from None
+    import optuna  # noqa: PLC0415 - slow, and an extra
+
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     return optuna
 

@@ -18,6 +18,7 @@ import pytest
 from cluster.access import Access
 from cluster.processes import wait_until
 
+from trainway.jobset.labels import REGISTERED_LINKS
 from trainway.json_types import Json
 from trainway.kube.certificates import Certificates, renewed
 from trainway.kube.client import Client
@@ -141,6 +142,16 @@ def test_a_report_with_the_token_of_a_pod_is_stored(served: Served, job: str) ->
         "-o=jsonpath={.metadata.managedFields[?(@.subresource=='status')].manager}",
     )
     assert owners.stdout == "trainer-status"
+
+
+def test_links_are_annotated_one_by_one(served: Served, job: str) -> None:
+    token = served.token(job, audience(job, "job"), pod="pod")
+    links = {"wandb": "https://wandb.ai/runs/1", "mlflow": "http://mlflow.example/2"}
+    for name, url in links.items():
+        assert served.post(served.path(job), token, {"links": {name: url}}) == (200, {})
+    done = served.cluster.kubectl("get", "trainjob", "job", "-n", job, "-o=json")
+    annotations = json.loads(done.stdout)["metadata"]["annotations"]
+    assert json.loads(annotations[REGISTERED_LINKS]) == links
 
 
 def test_a_report_replaces_the_one_before(served: Served, job: str) -> None:

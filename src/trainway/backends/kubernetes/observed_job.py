@@ -92,6 +92,7 @@ class ObservedJob:
         """The pod that has each place, as far as we have watched."""
         self._usage = JobUsage()
         self._progress: Json = {}
+        self._links: Json = {}
         self._waiting: Json = {}
         self._events: dict[str, int] = {}
         self._fresh: list[Json] = []
@@ -170,6 +171,12 @@ class ObservedJob:
             self._progress = progress
             self._fresh.append({"type": "progress", "trainerStatus": progress})
 
+    def set_links(self, links: Json) -> None:
+        """What the training code has registered links to."""
+        if links and links != self._links:
+            self._links = links
+            self._fresh.append({"type": "progress", "trainerStatus": {"links": links}})
+
     def set_waiting(self, waiting: Waiting | None) -> None:
         """Why nothing runs; None: it does, or nobody knows."""
         record = {"type": "waiting", "reason": ""} if waiting is None else waiting.record()
@@ -217,7 +224,9 @@ class ObservedJob:
             case "status":
                 self.status = record.get("jobset") or {}
             case "progress":
-                self._progress = record.get("trainerStatus") or {}
+                told = dict(record.get("trainerStatus") or {})
+                self._links = told.pop("links", None) or self._links
+                self._progress = told or self._progress
             case "waiting":
                 self._waiting = plain
             case "agent":

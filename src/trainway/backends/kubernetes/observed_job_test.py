@@ -79,6 +79,7 @@ def test_the_next_server_records_nothing_twice() -> None:
     first.on_event(event(count=2))
     first.set_status({"restarts": 1})
     first.set_progress({"progressPercentage": 5})
+    first.set_links({"wandb": "https://wandb.ai/runs/1"})
     first.set_waiting(Waiting("Unschedulable", "no room"))
     told = [{"seq": seq, "time": TIME, **record} for seq, record in enumerate(first.take())]
     second = ObservedJob(
@@ -88,6 +89,7 @@ def test_the_next_server_records_nothing_twice() -> None:
     second.on_event(event(count=2))
     second.set_status({"restarts": 1})
     second.set_progress({"progressPercentage": 5})
+    second.set_links({"wandb": "https://wandb.ai/runs/1"})
     second.set_waiting(Waiting("Unschedulable", "no room"))
     assert second.take() == []
     assert (second.uid, second.created, second.is_over) == ("u", TIME, False)

@@ -34,6 +34,7 @@ from trainway.backends.kubernetes.usage.meter import MeasuredJob
 from trainway.backends.kubernetes.usage.readings import Reading
 from trainway.backends.kubernetes.waiting import Waiting, why_job
 from trainway.errors import TrainwayError
+from trainway.jobset.job_remarks import registered_links
 from trainway.jobset.labels import SUSPENDED
 from trainway.jobset.status import conditions_of, find_true
 from trainway.json_types import Json
@@ -234,6 +235,7 @@ class JobWatch:
         top = self._top
         if top is not None:
             self._observed.set_progress((top.get("status") or {}).get("trainerStatus") or {})
+            self._observed.set_links(registered_links(top))
             if self._form is Form.JOBS:
                 await self._drive(top, status)
         return await self._conclude(top, status)

@@ -112,7 +112,8 @@ class Reconciler:
         except (_ProblemError, TrainwayError) as error:
             if isinstance(error, ApiError):
                 raise
-            problem = str(error)
+            hint = error.hint if isinstance(error, TrainwayError) else None
+            problem = f"{error}; {hint}" if hint else str(error)
             decision = decide(study, trials, problem)
         for stop in decision.stop if not problem else ():
             await self._stop(obj, stop)

@@ -1,9 +1,11 @@
 import asyncio
 import json
 import random
+import sys
 
 import pytest
 
+from trainway.jobset.labels import ALGORITHM
 from trainway.kube.errors import InvalidObject, Refused
 from trainway.operator.optimizationjobs.testing import KilledError, World, search
 
@@ -58,6 +60,20 @@ def test_a_search_runs_its_trials_and_says_which_was_best() -> None:
     page = world.metrics.page().decode()
     assert 'trainway_jobs_created_total{kind="OptimizationJob"} 1.0' in page
     assert 'trainway_jobs_finished_total{kind="OptimizationJob",phase="Complete"} 1.0' in page
+
+
+def test_without_optuna_a_search_by_tpe_ends_before_its_first_trial(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    obj = search(searchAlgorithm={"random": {}})
+    obj["metadata"]["annotations"] = {ALGORITHM: "tpe"}
+    world = World(obj)
+    asyncio.run(world.look())
+    assert (world.births, world.conditions) == ([], FAILED)
+    reason, message = world.recorder.told[-1]
+    assert reason == "TrainJobsCreationFailed"
+    assert message.startswith("the algorithm tpe needs Optuna, which is not installed; install")
 
 
 def test_a_trial_has_its_values_and_belongs_to_the_search() -> None:
