@@ -77,8 +77,8 @@ test-flaky: install ## repeat the timing-sensitive tests N times, half of them o
 	@$(BIN)/python tools/repeat_tests.py --times $(N) $(TIMING_TESTS)
 
 cluster-programs: install ## build all that the tests on Kubernetes and Slurm run; what is built already stays
-	@$(CLUSTER) build api # first, since most tests wait for it
-	@$(CLUSTER) build apptainer || true # the tests on Slurm say what is missing
+	@$(CLUSTER) build apptainer || true # first, since the tests on Slurm wait for it, and say what is missing
+	@$(CLUSTER) build api
 	@$(CLUSTER) build node $(CLUSTER_EXTRAS) operator-image
 
 cluster-up: install ## start a Kubernetes on this machine that stays (SIZE=api: only its API server)

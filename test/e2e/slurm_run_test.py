@@ -66,6 +66,7 @@ def test_who_asks_for_no_memory_is_told_what_slurm_gives(site: SlurmSite) -> Non
         assert "gets 200 MiB with its 2 CPUs (DefMemPerCPU of partition lean)" in printed
         assert "memory" not in said_by(site, *words, "--memory", "64Mi", "--", "true")
     finally:
+        site.slurm.wait_until_empty()  # a partition in which a job is completing cannot be deleted
         site.slurm.run("scontrol", "delete", "PartitionName=lean")
 
 
