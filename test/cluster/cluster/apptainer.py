@@ -129,7 +129,7 @@ def write_settings(source: Path, installation: Path) -> None:
 
 def run(command: Sequence[str], folder: Path) -> None:
     """Run a step of the build in a folder."""
-    environ = {**os.environ, **variables(folder)}
+    environ = {**os.environ, **variables(folder), **builds.COMPILER_GOGC}
     done = subprocess.run(
         command, cwd=folder, env=environ, capture_output=True, text=True, check=False
     )

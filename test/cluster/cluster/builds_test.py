@@ -10,6 +10,7 @@ from cluster.unavailable import UnavailableError
 FAKE_GO = """\
 #!/bin/sh
 echo "$@" >> "$GO_CALLS"
+echo "$GOGC" > "$GO_CALLS.garbage"
 while [ "$1" != -o ]; do shift; done
 output=$2
 shift 2
@@ -36,6 +37,7 @@ def test_a_program_is_built_once(go_calls: Path) -> None:
     assert builds.build(KUBERNETES, ["kubectl"]) == first
     assert (first / "kubectl").read_text() == "program\n"
     assert go_calls.read_text().count("k8s.io/kubernetes/cmd/kubectl") == 1
+    assert go_calls.with_name("calls.garbage").read_text() == "400\n"
 
 
 def test_what_is_asked_for_together_is_built_together_and_the_rest_later(go_calls: Path) -> None:
