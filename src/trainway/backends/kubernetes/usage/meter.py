@@ -99,7 +99,10 @@ class UsageMeter:
     async def _run(self) -> None:
         await asyncio.sleep(FIRST_S)
         while True:
-            await self.measure()
+            try:
+                await self.measure()
+            except Exception:
+                log.exception("what pods use is not known")
             await asyncio.sleep(PERIOD_S)
 
     async def measure(self) -> None:

@@ -132,6 +132,29 @@ def test_of_very_many_nodes_each_has_its_turn() -> None:
     assert set(asked[: 2 * MOST_NODES]) == set(nodes)
 
 
+def test_a_round_that_fails_is_not_the_last(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(meters, "FIRST_S", 0.0)
+    monkeypatch.setattr(meters, "PERIOD_S", 0.001)
+
+    async def live() -> None:
+        again = asyncio.Event()
+
+        def tell(_readings: Mapping[str, Reading]) -> None:
+            if not caplog.records:
+                raise RuntimeError("unforeseen")
+            again.set()
+
+        meter = UsageMeter(Cluster())
+        with meter.measuring(Job({"a": "n1"}).measured._replace(tell=tell)):
+            async with asyncio.timeout(60):
+                await again.wait()
+
+    asyncio.run(live())
+    assert [record.message for record in caplog.records] == ["what pods use is not known"]
+
+
 def test_it_measures_while_there_are_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(meters, "FIRST_S", 0.0)
     monkeypatch.setattr(meters, "PERIOD_S", 0.001)
