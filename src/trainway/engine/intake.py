@@ -81,7 +81,7 @@ class Intake:
                 ports.append(prepared.port)
                 if rank == 0:
                     _check_array(prepared, len(submissions), backend)
-                _refuse_unfitting(prepared, submission, backend)
+                refuse_unfitting(prepared, submission, backend)
                 new = self.ids.new()
                 array = array or new
                 is_array = isinstance(run, NewRun) and run.is_array
@@ -264,7 +264,8 @@ def _check_array(prepared: Prepared, count: int, backend: Backend) -> None:
         check_array(job or {}, prepared.jobset["spec"], count, backend)
 
 
-def _refuse_unfitting(prepared: Prepared, submission: Submission, backend: Backend) -> None:
+def refuse_unfitting(prepared: Prepared, submission: Submission, backend: Backend) -> None:
+    """Raise for a gang that the whole machine has no room for."""
     if submission.oversubscribe or backend.schedules:
         return
     never = never_fits(prepared.demand, capabilities.capacity(backend))

@@ -21,11 +21,12 @@ from trainway.jobset.model import KIND as JOBSET_KIND
 from trainway.json_types import Json
 
 _SUFFIX_ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
+TASK_TYPE: Final = (TASK_VERSION, TASK_KIND)
 JOB_TYPES: Final = (
     ("trainer.kubeflow.org/v1alpha1", "TrainJob"),
     ("kubeflow.org/v2beta1", "MPIJob"),
     (JOBSET_VERSION, JOBSET_KIND),
-    (TASK_VERSION, TASK_KIND),
+    TASK_TYPE,
 )
 
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Final
 from trainway.errors import InvalidError, UsageError
 from trainway.families.builtin import HELD
 from trainway.families.table import family_of
+from trainway.jobset.job_name import job_name
 from trainway.json_types import Json
 from trainway.sdk.local_files import refuse_missing
-from trainway.sdk.manifests import job_name
 
 if TYPE_CHECKING:
     from trainway.api.task.task_file import Parsed

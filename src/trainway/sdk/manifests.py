@@ -35,9 +35,6 @@ DEFAULT_IMAGE: Final = "python:{}.{}-slim".format(*sys.version_info)
 _BARE: Final = re.compile(r"\d+(\.\d+)?")
 _LEAST_MEMORY: Final = 1 << 20
 """Whoever asks for fewer bytes of memory than these has left out the unit."""
-_LONGEST_NAME: Final = 40
-"""The longest name of a job: pods are called `<name>-<role>-<job>-<pod>`, which must stay within 63
-characters."""
 
 
 @dataclass(frozen=True)
@@ -135,14 +132,6 @@ class Wishes:
     def isolation(self) -> Json:
         """The option of a submission that says so, where there is a choice."""
         return {"isolation": "container"} if self.wants_containers and not self.is_in_pods else {}
-
-
-def job_name(text: str, shorter_by: int = 0) -> str:
-    """A name that Kubernetes takes for a job, as near to the text as can be."""
-    words = re.sub("[^a-z0-9]+", "-", text.lower()).strip("-")
-    if not words[:1].isalpha():
-        words = f"job-{words}" if words else "job"
-    return words[: _LONGEST_NAME - shorter_by].rstrip("-")
 
 
 def launcher(runtime: Json | None, python: str = "python") -> list[str]:

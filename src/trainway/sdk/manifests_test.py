@@ -7,13 +7,13 @@ import yaml
 
 from trainway.compiler.compile import Input, Options, compile_objects
 from trainway.errors import UsageError
+from trainway.jobset.job_name import job_name
 from trainway.jobset.literal_text import literal
 from trainway.runtimes import builtin_runtime
 from trainway.sdk.manifests import (
     Resources,
     Wishes,
     failing_fast,
-    job_name,
     launcher,
     plain_jobset,
     script_command,

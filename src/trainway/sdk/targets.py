@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from trainway.errors import ManifestError, NotFoundError, UnreadableError, UsageError
+from trainway.jobset.job_name import job_name
 from trainway.jobset.labels import FUNCTION
 from trainway.json_types import Json
 from trainway.sdk.manifests import (
     JOB_KINDS,
     TORCH_RUNTIME,
     Wishes,
-    job_name,
     launcher,
     plain_objects,
     script_command,

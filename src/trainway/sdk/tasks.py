@@ -14,9 +14,10 @@ from trainway.api.task.task_object import Origin
 from trainway.api.task.variables import Overrides
 from trainway.compiler.task import later, unresolved
 from trainway.errors import InvalidError, UsageError
+from trainway.jobset.job_name import job_name
 from trainway.json_types import Json
 from trainway.sdk.local_files import refuse_missing
-from trainway.sdk.manifests import Wishes, job_name, named_wishes, set_timeout
+from trainway.sdk.manifests import Wishes, named_wishes, set_timeout
 
 _TAKEN: Final = ("name", "nodes", "env", "secret", "image", "restarts", "timeout")
 """The wishes that a task takes."""

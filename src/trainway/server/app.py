@@ -16,6 +16,7 @@ from trainway.server.report_intake import ReportIntake
 from trainway.server.routes.about import add_about_routes, add_backend_routes
 from trainway.server.routes.clusters import add_cluster_routes
 from trainway.server.routes.docs import add_docs_route
+from trainway.server.routes.drafts import add_draft_routes
 from trainway.server.routes.files import add_file_routes
 from trainway.server.routes.jobs import add_action_routes, add_job_routes, add_report_routes
 from trainway.server.routes.metrics import add_metric_routes
@@ -57,6 +58,7 @@ def _app(service: Service, route_class: type[APIRoute]) -> FastAPI:
     add_action_routes(app, service.engine)
     add_rerun_routes(app, service.engine)
     add_remark_routes(app, service.engine)
+    add_draft_routes(app, service)
     add_report_routes(app, service)
     add_metric_routes(app, service)
     add_result_routes(app, service)

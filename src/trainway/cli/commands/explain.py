@@ -17,8 +17,9 @@ from trainway.cli.wishes import infra_option, wishes_group, wishes_of
 from trainway.compiler.inputs import Input
 from trainway.errors import UsageError
 from trainway.families.builtin import PODS
+from trainway.jobset.job_name import job_name
 from trainway.json_types import Json
-from trainway.sdk.manifests import Wishes, job_name, with_wishes
+from trainway.sdk.manifests import Wishes, with_wishes
 from trainway.sdk.slurm_options import Value, parsed, with_options
 from trainway.sdk.targets import SCRIPT, command_objects, script_objects
 

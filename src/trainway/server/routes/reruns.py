@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from trainway.backends.masking import masked_object
 from trainway.engine.jobs import Engine
 from trainway.engine.submission import Amend, unchanged
+from trainway.errors import UsageError
 from trainway.json_types import Json
 from trainway.server import models
 from trainway.server.json_answer import JsonAnswer
@@ -31,8 +32,18 @@ class Rerun(BaseModel):
         description="fields of the job, `PATH=VALUE`: `spec.trainer.numNodes=4`; the value is YAML",
     )
 
+    job: Json | None = Field(
+        None, description="another job in its place, with whatever else it was submitted with"
+    )
+
     def amend(self) -> Amend:
         """What does it to a job."""
+        if self.job is not None:
+            if self.env or self.set:
+                raise UsageError("a job in its place is changed before it is sent", field="job")
+            from trainway.engine.draft_check import replacing  # noqa: PLC0415 - see below
+
+            return replacing(self.job)
         if not self.env and not self.set:
             return unchanged
         from trainway.api.amendment import (  # noqa: PLC0415 - the server starts sooner without it
