@@ -26,6 +26,7 @@ from trainway.server.body_limit import BodyLimit
 from trainway.server.service import ProcessInfo, Service
 from trainway.server.serving import owner_server
 from trainway.server.tokens import TokenFile
+from trainway.server.web.web import Web
 
 
 class Watching(FakeBackend):
@@ -55,7 +56,8 @@ async def serve(url: str, path: Path, jobs: int) -> None:
     for number in range(jobs):
         await engine.submit(Submission([jobset(f"job-{number}")]))
     info = ProcessInfo(0, str(path), "", "")
-    service = Service(engine, info, FileStore(path.parent), TokenFile(path.parent / "token"))
+    token = TokenFile(path.parent / "token")
+    service = Service(engine, info, FileStore(path.parent), token, Web(path.parent, token))
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(str(path))
     await owner_server(BodyLimit(create_app(service))).serve([listener])

@@ -35,6 +35,7 @@ PAGES = sorted([*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/**/*.md")])
 TRAINER = "trainer.kubeflow.org/v1alpha1"
 COMMANDS = (
     "docs/clusters.md",
+    "docs/dashboard.md",
     "docs/explain.md",
     "docs/metrics.md",
     "docs/notifications.md",

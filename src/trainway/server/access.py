@@ -35,7 +35,7 @@ class TokenAccess:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check a request, and each part of the answer: the token may change meanwhile."""
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
-        page = _foreign_page(headers)
+        page = foreign_page(headers)
         if page:
             refusal = answer(403, "forbidden", f"{page} are not allowed to use the server")
             await refusal(scope, receive, send)
@@ -57,7 +57,7 @@ class TokenAccess:
         await self.app(scope, receive, checked)
 
 
-def _foreign_page(headers: Mapping[bytes, str]) -> str:
+def foreign_page(headers: Mapping[bytes, str]) -> str:
     """The web page of somebody else that a request comes from, in words; empty: from none."""
     origin = headers.get(b"origin", "")
     site = headers.get(b"sec-fetch-site", "")

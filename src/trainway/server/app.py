@@ -15,6 +15,7 @@ from trainway.server.paths import BASE_PATH
 from trainway.server.report_intake import ReportIntake
 from trainway.server.routes.about import add_about_routes, add_backend_routes
 from trainway.server.routes.clusters import add_cluster_routes
+from trainway.server.routes.dashboard import add_dashboard_routes
 from trainway.server.routes.docs import add_docs_route
 from trainway.server.routes.drafts import add_draft_routes
 from trainway.server.routes.files import add_file_routes
@@ -29,6 +30,7 @@ from trainway.server.routes.runs import add_run_routes
 from trainway.server.routes.stacks import add_stack_routes
 from trainway.server.routes.streams import add_stream_routes
 from trainway.server.service import Service
+from trainway.server.web.routes import dashboard_routes
 
 _ERRORS: Final[dict[int | str, dict[str, Any]]] = {
     "default": {"model": ErrorAnswer, "description": "an error"}
@@ -71,7 +73,9 @@ def _app(service: Service, route_class: type[APIRoute]) -> FastAPI:
     add_backend_routes(app, service)
     add_notify_routes(app, service)
     add_stack_routes(app, service)
+    add_dashboard_routes(app, service)
     add_docs_route(app)
+    app.router.routes.extend(dashboard_routes(service.web, service.info.version))
     add_handlers(app)
     app.add_middleware(ReportIntake, engine=service.engine)
     return app

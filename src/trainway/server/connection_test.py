@@ -15,6 +15,7 @@ from trainway.server import connection
 from trainway.server.process import Listen, tcp_socket
 from trainway.server.serving import tcp_server
 from trainway.server.tokens import TokenFile
+from trainway.server.web.web import Web
 
 LIMIT_S = 60.0
 HEAD = b"POST /api/v1/jobs HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer right\r\n"
@@ -49,7 +50,7 @@ class App:
 @contextlib.asynccontextmanager
 async def serving(app: App, folder: Path) -> AsyncIterator[Opener]:
     (folder / "token").write_text("right")
-    server = tcp_server(app, TokenFile(folder / "token"))
+    server = tcp_server(app, Web(folder, TokenFile(folder / "token")))
     listener = tcp_socket(Listen("127.0.0.1", 0))
     task = asyncio.create_task(server.serve([listener]))
     writers: list[asyncio.StreamWriter] = []

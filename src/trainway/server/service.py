@@ -10,6 +10,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from trainway.backends.file_store import FileStore
 from trainway.engine.jobs import Engine
 from trainway.server.tokens import TokenFile
+from trainway.server.web.web import Web
 
 
 @dataclass(frozen=True)
@@ -59,13 +60,15 @@ class Service:
     info: ProcessInfo
     files: FileStore
     token: TokenFile
+    web: Web
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     activity: Activity = field(default_factory=Activity)
 
     async def wait_until_idle(self, limit_s: float) -> None:
         """Return when there was no request for that long and nothing is going on."""
         while True:
-            quiet = self.activity.quiet_seconds() if self.engine.is_idle else 0.0
+            is_idle = self.engine.is_idle and self.web.is_idle
+            quiet = self.activity.quiet_seconds() if is_idle else 0.0
             if quiet >= limit_s:
                 return
             await asyncio.sleep(max(limit_s - quiet, 0.05))

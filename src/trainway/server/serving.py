@@ -8,6 +8,7 @@ import signal
 import socket
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import uvicorn
@@ -26,6 +27,8 @@ from trainway.server.opening import started_engine
 from trainway.server.process import ServerHome
 from trainway.server.service import ProcessInfo, Service
 from trainway.server.tokens import TokenFile
+from trainway.server.web.access import BrowserAccess
+from trainway.server.web.web import Web
 
 log = logging.getLogger(__name__)
 
@@ -69,9 +72,10 @@ def owner_server(app: ASGIApp) -> uvicorn.Server:
     return _server(app, http="h11")
 
 
-def tcp_server(app: ASGIApp, token: TokenFile) -> uvicorn.Server:
-    """Serves the TCP socket, to which anybody can connect."""
-    return _server(TokenAccess(app, token), http=TcpConnection, backlog=BACKLOG)
+def tcp_server(app: ASGIApp, web: Web, hosts: frozenset[str] = frozenset()) -> uvicorn.Server:
+    """Serves a TCP socket, to which anybody can connect; `hosts`: what the server is called."""
+    access = BrowserAccess(app, TokenAccess(app, web.token), web.sessions, hosts)
+    return _server(access, http=TcpConnection, backlog=BACKLOG)
 
 
 def _server(app: ASGIApp, **options: Any) -> uvicorn.Server:
@@ -95,11 +99,13 @@ async def serve(home: ServerHome, sockets: Sockets, settings: Settings) -> None:
     """Serve until it is time to stop."""
     engine = await started_engine(home, settings.busy_s)
     info = ProcessInfo(settings.pid, str(home.socket_path), __version__, settings.started)
-    service = Service(engine, info, FileStore(home.path), settings.token)
+    web = Web(home.path, settings.token)
+    service = Service(engine, info, FileStore(home.path), settings.token, web)
     app = service.activity.counted(BodyLimit(create_app(service)))
     servers = {owner_server(app): sockets.owner}
     if sockets.tcp is not None:
-        servers[tcp_server(app, settings.token)] = sockets.tcp
+        servers[tcp_server(app, web)] = sockets.tcp
+    web.listener.make = partial(tcp_server, app, web)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, service.stopping.set)
@@ -113,6 +119,8 @@ async def serve(home: ServerHome, sockets: Sockets, settings: Settings) -> None:
     ]
     if settings.idle_s is not None:
         background.append(asyncio.create_task(_stop_when_idle(service, settings.idle_s)))
+    if web.sessions.last_port:
+        await web.listener.reopen(web.sessions.last_port)
     try:
         async with asyncio.TaskGroup() as group:
             for server, listener in servers.items():
@@ -120,6 +128,7 @@ async def serve(home: ServerHome, sockets: Sockets, settings: Settings) -> None:
     finally:
         for task in background:
             task.cancel()
+        await web.listener.close()
         await engine.close()
 
 
@@ -131,6 +140,7 @@ async def _stop_when_asked(
     # Nobody finds us from here on, but those who just did are still answered.
     home.withdraw()
     await asyncio.sleep(_LINGER_S)
+    service.web.listener.stop()
     for server in servers:
         server.should_exit = True
 

@@ -13,6 +13,7 @@ from trainway.engine.testing import World
 from trainway.server.app import create_app
 from trainway.server.service import ProcessInfo, Service
 from trainway.server.tokens import TokenFile
+from trainway.server.web.web import Web
 
 BASE = "/api/v1"
 
@@ -23,9 +24,8 @@ class Site:
     def __init__(self, world: World, home: Path) -> None:
         self.world = world
         info = ProcessInfo(1, "", "0", "")
-        self.app = create_app(
-            Service(world.engine, info, FileStore(home), TokenFile(home / "token"))
-        )
+        token = TokenFile(home / "token")
+        self.app = create_app(Service(world.engine, info, FileStore(home), token, Web(home, token)))
 
     async def ask(self, method: str, path: str, *body: bytes, **headers: str) -> tuple[int, Any]:
         """The status and the body of an answer to a request whose body comes in pieces."""

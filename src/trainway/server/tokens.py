@@ -54,6 +54,11 @@ class TokenFile:
         self._look_again()
         return bool(self._digest) and hmac.compare_digest(digest(token), self._digest)
 
+    def current_digest(self) -> str:
+        """The digest of the token that the file holds now; empty: nobody has the token."""
+        self._look_again()
+        return self._digest
+
     def _look_again(self) -> None:
         """Read the file if it has changed; while it cannot be read, nobody has the token."""
         version = _version(self.path)

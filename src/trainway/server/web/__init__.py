@@ -1,0 +1,1 @@
+"""The dashboard as browsers see it: who may use it, its pages, and its files."""

@@ -1,0 +1,151 @@
+"""Browsers that are logged in, each known by a secret in its cookie.
+
+Only digests of the secrets are kept, in a file of the home directory, so that a page goes on with
+the next server. A session is of one host and one token: who replaces the token ends all of them.
+"""
+
+import hmac
+import json
+import logging
+import os
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from trainway.server.tokens import TokenFile, digest
+
+log = logging.getLogger(__name__)
+
+LIFE_S: Final = 7 * 24 * 3600
+"""How long a session lasts, whatever is done with it."""
+_MOST: Final = 64
+"""How many there are at a time; the oldest one has to go first."""
+_LARGEST: Final = 1 << 20
+_PRIVATE: Final = 0o600
+
+
+@dataclass(frozen=True)
+class Session:
+    """A browser that is logged in."""
+
+    digest: str
+    """The digest of its secret."""
+    host: str
+    """What it calls the server."""
+    token: str
+    """The digest of the server's token when it logged in; empty: the server had none."""
+    expires: float
+
+
+def csrf_token(secret: str) -> str:
+    """What a page has to send with every change; pages of other sites cannot know it."""
+    return digest(f"csrf:{secret}")
+
+
+def is_csrf_token(secret: str, text: str) -> bool:
+    """Whether it is that of the session."""
+    return hmac.compare_digest(csrf_token(secret), digest_like(text))
+
+
+def digest_like(text: str) -> str:
+    """A text from outside as it can be compared: ASCII, which all digests are."""
+    return text if text.isascii() else ""
+
+
+class Sessions:
+    """All sessions of a server."""
+
+    def __init__(
+        self, folder: Path, token: TokenFile, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._path = folder / "dashboard.json"
+        self._token = token
+        self._clock = clock
+        self._sessions: dict[str, Session] = {}
+        self.port = 0
+        """The port of this machine at which browsers find the server; 0: none was opened."""
+        self._read()
+
+    def begin(self, host: str) -> str:
+        """The secret of a new session, for the cookie."""
+        secret = secrets.token_urlsafe(32)
+        expires = self._clock() + LIFE_S
+        session = Session(digest(secret), host, self._token.current_digest(), expires)
+        self._sessions[session.digest] = session
+        self._write()
+        return secret
+
+    def find(self, secret: str, host: str) -> Session | None:
+        """The session with that secret; None: there is none, or not any more, or not there."""
+        session = self._sessions.get(digest(secret)) if secret else None
+        if session is None or session.host != host or not self._is_valid(session):
+            return None
+        return session
+
+    def end(self, secret: str) -> None:
+        """Log one browser out."""
+        if self._sessions.pop(digest(secret), None) is not None:
+            self._write()
+
+    def end_all(self) -> int:
+        """Log all browsers out; how many there were."""
+        count = len(self._living())
+        self._sessions.clear()
+        self._write()
+        return count
+
+    def listens_at(self, port: int) -> None:
+        """Note where browsers find the server, for the next one."""
+        if port != self.port:
+            self.port = port
+            self._write()
+
+    @property
+    def last_port(self) -> int:
+        """Where pages that are still open look for the server; 0: there are none."""
+        return self.port if self._living() else 0
+
+    def _is_valid(self, session: Session) -> bool:
+        return session.expires > self._clock() and hmac.compare_digest(
+            session.token, self._token.current_digest()
+        )
+
+    def _living(self) -> list[Session]:
+        return [session for session in self._sessions.values() if self._is_valid(session)]
+
+    def _write(self) -> None:
+        newest = sorted(self._living(), key=lambda session: session.expires)[-_MOST:]
+        self._sessions = {session.digest: session for session in newest}
+        content = {"port": self.port, "sessions": [asdict(session) for session in newest]}
+        draft = self._path.with_name(f".{self._path.name}.new")
+        try:
+            draft.unlink(missing_ok=True)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+            with os.fdopen(os.open(draft, flags, _PRIVATE), "w") as file:
+                json.dump(content, file)
+            draft.replace(self._path)
+        except OSError as error:
+            log.warning("%s: the sessions end with this server: %s", self._path, error.strerror)
+
+    def _read(self) -> None:
+        try:
+            with self._path.open("rb") as file:
+                content = json.loads(file.read(_LARGEST))
+            found = [_session(entry) for entry in content["sessions"]]
+            port = int(content["port"])
+        except FileNotFoundError:
+            return
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            log.warning("%s cannot be read: who used the dashboard logs in again", self._path)
+            return
+        self._sessions = {session.digest: session for session in found}
+        self.port = port if 0 < port < 1 << 16 else 0
+
+
+def _session(entry: Any) -> Session:
+    return Session(
+        str(entry["digest"]), str(entry["host"]), str(entry["token"]), float(entry["expires"])
+    )
