@@ -7,10 +7,12 @@ the field that it is about, and nothing is raised.
 import asyncio
 import getpass
 import os
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 from trainway.api.forms.table import form_of
 from trainway.api.task.task_object import Origin
@@ -23,19 +25,22 @@ from trainway.engine.intake import prepare, refuse_unfitting
 from trainway.engine.submission import JOB_TYPES, TASK_TYPE, Amend, Submission, parted, type_of
 from trainway.errors import InvalidError, TrainwayError
 from trainway.families.table import family_of
+from trainway.jobset.labels import USER
 from trainway.json_types import Json
 
 __all__ = [
     "Checked",
     "checked",
     "form_of",
+    "labels_here",
     "opened",
     "read",
     "replacing",
     "the_job",
 ]
 
-_FILES_STAY = (
+_LONGEST_LABEL: Final = 63
+_FILES_STAY: Final = (
     "the task names files of this machine, and the page cannot send them along: submit it with "
     "`trainway run`"
 )
@@ -65,6 +70,12 @@ def origin_here() -> Origin:
     home = str(Path.home())
     now = datetime.now(UTC).strftime("%Y-%m-%d-%H-%M-%S-%f")
     return Origin(at=now, by=user, directory=home, home=home)
+
+
+def labels_here() -> dict[str, str]:
+    """Who submits it, as a label, written without what no label can have."""
+    fitting = re.sub("[^A-Za-z0-9._-]", "-", origin_here().by)[:_LONGEST_LABEL].strip("-._")
+    return {USER: fitting} if fitting else {}
 
 
 def opened(objects: Sequence[Json]) -> tuple[list[Json], list[str]]:

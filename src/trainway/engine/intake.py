@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import stat
+import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -171,7 +172,7 @@ class Intake:
             place=submission.place or None,
             **stored(columns),
         )
-        environ = dict(submission.environ) or _own_environment(os.environ)
+        environ = dict(submission.environ) or own_environment(os.environ, sys.executable)
         spec = JobSpec(prepared.objects, environ, prepared.jobset, prepared.companions)
         said = f"{prepared.kind} {prepared.name} was submitted"
         event = Event(now, "Normal", "Created", said, f"job/{record.name}")
@@ -317,5 +318,9 @@ def _workdir(path: str) -> str:
     return path
 
 
-def _own_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    return {name: environ[name] for name in _KEPT_ENVIRONMENT if name in environ}
+def own_environment(environ: Mapping[str, str], python: str) -> dict[str, str]:
+    """What a job gets of the server's own environment, with the programs beside its Python last."""
+    kept = {name: environ[name] for name in _KEPT_ENVIRONMENT if name in environ}
+    path = [part for part in kept.get("PATH", os.defpath).split(os.pathsep) if part]
+    beside = str(Path(python).parent)
+    return {**kept, "PATH": os.pathsep.join([*path, *([] if beside in path else [beside])])}

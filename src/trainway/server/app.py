@@ -22,6 +22,7 @@ from trainway.server.routes.files import add_file_routes
 from trainway.server.routes.jobs import add_action_routes, add_job_routes, add_report_routes
 from trainway.server.routes.metrics import add_metric_routes
 from trainway.server.routes.notify import add_notify_routes
+from trainway.server.routes.offers import add_offer_routes
 from trainway.server.routes.pods import add_pod_routes
 from trainway.server.routes.remarks import add_remark_routes
 from trainway.server.routes.reruns import add_rerun_routes
@@ -71,6 +72,7 @@ def _app(service: Service, route_class: type[APIRoute]) -> FastAPI:
     add_file_routes(app, service.files)
     add_about_routes(app, service)
     add_backend_routes(app, service)
+    add_offer_routes(app, service.engine)
     add_notify_routes(app, service)
     add_stack_routes(app, service)
     add_dashboard_routes(app, service)

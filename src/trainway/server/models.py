@@ -359,6 +359,7 @@ class BackendCheck(BaseModel):
         (), description="absolute paths of kubeconfig files, whose clusters are looked at too"
     )
     deep: bool = Field(False, description="whether short jobs may be run to find out")
+    backend: str = Field("", max_length=253, description="this one only; empty: all of them")
 
 
 class BackendList(Shown):

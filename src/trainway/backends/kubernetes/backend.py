@@ -30,6 +30,7 @@ from trainway.backends.kubernetes.form import VARIABLE, Form, Offer, choose
 from trainway.backends.kubernetes.planning import KubernetesRequest
 from trainway.backends.kubernetes.record_book import RecordBook
 from trainway.backends.kubernetes.sites import Infra
+from trainway.backends.queues import Queue
 from trainway.compiler.network import JobIdentity, KubernetesNetwork
 from trainway.errors import TrainwayError, UnavailableError
 from trainway.json_types import Json
@@ -135,6 +136,20 @@ class KubernetesBackend(SpoolBackend):
     def runtime(self, kind: str, name: str) -> Json | None:
         """The cluster's own runtime."""
         return self._offer.runtimes.get((kind, name))
+
+    def runtimes(self) -> list[Json]:
+        """The cluster's own runtimes."""
+        return list(self._offer.runtimes.values())
+
+    async def queues(self) -> list[Queue]:
+        """The LocalQueues of the namespace."""
+        from trainway.backends.kubernetes.api_failure import worded  # noqa: PLC0415 - see above
+        from trainway.backends.kubernetes.queues import read_queues  # noqa: PLC0415 - as above
+
+        infra = self._infra()
+        client = await self._cluster(infra.kubeconfig, infra.context).client()
+        with worded(infra.context):
+            return await read_queues(client, infra.place)
 
     def network(self, job: JobIdentity) -> KubernetesNetwork:
         """The names that JobSet's headless service gives."""

@@ -125,6 +125,13 @@ class Notifier:
             self.wake()
         return found
 
+    def targets(self) -> list[Json]:
+        """The targets of the settings as anybody may see them."""
+        return [
+            {"name": each.name, "format": each.form, "events": sorted(each.occasions)}
+            for each in self._configured()
+        ]
+
     async def test(self, name: str = "") -> list[Json]:
         """Send a test to one target, or to all of the settings; what became of each."""
         if name:

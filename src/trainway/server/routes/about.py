@@ -85,7 +85,7 @@ def add_backend_routes(app: FastAPI, service: Service) -> None:
         To find out, programs are run that the kubeconfig files name, and hosts are logged in to.
         """
         files = list(body.kubeconfig)
-        names = service.engine.registry.infras(files)
+        names = [body.backend] if body.backend else service.engine.registry.infras(files)
         found = [_backend(service, name, files, deep=body.deep) for name in names]
         return JsonAnswer({"items": await asyncio.gather(*found)})
 

@@ -86,6 +86,7 @@ class DraftReport(Shown):
 
     form: DraftForm | None = Field(description="none: it has more than a form can show")
     objects: list[Json] = Field(description="what to submit; empty where something is wrong")
+    labels: dict[str, str] = Field(description="of who submits it, for the options")
     compiled: list[Json] = Field(description="what the backend is given; values of Secrets hidden")
     errors: list[DraftFinding]
     warnings: list[str]
@@ -124,7 +125,9 @@ def add_draft_routes(app: FastAPI, service: Service) -> None:
 
         found = await draft_check.checked(draft, engine.registry, submitted)
         form = _form(draft.form, body.backend)
-        return JsonAnswer({"form": form, "objects": draft.objects, **_report(found)})
+        labels = draft_check.labels_here()
+        sent = {"objects": draft.objects, "labels": labels}
+        return JsonAnswer({"form": form, **sent, **_report(found)})
 
     @app.get(f"{BASE_PATH}/drafts/from/{{ref}}", tags=["drafts"], response_model=DraftStart)
     async def start(ref: str) -> Response:

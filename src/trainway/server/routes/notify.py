@@ -1,7 +1,10 @@
-"""Notifications: whether they arrive."""
+"""Notifications: who is told of what, and whether they arrive."""
+
+import asyncio
 
 from fastapi import FastAPI
 from fastapi.responses import Response
+from pydantic import Field
 
 from trainway.server import models
 from trainway.server.json_answer import JsonAnswer
@@ -9,8 +12,27 @@ from trainway.server.paths import BASE_PATH
 from trainway.server.service import Service
 
 
+class NotifyTarget(models.Shown):
+    """Somebody who is told how jobs go."""
+
+    name: str
+    format: str
+    events: list[str] = Field(description="what they hear of")
+
+
+class NotifyTargets(models.Shown):
+    """The targets of the settings, without their URLs, which are secrets."""
+
+    items: list[NotifyTarget]
+
+
 def add_notify_routes(app: FastAPI, service: Service) -> None:
-    """What can be tried out."""
+    """What is set, and what can be tried out."""
+
+    @app.get(f"{BASE_PATH}/notify", tags=["server"], response_model=NotifyTargets)
+    async def targets() -> Response:
+        """Who is told how jobs go, as the section `notify` of config.yaml says."""
+        return JsonAnswer({"items": await asyncio.to_thread(service.engine.notifier.targets)})
 
     @app.post(f"{BASE_PATH}/notify/test", tags=["server"], response_model=models.NotifyResults)
     async def test(body: models.NotifyTest) -> Response:
