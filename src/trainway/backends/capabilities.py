@@ -179,6 +179,15 @@ class KeepsLogs(Protocol):
 
 
 @runtime_checkable
+class KeepsLogFiles(Protocol):
+    """Keeps logs in files of this machine, so that any part of them can be read."""
+
+    def log_folder(self, handle: Handle) -> Path:
+        """Where they are, named as `logs.files` says."""
+        ...
+
+
+@runtime_checkable
 class KeepsOutput(Protocol):
     """Keeps files that a job leaves."""
 
@@ -323,6 +332,13 @@ def keeping_logs(backend: Backend) -> KeepsLogs:
     """The backend, which must keep logs."""
     if not isinstance(backend, KeepsLogs):
         raise _unable(backend, "keeps no logs")
+    return backend
+
+
+def keeping_log_files(backend: Backend) -> KeepsLogFiles:
+    """The backend, which must keep logs in files."""
+    if not isinstance(backend, KeepsLogFiles):
+        raise _unable(backend, "keeps no log files")
     return backend
 
 

@@ -18,7 +18,7 @@ from trainway.engine.ledger import Ledger
 from trainway.engine.log_nodes import refuse_unknown
 from trainway.engine.observation import NODES, RUNS
 from trainway.engine.queue import Waiting
-from trainway.engine.record import Event, JobRecord
+from trainway.engine.record import Event, JobRecord, JobSpec
 from trainway.engine.times import time_text
 from trainway.engine.usage import Grouping, Rates, UsageReport, UsedJob
 from trainway.engine.view import job_view
@@ -81,6 +81,11 @@ class Reading:
         """What a job was made from."""
         found = await self._ledger.call(self._store.objects, [job_id])
         return found.get(job_id, [])
+
+    async def spec(self, ref: str) -> JobSpec:
+        """What a job was made from, and what it was compiled to."""
+        record = await self.record(ref)
+        return await self._ledger.call(self._store.spec, record.id)
 
     async def whole(self, ref: str) -> tuple[JobRecord, list[Json]]:
         """A job and what it was made from, both in one turn of the store."""

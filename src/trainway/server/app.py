@@ -20,9 +20,11 @@ from trainway.server.routes.docs import add_docs_route
 from trainway.server.routes.drafts import add_draft_routes
 from trainway.server.routes.files import add_file_routes
 from trainway.server.routes.jobs import add_action_routes, add_job_routes, add_report_routes
+from trainway.server.routes.log_windows import add_log_window_routes
 from trainway.server.routes.metrics import add_metric_routes
 from trainway.server.routes.notify import add_notify_routes
 from trainway.server.routes.offers import add_offer_routes
+from trainway.server.routes.outputs import add_output_routes
 from trainway.server.routes.pods import add_pod_routes
 from trainway.server.routes.remarks import add_remark_routes
 from trainway.server.routes.reruns import add_rerun_routes
@@ -65,6 +67,8 @@ def _app(service: Service, route_class: type[APIRoute]) -> FastAPI:
     add_report_routes(app, service)
     add_metric_routes(app, service)
     add_result_routes(app, service)
+    add_output_routes(app, service)
+    add_log_window_routes(app, service)
     add_pod_routes(app, service)
     add_stream_routes(app, service)
     add_run_routes(app, service.engine)

@@ -116,6 +116,13 @@ class RunningServer:
             data = response.read()
             return Answer(response.status, json.loads(data) if data else None)
 
+    def download(self, path: str) -> bytes:
+        """The bytes of an answer that is saved as a file."""
+        with self._open("GET", path, None) as response:
+            assert response.status == 200, response.read()
+            assert str(response.getheader("Content-Disposition")).startswith("attachment; ")
+            return response.read()
+
     def error(
         self,
         method: str,

@@ -44,6 +44,10 @@ class SpoolBackend(ABC):
         """What is here of the logs of all pods, merged by time."""
         return stream_logs(self.job_dir(handle).logs, query, ended)
 
+    def log_folder(self, handle: Handle) -> Path:
+        """The folder with the logs of its containers."""
+        return self.job_dir(handle).logs
+
     def output(self, handle: Handle) -> Path:
         """The folder that the job writes to, or into which its output is copied."""
         return self.job_dir(handle).output

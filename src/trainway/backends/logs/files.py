@@ -175,9 +175,14 @@ def _behind_newline(handle: IO[bytes], start: int, end: int) -> int:
     return end
 
 
-def backwards(file: LogFile, block: int = _BLOCK) -> Iterator[tuple[bytes, int]]:
-    """Time and offset of every whole line, the last one first; again no file is held open."""
-    end = file.size()
+def backwards(
+    file: LogFile, block: int = _BLOCK, end: int | None = None
+) -> Iterator[tuple[bytes, int]]:
+    """Time and offset of every whole line before `end`, the last one first.
+
+    Again no file is held open.
+    """
+    end = file.size() if end is None else end
     is_behind = True
     """Whether nothing but half a line was seen."""
     while end > 0:
@@ -193,6 +198,23 @@ def backwards(file: LogFile, block: int = _BLOCK) -> Iterator[tuple[bytes, int]]
         end = begin
     if not is_behind:
         yield time_of(job_file.read_at(file.root, file.path, 0, _PREFIX_LENGTH)), 0
+
+
+def beginning_at(file: LogFile, offset: int) -> int:
+    """Where the first line begins that does not begin before an offset."""
+    if offset <= 0:
+        return 0
+    try:
+        handle = job_file.reader(file.root, file.path)
+    except (FileNotFoundError, job_file.RefusedFileError):
+        return 0
+    with handle:
+        return _behind_newline(handle, offset - 1, os.fstat(handle.fileno()).st_size)
+
+
+def time_at(file: LogFile, offset: int) -> bytes:
+    """When the line was written that begins there; empty for one that does not say so."""
+    return time_of(job_file.read_at(file.root, file.path, offset, _PREFIX_LENGTH))
 
 
 def last_lines(file: LogFile, count: int) -> list[tuple[bytes, int]]:
