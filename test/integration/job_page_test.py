@@ -42,7 +42,8 @@ def test_the_page_of_a_job_reads_logs_files_and_what_was_compiled(server: Runnin
     assert [line.split(" ", 2)[1:] for line in text.splitlines()[:1]] == [["node-0", "step 0 of 0"]]
     for query, field in (
         ("around=x&at=1", "around"), ("around=x", "around"), ("at=2", "at"),
-        ("after=x", "Last-Event-ID"), ("lines=0", "lines"), ("time=soon", "time"), ("rank=7", "rank"), ("nonsense=1", "nonsense"),
+        ("after=x", "Last-Event-ID"), ("lines=0", "lines"), ("time=soon", "time"),
+        ("rank=7", "rank"), ("nonsense=1", "nonsense"),
     ):  # fmt: skip
         assert server.error("GET", f"{get}/window?{query}")[1]["field"] == field
 
@@ -57,5 +58,7 @@ def test_the_page_of_a_job_reads_logs_files_and_what_was_compiled(server: Runnin
     assert server.error("GET", f"{path}away/passwd")[0] == 404
     assert server.error("GET", f"{path}../plan.json")[1]["field"] == "path"
 
+    (attempt,) = server.request("GET", "/jobs/paged/attempts").body["items"]
+    assert (attempt["attempt"], attempt["isNewest"], attempt["cause"]) == (0, True, "")
     compiled = server.request("GET", "/jobs/paged/compiled").body
     assert compiled["jobSet"]["spec"]["replicatedJobs"][0]["name"] == "node"

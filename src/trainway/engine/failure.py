@@ -101,12 +101,12 @@ def _culprit(pod: str, attempt: int, record: Record) -> Json:
 def failure_view(culprit: Json, nodes: Iterable[Json], attempts: int) -> Json:
     """The failure as a job shows it; `attempts` is how many there may be in all."""
     role, job, rank = culprit["pod"].rsplit("-", 2)
-    name = shown_name(role, int(job), int(rank))
+    name = culprit_name(culprit)
     others = [node for node in nodes if _key(node) != culprit["pod"]]
     stopped = sum(bool(node.get("stopped")) for node in others)
     attempt = culprit["attempt"] + 1
     which = f"attempt {attempt} of {max(attempts, attempt)}{_after_restarts(culprit)}"
-    words = f"{name} {_how(culprit)} ({which})"
+    words = f"{name} {culprit_words(culprit)} ({which})"
     if stopped:
         words += f"; {_others(stopped, len(others))}"
     code = culprit.get("exitCode")
@@ -130,7 +130,14 @@ def _after_restarts(culprit: Json) -> str:
     return f", after {restarts} {'restart' if restarts == 1 else 'restarts'}" if restarts else ""
 
 
-def _how(culprit: Json) -> str:
+def culprit_name(culprit: Json) -> str:
+    """The node that failed, as it is shown."""
+    role, job, rank = culprit["pod"].rsplit("-", 2)
+    return shown_name(role, int(job), int(rank))
+
+
+def culprit_words(culprit: Json) -> str:
+    """How it failed, as the rest of a sentence about its node."""
     code, reason, message = (culprit.get(name) for name in ("exitCode", "reason", "message"))
     if culprit.get("hung"):
         return f"hung: {message}"

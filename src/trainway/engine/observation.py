@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from trainway.backends.demand import pod_keys
 from trainway.engine.attempt_runs import Runs, begun, passed, stopped
+from trainway.engine.attempts import with_ending
 from trainway.engine.failure import blamed, ended_by_us, hung
 from trainway.engine.metrics.report import Report, report_of
 from trainway.engine.metrics.usage_series import usage_report
@@ -27,6 +28,7 @@ ATTEMPTS: Final = "attempts"
 RUNS: Final = "runs"
 IDLE_GPU: Final = "idleGpu"
 HANG: Final = "hang"
+ENDINGS: Final = "endings"
 CANCELLED: Final = "Cancelled"
 
 _PENDING: Final = "Pending"
@@ -51,6 +53,8 @@ class Observation:
     """Who failed first, as `failure` has it; empty: nobody."""
     hang: Json = field(default_factory=dict)
     """The last pod that was ended because it hung: `pod`, `attempt`, `message`, `node`, `since`."""
+    endings: list[Json] = field(default_factory=list)
+    """Who ended each attempt, as `attempts` has it."""
     attempts: int = 1
     """How often the whole set may start in all."""
     started: str = ""
@@ -78,6 +82,7 @@ class Observation:
             waiting=data.get(WAITING) or {},
             culprit=data.get(CULPRIT) or {},
             hang=data.get(HANG) or {},
+            endings=data.get(ENDINGS) or [],
             attempts=data.get(ATTEMPTS) or 1,
             started=started,
             runs=data.get(RUNS) or [],
@@ -100,6 +105,7 @@ class Observation:
             WAITING: self.waiting,
             CULPRIT: self.culprit,
             HANG: self.hang,
+            ENDINGS: self.endings,
             RUNS: self.runs,
             IDLE_GPU: self.idle_gpu,
         }
@@ -192,6 +198,7 @@ class Observation:
             stopped(self.runs, str(record.get("time") or ""))
         self.idle_gpu = "" if node["phase"] in _OVER else self.idle_gpu
         self.culprit = hung(blamed(self.culprit, ended_by_us(record, self.hang)), self.hang)
+        self.endings = with_ending(self.endings, node["attempt"], self.culprit)
         if starts and not self.started:
             self.started = str(starts[0])
 

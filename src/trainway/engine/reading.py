@@ -13,10 +13,11 @@ from typing import Final
 from trainway.backends.base import LogLine, LogQuery
 from trainway.backends.capabilities import keeping_logs
 from trainway.backends.registry import Registry
+from trainway.engine.attempts import attempts_view
 from trainway.engine.job_filter import EVERY_JOB, Filter
 from trainway.engine.ledger import Ledger
 from trainway.engine.log_nodes import refuse_unknown
-from trainway.engine.observation import NODES, RUNS
+from trainway.engine.observation import ENDINGS, NODES, RUNS
 from trainway.engine.queue import Waiting
 from trainway.engine.record import Event, JobRecord, JobSpec
 from trainway.engine.times import time_text
@@ -86,6 +87,17 @@ class Reading:
         """What a job was made from, and what it was compiled to."""
         record = await self.record(ref)
         return await self._ledger.call(self._store.spec, record.id)
+
+    async def attempts(self, ref: str) -> list[Json]:
+        """When each attempt of a job ran, and why it ended."""
+        record = await self.record(ref)
+        columns = {
+            "attempt": record.attempt,
+            "started": record.started,
+            "until": record.finished or time_text(self._clock()),
+        }
+        observed = record.observed_data
+        return attempts_view(columns, observed.get(RUNS) or [], observed.get(ENDINGS) or [])
 
     async def whole(self, ref: str) -> tuple[JobRecord, list[Json]]:
         """A job and what it was made from, both in one turn of the store."""

@@ -1,4 +1,4 @@
-"""What a job left and what it was made into: files of its output, and its compiled objects."""
+"""What a job left and what it was made into: its attempts, files, and compiled objects."""
 
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Final
@@ -47,6 +47,25 @@ class CompiledJob(Shown):
     objects: list[Json] = Field(description="what its pods read; values of Secrets hidden")
 
 
+class Attempt(Shown):
+    """One start of all of a job."""
+
+    attempt: int = Field(description="from 0 on")
+    start_time: str | None
+    end_time: str | None
+    seconds: float = Field(description="in which at least one of its pods ran")
+    is_newest: bool
+    node: str | None = Field(description="who failed first")
+    exit_code: int | None
+    cause: str = Field(description="why it ended, in a sentence; empty: nothing failed")
+
+
+class AttemptList(Shown):
+    """The attempts of a job, oldest first."""
+
+    items: list[Attempt]
+
+
 def add_output_routes(app: FastAPI, service: Service) -> None:
     """The routes below /jobs that show files and compiled objects."""
     engine = service.engine
@@ -89,6 +108,11 @@ def add_output_routes(app: FastAPI, service: Service) -> None:
             raise NotFoundError(f"there is no file {path!r}", field="path")
         opened, size = await read_patiently(output, opened_file, output, path)
         return download(pieces_of(contents(opened, size)), PurePosixPath(path).name)
+
+    @app.get(f"{BASE_PATH}/jobs/{{ref}}/attempts", tags=["jobs"], response_model=AttemptList)
+    async def attempts(ref: str) -> Response:
+        """Show when each attempt of a job ran, and why it ended."""
+        return JsonAnswer({"items": await engine.reading.attempts(ref)})
 
     @app.get(f"{BASE_PATH}/jobs/{{ref}}/compiled", tags=["jobs"], response_model=CompiledJob)
     async def compiled(ref: str) -> Response:

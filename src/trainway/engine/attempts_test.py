@@ -1,0 +1,78 @@
+from typing import Any
+
+from trainway.engine.attempts import attempts_view, with_ending
+from trainway.engine.observation import Observation
+from trainway.json_types import Json
+
+RUNS: list[Json] = [
+    {"attempt": 0, "start": "2026-11-15T05:00:00Z", "end": "2026-11-15T05:00:10Z"},
+    {"attempt": 0, "start": "2026-11-15T05:01:00Z", "end": "2026-11-15T05:01:05Z"},
+    {"attempt": 1, "start": "2026-11-15T05:02:00Z"},
+]
+
+
+def pod(name: str, attempt: int, phase: str, **container: Any) -> Json:
+    item = {"name": "main", "restarts": 0, "startedAt": "2026-11-15T05:00:00Z", **container}
+    return {
+        "type": "pod", "pod": name, "attempt": attempt, "phase": phase,
+        "time": "2026-11-15T05:00:01Z", "containers": [item],
+    }  # fmt: skip
+
+
+def test_each_attempt_tells_when_it_ran_and_who_ended_it() -> None:
+    endings = [{"pod": "node-0-1", "attempt": 0, "exitCode": 137, "outOfMemory": True}]
+    columns = {"attempt": 1, "started": "x", "until": "2026-11-15T05:02:30Z"}
+    assert attempts_view(columns, RUNS, endings) == [
+        {
+            "attempt": 0,
+            "startTime": "2026-11-15T05:00:00Z",
+            "endTime": "2026-11-15T05:01:05Z",
+            "seconds": 15.0,
+            "isNewest": False,
+            "node": "node-1",
+            "exitCode": 137,
+            "cause": "node-1 was killed by SIGKILL: it ran out of memory",
+        },
+        {
+            "attempt": 1,
+            "startTime": "2026-11-15T05:02:00Z",
+            "endTime": None,
+            "seconds": 30.0,
+            "isNewest": True,
+            "node": None,
+            "exitCode": None,
+            "cause": "",
+        },
+    ]
+    assert attempts_view({"attempt": 0, "started": "", "until": ""}, [], []) == []
+
+
+def test_the_ends_of_all_attempts_are_remembered() -> None:
+    observation = Observation()
+    observation.fold(
+        [
+            pod("node-0-1", 0, "Failed", exitCode=3),
+            pod("node-0-0", 0, "Failed", exitCode=143),
+            pod("node-0-0", 1, "Running"),
+        ]
+    )
+    observation = Observation.of(observation.to_dict(), "")
+    observation.fold([pod("node-0-0", 1, "Failed", exitCode=5)])
+    told = [(each["pod"], each["attempt"], each["exitCode"]) for each in observation.endings]
+    assert told == [("node-0-1", 0, 3), ("node-0-0", 1, 5)]
+
+
+def test_a_container_that_runs_again_has_not_ended_its_attempt() -> None:
+    observation = Observation()
+    crash = {"exitCode": 1, "restarts": 1}
+    observation.fold([pod("node-0-0", 0, "Running", state="waiting", lastState=crash)])
+    assert len(observation.endings) == 1
+    observation.fold([pod("node-0-0", 0, "Running", state="running", lastState=crash)])
+    assert observation.endings == []
+
+
+def test_only_the_last_ones_are_kept() -> None:
+    endings: list[Json] = []
+    for attempt in range(200):
+        endings = with_ending(endings, attempt, {"pod": "node-0-0", "attempt": attempt})
+    assert [each["attempt"] for each in endings] == list(range(150, 200))
