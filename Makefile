@@ -10,6 +10,9 @@ PYTEST := $(BIN)/pytest $(if $(CI),--durations=50 --durations-min=1)
 # Tests often wait for processes, so there are more workers than cores.
 WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 3 / 2 )))
 SOURCES := $(shell find src -name '*.py' -o -name '*.yaml' 2>/dev/null)
+# The dashboard is built where there is Node: tools/dashboard.py.
+DASHBOARD := src/trainway/server/dashboard/index.html
+DASHBOARD_SOURCES := $(shell find dashboard \( -name node_modules -o -name build \) -prune -o -type f -print 2>/dev/null)
 
 # The test cluster: see test/cluster/README.md.
 CLUSTER := PYTHONPATH=test/cluster $(BIN)/python -m cluster
@@ -26,12 +29,12 @@ CLUSTER_WORKERS ?= $(if $(filter existing,$(TRAINWAY_TEST_CLUSTER)),0,2)
 # How much garbage Go's programs keep, in percent: an API server takes a gigabyte, and a quarter less of the processor.
 CLUSTER_GOGC ?= 400
 
-.PHONY: help install demo test test-quick test-engines test-hosts test-stress test-cluster test-flaky conformance fuzz cluster-programs cluster-up cluster-down lint fmt generate lock bench clean
+.PHONY: help install dashboard demo test test-quick test-engines test-hosts test-stress test-cluster test-flaky conformance fuzz cluster-programs cluster-up cluster-down lint fmt generate lock bench clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
-install: $(VENV)/.compiled ## create .venv with .venv/bin/trainway
+install: $(VENV)/.compiled $(DASHBOARD) ## create .venv with .venv/bin/trainway, and build the dashboard where there is Node
 
 $(VENV)/.installed: pyproject.toml requirements/dev.txt tools/bootstrap.sh
 	@tools/bootstrap.sh $(VENV)
@@ -42,10 +45,17 @@ $(VENV)/.compiled: $(VENV)/.installed $(SOURCES)
 	@$(BIN)/python -m compileall -q src
 	@touch $@
 
+$(DASHBOARD): $(DASHBOARD_SOURCES) | $(VENV)/.installed
+	@$(BIN)/python tools/dashboard.py build
+
+dashboard: $(VENV)/.installed ## build the dashboard anew
+	@$(BIN)/python tools/dashboard.py build
+
 demo: install ## train a small torch job on two nodes of this machine
 	@$(BIN)/python tools/demo.py
 
 test: install ## run all tests that need only Python and this machine
+	@$(BIN)/python tools/dashboard.py test
 	@$(PYTEST) -n $(WORKERS) --dist loadgroup -m "not engine"
 	@$(BIN)/python tools/quick_tests.py --passed
 
@@ -93,8 +103,10 @@ lint: install ## style, types, layers, and generated files that are not up to da
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/python tools/generate.py --check
+	@$(BIN)/python tools/dashboard.py lint
 
 fmt: install ## format and fix what can be fixed
+	@$(BIN)/python tools/dashboard.py format
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
@@ -119,5 +131,6 @@ bench: install ## print what start-up, compilation and running cost
 	@[ "$$(id -u)" -ne 0 ] || ! command -v slurmctld >/dev/null || $(BIN)/python benchmarks/slurm.py
 
 clean: ## remove everything that was built
-	@rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache \
+		dashboard/node_modules dashboard/build src/trainway/server/dashboard
 	@find src test tools benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

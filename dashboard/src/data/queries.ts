@@ -1,0 +1,37 @@
+/** What the pages ask the server for. A page uses these, and never `fetch`. */
+import { QueryClient, queryOptions } from "@tanstack/react-query";
+import { get } from "./client";
+import { isPassing } from "./errors";
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 10_000,
+      gcTime: 5 * 60_000,
+      retry: (count, error) => isPassing(error) && count < 3,
+      refetchOnWindowFocus: true,
+    },
+  },
+});
+
+/** The first words of the keys, by which live events say what has changed. */
+export const KEYS = {
+  jobs: "jobs",
+  job: "job",
+  runs: "runs",
+  server: "server",
+  overview: "overview",
+} as const;
+
+export const serverQuery = queryOptions({
+  queryKey: [KEYS.server],
+  queryFn: ({ signal }) => get("/api/v1/server", { signal }),
+});
+
+/** One job in full; everything else about it belongs below the same key: [KEYS.job, id, "events"]. */
+export function jobQuery(ref: string) {
+  return queryOptions({
+    queryKey: [KEYS.job, ref],
+    queryFn: ({ signal }) => get("/api/v1/jobs/{ref}", { path: { ref }, signal }),
+  });
+}

@@ -1,0 +1,43 @@
+/** Every page has one line here. Its code is loaded when somebody opens it. */
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import type { ComponentType } from "react";
+import { Loading } from "./components/Loading";
+import { parseSearch, searchText, type Search } from "./data/search";
+import { Failure } from "./shell/Failure";
+import { NotFound } from "./shell/NotFound";
+import { Shell } from "./shell/Shell";
+
+const root = createRootRoute({ component: Shell });
+
+function page<const P extends string>(path: P, load: () => Promise<{ default: ComponentType }>) {
+  return createRoute({
+    getParentRoute: () => root,
+    path,
+    component: lazyRouteComponent(load),
+    validateSearch: (search): Search => search as Search,
+  });
+}
+
+const pages = root.addChildren([
+  page("/", () => import("./pages/overview/OverviewPage")),
+  page("/jobs", () => import("./pages/jobs/JobsPage")),
+  page("/jobs/$job", () => import("./pages/job/JobPage")),
+]);
+
+export const router = createRouter({
+  routeTree: pages,
+  basepath: "/dashboard",
+  parseSearch,
+  stringifySearch: searchText,
+  defaultPendingComponent: Loading,
+  defaultErrorComponent: Failure,
+  defaultNotFoundComponent: NotFound,
+  defaultPreload: "intent",
+  scrollRestoration: false,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

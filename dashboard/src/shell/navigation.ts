@@ -1,0 +1,20 @@
+/** The pages in the navigation, in their order: one line each. */
+
+export interface NavigationEntry {
+  path: string;
+  title: string;
+  /** Pressed after `g`, it opens the page. */
+  key: string;
+}
+
+export const NAVIGATION: readonly NavigationEntry[] = [
+  { path: "/", title: "Overview", key: "o" },
+  { path: "/jobs", title: "Jobs", key: "j" },
+];
+
+/** The entry that a path belongs to: a job's page is one of the jobs. */
+export function entryOf(path: string): NavigationEntry | undefined {
+  return NAVIGATION.findLast(
+    (entry) => path === entry.path || (entry.path !== "/" && path.startsWith(`${entry.path}/`)),
+  );
+}

@@ -1,0 +1,66 @@
+import { useEffect, useRef } from "react";
+import { isTypedInto, neighbour, step, type Shortcut } from "./keyboard";
+
+/** The shortcuts of all that is on the page now, what was added last at the end. */
+const active: Shortcut[][] = [];
+let pending = "";
+let since = 0;
+const FORGOTTEN_AFTER = 1_500;
+
+export function activeShortcuts(): Shortcut[] {
+  return active.flat();
+}
+
+function pressed(event: KeyboardEvent): void {
+  if (event.defaultPrevented) return;
+  if (event.timeStamp - since > FORGOTTEN_AFTER) pending = "";
+  since = event.timeStamp;
+  const next = step(activeShortcuts(), pending, {
+    key: event.key,
+    hasModifier: event.ctrlKey || event.metaKey || event.altKey,
+    isTyping: isTypedInto(event.target),
+  });
+  pending = next.pending;
+  if (!next.found) return;
+  event.preventDefault();
+  next.found.run();
+}
+
+/** Have keys do something while the component is there. */
+export function useShortcuts(shortcuts: Shortcut[]): void {
+  const newest = useRef(shortcuts);
+  useEffect(() => {
+    newest.current = shortcuts;
+  });
+  const names = shortcuts.map((each) => each.keys).join();
+  useEffect(() => {
+    const mine = newest.current.map((each, index) => ({
+      ...each,
+      run: () => newest.current[index]?.run(),
+    }));
+    if (active.length === 0) window.addEventListener("keydown", pressed);
+    active.push(mine);
+    return () => {
+      active.splice(active.indexOf(mine), 1);
+      if (active.length === 0) window.removeEventListener("keydown", pressed);
+    };
+  }, [names]);
+}
+
+const ROWS = "[data-row] a[href], a[data-row]";
+
+/** `j` and `k` in any list: the links of elements with `data-row` get the focus one after the other. */
+export function focusRow(by: 1 | -1): void {
+  const rows = [...document.querySelectorAll<HTMLElement>(ROWS)];
+  const current = rows.findIndex((row) => row === document.activeElement);
+  const next = rows[neighbour(current, by, rows.length)];
+  next?.focus();
+  next?.scrollIntoView({ block: "nearest" });
+}
+
+/** `/`: into the field with `data-search`. */
+export function focusSearch(): void {
+  const field = document.querySelector<HTMLInputElement>("[data-search] input, input[data-search]");
+  field?.focus();
+  field?.select();
+}
