@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import metric_reference
 import protocols
 from trainway import __version__
 from trainway.api.crd import crd
@@ -44,6 +45,7 @@ def generated() -> Iterator[tuple[str, str]]:
     yield from _folder(f"{_CHART}/files/crds", "api", crds)
     yield from _folder(_CHART, "operator", _chart_files())
     yield "docs/protocols.md", protocols.render()
+    yield "docs/monitoring-reference.md", metric_reference.render()
     if importlib.util.find_spec("trainway.cli") and importlib.util.find_spec(_HELP):
         yield "src/trainway/cli/help.txt", importlib.import_module(_HELP).render()
 

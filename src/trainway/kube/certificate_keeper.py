@@ -22,6 +22,7 @@ from trainway.kube.certificates import (
     KEY,
     Certificates,
     UnusableCertificateError,
+    end_of,
     renewed,
     trust_patch,
 )
@@ -57,6 +58,11 @@ class CertificateKeeper(Protocol):
         ...
 
     @property
+    def end(self) -> datetime | None:
+        """When the certificate that is served ends; None if that is not known."""
+        ...
+
+    @property
     def ready(self) -> bool:
         """Whether there is a certificate to serve with."""
         ...
@@ -88,6 +94,7 @@ class _Served:
         self._contexts: list[ssl.SSLContext] = []
         self.ready = False
         self.authorities = ""
+        self.end: datetime | None = None
 
     def attach(self, context: ssl.SSLContext) -> None:
         """Give the context of a server the certificate, now and whenever it changes."""
@@ -110,6 +117,7 @@ class _Served:
         for context in self._contexts:
             self._load(context)
         self.authorities = authorities
+        self.end = end_of((self._directory / CERTIFICATE).read_bytes())
         self.ready = True
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from trainway.kube.certificate_keeper import CertificateError, CertificateFiles, keep
-from trainway.kube.certificates import Certificates, renewed
+from trainway.kube.certificates import Certificates, end_of, renewed
 
 NAMES = ("localhost", "127.0.0.1")
 
@@ -77,6 +77,11 @@ def test_files_that_cannot_be_used_are_told_and_the_old_ones_stay(tmp_path: Path
     with pytest.raises(CertificateError, match="cannot serve with"):
         asyncio.run(keeper.refresh())
     assert (keeper.ready, keeper.authorities) == (True, good.authorities)
+    assert keeper.end == end_of(good.certificate.encode())
+
+
+def test_the_end_of_a_certificate_that_cannot_be_read_is_not_known() -> None:
+    assert end_of(b"nothing") is None
 
 
 class Flaky:
@@ -88,6 +93,7 @@ class Flaky:
 
     authorities = ""
     ready = True
+    end = None
 
     def attach(self, context: ssl.SSLContext) -> None:
         raise AssertionError(f"not asked for {context}")

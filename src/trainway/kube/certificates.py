@@ -83,6 +83,14 @@ class Certificates:
         return {name: base64.b64encode(text.encode()).decode() for name, text in texts.items()}
 
 
+def end_of(certificate: bytes) -> datetime | None:
+    """When a certificate (PEM, of a chain the first) ends; None: it cannot be read."""
+    try:
+        return x509.load_pem_x509_certificate(certificate).not_valid_after_utc
+    except ValueError:
+        return None
+
+
 def renewed(
     current: Certificates | None, names: Sequence[str], now: datetime
 ) -> tuple[Certificates, str]:

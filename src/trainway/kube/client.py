@@ -7,7 +7,7 @@ it twice is as good as once.
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from types import TracebackType
@@ -87,6 +87,11 @@ class Client:
     def requests(self) -> int:
         """Sent so far, each attempt counted."""
         return self._transport.sent
+
+    @property
+    def answers(self) -> Mapping[tuple[str, str], int]:
+        """How many answers there were so far, by method and status."""
+        return self._transport.answers
 
     async def __aenter__(self) -> Self:
         self._transport.start()

@@ -51,14 +51,14 @@ class Controller:
         self.queue = queue or WorkQueue(clock)
         self.observer = observer
         self._reconcile = reconcile
-        self._workers = workers
+        self.workers = workers
         self._clock = clock
 
     async def run(self) -> None:
         """Work until cancelled."""
         try:
             async with asyncio.TaskGroup() as tasks:
-                for number in range(self._workers):
+                for number in range(self.workers):
                     tasks.create_task(self._work(), name=f"{self.name} {number}")
         finally:
             self.queue.close()

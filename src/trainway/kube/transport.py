@@ -6,6 +6,7 @@ aiohttp does the watches, logs and websockets, and everything where there is a p
 
 import asyncio
 import ssl
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -24,6 +25,8 @@ from trainway.kube.requests import Request
 
 BROKEN: Final = (aiohttp.ClientError, OSError, orjson.JSONDecodeError)
 """What a request without a proper answer raises; TimeoutError is an OSError."""
+NO_ANSWER: Final = "<error>"
+"""What is counted instead of a status where there is none, as client-go does."""
 _MOST_CONNECTIONS: Final = 600
 """How many connections there may be; streams of logs take one each."""
 _GOODBYE_S: Final = 0.25
@@ -38,6 +41,8 @@ class Transport:
         self.host = connection.host
         self.sent = 0
         """How many requests were sent so far."""
+        self.answers: Counter[tuple[str, str]] = Counter()
+        """How many answers there were, by method and status, or `NO_ANSWER`."""
         self._user_agent = user_agent
         self._limit = aiohttp.ClientTimeout(total=timeout, sock_connect=CONNECT_S)
         self._path = urlsplit(connection.host).path
@@ -93,7 +98,13 @@ class Transport:
                 raise RuntimeError("the client is not open")
             self.sent += 1
             server = Server(self.host, connection.ssl_context, connection.server_name)
-            return await self._pool.request(server, self._text(request))
+            try:
+                answer = await self._pool.request(server, self._text(request))
+            except OSError:
+                self.answers[request.method, NO_ANSWER] += 1
+                raise
+            self.answers[request.method, str(answer.status)] += 1
+            return answer
         async with await self.open(request, self._limit) as response:
             body = await response.read()
             return Answer(response.status, body, response.headers.get("Retry-After"))
@@ -118,7 +129,7 @@ class Transport:
         if request.body is not None:
             headers["Content-Type"] = request.content
         try:
-            return await self._session().request(
+            response = await self._session().request(
                 request.method,
                 URL(self.host + request.path, encoded=True),
                 data=request.body,
@@ -130,6 +141,11 @@ class Transport:
         except asyncio.CancelledError:
             self._was_interrupted = True
             raise
+        except BROKEN:
+            self.answers[request.method, NO_ANSWER] += 1
+            raise
+        self.answers[request.method, str(response.status)] += 1
+        return response
 
     async def connect(self, path: str, protocols: Sequence[str]) -> aiohttp.ClientWebSocketResponse:
         """Open a websocket."""

@@ -36,7 +36,12 @@ class WorkQueue:
         self._backoff = backoff
         self._fresh: OrderedDict[str, float] = OrderedDict()
         self._others: OrderedDict[str, float] = OrderedDict()
-        self._working: set[str] = set()
+        self._working: dict[str, float] = {}
+        """Since when each key is worked on."""
+        self.adds = 0
+        self.retries = 0
+        self.on_taken: Callable[[float], None] = lambda _seconds: None
+        """Called with the time that a key has waited, when it is taken."""
         self._again: dict[str, bool] = {}
         """The keys that were added while they were worked on, and whether they were fresh."""
         self._failures: dict[str, int] = {}
@@ -69,6 +74,11 @@ class WorkQueue:
         firsts = [next(iter(queue.values())) for queue in (self._fresh, self._others) if queue]
         return self._clock() - min(firsts) if firsts else 0.0
 
+    def ages_of_work(self) -> list[float]:
+        """Seconds that each key has been worked on so far."""
+        now = self._clock()
+        return [now - since for since in self._working.values()]
+
     def add(self, key: str, *, fresh: bool = True) -> None:
         """Let the key be worked on; `fresh`: before those that are not."""
         if key in self._working:
@@ -77,8 +87,10 @@ class WorkQueue:
         if key in self._fresh:
             return
         if fresh:
+            self.adds += key not in self._others
             self._fresh[key] = self._others.pop(key, self._clock())
         elif key not in self._others:
+            self.adds += 1
             self._others[key] = self._clock()
         else:
             return
@@ -98,6 +110,7 @@ class WorkQueue:
 
     def retry(self, key: str) -> float:
         """Add the key after a pause that doubles each time; gives the pause."""
+        self.retries += 1
         failures = self._failures[key] = self._failures.get(key, 0) + 1
         pause = self._backoff.pause(failures, self._chance)
         self.add_after(key, pause)
@@ -117,7 +130,7 @@ class WorkQueue:
             self._release_due()
             key = self._next()
             if key is not None:
-                self._working.add(key)
+                self._working[key] = self._clock()
                 return key
             taker = asyncio.get_running_loop().create_future()
             self._takers.append(taker)
@@ -132,7 +145,7 @@ class WorkQueue:
 
     def done(self, key: str) -> None:
         """The key is not worked on any more."""
-        self._working.discard(key)
+        self._working.pop(key, None)
         if key in self._again:
             self.add(key, fresh=self._again.pop(key))
 
@@ -148,9 +161,14 @@ class WorkQueue:
         others_first = bool(self._others) and self._in_a_row >= _FRESH_IN_A_ROW
         if self._fresh and not others_first:
             self._in_a_row += 1
-            return self._fresh.popitem(last=False)[0]
+            return self._taken(self._fresh)
         self._in_a_row = 0
-        return self._others.popitem(last=False)[0] if self._others else None
+        return self._taken(self._others) if self._others else None
+
+    def _taken(self, queue: OrderedDict[str, float]) -> str:
+        key, since = queue.popitem(last=False)
+        self.on_taken(self._clock() - since)
+        return key
 
     def _wake(self) -> None:
         while self._takers:

@@ -208,3 +208,25 @@ def test_age_of_the_oldest() -> None:
         assert queue.oldest_age() == 0
 
     _run(test)
+
+
+def test_what_is_measured_of_a_queue() -> None:
+    async def test(queue: WorkQueue, clock: _Clock) -> None:
+        waited: list[float] = []
+        queue.on_taken = waited.append
+        queue.add("a", fresh=False)
+        queue.add("a")
+        queue.add("b")
+        clock.now += 2
+        assert await queue.take() == "a"
+        clock.now += 3
+        assert await queue.take() == "b"
+        clock.now += 1
+        queue.add("b")
+        assert (queue.adds, waited, queue.ages_of_work()) == (2, [2, 5], [4, 1])
+        queue.done("b")
+        assert (queue.adds, queue.ages_of_work()) == (3, [4])
+        queue.retry("a")
+        assert queue.retries == 1
+
+    _run(test)

@@ -9,7 +9,6 @@ import sys
 from importlib.util import find_spec
 
 from trainway.errors import TrainwayError, UnavailableError, UsageError
-from trainway.operator.logs import configure_logs
 from trainway.operator.options import (
     Parser,
     add_connection_arguments,
@@ -17,9 +16,10 @@ from trainway.operator.options import (
     add_run_arguments,
     load_config,
 )
+from trainway.telemetry.logs import configure_logs
 
 _PROGRAM = "trainway operator"
-_PACKAGES = ("aiohttp", "kubernetes_asyncio", "orjson", "prometheus_client")
+_PACKAGES = ("aiohttp", "kubernetes_asyncio", "orjson")
 _INTERRUPTED = 130
 _COMMANDS = {
     "run": "Run the controllers and webhooks in this process.",

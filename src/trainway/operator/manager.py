@@ -81,6 +81,8 @@ class Manager:
         self._identity = identity
         self._now = now
         self._metrics = Metrics()
+        self._metrics.leader(config.leader_election.resource_name, is_leader=False)
+        self._metrics.show_requests(client.connection.host, client.answers)
         self._informers = Informers(client, config.namespaces)
         self._service = f"{config.cert.service_name}.{namespace}.svc"
         self._keeper: CertificateKeeper | None = None
@@ -117,6 +119,7 @@ class Manager:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._informers.run(), name="informers")
                 keeper = self._keeper = self._certificates(stack)
+                self._metrics.show_certificate(lambda: keeper.end)
                 await self._retried(keeper.refresh)
                 tasks.create_task(keep(keeper), name="certificates")
                 config = self._config
@@ -168,6 +171,7 @@ class Manager:
         client = await stack.enter_async_context(
             Client(self._client.connection, qps=limits.qps or None, burst=limits.burst or None)
         )
+        self._metrics.show_requests(client.connection.host, client.answers)
         app = status_server.build_app(context, client)
         await self._serve(stack, "status reports", app, self._config.webhook.host, limits.port)
 
@@ -216,10 +220,8 @@ class Manager:
     def _show(self, groups: Groups) -> None:
         """What is read at the moment when somebody asks for the metrics."""
         for controller in (each for controllers in groups.values() for each in controllers):
-            queue = controller.queue
-            self._metrics.show_queue(
-                controller.name, partial(getattr, queue, "depth"), queue.oldest_age
-            )
+            self._metrics.show_queue(controller.name, controller.queue, controller.workers)
+            controller.queue.on_taken = partial(self._metrics.on_taken, controller.name)
         for informer in self._informers:
             self._metrics.show_watch(str(informer.resource), informer.age)
 
@@ -242,13 +244,14 @@ class Manager:
         await candidate.lead(lambda: self._run_controllers(groups))
 
     async def _run_controllers(self, groups: Groups) -> None:
-        self._metrics.leader(is_leader=True)
+        lease = self._config.leader_election.resource_name
+        self._metrics.leader(lease, is_leader=True)
         try:
             async with asyncio.TaskGroup() as tasks:
                 for group, controllers in groups.items():
                     tasks.create_task(self._run_group(group, controllers), name=group.name)
         finally:
-            self._metrics.leader(is_leader=False)
+            self._metrics.leader(lease, is_leader=False)
 
     async def _run_group(self, group: ControllerGroup, controllers: Sequence[Controller]) -> None:
         while missing := await self._missing(group):

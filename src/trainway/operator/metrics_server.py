@@ -9,13 +9,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from aiohttp import web
-from prometheus_client import CONTENT_TYPE_LATEST
 
 from trainway.json_types import Json
 from trainway.kube.client import Client
 from trainway.kube.errors import ApiError
 from trainway.kube.resources import SUBJECT_ACCESS_REVIEWS, TOKEN_REVIEWS
 from trainway.operator.metrics import Metrics
+from trainway.telemetry.registry import CONTENT_TYPE
 
 PATH: Final = "/metrics"
 REMEMBERED_S: Final = 10.0
@@ -35,7 +35,7 @@ def metrics_app(metrics: Metrics, allow: Allow | None) -> web.Application:
             return web.Response(
                 status=status, text="Unauthorized" if status == 401 else "Forbidden"
             )
-        return web.Response(body=metrics.page(), headers={"Content-Type": CONTENT_TYPE_LATEST})
+        return web.Response(body=metrics.page(), headers={"Content-Type": CONTENT_TYPE})
 
     app = web.Application()
     app.router.add_get(PATH, page)

@@ -25,7 +25,7 @@ async def only_prometheus(token: str) -> int:
 def test_everyone_reads_what_is_not_guarded() -> None:
     status, text = page(None)
     assert status == 200
-    assert "trainway_is_leader 0.0\n" in text
+    assert "mpi_operator_is_leader 0.0\n" in text
 
 
 def test_only_who_is_allowed_reads_what_is_guarded() -> None:

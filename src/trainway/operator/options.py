@@ -20,8 +20,8 @@ from trainway.operator.configuration_file import (
     parse_configuration,
 )
 from trainway.operator.feature_gates import gates, parse_gates
-from trainway.operator.logs import FORMATS, LEVELS
 from trainway.schema.field import FieldError, invalid
+from trainway.telemetry.logs import FORMATS, LEVELS
 
 _Settings = TypeVar(
     "_Settings", WebhookConfig, MetricsConfig, HealthConfig, LeaderElectionConfig, OperatorConfig

@@ -5,6 +5,7 @@ import json
 import ssl
 import time
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from operator_process import (
 )
 
 from trainway.json_types import Json
+from trainway.operator.metric_table import CERTIFICATE_END
 from trainway.operator.webhook_configurations import url_client, webhook_configurations
 from trainway.runtimes import builtin_runtime
 
@@ -83,9 +85,13 @@ def test_an_operator_with_webhooks_and_certificates_of_its_own(
         wait_for(lambda: has_jobset(api_cluster, namespace, "good"), PATIENCE_S, "the JobSet")
     page = operator.metrics()
     assert 'trainway_jobs{kind="TrainJob",phase="Pending"}' in page
-    allowed = operator.metric('trainway_webhook_seconds_count{allowed="false",kind="TrainJob"}')
-    assert allowed is not None
-    assert allowed >= 1
+    refused = operator.metric('trainway_webhook_reviews_total{allowed="false",kind="TrainJob"}')
+    assert refused is not None
+    assert refused >= 1
+    assert operator.metric('leader_election_master_status{name="trainer.kubeflow.org"}') == 1
+    assert 'rest_client_requests_total{code="201",host="https://' in page
+    days = (operator.metric(CERTIFICATE_END.name) or 0.0) - time.time()
+    assert timedelta(days=100) < timedelta(seconds=days) < timedelta(days=370)
     started = time.monotonic()
     assert operator.stop() == 0
     assert time.monotonic() - started < PATIENCE_S / 2  # it waits for nobody

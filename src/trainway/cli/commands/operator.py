@@ -13,7 +13,7 @@ import click
 
 from trainway.errors import UnavailableError
 
-_PACKAGES: Final = ("aiohttp", "kubernetes_asyncio", "orjson", "prometheus_client")
+_PACKAGES: Final = ("aiohttp", "kubernetes_asyncio", "orjson")
 _PASSED_ON: Final = {"ignore_unknown_options": True, "help_option_names": []}
 
 

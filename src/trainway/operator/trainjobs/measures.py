@@ -21,7 +21,8 @@ class Quantity(Enum):
 
     RUNNING = "seconds from creation or resume until all pods are ready"
     GANG_WAIT = "seconds from the first active pod until all are ready"
-    RESTARTS = "restarts of all pods"
+    RESTARTS = "restarts of all pods that count towards maxRestarts"
+    UNCOUNTED_RESTARTS = "restarts of all pods that do not"
     GPU_SECONDS = "seconds times GPUs"
 
 
@@ -43,6 +44,8 @@ class Observed:
     ready_since: datetime | None = None
     billed_until: datetime | None = None
     restarts: int = 0
+    counted: int = 0
+    """Those of the restarts that count towards `maxRestarts`."""
 
 
 def measure(
@@ -54,9 +57,10 @@ def measure(
     is_active = any(item.get("active", 0) for item in listed)
     is_ready = is_active and all_ready(listed)
     restarts = max(int(status.get("restarts") or 0), before.restarts)
+    counted = max(int(status.get("restartsCountTowardsMax") or 0), before.counted)
     measures = []
     if before.begun and restarts > before.restarts:
-        measures.append(Measure(Quantity.RESTARTS, restarts - before.restarts))
+        measures += _restarts(restarts - before.restarts, counted - before.counted)
     if gpus and before.billed_until is not None:
         held = (now - before.billed_until).total_seconds()
         measures.append(Measure(Quantity.GPU_SECONDS, max(held, 0.0) * gpus))
@@ -69,11 +73,17 @@ def measure(
         ready_since=ready_since,
         billed_until=now if ready_since else None,
         restarts=restarts,
+        counted=counted,
     )
     if before.begun and ready_since and before.ready_since is None:
         measures.append(Measure(Quantity.RUNNING, _since(_started(job), now)))
         measures.append(Measure(Quantity.GANG_WAIT, _since(active_since or now, now)))
     return after, measures
+
+
+def _restarts(all_: int, counted: int) -> list[Measure]:
+    found = {Quantity.RESTARTS: counted, Quantity.UNCOUNTED_RESTARTS: all_ - counted}
+    return [Measure(quantity, number) for quantity, number in found.items() if number > 0]
 
 
 def next_measure(observed: Observed, gpus: int) -> timedelta | None:

@@ -25,9 +25,10 @@ RESUMED: Json = {
 }
 
 
-def jobset(ready: int = 0, restarts: int = 0, active: int = 1) -> Json:
+def jobset(ready: int = 0, restarts: int = 0, active: int = 1, uncounted: int = 0) -> Json:
     counts = {"name": "node", "ready": ready, "active": active}
-    return {"status": {"restarts": restarts, "replicatedJobsStatus": [counts]}}
+    status = {"restarts": restarts + uncounted, "restartsCountTowardsMax": restarts}
+    return {"status": {**status, "replicatedJobsStatus": [counts]}}
 
 
 def story(*looks: tuple[float, Json | None], job: Json = JOB, gpus: int = 0) -> list[Measure]:
@@ -60,6 +61,15 @@ def test_restarts_are_counted_once() -> None:
     looks = ((0, jobset()), (1, jobset(restarts=2)), (2, jobset(restarts=2)))
     assert story(*looks) == [Measure(Quantity.RESTARTS, 2)]
     assert story((0, jobset(restarts=3)), (1, jobset(restarts=3))) == []
+
+
+def test_restarts_that_do_not_count_towards_the_most_are_told_apart() -> None:
+    looks = ((0, jobset()), (1, jobset(uncounted=1)), (2, jobset(restarts=1, uncounted=3)))
+    assert story(*looks) == [
+        Measure(Quantity.UNCOUNTED_RESTARTS, 1),
+        Measure(Quantity.RESTARTS, 1),
+        Measure(Quantity.UNCOUNTED_RESTARTS, 2),
+    ]
 
 
 def test_gpus_are_billed_while_all_pods_are_ready() -> None:

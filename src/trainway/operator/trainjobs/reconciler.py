@@ -23,6 +23,7 @@ from trainway.kube.store import Store
 from trainway.kube.webhook_failure import webhook_failure
 from trainway.operator.caches import BY_JOB, runtime_key
 from trainway.operator.context import Context
+from trainway.operator.metrics import RestartCause
 from trainway.operator.trainjobs.annotations import annotation, seconds
 from trainway.operator.trainjobs.build_error import REASON, BuildError, event_message, shortened
 from trainway.operator.trainjobs.hang import hang
@@ -274,7 +275,9 @@ class Reconciler:
                 case Quantity.GANG_WAIT if note.is_gang:
                     metrics.gang_wait(KIND, item.value)
                 case Quantity.RESTARTS:
-                    metrics.restart(KIND, int(item.value))
+                    metrics.restart(KIND, RestartCause.FAILURE, int(item.value))
+                case Quantity.UNCOUNTED_RESTARTS:
+                    metrics.restart(KIND, RestartCause.UNCOUNTED, int(item.value))
                 case Quantity.GPU_SECONDS:
                     metrics.gpu_seconds(KIND, look.namespace, item.value)
         return next_measure(note.observed, note.gpus)

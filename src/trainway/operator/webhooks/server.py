@@ -61,8 +61,12 @@ class FactFinder(Protocol):
 class Observer(Protocol):
     """Counts answers."""
 
-    def webhook(self, kind: str, allowed: bool, seconds: float) -> None:
+    def webhook_answered(self, path: str, code: int, seconds: float) -> None:
         """The API server had an answer."""
+        ...
+
+    def reviewed(self, kind: str, *, allowed: bool) -> None:
+        """An object was let through or refused."""
         ...
 
 
@@ -85,7 +89,7 @@ def webhook_app(
         (MUTATE_MPIJOB, "MPIJob", webhooks.default_mpijob),
         (VALIDATE_MPIJOB, "MPIJob", webhooks.validate_mpijob),
     ):
-        app.router.add_post(path, _handler(kind, review, observer))
+        app.router.add_post(path, _handler(path, kind, review, observer))
     return app
 
 
@@ -121,17 +125,23 @@ class _Webhooks:
 
 
 def _handler(
-    kind: str, review: Review, observer: Observer | None
+    path: str, kind: str, review: Review, observer: Observer | None
 ) -> Callable[[web.Request], Awaitable[web.Response]]:
     async def handle(request: web.Request) -> web.Response:
         start = time.perf_counter()
+        response = await answered(request)
+        if observer is not None:
+            observer.webhook_answered(path, response.status, time.perf_counter() - start)
+        return response
+
+    async def answered(request: web.Request) -> web.Response:
         try:
             question = read_review(await request.read())
         except UnreadableReviewError as error:
             return web.Response(status=400, text=error.message)
         answer = await _answer(question, kind, review)
         if observer is not None:
-            observer.webhook(kind, answer["response"]["allowed"], time.perf_counter() - start)
+            observer.reviewed(kind, allowed=answer["response"]["allowed"])
         return web.Response(body=orjson.dumps(answer), content_type="application/json")
 
     return handle

@@ -27,6 +27,7 @@ class Answers:
     def __init__(self, *facts: Facts | Exception) -> None:
         self.facts_left = list(facts)
         self.observed: list[tuple[str, bool]] = []
+        self.answered: list[tuple[str, int]] = []
 
     async def facts(self, question: Question, job: TrainJob) -> Facts:
         assert question.object["metadata"]["name"] == job.metadata.name
@@ -35,8 +36,11 @@ class Answers:
             raise answer
         return answer
 
-    def webhook(self, kind: str, allowed: bool, seconds: float) -> None:
+    def webhook_answered(self, path: str, code: int, seconds: float) -> None:
         assert seconds >= 0
+        self.answered.append((path, code))
+
+    def reviewed(self, kind: str, *, allowed: bool) -> None:
         self.observed.append((kind, allowed))
 
 
@@ -130,4 +134,6 @@ def test_what_is_no_review_gets_400() -> None:
     async def use(post: Post) -> list[int]:
         return [(await post(path, b"{}"))[0] for path in (VALIDATE_TRAINJOB, "/elsewhere")]
 
-    assert served(Answers(), use) == [400, 404]
+    answers = Answers()
+    assert served(answers, use) == [400, 404]
+    assert [code for _, code in answers.answered] == [400]

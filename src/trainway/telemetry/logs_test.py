@@ -1,7 +1,7 @@
 import json
 import logging
 
-from trainway.operator.logs import JsonFormatter, TextFormatter
+from trainway.telemetry.logs import JsonFormatter, TextFormatter
 
 
 def record(**extra: object) -> logging.LogRecord:

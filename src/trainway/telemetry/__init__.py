@@ -1,0 +1,1 @@
+"""What server and operator tell those who look after them: metrics for Prometheus, and logs."""
