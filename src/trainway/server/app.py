@@ -1,22 +1,16 @@
-"""The HTTP API as one FastAPI application."""
+"""The HTTP API as one application."""
 
-from functools import cache
-from typing import Any, Final
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
 
-from fastapi import FastAPI
-from fastapi.routing import APIRoute
-
-from trainway import __version__
-from trainway.server.described_route import BareRoute
-from trainway.server.errors import add_handlers
-from trainway.server.json_body import StrictRoute
-from trainway.server.models import ErrorAnswer
-from trainway.server.paths import BASE_PATH
+from trainway.server.api import Api
+from trainway.server.bound_route import BoundRoute
+from trainway.server.errors import HANDLERS
 from trainway.server.report_intake import ReportIntake
 from trainway.server.routes.about import add_about_routes, add_backend_routes
 from trainway.server.routes.clusters import add_cluster_routes
 from trainway.server.routes.dashboard import add_dashboard_routes
-from trainway.server.routes.docs import add_docs_route
+from trainway.server.routes.docs import Description, add_docs_route, description_route
 from trainway.server.routes.drafts import add_draft_routes
 from trainway.server.routes.files import add_file_routes
 from trainway.server.routes.jobs import add_action_routes, add_job_routes, add_report_routes
@@ -35,53 +29,46 @@ from trainway.server.routes.streams import add_stream_routes
 from trainway.server.service import Service
 from trainway.server.web.routes import dashboard_routes
 
-_ERRORS: Final[dict[int | str, dict[str, Any]]] = {
-    "default": {"model": ErrorAnswer, "description": "an error"}
-}
 
-
-def create_app(service: Service) -> FastAPI:
+def create_app(service: Service) -> Starlette:
     """All routes below /api/v1, and their description at /api/v1/openapi.json."""
-    app = _app(service, BareRoute)
-    app.openapi = cache(lambda: _app(service, StrictRoute).openapi())  # type: ignore[method-assign]  # as FastAPI says
-    return app
-
-
-def _app(service: Service, route_class: type[APIRoute]) -> FastAPI:
-    app = FastAPI(
-        title="Trainway",
-        version=__version__,
-        summary="Write a training job once, run it anywhere.",
-        openapi_url=f"{BASE_PATH}/openapi.json",
-        docs_url=None,  # it would load its parts from elsewhere; `add_docs_route` has one
-        redoc_url=None,
-        responses=_ERRORS,
+    api = declared_api(service)
+    description = Description(api)
+    add_docs_route(api, description)
+    routes = [BoundRoute(declaration) for declaration in api.declarations]
+    return Starlette(
+        routes=[
+            description_route(description),
+            *routes,
+            *dashboard_routes(service.web, service.info.version),
+        ],
+        exception_handlers=HANDLERS,
+        middleware=[Middleware(ReportIntake, engine=service.engine)],
     )
-    app.router.route_class = route_class
-    # Straight to the app: a router in between would have every route made twice, at each start.
-    add_job_routes(app, service)
-    add_action_routes(app, service.engine)
-    add_rerun_routes(app, service.engine)
-    add_remark_routes(app, service.engine)
-    add_draft_routes(app, service)
-    add_report_routes(app, service)
-    add_metric_routes(app, service)
-    add_result_routes(app, service)
-    add_output_routes(app, service)
-    add_log_window_routes(app, service)
-    add_pod_routes(app, service)
-    add_stream_routes(app, service)
-    add_run_routes(app, service.engine)
-    add_cluster_routes(app, service)
-    add_file_routes(app, service.files)
-    add_about_routes(app, service)
-    add_backend_routes(app, service)
-    add_offer_routes(app, service.engine)
-    add_notify_routes(app, service)
-    add_stack_routes(app, service)
-    add_dashboard_routes(app, service)
-    add_docs_route(app)
-    app.router.routes.extend(dashboard_routes(service.web, service.info.version))
-    add_handlers(app)
-    app.add_middleware(ReportIntake, engine=service.engine)
-    return app
+
+
+def declared_api(service: Service) -> Api:
+    """All routes that are described."""
+    api = Api()
+    add_job_routes(api, service)
+    add_action_routes(api, service.engine)
+    add_rerun_routes(api, service.engine)
+    add_remark_routes(api, service.engine)
+    add_draft_routes(api, service)
+    add_report_routes(api, service)
+    add_metric_routes(api, service)
+    add_result_routes(api, service)
+    add_output_routes(api, service)
+    add_log_window_routes(api, service)
+    add_pod_routes(api, service)
+    add_stream_routes(api, service)
+    add_run_routes(api, service.engine)
+    add_cluster_routes(api, service)
+    add_file_routes(api, service.files)
+    add_about_routes(api, service)
+    add_backend_routes(api, service)
+    add_offer_routes(api, service.engine)
+    add_notify_routes(api, service)
+    add_stack_routes(api, service)
+    add_dashboard_routes(api, service)
+    return api

@@ -9,9 +9,8 @@ import errno
 import logging
 from typing import Final
 
-from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 
 from trainway.errors import InvalidError, TrainwayError
 from trainway.server.json_answer import JsonAnswer
@@ -46,35 +45,20 @@ def answer_for(error: TrainwayError) -> JsonAnswer:
     return JsonAnswer({"error": shown, **lines}, error.http_status)
 
 
-def add_handlers(app: FastAPI) -> None:
-    """Make every failure of the app an answer of this shape."""
-
-    @app.exception_handler(TrainwayError)
-    async def ours(_request: Request, error: TrainwayError) -> JsonAnswer:
+async def answer_failure(request: Request, error: Exception) -> JsonAnswer:
+    """The answer to a request that failed, in whatever way."""
+    if isinstance(error, TrainwayError):
         return answer_for(error)
-
-    @app.exception_handler(RequestValidationError)
-    async def malformed(_request: Request, error: RequestValidationError) -> JsonAnswer:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"][1:])
-        return answer(422, "usage", str(first["msg"]), field or None)
-
-    @app.exception_handler(HTTPException)
-    async def refused(_request: Request, error: HTTPException) -> JsonAnswer:
-        if isinstance(error.__cause__, TrainwayError):  # what was wrong with the body
-            return answer_for(error.__cause__)
+    if isinstance(error, HTTPException):
         return answer(error.status_code, _CODES.get(error.status_code, "error"), str(error.detail))
-
-    @app.exception_handler(OSError)
-    async def no_room(request: Request, error: OSError) -> JsonAnswer:
-        if error.errno not in _FULL:
-            return await unforeseen(request, error)
+    if isinstance(error, OSError) and error.errno in _FULL:
         where = f"the disk of {error.filename}" if error.filename else "the server's disk"
         hint = "free some space there, then try again"
         return answer(503, "unavailable", f"{where} is full", hint=hint)
+    log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    hint = "the server's log has more: trainway server logs"
+    return answer(500, "internal", f"the server failed: {type(error).__name__}", hint=hint)
 
-    @app.exception_handler(Exception)
-    async def unforeseen(request: Request, error: Exception) -> JsonAnswer:
-        log.error("%s %s failed", request.method, request.url.path, exc_info=error)
-        hint = "the server's log has more: trainway server logs"
-        return answer(500, "internal", f"the server failed: {type(error).__name__}", hint=hint)
+
+HANDLERS: Final = dict.fromkeys((TrainwayError, HTTPException, OSError, Exception), answer_failure)
+"""Makes every failure of an application an answer of this shape."""

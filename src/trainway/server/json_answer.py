@@ -10,7 +10,7 @@ import re
 from math import isfinite
 from typing import Any, Final
 
-from fastapi.responses import JSONResponse
+from starlette.responses import JSONResponse
 
 _ESCAPED_SURROGATE: Final = re.compile(r"\\ud[89a-f]")
 

@@ -6,12 +6,10 @@ Whatever of that got in would fail much later, wherever it is written out again.
 
 import json
 import re
-from collections.abc import Callable, Coroutine
 from math import isfinite
 from typing import Any, Final
 
-from fastapi import Request, Response
-from fastapi.routing import APIRoute
+from starlette.requests import Request
 
 from trainway.errors import UsageError
 
@@ -43,20 +41,6 @@ class StrictRequest(Request):
         return self._strict
 
 
-class StrictRoute(APIRoute):
-    """A route that takes strict requests."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The handler, behind a look at the request."""
-        handle = super().get_route_handler()
-
-        async def handle_strictly(request: Request) -> Response:
-            _check_words(request)
-            return await handle(StrictRequest(request.scope, request.receive))
-
-        return handle_strictly
-
-
 def strict_json(body: bytes) -> Any:
     """The value of a body."""
     try:
@@ -72,6 +56,18 @@ def strict_json(body: bytes) -> Any:
         problem, steps = wrong
         raise MalformedError(problem, field=field_path(steps))
     return value
+
+
+def check_words(request: Request) -> None:
+    """Refuse what no store takes in the words around the body."""
+    for name, value in (
+        *request.path_params.items(),
+        *request.query_params.multi_items(),
+        *request.headers.items(),
+    ):
+        problem = _text_problem(name) or _text_problem(str(value))
+        if problem:
+            raise MalformedError(problem, field=field_path((name,)))
 
 
 def field_path(steps: tuple[Step, ...]) -> str | None:
@@ -122,15 +118,3 @@ def _text_problem(text: str, *, is_file: bool = False) -> str:
     if not is_file and "\0" in text:
         return "the character U+0000 is not allowed"
     return ""
-
-
-def _check_words(request: Request) -> None:
-    """Refuse what no store takes in the words around the body."""
-    for name, value in (
-        *request.path_params.items(),
-        *request.query_params.multi_items(),
-        *request.headers.items(),
-    ):
-        problem = _text_problem(name) or _text_problem(str(value))
-        if problem:
-            raise MalformedError(problem, field=field_path((name,)))

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from fastapi.responses import StreamingResponse
+from starlette.responses import StreamingResponse
 
 from trainway.server.json_answer import json_text
 

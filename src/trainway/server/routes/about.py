@@ -2,8 +2,7 @@
 
 import asyncio
 
-from fastapi import FastAPI
-from fastapi.responses import Response
+from starlette.responses import Response
 
 from trainway.backends import capabilities
 from trainway.backends.base import Backend, Capacity, free_of
@@ -12,22 +11,23 @@ from trainway.backends.pools import Limit, Pool
 from trainway.errors import ConflictError, NotFoundError, TrainwayError
 from trainway.json_types import Json
 from trainway.server import models
+from trainway.server.api import Api
 from trainway.server.json_answer import JsonAnswer
 from trainway.server.paths import BASE_PATH
 from trainway.server.service import Service
 from trainway.server.tokens import write_new_token
 
 
-def add_about_routes(app: FastAPI, service: Service) -> None:
+def add_about_routes(api: Api, service: Service) -> None:
     """Everything that is not about a job."""
     info = service.info
 
-    @app.get(f"{BASE_PATH}/health", tags=["server"], response_model=models.Health)
+    @api.get(f"{BASE_PATH}/health", tags=["server"], response_model=models.Health)
     async def health() -> Response:
         """Whether the server works."""
         return JsonAnswer({"status": "ok", "version": info.version, "pid": info.pid})
 
-    @app.get(f"{BASE_PATH}/server", tags=["server"], response_model=models.ServerStatus)
+    @api.get(f"{BASE_PATH}/server", tags=["server"], response_model=models.ServerStatus)
     async def server() -> Response:
         """The process, and how many jobs there are."""
         active, total = await service.engine.reading.counts()
@@ -41,23 +41,23 @@ def add_about_routes(app: FastAPI, service: Service) -> None:
             }
         )
 
-    @app.post(f"{BASE_PATH}/server/stop", tags=["server"])
+    @api.post(f"{BASE_PATH}/server/stop", tags=["server"])
     async def stop() -> Response:
         """End the server; jobs run on, and the next server adopts them."""
         asyncio.get_running_loop().call_soon(service.stopping.set)
         return JsonAnswer({"status": "stopping"})
 
-    @app.get(f"{BASE_PATH}/runtimes", tags=["server"], response_model=models.RuntimeList)
+    @api.get(f"{BASE_PATH}/runtimes", tags=["server"], response_model=models.RuntimeList)
     async def runtimes() -> Response:
         """The built-in training runtimes."""
         return JsonAnswer({"items": await asyncio.to_thread(_runtimes)})
 
-    @app.get(f"{BASE_PATH}/runtimes/{{name}}", tags=["server"])
+    @api.get(f"{BASE_PATH}/runtimes/{{name}}", tags=["server"])
     async def runtime(name: str) -> Response:
         """One training runtime."""
         return JsonAnswer(await asyncio.to_thread(_runtime, name))
 
-    @app.post(f"{BASE_PATH}/server/token", tags=["server"], response_model=models.Token)
+    @api.post(f"{BASE_PATH}/server/token", tags=["server"], response_model=models.Token)
     async def rotate() -> Response:
         """Replace the token; whoever has shown the one before is cut off."""
         if service.token.is_given:
@@ -69,16 +69,16 @@ def add_about_routes(app: FastAPI, service: Service) -> None:
         return JsonAnswer({"token": token}, headers={"Cache-Control": "no-store"})
 
 
-def add_backend_routes(app: FastAPI, service: Service) -> None:
+def add_backend_routes(api: Api, service: Service) -> None:
     """Where jobs can run."""
 
-    @app.get(f"{BASE_PATH}/backends", tags=["server"], response_model=models.BackendNames)
+    @api.get(f"{BASE_PATH}/backends", tags=["server"], response_model=models.BackendNames)
     async def backends() -> Response:
         """The names of all backends. Nothing is asked of them."""
         names = service.engine.registry.infras()
         return JsonAnswer({"items": [{"name": name} for name in names]})
 
-    @app.post(f"{BASE_PATH}/backends/check", tags=["server"], response_model=models.BackendList)
+    @api.post(f"{BASE_PATH}/backends/check", tags=["server"], response_model=models.BackendList)
     async def check(body: models.BackendCheck) -> Response:
         """Every backend: what it has and can do, and what is wrong with it.
 

@@ -2,12 +2,12 @@
 
 from typing import Annotated
 
-from fastapi import FastAPI, Query
-from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import Response
 
 from trainway.engine.cluster.request import Launch
 from trainway.json_types import Json
+from trainway.server.api import Api, Query
 from trainway.server.json_answer import JsonAnswer
 from trainway.server.models import Shown
 from trainway.server.paths import BASE_PATH
@@ -78,59 +78,59 @@ class ClusterJobs(Shown):
     items: list[ClusterJob]
 
 
-def add_cluster_routes(app: FastAPI, service: Service) -> None:
+def add_cluster_routes(api: Api, service: Service) -> None:
     """All routes below /clusters."""
     clusters = service.engine.clusters
 
-    @app.post(f"{BASE_PATH}/clusters", tags=["clusters"], response_model=ClusterInfo)
+    @api.post(f"{BASE_PATH}/clusters", tags=["clusters"], response_model=ClusterInfo)
     async def launch(body: LaunchRequest) -> Response:
         """Make a cluster unless it is there; a stopped one starts again."""
         return JsonAnswer(await clusters.launch(Launch(**body.model_dump())))
 
-    @app.get(f"{BASE_PATH}/clusters", tags=["clusters"], response_model=ClusterList)
+    @api.get(f"{BASE_PATH}/clusters", tags=["clusters"], response_model=ClusterList)
     async def listed() -> Response:
         """List clusters."""
         return JsonAnswer({"items": await clusters.all()})
 
-    @app.post(f"{BASE_PATH}/clusters/refresh", tags=["clusters"], response_model=ClusterList)
+    @api.post(f"{BASE_PATH}/clusters/refresh", tags=["clusters"], response_model=ClusterList)
     async def refreshed() -> Response:
         """List clusters, after their agents were asked once more."""
         return JsonAnswer({"items": await clusters.all(refresh=True)})
 
-    @app.get(f"{BASE_PATH}/clusters/{{name}}", tags=["clusters"], response_model=ClusterInfo)
+    @api.get(f"{BASE_PATH}/clusters/{{name}}", tags=["clusters"], response_model=ClusterInfo)
     async def get(name: str) -> Response:
         """Show a cluster."""
         return JsonAnswer(await clusters.get(name))
 
-    @app.get(f"{BASE_PATH}/clusters/{{name}}/jobs", tags=["clusters"], response_model=ClusterJobs)
+    @api.get(f"{BASE_PATH}/clusters/{{name}}/jobs", tags=["clusters"], response_model=ClusterJobs)
     async def jobs(name: str) -> Response:
         """The jobs of a cluster; a new one is submitted to the backend `cluster/NAME`."""
         return JsonAnswer({"items": await clusters.jobs(name)})
 
-    @app.get(f"{BASE_PATH}/clusters/{{name}}/access", tags=["clusters"])
+    @api.get(f"{BASE_PATH}/clusters/{{name}}/access", tags=["clusters"])
     async def access(name: str) -> Response:
         """How a person gets to the first node: a folder and variables here, or words."""
         return JsonAnswer(await clusters.access(name))
 
-    @app.post(f"{BASE_PATH}/clusters/{{name}}/stop", tags=["clusters"], response_model=ClusterInfo)
+    @api.post(f"{BASE_PATH}/clusters/{{name}}/stop", tags=["clusters"], response_model=ClusterInfo)
     async def stop(name: str) -> Response:
         """End its jobs and give back its nodes; it can be started again."""
         return JsonAnswer(await clusters.stop(name))
 
-    @app.post(f"{BASE_PATH}/clusters/{{name}}/start", tags=["clusters"], response_model=ClusterInfo)
+    @api.post(f"{BASE_PATH}/clusters/{{name}}/start", tags=["clusters"], response_model=ClusterInfo)
     async def start(name: str, body: AutostopRequest | None = None) -> Response:
         """Give a stopped cluster its nodes again."""
         wish = body or AutostopRequest()
         return JsonAnswer(await clusters.restart(name, wish.idle_minutes, down=wish.down))
 
-    @app.post(
+    @api.post(
         f"{BASE_PATH}/clusters/{{name}}/autostop", tags=["clusters"], response_model=ClusterInfo
     )
     async def autostop(name: str, body: AutostopRequest) -> Response:
         """Set after how long without a job it stops, or that it does not."""
         return JsonAnswer(await clusters.autostop(name, body.idle_minutes, down=body.down))
 
-    @app.delete(f"{BASE_PATH}/clusters/{{name}}", tags=["clusters"], response_model=ClusterInfo)
+    @api.delete(f"{BASE_PATH}/clusters/{{name}}", tags=["clusters"], response_model=ClusterInfo)
     async def down(name: str, purge: Annotated[bool, Query()] = False) -> Response:
         """End its jobs, give back its nodes and forget it."""
         return JsonAnswer(await clusters.down(name, purge=purge))

@@ -1,9 +1,9 @@
 """Links to the dashboard, and logging out all who use it. The dashboard itself is in `web/`."""
 
-from fastapi import FastAPI
-from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import Response
 
+from trainway.server.api import Api
 from trainway.server.json_answer import JsonAnswer
 from trainway.server.models import Shown
 from trainway.server.paths import BASE_PATH
@@ -34,11 +34,11 @@ class EndedSessions(Shown):
     sessions: int = Field(description="how many browsers were logged in")
 
 
-def add_dashboard_routes(app: FastAPI, service: Service) -> None:
+def add_dashboard_routes(api: Api, service: Service) -> None:
     """The routes below /dashboard."""
     web = service.web
 
-    @app.post(f"{BASE_PATH}/dashboard/links", tags=["server"], status_code=201, response_model=Link)
+    @api.post(f"{BASE_PATH}/dashboard/links", tags=["server"], status_code=201, response_model=Link)
     async def link(body: LinkRequest) -> Response:
         """Make a link that logs one browser in."""
         port = None
@@ -48,7 +48,7 @@ def add_dashboard_routes(app: FastAPI, service: Service) -> None:
         made = {"code": web.codes.make(web.token.current_digest()), "port": port}
         return JsonAnswer(made, 201, headers={"Cache-Control": "no-store"})
 
-    @app.delete(f"{BASE_PATH}/dashboard/sessions", tags=["server"], response_model=EndedSessions)
+    @api.delete(f"{BASE_PATH}/dashboard/sessions", tags=["server"], response_model=EndedSessions)
     async def end_sessions() -> Response:
         """Log out every browser that uses the dashboard."""
         return JsonAnswer({"sessions": web.end_sessions()})

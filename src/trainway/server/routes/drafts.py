@@ -4,14 +4,14 @@ import asyncio
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
-from fastapi import FastAPI
-from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import Response
 
 from trainway.api.forms.job_form import FormKind, JobForm
 from trainway.engine.submission import Submission
 from trainway.families.builtin import HERE
 from trainway.json_types import Json
+from trainway.server.api import Api
 from trainway.server.json_answer import JsonAnswer
 from trainway.server.models import Shown
 from trainway.server.paths import BASE_PATH
@@ -101,17 +101,17 @@ class DraftStart(Shown):
     others: list[str] = Field(description="`KIND/NAME` of what goes with it as it was")
 
 
-def add_draft_routes(app: FastAPI, service: Service) -> None:
+def add_draft_routes(api: Api, service: Service) -> None:
     """The routes below /drafts. None of them stores or starts anything."""
     engine = service.engine
 
-    @app.post(f"{BASE_PATH}/drafts", tags=["drafts"], response_model=DraftDocument)
+    @api.post(f"{BASE_PATH}/drafts", tags=["drafts"], response_model=DraftDocument)
     async def document(body: DraftForm) -> Response:
         """The manifest that a form describes, whatever is wrong with it."""
         form = JobForm(**body.model_dump())
         return JsonAnswer({"document": await asyncio.to_thread(_document, form)})
 
-    @app.post(f"{BASE_PATH}/drafts/check", tags=["drafts"], response_model=DraftReport)
+    @api.post(f"{BASE_PATH}/drafts/check", tags=["drafts"], response_model=DraftReport)
     async def check(body: DraftText) -> Response:
         """Everything that is wrong with a text, or what it compiles to."""
         from trainway.engine import draft_check  # noqa: PLC0415 - the compiler, see `intake`
@@ -129,7 +129,7 @@ def add_draft_routes(app: FastAPI, service: Service) -> None:
         sent = {"objects": draft.objects, "labels": labels}
         return JsonAnswer({"form": form, **sent, **_report(found)})
 
-    @app.get(f"{BASE_PATH}/drafts/from/{{ref}}", tags=["drafts"], response_model=DraftStart)
+    @api.get(f"{BASE_PATH}/drafts/from/{{ref}}", tags=["drafts"], response_model=DraftStart)
     async def start(ref: str) -> Response:
         """A job to be changed and submitted again."""
         from trainway.engine import draft_check  # noqa: PLC0415 - see above

@@ -3,12 +3,12 @@
 import asyncio
 from typing import Final
 
-from fastapi import FastAPI, Request
-from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
 
 from trainway.backends.file_store import FileStore
+from trainway.server.api import Api
 from trainway.server.json_answer import JsonAnswer
 from trainway.server.models import Shown
 from trainway.server.paths import BASE_PATH
@@ -39,15 +39,15 @@ class ReceivedFiles(Shown):
     received: int
 
 
-def add_file_routes(app: FastAPI, store: FileStore) -> None:
+def add_file_routes(api: Api, store: FileStore) -> None:
     """The routes below /files."""
 
-    @app.post(f"{BASE_PATH}/files/missing", tags=["files"], response_model=MissingFiles)
+    @api.post(f"{BASE_PATH}/files/missing", tags=["files"], response_model=MissingFiles)
     async def missing(body: FileNames) -> Response:
         """Which files the server does not have."""
         return JsonAnswer({"missing": await asyncio.to_thread(store.missing, body.files)})
 
-    @app.post(f"{BASE_PATH}/files", tags=["files"], response_model=ReceivedFiles)
+    @api.post(f"{BASE_PATH}/files", tags=["files"], response_model=ReceivedFiles)
     async def receive(request: Request) -> Response:
         """Take files: for each a line with its SHA-256 and its size, then its bytes."""
         reception = Reception(store)

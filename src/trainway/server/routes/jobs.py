@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated
 
-from fastapi import FastAPI, Header, Query
-from fastapi.responses import Response
+from starlette.responses import Response
 
 from trainway.engine.ids import before
 from trainway.engine.job_filter import Filter, label_terms, metric_terms
@@ -17,6 +16,7 @@ from trainway.engine.view import event_view
 from trainway.errors import UsageError
 from trainway.jobset.label_syntax import key_problem, value_problem
 from trainway.server import models
+from trainway.server.api import Api, Header, Query
 from trainway.server.json_answer import JsonAnswer
 from trainway.server.moments import moment
 from trainway.server.paths import BASE_PATH
@@ -28,11 +28,11 @@ from trainway.server.streams import event_chunks
 IdempotencyKey = Annotated[str, Header(max_length=128)]
 
 
-def add_job_routes(app: FastAPI, service: Service) -> None:
+def add_job_routes(api: Api, service: Service) -> None:
     """The routes below /jobs that answer at once."""
     engine = service.engine
 
-    @app.post(
+    @api.post(
         f"{BASE_PATH}/jobs", tags=["jobs"], status_code=201, response_model=models.SubmitAnswer
     )
     async def submit(body: models.SubmitRequest, idempotency_key: IdempotencyKey = "") -> Response:
@@ -54,13 +54,13 @@ def add_job_routes(app: FastAPI, service: Service) -> None:
         job, warnings = await engine.submit(submission)
         return JsonAnswer({"job": job, "warnings": warnings}, 201)
 
-    @app.post(f"{BASE_PATH}/plans", tags=["jobs"], response_model=models.PlanAnswer)
+    @api.post(f"{BASE_PATH}/plans", tags=["jobs"], response_model=models.PlanAnswer)
     async def plan(body: models.SubmitRequest) -> Response:
         """What a backend would do with a job, literally. Nothing is started."""
         request, warnings = await engine.plan(Submission(body.objects, **body.options.model_dump()))
         return JsonAnswer({"request": request.text(), "warnings": warnings})
 
-    @app.get(f"{BASE_PATH}/jobs", tags=["jobs"], response_model=models.JobPage)
+    @api.get(f"{BASE_PATH}/jobs", tags=["jobs"], response_model=models.JobPage)
     async def page(wanted: Annotated[models.ListParameters, Query()]) -> Response:
         """List jobs, newest first. `fields=summary` leaves out what is large."""
         chosen = Filter(
@@ -75,12 +75,12 @@ def add_job_routes(app: FastAPI, service: Service) -> None:
         found = await engine.reading.page(wanted.limit, chosen, summary=summary)
         return JsonAnswer({"items": found.items, "cursor": found.cursor})
 
-    @app.get(f"{BASE_PATH}/jobs/{{ref}}", tags=["jobs"], response_model=models.Job)
+    @api.get(f"{BASE_PATH}/jobs/{{ref}}", tags=["jobs"], response_model=models.Job)
     async def get(ref: str) -> Response:
         """Show the job of that id, or the newest one of that name."""
         return JsonAnswer(await engine.reading.get(ref))
 
-    @app.delete(f"{BASE_PATH}/jobs/{{ref}}", tags=["jobs"], response_model=models.Job)
+    @api.delete(f"{BASE_PATH}/jobs/{{ref}}", tags=["jobs"], response_model=models.Job)
     async def delete(ref: str, force: bool = False) -> Response:
         """End a job, wait until all of it is gone, and forget it.
 
@@ -90,30 +90,30 @@ def add_job_routes(app: FastAPI, service: Service) -> None:
         return JsonAnswer(await engine.delete(ref, force=force))
 
 
-def add_action_routes(app: FastAPI, engine: Engine) -> None:
+def add_action_routes(api: Api, engine: Engine) -> None:
     """What can be done with a job."""
 
-    @app.post(f"{BASE_PATH}/jobs/{{ref}}/cancel", tags=["jobs"], response_model=models.Job)
+    @api.post(f"{BASE_PATH}/jobs/{{ref}}/cancel", tags=["jobs"], response_model=models.Job)
     async def cancel(ref: str) -> Response:
         """End a job."""
         return JsonAnswer(await engine.cancel(ref))
 
-    @app.post(f"{BASE_PATH}/jobs/{{ref}}/suspend", tags=["jobs"], response_model=models.Job)
+    @api.post(f"{BASE_PATH}/jobs/{{ref}}/suspend", tags=["jobs"], response_model=models.Job)
     async def suspend(ref: str) -> Response:
         """Stop a job's processes until it is resumed."""
         return JsonAnswer(await engine.suspend(ref))
 
-    @app.post(f"{BASE_PATH}/jobs/{{ref}}/resume", tags=["jobs"], response_model=models.Job)
+    @api.post(f"{BASE_PATH}/jobs/{{ref}}/resume", tags=["jobs"], response_model=models.Job)
     async def resume(ref: str) -> Response:
         """Let a suspended job go on."""
         return JsonAnswer(await engine.resume(ref))
 
 
-def add_report_routes(app: FastAPI, service: Service) -> None:
+def add_report_routes(api: Api, service: Service) -> None:
     """What a job told."""
     engine = service.engine
 
-    @app.get(f"{BASE_PATH}/jobs/{{ref}}/events", tags=["jobs"], response_model=models.EventList)
+    @api.get(f"{BASE_PATH}/jobs/{{ref}}/events", tags=["jobs"], response_model=models.EventList)
     async def events(
         ref: str,
         after: Annotated[int, Query(ge=0, lt=models.INT32)] = 0,
@@ -129,7 +129,7 @@ def add_report_routes(app: FastAPI, service: Service) -> None:
         found = await engine.reading.events(ref, after)
         return JsonAnswer({"items": [event_view(event) for event in found]})
 
-    @app.get(f"{BASE_PATH}/usage", tags=["jobs"], response_model=models.UsageAnswer)
+    @api.get(f"{BASE_PATH}/usage", tags=["jobs"], response_model=models.UsageAnswer)
     async def usage(
         by: Grouping | None = None,
         key: Annotated[str, Query(max_length=317)] = "",
@@ -142,13 +142,13 @@ def add_report_routes(app: FastAPI, service: Service) -> None:
         start = time_text(moment(since)) if since else ""
         return JsonAnswer(await engine.reading.usage(by, key, start))
 
-    @app.get(f"{BASE_PATH}/jobs/{{ref}}/progress", tags=["jobs"], response_model=models.Progress)
+    @api.get(f"{BASE_PATH}/jobs/{{ref}}/progress", tags=["jobs"], response_model=models.Progress)
     async def progress(ref: str) -> Response:
         """What the training code last reported."""
         record = await engine.reading.reported(ref)
         return JsonAnswer({"trainerStatus": record.progress_data or None})
 
-    @app.post(f"{BASE_PATH}/jobs/{{ref}}/progress", tags=["jobs"], response_model=models.Progress)
+    @api.post(f"{BASE_PATH}/jobs/{{ref}}/progress", tags=["jobs"], response_model=models.Progress)
     async def report(ref: str, body: models.Progress) -> Response:
         """Report how far the training is."""
         return JsonAnswer(await taken(engine, ref, body))

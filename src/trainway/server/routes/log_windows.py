@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
-from fastapi import FastAPI, Query
-from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import Response
 
 from trainway.backends.base import LogQuery
 from trainway.backends.capabilities import keeping_log_files
@@ -25,6 +24,7 @@ from trainway.backends.logs.window import (
 from trainway.engine.failure import shown_name
 from trainway.errors import UsageError
 from trainway.json_types import Json
+from trainway.server.api import Api, Query
 from trainway.server.downloads import download, pieces_of
 from trainway.server.json_answer import JsonAnswer
 from trainway.server.models import INT32, Shown
@@ -144,7 +144,7 @@ class _Logs:
     """None: it has not come so far as to have any."""
 
 
-def add_log_window_routes(app: FastAPI, service: Service) -> None:
+def add_log_window_routes(api: Api, service: Service) -> None:
     """The routes below /jobs/REF/logs that answer at once."""
     engine, path = service.engine, f"{BASE_PATH}/jobs/{{ref}}/logs"
 
@@ -157,14 +157,14 @@ def add_log_window_routes(app: FastAPI, service: Service) -> None:
             record.name, kept.log_folder(record.handle_data) if record.handle_data else None
         )
 
-    @app.get(f"{path}/files", tags=["logs"], response_model=LogFileList)
+    @api.get(f"{path}/files", tags=["logs"], response_model=LogFileList)
     async def files(ref: str) -> Response:
         """List which nodes and attempts have logs, and how much."""
         logs = await logs_of(ref, LogChoice())
         found = await read_patiently(ref, _files, logs.folder) if logs.folder else []
         return JsonAnswer({"items": found})
 
-    @app.get(f"{path}/window", tags=["logs"], response_model=LogWindowAnswer)
+    @api.get(f"{path}/window", tags=["logs"], response_model=LogWindowAnswer)
     async def window(ref: str, wanted: Annotated[WindowParameters, Query()]) -> Response:
         """Some lines, anywhere in the logs; the last ones where nothing else is said."""
         _check_one(wanted)
@@ -174,7 +174,7 @@ def add_log_window_routes(app: FastAPI, service: Service) -> None:
             found = await read_patiently(logs.folder, _window, logs.folder, wanted)
         return JsonAnswer(_shown(found))
 
-    @app.get(f"{path}/search", tags=["logs"], response_model=LogMatches)
+    @api.get(f"{path}/search", tags=["logs"], response_model=LogMatches)
     async def find(ref: str, wanted: Annotated[SearchParameters, Query()]) -> Response:
         """Look for a text in a part of the logs; `next` says where to go on."""
         logs = await logs_of(ref, wanted)
@@ -188,7 +188,7 @@ def add_log_window_routes(app: FastAPI, service: Service) -> None:
         size = {"searched": found.searched, "size": found.size}
         return JsonAnswer({"items": items, "next": found.next, **size})
 
-    @app.get(f"{path}/download", tags=["logs"])
+    @api.get(f"{path}/download", tags=["logs"])
     async def save(ref: str, choice: Annotated[LogChoice, Query()]) -> Response:
         """All chosen lines as a text file, each with its time and its node."""
         logs = await logs_of(ref, choice)

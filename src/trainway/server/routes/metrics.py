@@ -2,14 +2,15 @@
 
 from typing import Annotated, Final
 
-from fastapi import FastAPI, Header, Query
-from fastapi.responses import Response
-from pydantic import BaseModel, Field
+from pydantic import Field
+from starlette.responses import Response
 
 from trainway.engine.metrics.downsampling import BUCKET_POINTS
 from trainway.engine.metrics.store import POINTS_LIMIT, SERIES_LIMIT, Range
 from trainway.errors import UsageError
+from trainway.server.api import Api, Header, Query
 from trainway.server.json_answer import JsonAnswer
+from trainway.server.models import Shown
 from trainway.server.moments import moment
 from trainway.server.paths import BASE_PATH
 from trainway.server.service import Service
@@ -24,7 +25,7 @@ _DIGITS: Final = 18
 Step = Annotated[int | None, Query(ge=-_LARGEST_STEP, le=_LARGEST_STEP)]
 
 
-class MetricPoint(BaseModel):
+class MetricPoint(Shown):
     """A value that was reported."""
 
     step: int | None
@@ -33,7 +34,7 @@ class MetricPoint(BaseModel):
     value: float
 
 
-class MetricSummary(BaseModel):
+class MetricSummary(Shown):
     """What a series came to."""
 
     last: float
@@ -42,21 +43,21 @@ class MetricSummary(BaseModel):
     step: int | None = Field(description="of the last value")
 
 
-class MetricHistory(BaseModel):
+class MetricHistory(Shown):
     """Series by name."""
 
     series: dict[str, list[MetricPoint]]
     summary: dict[str, MetricSummary] = Field(description="of all points, not only of the range")
 
 
-def add_metric_routes(app: FastAPI, service: Service) -> None:
+def add_metric_routes(api: Api, service: Service) -> None:
     """The route below /jobs that gives the history."""
     metrics, reading = service.engine.metrics, service.engine.reading
 
-    @app.get(f"{BASE_PATH}/jobs/{{ref}}/metrics", tags=["jobs"], response_model=MetricHistory)
+    @api.get(f"{BASE_PATH}/jobs/{{ref}}/metrics", tags=["jobs"], response_model=MetricHistory)
     async def history(  # noqa: PLR0913, PLR0917 - one for each parameter
         ref: str,
-        series: Annotated[list[str], Query(max_length=SERIES_LIMIT)] = [],  # noqa: B006 - FastAPI copies it
+        series: Annotated[list[str], Query(max_length=SERIES_LIMIT)] = [],  # noqa: B006 - it is copied
         min_step: Step = None,
         max_step: Step = None,
         since: str = "",

@@ -2,11 +2,11 @@
 
 import asyncio
 
-from fastapi import FastAPI
-from fastapi.responses import Response
 from pydantic import Field
+from starlette.responses import Response
 
 from trainway.server import models
+from trainway.server.api import Api
 from trainway.server.json_answer import JsonAnswer
 from trainway.server.paths import BASE_PATH
 from trainway.server.service import Service
@@ -26,15 +26,15 @@ class NotifyTargets(models.Shown):
     items: list[NotifyTarget]
 
 
-def add_notify_routes(app: FastAPI, service: Service) -> None:
+def add_notify_routes(api: Api, service: Service) -> None:
     """What is set, and what can be tried out."""
 
-    @app.get(f"{BASE_PATH}/notify", tags=["server"], response_model=NotifyTargets)
+    @api.get(f"{BASE_PATH}/notify", tags=["server"], response_model=NotifyTargets)
     async def targets() -> Response:
         """Who is told how jobs go, as the section `notify` of config.yaml says."""
         return JsonAnswer({"items": await asyncio.to_thread(service.engine.notifier.targets)})
 
-    @app.post(f"{BASE_PATH}/notify/test", tags=["server"], response_model=models.NotifyResults)
+    @api.post(f"{BASE_PATH}/notify/test", tags=["server"], response_model=models.NotifyResults)
     async def test(body: models.NotifyTest) -> Response:
         """Send a test to a target, or to all targets of the settings."""
         return JsonAnswer({"items": await service.engine.notifier.test(body.target)})

@@ -3,9 +3,8 @@
 import asyncio
 from typing import Final
 
-from fastapi import FastAPI
-from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import Response
 
 from trainway.backends import capabilities
 from trainway.backends.base import Backend
@@ -13,6 +12,7 @@ from trainway.backends.queues import HasQueues, Queue
 from trainway.engine.jobs import Engine
 from trainway.errors import TrainwayError, UnavailableError
 from trainway.json_types import Json
+from trainway.server.api import Api
 from trainway.server.json_answer import JsonAnswer
 from trainway.server.models import Shown
 from trainway.server.paths import BASE_PATH
@@ -58,10 +58,10 @@ class Offer(Shown):
     problem: str = Field(description="why it could not be asked; empty: it could")
 
 
-def add_offer_routes(app: FastAPI, engine: Engine) -> None:
+def add_offer_routes(api: Api, engine: Engine) -> None:
     """The route that asks a backend."""
 
-    @app.post(f"{BASE_PATH}/backends/offer", tags=["server"], response_model=Offer)
+    @api.post(f"{BASE_PATH}/backends/offer", tags=["server"], response_model=Offer)
     async def offer(body: OfferRequest) -> Response:
         """What a backend offers to jobs. A cluster is asked, as `check` does."""
         backend = engine.registry.get(body.backend)

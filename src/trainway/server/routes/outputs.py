@@ -3,15 +3,15 @@
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Final
 
-from fastapi import FastAPI, Query
-from fastapi.responses import Response
 from pydantic import Field
+from starlette.responses import Response
 
 from trainway.backends.capabilities import keeping_output
 from trainway.backends.masking import masked_object
 from trainway.backends.output_files import listed, opened_file
 from trainway.errors import NotFoundError
 from trainway.json_types import Json
+from trainway.server.api import Api, Query
 from trainway.server.downloads import contents, download, pieces_of
 from trainway.server.json_answer import JsonAnswer
 from trainway.server.models import Shown
@@ -66,7 +66,7 @@ class AttemptList(Shown):
     items: list[Attempt]
 
 
-def add_output_routes(app: FastAPI, service: Service) -> None:
+def add_output_routes(api: Api, service: Service) -> None:
     """The routes below /jobs that show files and compiled objects."""
     engine = service.engine
 
@@ -82,7 +82,7 @@ def add_output_routes(app: FastAPI, service: Service) -> None:
         backend = engine.registry.of(record.backend, record.handle_data)
         return keeping_output(backend).output(record.handle_data)
 
-    @app.get(f"{BASE_PATH}/jobs/{{ref}}/output", tags=["jobs"], response_model=OutputListing)
+    @api.get(f"{BASE_PATH}/jobs/{{ref}}/output", tags=["jobs"], response_model=OutputListing)
     async def listing(ref: str, path: PathText = "") -> Response:
         """List a directory of what the job wrote to its output."""
         output = await output_of(ref)
@@ -100,7 +100,7 @@ def add_output_routes(app: FastAPI, service: Service) -> None:
         ]
         return JsonAnswer({"path": path, "items": items, "complete": found.is_complete})
 
-    @app.get(f"{BASE_PATH}/jobs/{{ref}}/output/file", tags=["jobs"])
+    @api.get(f"{BASE_PATH}/jobs/{{ref}}/output/file", tags=["jobs"])
     async def file(ref: str, path: PathText) -> Response:
         """Save a file of the output."""
         output = await output_of(ref)
@@ -109,12 +109,12 @@ def add_output_routes(app: FastAPI, service: Service) -> None:
         opened, size = await read_patiently(output, opened_file, output, path)
         return download(pieces_of(contents(opened, size)), PurePosixPath(path).name)
 
-    @app.get(f"{BASE_PATH}/jobs/{{ref}}/attempts", tags=["jobs"], response_model=AttemptList)
+    @api.get(f"{BASE_PATH}/jobs/{{ref}}/attempts", tags=["jobs"], response_model=AttemptList)
     async def attempts(ref: str) -> Response:
         """Show when each attempt of a job ran, and why it ended."""
         return JsonAnswer({"items": await engine.reading.attempts(ref)})
 
-    @app.get(f"{BASE_PATH}/jobs/{{ref}}/compiled", tags=["jobs"], response_model=CompiledJob)
+    @api.get(f"{BASE_PATH}/jobs/{{ref}}/compiled", tags=["jobs"], response_model=CompiledJob)
     async def compiled(ref: str) -> Response:
         """Show the JobSet that a job was compiled to, and what its pods read."""
         spec = await engine.reading.spec(ref)

@@ -2,23 +2,23 @@
 
 from typing import Annotated
 
-from fastapi import FastAPI, Query
-from fastapi.responses import Response
+from starlette.responses import Response
 
 from trainway.backends import pod_access
 from trainway.backends.pod_access import Verb
 from trainway.errors import ConflictError
 from trainway.server import models
+from trainway.server.api import Api, Query
 from trainway.server.json_answer import JsonAnswer
 from trainway.server.paths import BASE_PATH
 from trainway.server.service import Service
 
 
-def add_pod_routes(app: FastAPI, service: Service) -> None:
+def add_pod_routes(api: Api, service: Service) -> None:
     """The route below /jobs that tells where a pod is."""
     engine = service.engine
 
-    @app.get(f"{BASE_PATH}/jobs/{{ref}}/pod", tags=["jobs"], response_model=models.PodPlace)
+    @api.get(f"{BASE_PATH}/jobs/{{ref}}/pod", tags=["jobs"], response_model=models.PodPlace)
     async def pod(
         ref: str,
         role: str | None = None,

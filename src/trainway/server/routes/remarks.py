@@ -1,11 +1,11 @@
 """Notes and links of jobs."""
 
-from fastapi import FastAPI
-from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import Response
 
 from trainway.engine.jobs import Engine
 from trainway.server import models
+from trainway.server.api import Api
 from trainway.server.json_answer import JsonAnswer
 from trainway.server.paths import BASE_PATH
 
@@ -21,10 +21,10 @@ class RemarksChange(BaseModel):
     )
 
 
-def add_remark_routes(app: FastAPI, engine: Engine) -> None:
+def add_remark_routes(api: Api, engine: Engine) -> None:
     """The route that changes what is written on a job."""
 
-    @app.patch(f"{BASE_PATH}/jobs/{{ref}}", tags=["jobs"], response_model=models.Job)
+    @api.patch(f"{BASE_PATH}/jobs/{{ref}}", tags=["jobs"], response_model=models.Job)
     async def change(ref: str, body: RemarksChange) -> Response:
         """Write a note or links on a job, also on one that has ended."""
         return JsonAnswer(await engine.remarks.write(ref, body.note, body.links))

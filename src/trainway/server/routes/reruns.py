@@ -2,9 +2,8 @@
 
 from functools import partial
 
-from fastapi import FastAPI
-from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import Response
 
 from trainway.backends.masking import masked_object
 from trainway.engine.jobs import Engine
@@ -12,6 +11,7 @@ from trainway.engine.submission import Amend, unchanged
 from trainway.errors import UsageError
 from trainway.json_types import Json
 from trainway.server import models
+from trainway.server.api import Api
 from trainway.server.json_answer import JsonAnswer
 from trainway.server.paths import BASE_PATH
 
@@ -62,17 +62,17 @@ class RerunPreview(models.Shown):
     warnings: list[str]
 
 
-def add_rerun_routes(app: FastAPI, engine: Engine) -> None:
+def add_rerun_routes(api: Api, engine: Engine) -> None:
     """The routes that submit a job again."""
 
-    @app.post(
+    @api.post(
         f"{BASE_PATH}/jobs/{{ref}}/rerun", tags=["jobs"], status_code=201, response_model=models.Job
     )
     async def rerun(ref: str, body: Rerun | None = None) -> Response:
         """Submit once more what a job was made from, maybe with a difference."""
         return JsonAnswer(await engine.rerun(ref, (body or Rerun()).amend()), 201)
 
-    @app.post(f"{BASE_PATH}/jobs/{{ref}}/rerun/preview", tags=["jobs"], response_model=RerunPreview)
+    @api.post(f"{BASE_PATH}/jobs/{{ref}}/rerun/preview", tags=["jobs"], response_model=RerunPreview)
     async def preview(ref: str, body: Rerun) -> Response:
         """What `rerun` would submit. It is checked, and nothing is started."""
         record = await engine.reading.record(ref)

@@ -4,9 +4,8 @@ import asyncio
 from pathlib import Path
 from typing import Any, Final
 
-from fastapi import FastAPI
-from fastapi.responses import Response
-from pydantic import BaseModel, Field
+from pydantic import Field
+from starlette.responses import Response
 
 from trainway.backends import job_file
 from trainway.backends.capabilities import keeping_output
@@ -14,7 +13,9 @@ from trainway.backends.job_room import room_of
 from trainway.backends.job_threads import job_threads
 from trainway.backends.logs.results import LARGEST, RESULT
 from trainway.errors import NotFoundError, UnavailableError
+from trainway.server.api import Api
 from trainway.server.json_answer import JsonAnswer
+from trainway.server.models import Shown
 from trainway.server.paths import BASE_PATH
 from trainway.server.service import Service
 
@@ -22,13 +23,13 @@ _PATIENCE_S: Final = 60.0
 """How long a disk that does not answer is waited for."""
 
 
-class JobSize(BaseModel):
+class JobSize(Shown):
     """What a job takes."""
 
     bytes: int = Field(description="of its directory on the machine of the server")
 
 
-class FunctionValue(BaseModel):
+class FunctionValue(Shown):
     """A value as text."""
 
     encoding: str = Field(
@@ -39,11 +40,11 @@ class FunctionValue(BaseModel):
     value: Any = Field(description="the value, or why it is not here")
 
 
-def add_result_routes(app: FastAPI, service: Service) -> None:
+def add_result_routes(api: Api, service: Service) -> None:
     """The route below /jobs that gives the value."""
     engine = service.engine
 
-    @app.get(f"{BASE_PATH}/jobs/{{ref}}/size", tags=["jobs"], response_model=JobSize)
+    @api.get(f"{BASE_PATH}/jobs/{{ref}}/size", tags=["jobs"], response_model=JobSize)
     async def size(ref: str) -> Response:
         """Show how much room the files of a job take on the machine of the server."""
         record = await engine.reading.record(ref)
@@ -55,7 +56,7 @@ def add_result_routes(app: FastAPI, service: Service) -> None:
             raise UnavailableError(f"the disk of {folder} does not answer") from None
         return JsonAnswer({"bytes": total})
 
-    @app.get(f"{BASE_PATH}/jobs/{{ref}}/result", tags=["jobs"], response_model=FunctionValue)
+    @api.get(f"{BASE_PATH}/jobs/{{ref}}/result", tags=["jobs"], response_model=FunctionValue)
     async def result(ref: str) -> Response:
         """Show what the function of a job returned on its first rank."""
         record = await engine.reading.record(ref)

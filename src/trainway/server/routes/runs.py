@@ -2,13 +2,13 @@
 
 from typing import Annotated
 
-from fastapi import FastAPI, Query
-from fastapi.responses import Response
 from pydantic import Field
+from starlette.responses import Response
 
 from trainway.engine.jobs import Engine
 from trainway.engine.phases import Phase
 from trainway.json_types import Json
+from trainway.server.api import Api, Query
 from trainway.server.json_answer import JsonAnswer
 from trainway.server.models import Job, Shown
 from trainway.server.paths import BASE_PATH
@@ -77,11 +77,11 @@ class RerunAnswer(Shown):
     warnings: list[str]
 
 
-def add_run_routes(app: FastAPI, engine: Engine) -> None:
+def add_run_routes(api: Api, engine: Engine) -> None:
     """The routes below /runs."""
     runs = engine.runs
 
-    @app.get(f"{BASE_PATH}/runs", tags=["runs"], response_model=RunPage)
+    @api.get(f"{BASE_PATH}/runs", tags=["runs"], response_model=RunPage)
     async def page_of_runs(
         limit: Annotated[int, Query(ge=1, le=10_000)] = 100, cursor: str = "", name: str = ""
     ) -> Response:
@@ -89,24 +89,24 @@ def add_run_routes(app: FastAPI, engine: Engine) -> None:
         found = await runs.page(limit, cursor=cursor, name=name)
         return JsonAnswer({"items": found.items, "cursor": found.cursor})
 
-    @app.get(f"{BASE_PATH}/runs/{{run}}", tags=["runs"], response_model=Run)
+    @api.get(f"{BASE_PATH}/runs/{{run}}", tags=["runs"], response_model=Run)
     async def get_run(run: str) -> Response:
         """Show the run of that id, or the newest one of that name, with its jobs."""
         return JsonAnswer(await runs.get(run))
 
-    @app.post(f"{BASE_PATH}/runs/{{run}}/cancel", tags=["runs"], response_model=Run)
+    @api.post(f"{BASE_PATH}/runs/{{run}}/cancel", tags=["runs"], response_model=Run)
     async def cancel_run(run: str) -> Response:
         """End all jobs of a run that have not ended."""
         return JsonAnswer(await runs.cancel(run))
 
-    @app.post(f"{BASE_PATH}/runs/{{run}}/continue", tags=["runs"], response_model=Run)
+    @api.post(f"{BASE_PATH}/runs/{{run}}/continue", tags=["runs"], response_model=Run)
     async def continue_run(
         run: str, trials: Annotated[int, Query(ge=1, le=MOST_TRIALS)]
     ) -> Response:
         """Let a search have so many more trials."""
         return JsonAnswer(await runs.proceed(run, trials))
 
-    @app.delete(f"{BASE_PATH}/runs/{{run}}", tags=["runs"], response_model=DeletedRun)
+    @api.delete(f"{BASE_PATH}/runs/{{run}}", tags=["runs"], response_model=DeletedRun)
     async def delete_run(run: str, force: bool = False) -> Response:
         """End the jobs of a run, wait until all of them are gone, and forget them.
 
@@ -114,7 +114,7 @@ def add_run_routes(app: FastAPI, engine: Engine) -> None:
         """
         return JsonAnswer({"jobs": await runs.delete(run, force=force)})
 
-    @app.post(
+    @api.post(
         f"{BASE_PATH}/runs/{{run}}/rerun",
         tags=["runs"],
         status_code=201,

@@ -2,11 +2,12 @@
 
 from typing import Annotated, Final
 
-from fastapi import FastAPI, Query
-from fastapi.responses import Response
-from pydantic import BaseModel, Field
+from pydantic import Field
+from starlette.responses import Response
 
+from trainway.server.api import Api, Query
 from trainway.server.json_answer import JsonAnswer
+from trainway.server.models import Shown
 from trainway.server.paths import BASE_PATH
 from trainway.server.service import Service
 
@@ -15,7 +16,7 @@ _LARGEST: Final = 2**31 - 1
 Number = Annotated[int | None, Query(ge=0, le=_LARGEST)]
 
 
-class StackFrame(BaseModel):
+class StackFrame(Shown):
     """A call."""
 
     function: str
@@ -23,7 +24,7 @@ class StackFrame(BaseModel):
     line: int
 
 
-class StackThread(BaseModel):
+class StackThread(Shown):
     """A thread of a process."""
 
     name: str
@@ -32,7 +33,7 @@ class StackThread(BaseModel):
     frames: list[StackFrame] = Field(description="the innermost call comes first")
 
 
-class StackProcess(BaseModel):
+class StackProcess(Shown):
     """A Python process of a pod."""
 
     pid: int
@@ -42,7 +43,7 @@ class StackProcess(BaseModel):
     error: str = Field("", description="why there are no threads")
 
 
-class RankStacks(BaseModel):
+class RankStacks(Shown):
     """The processes of one pod."""
 
     node: str
@@ -57,7 +58,7 @@ class RankStacks(BaseModel):
     hint: str = ""
 
 
-class JobStacks(BaseModel):
+class JobStacks(Shown):
     """The stacks of a job at one moment."""
 
     attempt: int = Field(description="from 0 on, as in the status of the job")
@@ -68,17 +69,17 @@ class JobStacks(BaseModel):
     problem: str = Field("", description="why they could not be kept")
 
 
-def add_stack_routes(app: FastAPI, service: Service) -> None:
+def add_stack_routes(api: Api, service: Service) -> None:
     """The routes below /jobs that give stacks."""
     stacks = service.engine.stacks
     path = f"{BASE_PATH}/jobs/{{ref}}/stacks"
 
-    @app.get(path, tags=["jobs"], response_model=JobStacks)
+    @api.get(path, tags=["jobs"], response_model=JobStacks)
     async def kept(ref: str, attempt: Number = None) -> Response:
         """The stacks that were kept of an attempt, or of the last that has any."""
         return JsonAnswer(await stacks.kept(ref, attempt))
 
-    @app.post(path, tags=["jobs"], response_model=JobStacks)
+    @api.post(path, tags=["jobs"], response_model=JobStacks)
     async def take(ref: str, rank: Number = None) -> Response:
         """Take the Python stacks of all pods of a running job, or of those of a rank."""
         return JsonAnswer(await stacks.take(ref, rank))

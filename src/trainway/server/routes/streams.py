@@ -2,10 +2,10 @@
 
 from typing import Annotated, Any, Final
 
-from fastapi import FastAPI, Header, Query
-from fastapi.responses import StreamingResponse
+from starlette.responses import StreamingResponse
 
 from trainway.backends.base import LogQuery
+from trainway.server.api import Api, Header, Query
 from trainway.server.models import LogParameters
 from trainway.server.moments import moment
 from trainway.server.paths import BASE_PATH
@@ -18,11 +18,11 @@ _STREAM: Final[dict[int | str, dict[str, Any]]] = {
 }
 
 
-def add_stream_routes(app: FastAPI, service: Service) -> None:
+def add_stream_routes(api: Api, service: Service) -> None:
     """The routes below /jobs that stream."""
     reading = service.engine.reading
 
-    @app.get(
+    @api.get(
         f"{BASE_PATH}/jobs/{{ref}}/watch",
         tags=["streams"],
         response_class=StreamingResponse,
@@ -33,7 +33,7 @@ def add_stream_routes(app: FastAPI, service: Service) -> None:
         await reading.record(ref)
         return stream(job_chunks(reading, ref), service.stopping)
 
-    @app.get(
+    @api.get(
         f"{BASE_PATH}/jobs/{{ref}}/logs",
         tags=["streams"],
         response_class=StreamingResponse,

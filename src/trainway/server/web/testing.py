@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI
+from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 from starlette.types import Message
 
 from trainway.server.access import ABORT, TokenAccess
-from trainway.server.errors import add_handlers
+from trainway.server.errors import HANDLERS
 from trainway.server.tokens import TokenFile
 from trainway.server.web.access import CSRF_HEADER, BrowserAccess, cookie_name
 from trainway.server.web.codes import Codes
@@ -67,9 +67,7 @@ class Browsing:
             Route("/api/v1/jobs", self._jobs, methods=["GET", "POST"]),
             *dashboard_routes(self.web, "1.0"),
         ]
-        app = FastAPI()
-        app.router.routes[:] = routes
-        add_handlers(app)
+        app = Starlette(routes=routes, exception_handlers=HANDLERS)
         access = TokenAccess(app, token)
         self.access = BrowserAccess(app, access, self.web.sessions, self.hosts)
 
