@@ -98,7 +98,10 @@ class Binding:
             (_bound(parameter, in_path) for parameter in parameters),
             key=lambda bound: bound.found.place,
         )
-        self._has_body = any(bound.found.place is _Place.BODY for bound in self._bound)
+        bodies = [bound.name for bound in self._bound if bound.found.place is _Place.BODY]
+        if len(bodies) > 1:
+            raise TypeError(f"{', '.join(bodies)}: a request has one body")
+        self._has_body = bool(bodies)
 
     async def arguments(self, request: StrictRequest) -> dict[str, Any]:
         """What to call the endpoint with; MalformedError says what is wrong first."""

@@ -351,3 +351,11 @@ def test_a_parameter_of_another_kind_is_refused(unknown: Unknown) -> None:
     vars(endpoint)["__signature__"] = inspect.Signature([parameter])
     with pytest.raises(TypeError):
         Binding(endpoint, ("ref",))
+
+
+def test_a_request_has_one_body() -> None:
+    async def endpoint(_first: Lenient, _second: Body) -> Response:
+        return Response()
+
+    with pytest.raises(TypeError, match="one body"):
+        Binding(endpoint, ())
