@@ -18,7 +18,9 @@ import json, sys
 from unittest.mock import MagicMock
 import trainway.server.serving
 from trainway.server.app import create_app
-routes = [route.declaration for route in create_app(MagicMock()).routes[1:]]
+from trainway.server.bound_route import BoundRoute
+bound = [route for route in create_app(MagicMock()).routes if isinstance(route, BoundRoute)]
+routes = [route.declaration for route in bound]
 answers = [route.described.get("response_model") for route in routes]
 made = [kind.__name__ for kind in answers if kind is not None and kind.__pydantic_complete__]
 of_fastapi = [name for name in sys.modules if name.partition(".")[0] == "fastapi"]

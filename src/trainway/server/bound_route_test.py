@@ -44,6 +44,8 @@ ODD_BODIES: tuple[Any, ...] = (
     {"trainerStatus": {"progressPercentage": 101}}, {"trainerStatus": None},
     {"trainer_status": {"metrics": [{"name": "", "value": 1}]}},
     {"trainerStatus": {"metrics": [{"name": "a", "value": "1"}], "what": 1}},
+    {"kind": "TrainJob", "nodes": -1}, {"kind": "TrainJob", "nodes": 2}, {"text": 1}, {"text": "x"},
+    {"backend": "x" * 254}, {"backend": "local"},
 )  # fmt: skip
 
 
