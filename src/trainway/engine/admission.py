@@ -104,13 +104,21 @@ class Admission:
         is_stored = partial(self._store.has, new[0].record.id)
         try:
             adding = self._ledger.call(self._store.add_all, rows, new[0].run)
-            return await self._ledger.settled(adding, is_stored) is not False
+            is_new = await self._ledger.settled(adding, is_stored) is not False
         except UncertainError:
             self._background.spawn(self._find_out(new, backend))
             raise
         except BaseException:
             _release(new, backend)
             raise
+        if is_new:
+            self._tell(new)
+        return is_new
+
+    def _tell(self, new: Sequence[NewJob]) -> None:
+        """Tell those who watch all jobs that there are more."""
+        for job in new:
+            self._ledger.changes.notify(job.record.id)
 
     async def _find_out(self, new: Sequence[NewJob], backend: Backend) -> None:
         """Take up jobs after all of which it was not known whether they were stored."""
@@ -122,6 +130,7 @@ class Admission:
             except DatabaseError:
                 continue
             if is_stored:
+                self._tell(new)
                 self._take_up(new)
                 await self._request_round()
             else:

@@ -6,12 +6,15 @@ instead of a backlog.
 
 import asyncio
 from collections import defaultdict
+from collections.abc import Callable
 
 
 class Changes:
     """Counts the changes of each job."""
 
-    def __init__(self) -> None:
+    def __init__(self, heard: Callable[[str], None] = lambda _job_id: None) -> None:
+        self._heard = heard
+        """Called with each job that has changed."""
         self._counts: defaultdict[str, int] = defaultdict(int)
         self._waiting: defaultdict[str, set[asyncio.Future[None]]] = defaultdict(set)
 
@@ -22,6 +25,7 @@ class Changes:
     def notify(self, job_id: str) -> None:
         """Wake all who wait for the job."""
         self._counts[job_id] += 1
+        self._heard(job_id)
         for future in self._waiting.pop(job_id, ()):
             if not future.done():
                 future.set_result(None)

@@ -14,10 +14,12 @@ from typing import ParamSpec, TypeVar
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from trainway.engine.change_feed import ChangeFeed
 from trainway.engine.changes import Changes
 from trainway.engine.damage import suspect
 from trainway.engine.database_failure import DamagedError, database_error, uncertain
 from trainway.engine.record import Event
+from trainway.engine.run.record import RunRecord
 from trainway.engine.store import Changes as Columns
 from trainway.engine.store import JobChange, Store
 from trainway.errors import DatabaseError
@@ -31,7 +33,8 @@ class Ledger:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self.changes = Changes()
+        self.feed = ChangeFeed()
+        self.changes = Changes(self.feed.note)
         self.turn = asyncio.Lock()
         """Held by whoever writes what nobody waits for, so that no queue of that can form."""
         self._thread = ThreadPoolExecutor(1, "store")
@@ -64,6 +67,11 @@ class Ledger:
     async def write(self, job_id: str, columns: Columns, events: Sequence[Event] = ()) -> None:
         """Change one job."""
         await self.write_all([JobChange(job_id, columns, events)])
+
+    async def write_run(self, run: RunRecord) -> None:
+        """Change what a run is; who watches all jobs is told the id, which its first job has."""
+        await self.call(self.store.runs.change, run)
+        self.changes.notify(run.id)
 
     async def settled(
         self, writing: "asyncio.Future[T]", is_stored: Callable[[], bool]

@@ -14,6 +14,7 @@ from trainway.backends.base import LogLine, LogQuery
 from trainway.backends.capabilities import keeping_logs
 from trainway.backends.registry import Registry
 from trainway.engine.attempts import attempts_view
+from trainway.engine.change_feed import ChangeFeed
 from trainway.engine.job_filter import EVERY_JOB, Filter
 from trainway.engine.ledger import Ledger
 from trainway.engine.log_nodes import refuse_unknown
@@ -60,6 +61,11 @@ class Reading:
         self._clock = clock
         self._settle = settle
         """Stores what was reported in the last second, so that it is shown."""
+
+    @property
+    def feed(self) -> ChangeFeed:
+        """Which jobs have changed lately."""
+        return self._ledger.feed
 
     async def record(self, ref: str) -> JobRecord:
         """The job with that id, or the newest of that name."""

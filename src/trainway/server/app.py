@@ -27,6 +27,7 @@ from trainway.server.routes.runs import add_run_routes
 from trainway.server.routes.stacks import add_stack_routes
 from trainway.server.routes.streams import add_stream_routes
 from trainway.server.service import Service
+from trainway.server.web.events import events_route
 from trainway.server.web.routes import dashboard_routes
 
 
@@ -40,6 +41,7 @@ def create_app(service: Service) -> Starlette:
         routes=[
             description_route(description),
             *routes,
+            events_route(service),
             *dashboard_routes(service.web, service.info.version),
         ],
         exception_handlers=HANDLERS,

@@ -120,7 +120,7 @@ class Runs:
         if size <= run.size:
             raise ConflictError(f"all {size} combinations of {run.name} are tried already")
         run = replace(run, search=search.text(), size=size, outcome=None)
-        await self._ledger.call(self._store.runs.change, run)
+        await self._ledger.write_run(run)
         self.searches.add(run)
         return await self._shown(run, await self._jobs(run))
 
@@ -197,7 +197,7 @@ class Runs:
             yield
             return
         again = replace(run, outcome=None)
-        await self._ledger.call(self._store.runs.change, again)
+        await self._ledger.write_run(again)
         try:
             yield
         finally:

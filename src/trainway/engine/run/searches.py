@@ -205,5 +205,5 @@ class Searches:
 
     async def _finish(self, run: RunRecord, end: Json) -> None:
         ended = replace(run, outcome=json.dumps(end))
-        await self._ledger.call(self._store.runs.change, ended)
+        await self._ledger.write_run(ended)
         self._open.pop(run.id, None)
