@@ -38,6 +38,7 @@ COMMANDS = (
     "docs/dashboard.md",
     "docs/explain.md",
     "docs/metrics.md",
+    "docs/mpijob.md",
     "docs/notifications.md",
     "docs/operator.md",
     "docs/running.md",

@@ -12,6 +12,7 @@ from gate import Gate
 from installation import TIMEOUT_S, Installation, installed, kill, processes_of
 
 from trainway import AsyncClient, Client
+from trainway.errors import UsageError
 from trainway.sdk import JobFailedError
 from trainway.sdk.kubeflow import (
     CustomTrainer,
@@ -23,6 +24,7 @@ from trainway.sdk.kubeflow import (
     TrialConfig,
 )
 from trainway.sdk.kubeflow.options import Name
+from trainway.training import MPIJob, State, TrainJob
 
 SCALE = 10
 
@@ -219,3 +221,21 @@ def installed_answer() -> int:
     import only_here  # type: ignore[import-not-found]  # noqa: PLC0415 - there in the job alone
 
     return int(only_here.ANSWER)
+
+
+def test_jobs_of_the_training_package_run_on_this_machine(client: Client) -> None:
+    script = "echo launched; exit 3"
+    job = MPIJob(name="mpi", command=script, mpirun=False, retries=0, on="local")
+    job.create()
+    with pytest.raises(JobFailedError, match="mpi has failed"):
+        job.wait_for_completion(timeout=TIMEOUT_S)
+    assert job.get_status().state is State.FAILED
+    assert job.get_logs() == "launched\n"
+    with pytest.raises(UsageError, match="keeps its number of workers"):
+        job.scale(2)
+    job.delete()
+    train = TrainJob(name="train", command="echo trained", on="local")
+    with pytest.warns(UserWarning, match="runs with this machine's own programs"):
+        train.create()
+    assert train.wait_for_completion(timeout=TIMEOUT_S).state is State.SUCCEEDED
+    assert list(train.follow_logs()) == ["trained"]

@@ -52,8 +52,8 @@ class MPIJobWishes:
     """What an MPIJob is to run; what is not given has a value that suits most."""
 
     name: str
-    image: str
-    command: Command
+    image: str = ""
+    command: Command = ""
     """What each process runs: a text, or words. It may also start mpirun itself."""
     namespace: str = ""
     """Empty: that of whoever creates it."""
@@ -169,7 +169,7 @@ def _problems(wishes: MPIJobWishes) -> Iterator[FieldError]:
 
 
 def _launcher(wishes: MPIJobWishes) -> Json:
-    container: Json = {"name": "launcher", "image": wishes.image}
+    container: Json = {"name": "launcher", **_image(wishes)}
     container["command"] = literal_words(_launch(wishes))
     as_root = _AS_ROOT if wishes.mpi_implementation == OPEN_MPI else {}
     if env := entries({**as_root, **wishes.env}, {}, wishes.name):
@@ -181,7 +181,7 @@ def _launcher(wishes: MPIJobWishes) -> Json:
 
 
 def _worker(wishes: MPIJobWishes) -> Json:
-    container: Json = {"name": "worker", "image": wishes.image}
+    container: Json = {"name": "worker", **_image(wishes)}
     if env := entries(wishes.env, {}, wishes.name):
         container["env"] = env
     if resources := wishes.resources.to_dict():
@@ -191,6 +191,11 @@ def _worker(wishes: MPIJobWishes) -> Json:
         "restartPolicy": "Never",
         "template": _template(container),
     }
+
+
+def _image(wishes: MPIJobWishes) -> Json:
+    """None is needed where no containers are."""
+    return {"image": wishes.image} if wishes.image else {}
 
 
 def _template(container: Json) -> Json:

@@ -22,8 +22,9 @@ SECTIONS: Final = {
         "launch", "exec", "status", "queue", "logs", "cancel", "autostop", "stop", "start", "down",
         "ssh",
     ),
+    "Kubernetes": ("mpijob", "operator", "crds"),
     "Look before you run": ("explain", "validate", "runtimes", "doctor", "notify"),
-    "Run your own": ("server", "operator", "crds", "completion"),
+    "Run your own": ("server", "completion"),
 }  # fmt: skip
 """The commands as the help lists them; each has a module of its own."""
 MODULES: Final = {

@@ -157,7 +157,7 @@ def removal(
 
 
 class LogRequest(NamedTuple):
-    """Which lines of a container, with their times."""
+    """Which lines of a container."""
 
     container: str
     since: str = ""
@@ -165,14 +165,19 @@ class LogRequest(NamedTuple):
     follow: bool = False
     previous: bool = False
     """Whether the log of the container before its last restart is meant."""
+    tail: int | None = None
+    """Only so many of the last lines; None: all."""
+    timestamps: bool = True
 
 
 def log(namespace: str, pod: str, wanted: LogRequest) -> Request:
     """The log of a container."""
-    query = {"container": wanted.container, "timestamps": "true"}
+    query = {"container": wanted.container}
+    query |= {"timestamps": "true"} if wanted.timestamps else {}
     query |= {"sinceTime": wanted.since} if wanted.since else {}
     query |= {"follow": "true"} if wanted.follow else {}
     query |= {"previous": "true"} if wanted.previous else {}
+    query |= {} if wanted.tail is None else {"tailLines": str(wanted.tail)}
     return Request("GET", _with_query(PODS.path(namespace, pod, "log"), query), accept="*/*")
 
 

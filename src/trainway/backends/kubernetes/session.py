@@ -15,7 +15,6 @@ from typing import Final
 from trainway.backends.kubernetes.container_log import Slots
 from trainway.backends.kubernetes.form import TRAINJOB_API, Offer, apis_of
 from trainway.backends.kubernetes.pods import gang_of, kept
-from trainway.backends.kubernetes.queue_position import QueuePositions
 from trainway.backends.kubernetes.sites import POD
 from trainway.backends.kubernetes.usage.meter import UsageMeter
 from trainway.jobset.labels import JOB_ID, JOBSET_NAME, MPI_JOB_NAME
@@ -26,6 +25,7 @@ from trainway.kube.connection import load_connection
 from trainway.kube.errors import ObjectNotFound, Refused
 from trainway.kube.informer import Change, Informer, Keep
 from trainway.kube.public_config import PUBLIC_CONFIG_MAP, annotations_of, system_namespace
+from trainway.kube.queue_position import QueuePositions
 from trainway.kube.resources import Resource
 
 Listener = Callable[[Resource, Change], None]

@@ -1,4 +1,4 @@
-from trainway.backends.kubernetes.queue_position import path, position_in
+from trainway.kube.queue_position import path, position_in
 
 
 def test_the_path() -> None:
