@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
+from trainway.engine.statistics import table as server
 from trainway.operator import metric_table as operator
+from trainway.server.request_statistics import REQUEST_METRICS
 from trainway.telemetry.metric import Metric
 from trainway.telemetry.process import PROCESS_METRICS
 
@@ -17,7 +19,18 @@ _CAUSES = (
     "`kind` is `TrainJob`, `MPIJob` or `OptimizationJob`. The `cause` of a restart is `failure`, "
     "or `uncounted` where the failure policy says that it does not count towards `maxRestarts`."
 )
+_RUNNING = (
+    "Only jobs that run have these, and only the newest 200 of them; usage is told of 500 nodes. "
+    "`node` is the role and rank of a node, as in front of its log lines."
+)
+_SERVER_CAUSES = (
+    "The `cause` of a restart is what the node did that failed first: `exit_code`, `signal`, "
+    "`out_of_memory`, `hang`, `not_started`, `node` (its host was lost) or `unknown`."
+)
 _SECTIONS = (
+    ("Server: jobs", _SERVER_CAUSES, server.JOB_METRICS),
+    ("Server: jobs that run, and their nodes", _RUNNING, server.RUNNING_METRICS),
+    ("Server: requests", "", REQUEST_METRICS),
     (
         "Operator: jobs",
         _CAUSES,

@@ -75,10 +75,17 @@ class Admission:
             # The same request came twice at once, and the other one was faster.
             _release(new, backend)
             return await self.admit(submissions, run)
-        lives = self._take_up(new)
+        lives = self._taken_up(new)
         await self._request_round()
         records = [live.record for live in lives]
         return Admitted(records, new[0].prepared.warnings, new[0].spec.objects)
+
+    def _taken_up(self, new: Sequence[NewJob]) -> list[LiveJob]:
+        lives = self._take_up(new)
+        if self._ledger.observer is not None:
+            for job in new:
+                self._ledger.observer.created(job.record)
+        return lives
 
     async def _made_before(self, submissions: Sequence[Submission]) -> list[JobRecord]:
         """The jobs that the same request has made already."""
@@ -131,7 +138,7 @@ class Admission:
                 continue
             if is_stored:
                 self._tell(new)
-                self._take_up(new)
+                self._taken_up(new)
                 await self._request_round()
             else:
                 _release(new, backend)

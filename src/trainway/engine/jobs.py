@@ -39,6 +39,7 @@ from trainway.engine.rounds import Rounds
 from trainway.engine.run.limits import RunLimits
 from trainway.engine.run.runs import RunContext, Runs
 from trainway.engine.stacks.taking import Stacks
+from trainway.engine.statistics.jobs import JobStatistics
 from trainway.engine.store import Store
 from trainway.engine.stored_job import Change, write
 from trainway.engine.strays import strays
@@ -74,15 +75,10 @@ class Engine:
         self._rounds = Rounds(self._round)
         self.notifier = Notifier(self._ledger, clock, notifying)
         self._around = LiveContext(
-            self._ledger,
-            clock,
-            self._on_phase,
-            self._on_gone,
-            prepare,
-            self.recorder,
-            starts,
-            self.notifier.notices,
+            *(self._ledger, clock, self._on_phase, self._on_gone),
+            *(prepare, self.recorder, starts, self.notifier.notices),
         )
+        self.statistics = JobStatistics(self._ledger, self._live, clock)
         self._retention = Retention(self._ledger, registry, clock)
         self.registry = registry
         self.reading = Reading(self._ledger, registry, self._waiting, clock, self.recorder.flush)
@@ -388,6 +384,7 @@ class Engine:
 
     def _on_gone(self, live: LiveJob) -> None:
         """A job was forgotten."""
+        self.statistics.gone(live.record)
         self._drop(live)
         self._rounds.request()
 

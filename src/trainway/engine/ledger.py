@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, Protocol, TypeVar
 
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -18,7 +18,7 @@ from trainway.engine.change_feed import ChangeFeed
 from trainway.engine.changes import Changes
 from trainway.engine.damage import suspect
 from trainway.engine.database_failure import DamagedError, database_error, uncertain
-from trainway.engine.record import Event
+from trainway.engine.record import Event, JobRecord
 from trainway.engine.run.record import RunRecord
 from trainway.engine.store import Changes as Columns
 from trainway.engine.store import JobChange, Store
@@ -26,6 +26,22 @@ from trainway.errors import DatabaseError
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+class Observer(Protocol):
+    """Is told what becomes of records."""
+
+    def created(self, record: JobRecord) -> None:
+        """There is a new one."""
+        ...
+
+    def changed(self, before: JobRecord, after: JobRecord) -> None:
+        """One has become another."""
+        ...
+
+    def gone(self, record: JobRecord) -> None:
+        """One was forgotten before its job was over."""
+        ...
 
 
 class Ledger:
@@ -37,6 +53,7 @@ class Ledger:
         self.changes = Changes(self.feed.note)
         self.turn = asyncio.Lock()
         """Held by whoever writes what nobody waits for, so that no queue of that can form."""
+        self.observer: Observer | None = None
         self._thread = ThreadPoolExecutor(1, "store")
 
     def call(

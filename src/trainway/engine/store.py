@@ -223,6 +223,12 @@ class Store:
         with self._engine.connect() as connection:
             return [Event(*row) for row in connection.execute(query)]
 
+    def phase_counts(self) -> dict[str, int]:
+        """How many jobs are in each phase that has any; an index has that."""
+        query = select(JOBS.c.phase, func.count()).group_by(JOBS.c.phase)
+        with self._engine.connect() as connection:
+            return {str(row[0]): int(row[1]) for row in connection.execute(query)}
+
     def counts(self) -> tuple[int, int]:
         """How many jobs are active, and how many there are in all."""
         active = select(func.count()).where(JOBS.c.phase.in_(sorted(ACTIVE)))

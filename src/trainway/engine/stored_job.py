@@ -121,6 +121,8 @@ class StoredJob:
     def put(self, record: JobRecord) -> None:
         """Take up a record that is stored."""
         before, self.record = self.record, record
+        if self._ledger.observer is not None:
+            self._ledger.observer.changed(before, record)
         self.entered(before)
 
     def recorded(self, columns: Mapping[str, Any]) -> None:

@@ -16,6 +16,7 @@ from trainway.server.routes.files import add_file_routes
 from trainway.server.routes.jobs import add_action_routes, add_job_routes, add_report_routes
 from trainway.server.routes.log_windows import add_log_window_routes
 from trainway.server.routes.metrics import add_metric_routes
+from trainway.server.routes.monitoring import monitoring_route
 from trainway.server.routes.notify import add_notify_routes
 from trainway.server.routes.offers import add_offer_routes
 from trainway.server.routes.outputs import add_output_routes
@@ -42,6 +43,7 @@ def create_app(service: Service) -> Starlette:
             description_route(description),
             *routes,
             events_route(service),
+            monitoring_route(service),
             *dashboard_routes(service.web, service.info.version),
         ],
         exception_handlers=HANDLERS,

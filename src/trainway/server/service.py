@@ -9,6 +9,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from trainway.backends.file_store import FileStore
 from trainway.engine.jobs import Engine
+from trainway.server.request_statistics import RequestStatistics
 from trainway.server.tokens import TokenFile
 from trainway.server.web.web import Web
 
@@ -63,6 +64,7 @@ class Service:
     web: Web
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     activity: Activity = field(default_factory=Activity)
+    requests: RequestStatistics = field(default_factory=RequestStatistics)
 
     async def wait_until_idle(self, limit_s: float) -> None:
         """Return when there was no request for that long and nothing is going on."""

@@ -101,7 +101,7 @@ async def serve(home: ServerHome, sockets: Sockets, settings: Settings) -> None:
     info = ProcessInfo(settings.pid, str(home.socket_path), __version__, settings.started)
     web = Web(home.path, settings.token)
     service = Service(engine, info, FileStore(home.path), settings.token, web)
-    app = service.activity.counted(BodyLimit(create_app(service)))
+    app = service.activity.counted(service.requests.counted(BodyLimit(create_app(service))))
     servers = {owner_server(app): sockets.owner}
     if sockets.tcp is not None:
         servers[tcp_server(app, web)] = sockets.tcp

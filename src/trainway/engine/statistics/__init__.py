@@ -1,0 +1,1 @@
+"""What is counted of the jobs of a server, for Prometheus."""
