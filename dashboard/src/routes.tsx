@@ -22,6 +22,9 @@ const pages = root.addChildren([
   page("/", () => import("./pages/overview/OverviewPage")),
   page("/jobs", () => import("./pages/jobs/JobsPage")),
   page("/jobs/$job", () => import("./pages/job/JobPage")),
+  page("/create", () => import("./pages/create/CreatePage")),
+  page("/compare", () => import("./pages/compare/ComparePage")),
+  page("/usage", () => import("./pages/usage/UsagePage")),
 ]);
 
 export const router = createRouter({

@@ -10,6 +10,9 @@ export interface NavigationEntry {
 export const NAVIGATION: readonly NavigationEntry[] = [
   { path: "/", title: "Overview", key: "o" },
   { path: "/jobs", title: "Jobs", key: "j" },
+  { path: "/create", title: "Create", key: "n" },
+  { path: "/compare", title: "Compare", key: "c" },
+  { path: "/usage", title: "Usage", key: "u" },
 ];
 
 /** The entry that a path belongs to: a job's page is one of the jobs. */

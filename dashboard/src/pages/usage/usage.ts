@@ -1,0 +1,35 @@
+/** By what hours are added up, and since when. Pure. */
+
+export const GROUPS = [
+  { by: "user", title: "User" },
+  { by: "label", title: "Label" },
+  { by: "backend", title: "Backend" },
+  { by: "day", title: "Day" },
+] as const;
+export type Group = (typeof GROUPS)[number]["by"];
+
+export const PERIODS = [
+  { since: "", title: "All time" },
+  { since: "1d", title: "Last day" },
+  { since: "7d", title: "Last 7 days" },
+  { since: "30d", title: "Last 30 days" },
+] as const;
+
+export function groupOf(text: string): Group {
+  return GROUPS.find((group) => group.by === text)?.by ?? "user";
+}
+
+interface Sum {
+  name: string;
+  jobs: number;
+  gpuHours: number;
+  cpuHours: number;
+}
+
+/** The rows of the file, as `trainway usage -o csv` has them. */
+export function usageRows(group: string, items: readonly Sum[]): (string | number)[][] {
+  return [
+    [group, "jobs", "gpuHours", "cpuHours"],
+    ...items.map((item) => [item.name, item.jobs, item.gpuHours, item.cpuHours]),
+  ];
+}
