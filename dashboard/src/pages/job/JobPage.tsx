@@ -1,20 +1,46 @@
+import "./job.css";
 import { useQuery } from "@tanstack/react-query";
-import { useParams } from "@tanstack/react-router";
+import { useNavigate, useParams } from "@tanstack/react-router";
+import { useEffect } from "react";
 import { ErrorAlert } from "../../components/ErrorAlert";
 import { Loading } from "../../components/Loading";
 import { PageFrame } from "../../components/PageFrame";
 import { PhaseLabel } from "../../components/PhaseLabel";
 import { jobQuery } from "../../data/queries";
+import { Facts } from "./Facts";
+import { FailureSummary } from "./FailureSummary";
+import { JobActions } from "./JobActions";
+import { JobTabs } from "./JobTabs";
 
 export default function JobPage() {
   const { job: ref } = useParams({ from: "/jobs/$job" });
   const { data: job, error, refetch } = useQuery(jobQuery(ref));
-  if (error)
-    return <ErrorAlert error={error} title="The job could not be read" onRetry={() => void refetch()} />;
+  const navigate = useNavigate();
+  const id = job?.metadata.id;
+  useEffect(() => {
+    // A name may belong to another job tomorrow, and live events tell of ids.
+    if (id && id !== ref) {
+      void navigate({ to: "/jobs/$job", params: { job: id }, search: (search) => search, replace: true });
+    }
+  }, [id, ref, navigate]);
+  if (error && !job) {
+    return (
+      <PageFrame title="Job">
+        <ErrorAlert error={error} title="The job could not be read" onRetry={() => void refetch()} />
+      </PageFrame>
+    );
+  }
   if (!job) return <Loading what="the job" />;
   return (
-    <PageFrame title={job.metadata.name} beside={<PhaseLabel phase={job.status.phase} />}>
-      <p className="tw-break">{job.status.message || "The server says nothing more about it."}</p>
+    <PageFrame
+      title={job.metadata.name}
+      beside={<PhaseLabel phase={job.status.phase} />}
+      actions={<JobActions job={job} />}
+    >
+      {error && <ErrorAlert error={error} title="What is shown may be old" />}
+      <FailureSummary job={job} />
+      <Facts job={job} />
+      <JobTabs job={job} />
     </PageFrame>
   );
 }

@@ -1,0 +1,87 @@
+import { Alert } from "@patternfly/react-core/dist/dynamic/components/Alert";
+import { Title } from "@patternfly/react-core/dist/dynamic/components/Title";
+import { useQuery } from "@tanstack/react-query";
+import { figure } from "../../components/format";
+import { Loading } from "../../components/Loading";
+import { useNow } from "../../components/useNow";
+import { compiledQuery } from "../../data/jobQueries";
+import type { TabProps } from "./JobTabs";
+import { requestText, roleRequests } from "./requests";
+import { QueueQuotas } from "./QueueQuotas";
+import { Cell, Row, Table } from "./Table";
+
+const COLUMNS = ["Role", "Nodes", "Requests of each node", "Limits of each node"] as const;
+const WAITING = ["Pending", "Queued", "Inadmissible"];
+const QUEUE_LABEL = "kueue.x-k8s.io/queue-name";
+
+export default function ResourcesTab({ job }: TabProps) {
+  const { status, spec, metadata } = job;
+  const { data } = useQuery(compiledQuery(metadata.id));
+  const now = useNow();
+  const isWaiting = WAITING.includes(status.phase);
+  const usage = status.usage;
+  const since = usage?.runningSince ? Math.max(0, now - Date.parse(usage.runningSince)) / 3_600_000 : 0;
+  const hours = (done: number, meanwhile: number | null | undefined) =>
+    figure(done + since * (meanwhile ?? 0));
+  return (
+    <>
+      {isWaiting && (
+        <Alert
+          variant={status.phase === "Inadmissible" ? "warning" : "info"}
+          isInline
+          component="h2"
+          className="tw-gap"
+          title={
+            status.queuePosition ? `It waits, at position ${status.queuePosition} of the queue` : "It waits"
+          }
+        >
+          <p className="tw-break">{status.message || "It starts as soon as there is room for all of it."}</p>
+        </Alert>
+      )}
+      <Title headingLevel="h2" size="md">
+        What it asks for
+      </Title>
+      {!data && <Loading what="the requests" />}
+      {data && (
+        <Table label="Requests by role" columns={COLUMNS}>
+          {roleRequests(data.jobSet).map((role) => (
+            <Row key={role.role}>
+              <Cell label="Role">{role.role}</Cell>
+              <Cell label="Nodes">{role.nodes}</Cell>
+              <Cell label="Requests of each node">
+                {requestText(role.requests) || "nothing in particular"}
+              </Cell>
+              <Cell label="Limits of each node">{requestText(role.limits) || "none"}</Cell>
+            </Row>
+          ))}
+        </Table>
+      )}
+      <Title headingLevel="h2" size="md" className="tw-section">
+        Queue and use
+      </Title>
+      <dl className="tw-facts">
+        <div>
+          <dt>Runs on</dt>
+          <dd>{spec.backend}</dd>
+        </div>
+        <div>
+          <dt>Priority</dt>
+          <dd>{spec.priority}</dd>
+        </div>
+        <div>
+          <dt>GPU-hours</dt>
+          <dd>{hours(usage?.gpuHours ?? 0, usage?.gpus)}</dd>
+        </div>
+        <div>
+          <dt>CPU-hours</dt>
+          <dd>{hours(usage?.cpuHours ?? 0, usage?.cpus)}</dd>
+        </div>
+      </dl>
+      <QueueQuotas
+        backend={spec.backend}
+        queue={metadata.labels[QUEUE_LABEL] ?? ""}
+        namespace={metadata.namespace}
+      />
+    </>
+  );
+}
