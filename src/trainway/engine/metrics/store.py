@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from sqlalchemy import Connection, Engine, bindparam, delete, insert, select, update
 
 from trainway.engine.database import transaction
-from trainway.engine.metrics.bulk import Bulk
+from trainway.engine.metrics.bulk import KEY, bulk_insert, bulk_update
 from trainway.engine.metrics.downsampling import thinned
 from trainway.engine.metrics.positions import forget_positions, store_positions, stored_position
 from trainway.engine.metrics.report import NAME_LIMIT, Report
@@ -114,10 +114,8 @@ class MetricStore:
         self._series_limit = series_limit
         self._known: dict[str, dict[str, _Series]] = {}
         """The series of jobs that report, by id of the job and name."""
-        counted = update(SERIES).where(SERIES.c.id == bindparam("series_id"))
-        counted = counted.values({name: bindparam(name) for name in _COUNTED})
-        self._count = Bulk(counted, engine.dialect)
-        self._add_points = Bulk(insert(POINTS), engine.dialect)
+        self._count = bulk_update(SERIES, _COUNTED, engine.dialect)
+        self._add_points = bulk_insert(POINTS, engine.dialect)
         self._newest: tuple[int, int] | None = None
         """Series and number of the last point of the newest write."""
 
@@ -247,7 +245,7 @@ class MetricStore:
         return len(kept)
 
     def _update(self, connection: Connection, changed: Iterable[_Series]) -> None:
-        rows = [{"series_id": series.id, **series.row()} for series in changed]
+        rows = [{KEY: series.id, **series.row()} for series in changed]
         self._count.execute(connection, rows)
 
     def position(self, job_id: str, source: str) -> str:
