@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 # CI prints where the time goes.
 PYTEST := $(BIN)/pytest $(if $(CI),--durations=50 --durations-min=1)
 # Tests often wait for processes, so there are more workers than cores.
-WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 3 / 2 )))
+WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 2 )))
 SOURCES := $(shell find src -name '*.py' -o -name '*.yaml' 2>/dev/null)
 # The dashboard is built where there is Node: tools/dashboard.py.
 DASHBOARD := src/trainway/server/dashboard/index.html
@@ -25,7 +25,7 @@ TIMING_TESTS ?= test/integration test/e2e/faults_test.py test/e2e/store_faults_t
 	src/trainway/server src/trainway/sdk
 CLUSTER_EXTRAS := helm kueue kwok scheduler-plugins scheduler-plugins-controller
 # Each worker has a cluster of its own; one that is there already is used by one test at a time.
-CLUSTER_WORKERS ?= $(if $(filter existing,$(TRAINWAY_TEST_CLUSTER)),0,2)
+CLUSTER_WORKERS ?= $(if $(filter existing,$(TRAINWAY_TEST_CLUSTER)),0,3)
 # How much garbage Go's programs keep, in percent: an API server takes a gigabyte, and a quarter less of the processor.
 CLUSTER_GOGC ?= 400
 

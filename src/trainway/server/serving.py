@@ -36,8 +36,8 @@ log = logging.getLogger(__name__)
 _GRACE_S: Final = 3
 _LINGER_S: Final = 0.1
 _SWITCH_S: Final = 0.001
-"""How long a request may wait for the thread of the store, each time that it asks for Python's lock:
-a fifth of what is usual, since one request asks for it several times."""
+"""How long a request may wait for the thread of the store, each time that it asks for Python's
+lock: a fifth of what is usual, since one request asks for it several times."""
 
 
 @dataclass(frozen=True)
