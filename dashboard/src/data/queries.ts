@@ -35,3 +35,15 @@ export function jobQuery(ref: string) {
     queryFn: ({ signal }) => get("/api/v1/jobs/{ref}", { path: { ref }, signal }),
   });
 }
+
+export const backendsQuery = queryOptions({
+  queryKey: ["backends"],
+  queryFn: ({ signal }) => get("/api/v1/backends", { signal }),
+  staleTime: 60_000,
+});
+
+export const overviewQuery = queryOptions({
+  queryKey: [KEYS.overview],
+  queryFn: ({ signal }) => get("/api/v1/overview", { signal }),
+  refetchInterval: 30_000,
+});

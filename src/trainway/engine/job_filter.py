@@ -55,6 +55,9 @@ class Filter:
     phases: Collection[Phase] = ()
     """The phases of the jobs; empty: all."""
     name: str = ""
+    text: str = ""
+    """What is in the names of the jobs, in any case; or the id of one."""
+    kind: str = ""
     before: str = ""
     """The id than which the jobs are older."""
     backend: str = ""

@@ -4,10 +4,10 @@ All of them come from the store, so that nothing is shown that a crash would tak
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from trainway.backends.base import LogLine, LogQuery
@@ -15,7 +15,9 @@ from trainway.backends.capabilities import keeping_logs
 from trainway.backends.registry import Registry
 from trainway.engine.attempts import attempts_view
 from trainway.engine.change_feed import ChangeFeed
+from trainway.engine.ids import before
 from trainway.engine.job_filter import EVERY_JOB, Filter
+from trainway.engine.job_window import Rows, Window
 from trainway.engine.ledger import Ledger
 from trainway.engine.log_nodes import refuse_unknown
 from trainway.engine.observation import ENDINGS, NODES, RUNS
@@ -138,6 +140,32 @@ class Reading:
             for job in page
         ]
         return Page(items, page[-1].id if len(found) > limit else None)
+
+    async def window(self, wanted: Filter, window: Window, *, is_grouped: bool) -> Rows:
+        """Which jobs are in some rows of a list; grouped: or which runs, instead of their jobs."""
+        await self._settle()
+        windows = self._store.windows
+        return await self._ledger.call(
+            windows.groups if is_grouped else windows.jobs, wanted, window
+        )
+
+    async def summaries(self, ids: Collection[str]) -> dict[str, Json]:
+        """Jobs in short, by their ids."""
+        found = await self._ledger.call(self._store.windows.read, ids)
+        return {job_id: self.summary(record) for job_id, record in found.items()}
+
+    async def overview(self, hours: int) -> Json:
+        """How things stand, and what happened in so many hours."""
+        since = self._clock() - timedelta(hours=hours)
+        found = await self._ledger.call(self._store.overview.read, time_text(since), before(since))
+        return {
+            "phases": found.phases,
+            "hours": [{"hour": f"{hour}:00:00Z", "counts": counts}
+                      for hour, counts in sorted(found.hours.items())],
+            "backends": {name: load.to_dict() for name, load in found.backends.items()},
+            "failures": [self.shown(record, []) for record in found.failures],
+            "waiting": [self.shown(record, []) for record in found.waiting],
+        }  # fmt: skip
 
     async def counts(self) -> tuple[int, int]:
         """How many jobs are active, and how many there are."""

@@ -8,17 +8,13 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy import (
-    Column,
-    ColumnElement,
     Connection,
     Engine,
     Row,
-    Select,
     delete,
-    exists,
     func,
     insert,
     or_,
@@ -28,25 +24,24 @@ from sqlalchemy import (
 
 from trainway.engine.cluster.store import ClusterStore
 from trainway.engine.database import file_of, place_of, transaction
-from trainway.engine.job_filter import COMPARISONS, Filter, LabelTerm, MetricTerm
+from trainway.engine.job_filter import Filter
+from trainway.engine.job_query import ALL, SUMMARY, filtered, record_of
+from trainway.engine.job_window import WindowStore
 from trainway.engine.metrics.store import MetricStore
 from trainway.engine.notify import outbox
 from trainway.engine.notify.outbox import NewNotice
+from trainway.engine.overview import OverviewStore
 from trainway.engine.phases import ACTIVE, TERMINAL, Phase
 from trainway.engine.record import Event, JobRecord, JobSpec, storable, stored
 from trainway.engine.run.record import RunRecord
 from trainway.engine.run.replacement import give_place_back, replacement, take_place
 from trainway.engine.run.store import RunStore, delete_empty, insert_run
-from trainway.engine.tables import EVENTS, JOBS, SERIES, SPECS
+from trainway.engine.tables import EVENTS, JOBS, SPECS
 from trainway.errors import NotFoundError
 from trainway.json_types import Json
 
 Changes = Mapping[str, object]
 """New values of columns, JSON as plain data."""
-
-_LARGE: Final = frozenset({"observed"})
-_ALL: Final = [JOBS.c[field.name] for field in fields(JobRecord)]
-_SUMMARY: Final = [column for column in _ALL if column.name not in _LARGE]
 
 
 @dataclass(frozen=True)
@@ -68,7 +63,9 @@ class Store:
         self.clusters = ClusterStore(engine)
         self.metrics = MetricStore(engine)
         self.outbox = outbox.Outbox(engine)
+        self.overview = OverviewStore(engine)
         self.runs = RunStore(engine)
+        self.windows = WindowStore(engine)
 
     @property
     def place(self) -> str:
@@ -116,7 +113,7 @@ class Store:
         """The job that a request with that key made."""
         with self._engine.connect() as connection:
             row = _with_key(connection, key)
-        return None if row is None else _record(row)
+        return None if row is None else record_of(row)
 
     def update(self, job_id: str, changes: Changes, events: Sequence[Event] = ()) -> None:
         """Change a job and note what happened, both or neither."""
@@ -141,7 +138,7 @@ class Store:
 
     def get(self, ref: str) -> JobRecord:
         """The job with that id, or the newest one of that name."""
-        query = select(*_ALL).where(or_(JOBS.c.id == ref, JOBS.c.name == ref))
+        query = select(*ALL).where(or_(JOBS.c.id == ref, JOBS.c.name == ref))
         with self._engine.connect() as connection:
             row = connection.execute(
                 query.order_by((JOBS.c.id == ref).desc(), JOBS.c.id.desc()).limit(1)
@@ -150,7 +147,7 @@ class Store:
             raise NotFoundError(
                 f"there is no job {ref!r}", hint="trainway jobs list shows them all"
             )
-        return _record(row)
+        return record_of(row)
 
     def spec(self, job_id: str) -> JobSpec:
         """What a job was made from."""
@@ -167,10 +164,10 @@ class Store:
 
     def page(self, wanted: Filter, limit: int, *, summary: bool = False) -> list[JobRecord]:
         """Jobs, newest first; a summary leaves out what was observed of their pods."""
-        query = _filtered(select(*(_SUMMARY if summary else _ALL)), wanted)
+        query = filtered(select(*(SUMMARY if summary else ALL)), wanted)
         query = query.order_by(JOBS.c.id.desc()).limit(limit)
         with self._engine.connect() as connection:
-            return [_record(row) for row in connection.execute(query)]
+            return [record_of(row) for row in connection.execute(query)]
 
     def ids(self) -> list[str]:
         """The ids of all jobs."""
@@ -180,15 +177,15 @@ class Store:
     def unfinished(self) -> list[JobRecord]:
         """Every job that is not over, oldest first."""
         phases = sorted(set(Phase) - TERMINAL)
-        query = select(*_ALL).where(JOBS.c.phase.in_(phases)).order_by(JOBS.c.id)
+        query = select(*ALL).where(JOBS.c.phase.in_(phases)).order_by(JOBS.c.id)
         with self._engine.connect() as connection:
-            return [_record(row) for row in connection.execute(query)]
+            return [record_of(row) for row in connection.execute(query)]
 
     def expiring(self) -> list[JobRecord]:
         """Jobs that are over and have yet to be cleaned up, the first to go first."""
-        query = select(*_ALL).where(JOBS.c.expires.is_not(None)).order_by(JOBS.c.expires)
+        query = select(*ALL).where(JOBS.c.expires.is_not(None)).order_by(JOBS.c.expires)
         with self._engine.connect() as connection:
-            return [_record(row) for row in connection.execute(query)]
+            return [record_of(row) for row in connection.execute(query)]
 
     def prepare_anew(self, job_id: str, jobset: Json, companions: list[Json], handle: Json) -> None:
         """Replace what a job was compiled to."""
@@ -237,45 +234,8 @@ class Store:
             return connection.execute(active).scalar_one(), total
 
 
-def _filtered(query: Select[Any], wanted: Filter) -> Select[Any]:
-    if wanted.phases:
-        query = query.where(JOBS.c.phase.in_(sorted(wanted.phases)))
-    if wanted.name:
-        query = query.where(JOBS.c.name == wanted.name)
-    if wanted.before:
-        query = query.where(JOBS.c.id < wanted.before)
-    if wanted.backend:
-        query = query.where(JOBS.c.backend == wanted.backend)
-    if wanted.after:
-        query = query.where(JOBS.c.id > wanted.after)
-    if wanted.run:
-        query = query.where(JOBS.c.run == wanted.run, JOBS.c.replaced_by.is_(None))
-    for term in wanted.labels:
-        query = query.where(_contains(JOBS.c.labels, _label_text(term)))
-    for metric in wanted.metrics:
-        query = query.where(_reports(metric))
-    return query
-
-
-def _label_text(term: LabelTerm) -> str:
-    """What a job's labels, as JSON, contain if it has that one; no key or value has a quote."""
-    value = "" if term.value is None else f'{term.value}"'
-    return f'{json.dumps(term.key)}: "{value}'
-
-
-def _contains(column: Column[str], text: str) -> ColumnElement[bool]:
-    """Whether a text is in the column; `LIKE` would not tell capitals apart on SQLite."""
-    return func.replace(column, text, "") != column
-
-
-def _reports(term: MetricTerm) -> ColumnElement[bool]:
-    """Whether a job has last reported such a value of that metric."""
-    last = COMPARISONS[term.comparison](SERIES.c.last, term.value)
-    return exists().where(SERIES.c.job_id == JOBS.c.id, SERIES.c.name == storable(term.name), last)
-
-
 def _with_key(connection: Connection, key: str) -> Row[Any] | None:
-    return connection.execute(select(*_ALL).where(JOBS.c.idempotency_key == key)).first()
+    return connection.execute(select(*ALL).where(JOBS.c.idempotency_key == key)).first()
 
 
 def _stored_spec(spec: JobSpec) -> dict[str, str]:
@@ -305,9 +265,3 @@ def _append(connection: Connection, job_id: str, events: Sequence[Event]) -> Non
         for seq, event in enumerate(events, start=first)
     ]
     connection.execute(insert(EVENTS), rows)
-
-
-def _record(row: Row[Any]) -> JobRecord:
-    values = row._asdict()
-    values["phase"] = Phase(values["phase"])
-    return JobRecord(**values)

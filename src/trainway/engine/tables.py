@@ -23,7 +23,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD: Final = "0012"
+HEAD: Final = "0013"
 """The migration after which the database looks like this; see `migrations/versions`."""
 
 METADATA: Final = MetaData(
@@ -81,6 +81,7 @@ JOBS: Final = Table(
     Index(None, "idempotency_key", unique=True),
     Index(None, "backend", "id"),
     Index(None, "run", "id"),
+    Index(None, "phase", "finished", "id"),
 )
 
 SPECS: Final = Table(

@@ -20,6 +20,7 @@ from trainway.server.routes.monitoring import monitoring_route
 from trainway.server.routes.notify import add_notify_routes
 from trainway.server.routes.offers import add_offer_routes
 from trainway.server.routes.outputs import add_output_routes
+from trainway.server.routes.overview import add_overview_routes
 from trainway.server.routes.pods import add_pod_routes
 from trainway.server.routes.remarks import add_remark_routes
 from trainway.server.routes.reruns import add_rerun_routes
@@ -67,6 +68,7 @@ def declared_api(service: Service) -> Api:
     add_pod_routes(api, service)
     add_stream_routes(api, service)
     add_run_routes(api, service.engine)
+    add_overview_routes(api, service.engine)
     add_cluster_routes(api, service)
     add_file_routes(api, service.files)
     add_about_routes(api, service)

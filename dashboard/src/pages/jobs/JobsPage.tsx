@@ -1,39 +1,83 @@
-import { useQuery } from "@tanstack/react-query";
-import { EmptyPage } from "../../components/EmptyPage";
-import { ErrorAlert } from "../../components/ErrorAlert";
-import { JobLink } from "../../components/JobLink";
-import { Loading } from "../../components/Loading";
-import { Moment } from "../../components/Moment";
+import { Switch } from "@patternfly/react-core/dist/dynamic/components/Switch";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useMemo, useState } from "react";
+import { count } from "../../components/format";
 import { PageFrame } from "../../components/PageFrame";
-import { PhaseLabel } from "../../components/PhaseLabel";
-import { get } from "../../data/client";
-import { KEYS } from "../../data/queries";
+import type { Search } from "../../data/search";
+import { ActionBar } from "./ActionBar";
+import type { Job } from "./actions";
+import { ColumnChooser } from "./ColumnChooser";
+import { COLUMNS, storeColumns, storedColumns } from "./columns";
+import { FilterBar } from "./FilterBar";
+import { filtersOf, searchOf, type JobFilters } from "./filters";
+import { JobTable } from "./JobTable";
 
 export default function JobsPage() {
-  const { data, error, refetch } = useQuery({
-    queryKey: [KEYS.jobs, "newest"],
-    queryFn: ({ signal }) => get("/api/v1/jobs", { query: { fields: "summary" }, signal }),
-  });
+  const search = useSearch({ strict: false }) as Search;
+  const navigate = useNavigate();
+  const filters = useMemo(() => filtersOf(search), [search]);
+  const [chosen, setChosen] = useState(storedColumns);
+  const [selected, setSelected] = useState<ReadonlyMap<string, Job>>(new Map());
+  const [known, setKnown] = useState(1);
+  const change = (next: JobFilters) => {
+    setSelected(new Map());
+    void navigate({ to: "/jobs", search: searchOf(next), replace: true });
+  };
+  const select = (jobs: readonly Job[], isSelected: boolean) => {
+    const next = new Map(selected);
+    for (const job of jobs) {
+      if (isSelected) next.set(job.metadata.id, job);
+      else next.delete(job.metadata.id);
+    }
+    setSelected(next);
+  };
+  const columns = COLUMNS.filter((column) => chosen.includes(column.id));
   return (
-    <PageFrame title="Jobs">
-      {error && (
-        <ErrorAlert error={error} title="The jobs could not be read" onRetry={() => void refetch()} />
-      )}
-      {!data && !error && <Loading what="the jobs" />}
-      {data?.items.length === 0 && (
-        <EmptyPage title="There are no jobs yet">
-          Run one: <code>trainway run -- python train.py</code>
-        </EmptyPage>
-      )}
-      <ul>
-        {data?.items.map((job) => (
-          <li key={job.metadata.id} data-row>
-            <PhaseLabel phase={job.status.phase} />{" "}
-            <JobLink id={job.metadata.id}>{job.metadata.name}</JobLink>{" "}
-            <Moment time={job.metadata.creationTimestamp} />
-          </li>
-        ))}
-      </ul>
+    <PageFrame
+      title="Jobs"
+      isFilled
+      beside={
+        <span className="tw-subtle">
+          {count(
+            known,
+            filters.isGrouped ? "job or run" : "job",
+            filters.isGrouped ? "jobs and runs" : "jobs",
+          )}
+        </span>
+      }
+      actions={
+        <div className="tw-actions">
+          <Switch
+            id="group-runs"
+            label="Group runs"
+            isChecked={filters.isGrouped}
+            onChange={(_, isGrouped) => change({ ...filters, isGrouped, run: "", sort: "created" })}
+          />
+          <ColumnChooser
+            chosen={chosen}
+            onChange={(ids) => {
+              setChosen(ids);
+              storeColumns(ids);
+            }}
+          />
+        </div>
+      }
+    >
+      <FilterBar
+        filters={filters}
+        onChange={(part) => change({ ...filters, ...part })}
+        onClear={() => change(filtersOf({}))}
+      />
+      <ActionBar selected={[...selected.values()]} onDone={() => setSelected(new Map())} />
+      <JobTable
+        filters={filters}
+        columns={columns}
+        selected={selected}
+        onSelect={select}
+        onChange={change}
+        known={known}
+        onCount={setKnown}
+      />
     </PageFrame>
   );
 }

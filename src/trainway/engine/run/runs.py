@@ -129,9 +129,17 @@ class Runs:
         runs = self._store.runs
         found = await self._ledger.call(runs.page, limit + 1, before=cursor, name=name)
         shown = found[:limit]
-        counts = await self._ledger.call(runs.counts, [run.id for run in shown])
-        items = [_view(run, counts.get(run.id, {}), {}) for run in shown]
+        items = await self._listed(shown)
         return Page(items, shown[-1].id if len(found) > limit else None)
+
+    async def several(self, ids: Collection[str]) -> dict[str, Json]:
+        """Runs by their ids, without their jobs."""
+        found = await self._ledger.call(self._store.runs.several, ids)
+        return {run.id: view for run, view in zip(found, await self._listed(found), strict=True)}
+
+    async def _listed(self, runs: Sequence[RunRecord]) -> list[Json]:
+        counts = await self._ledger.call(self._store.runs.counts, [run.id for run in runs])
+        return [_view(run, counts.get(run.id, {}), {}) for run in runs]
 
     async def get(self, ref: str) -> Json:
         """A run, and its jobs in short, by rank."""

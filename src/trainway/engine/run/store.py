@@ -45,6 +45,12 @@ class RunStore:
         with self._engine.connect() as connection:
             return [RunRecord(**row._asdict()) for row in connection.execute(query)]
 
+    def several(self, ids: Collection[str]) -> list[RunRecord]:
+        """The runs with these ids."""
+        query = select(*_ALL).where(RUNS.c.id.in_(ids))
+        with self._engine.connect() as connection:
+            return [RunRecord(**row._asdict()) for row in connection.execute(query)]
+
     def counts(self, ids: Collection[str]) -> dict[str, dict[str, int]]:
         """How many jobs of each of these runs are in which phase."""
         query = (

@@ -8,7 +8,6 @@ from starlette.responses import Response
 from trainway.engine.ids import before
 from trainway.engine.job_filter import Filter, label_terms, metric_terms
 from trainway.engine.jobs import Engine
-from trainway.engine.phases import TERMINAL, Phase
 from trainway.engine.submission import Submission
 from trainway.engine.times import time_text
 from trainway.engine.usage import Grouping
@@ -20,6 +19,7 @@ from trainway.server.api import Api, Header, Query
 from trainway.server.json_answer import JsonAnswer
 from trainway.server.moments import moment
 from trainway.server.paths import BASE_PATH
+from trainway.server.phase_names import phases_of
 from trainway.server.report_intake import taken
 from trainway.server.service import Service
 from trainway.server.sse import MEDIA_TYPE, stream
@@ -64,7 +64,7 @@ def add_job_routes(api: Api, service: Service) -> None:
     async def page(wanted: Annotated[models.ListParameters, Query()]) -> Response:
         """List jobs, newest first. `fields=summary` leaves out what is large."""
         chosen = Filter(
-            phases=_phases(wanted.phase, wanted.active),
+            phases=phases_of(wanted.phase, wanted.active),
             name=wanted.name,
             before=wanted.cursor,
             after=before(moment(wanted.since)) if wanted.since else "",
@@ -159,24 +159,3 @@ def _check_labels(labels: Mapping[str, str]) -> None:
         problem = key_problem(key) or value_problem(value)
         if problem is not None:
             raise UsageError(problem, field="options.labels")
-
-
-def _phases(phase: str, active: bool | None) -> set[Phase]:
-    """The phases that a filter names; none means all."""
-    names = [name for name in phase.split(",") if name]
-    known = {each.lower(): each for each in Phase}
-    unknown = [name for name in names if name.lower() not in known]
-    if unknown:
-        hint = "there are " + ", ".join(Phase)
-        raise UsageError(f"there is no phase {unknown[0]!r}", field="phase", hint=hint)
-    wanted = {known[name.lower()] for name in names} or set(Phase)
-    if active is not None:
-        unfinished = set(Phase) - TERMINAL
-        wanted &= unfinished if active else TERMINAL
-        if not wanted:
-            raise UsageError(
-                "no job is in that phase and active",
-                field="active",
-                hint="use phase or active, not both",
-            )
-    return set() if wanted == set(Phase) else wanted

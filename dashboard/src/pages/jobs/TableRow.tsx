@@ -1,0 +1,97 @@
+import { Checkbox } from "@patternfly/react-core/dist/dynamic/components/Checkbox";
+import { Skeleton } from "@patternfly/react-core/dist/dynamic/components/Skeleton";
+import { Link } from "@tanstack/react-router";
+import type { CSSProperties } from "react";
+import { count } from "../../components/format";
+import { JobLink } from "../../components/JobLink";
+import { Moment } from "../../components/Moment";
+import { PhaseLabel } from "../../components/PhaseLabel";
+import type { Schemas } from "../../data/client";
+import type { Job } from "./actions";
+import type { Column } from "./columns";
+import type { Row } from "./useJobRows";
+
+interface Props {
+  row: Row | undefined;
+  index: number;
+  columns: readonly Column[];
+  selected: ReadonlyMap<string, Job>;
+  onSelect: (jobs: readonly Job[], isSelected: boolean) => void;
+  style: CSSProperties;
+}
+
+export function TableRow({ row, index, columns, selected, onSelect, style }: Props) {
+  const job = row?.job;
+  return (
+    <div className="tw-row tw-virtual" role="row" aria-rowindex={index + 2} style={style} data-row>
+      {job ? (
+        <>
+          <div role="cell">
+            <Checkbox
+              id={`select-${job.metadata.id}`}
+              aria-label={`Select ${job.metadata.name}`}
+              isChecked={selected.has(job.metadata.id)}
+              onChange={(_, isChecked) => onSelect([job], isChecked)}
+            />
+          </div>
+          <div role="cell" className="tw-cut" title={job.metadata.name}>
+            <JobLink id={job.metadata.id}>{job.metadata.name}</JobLink>
+          </div>
+          {columns.map((column) => (
+            <div key={column.id} role="cell" className="tw-cut" title={titleOf(column, job)}>
+              {column.show(job)}
+            </div>
+          ))}
+        </>
+      ) : row?.run ? (
+        <RunCells run={row.run} columns={columns} />
+      ) : (
+        <div role="cell" className="tw-wide">
+          <Skeleton width="60%" screenreaderText="Loading the row" />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function titleOf(column: Column, job: Job): string | undefined {
+  return column.id === "message" ? job.status.message : undefined;
+}
+
+function RunCells({ run, columns }: { run: Schemas["Run"]; columns: readonly Column[] }) {
+  const { id, name, creationTimestamp } = run.metadata;
+  const phases = Object.entries(run.status.phases);
+  const summary = phases.map(([phase, number]) => `${number} ${phase}`).join(", ");
+  const cells: Record<string, React.ReactNode> = {
+    phase: <PhaseLabel phase={run.status.phase} />,
+    created: <Moment time={creationTimestamp} />,
+    backend: run.spec.backend,
+    message: summary,
+    id,
+    kind: "Run",
+  };
+  const total = phases.reduce((sum, [, number]) => sum + number, 0);
+  return (
+    <>
+      <div role="cell" aria-hidden>
+        ▸
+      </div>
+      <div role="cell" className="tw-cut" title={name}>
+        <Link to="/jobs" search={{ run: id }} className="tw-link">
+          {name}
+        </Link>{" "}
+        <span className="tw-subtle">run of {count(total, "job")}</span>
+      </div>
+      {columns.map((column) => (
+        <div
+          key={column.id}
+          role="cell"
+          className="tw-cut"
+          title={column.id === "message" ? summary : undefined}
+        >
+          {cells[column.id] ?? "–"}
+        </div>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,43 @@
+import { keepPreviousData, useQueries } from "@tanstack/react-query";
+import { get, type Schemas } from "../../data/client";
+import { KEYS } from "../../data/queries";
+import { useLive } from "../../data/useLive";
+import type { WindowQuery } from "./filters";
+import { placeOf, WINDOW, windowsOf } from "./windows";
+
+export type Row = Schemas["JobRow"];
+
+/** How often the rows are read while the page does not hear of changes, in milliseconds. */
+const POLL = 5_000;
+
+/** The rows of the list that are on the screen, and how long the list is. */
+export function useJobRows(query: WindowQuery, first: number, last: number, known: number) {
+  const live = useLive();
+  const numbers = windowsOf(first, last, known);
+  return useQueries({
+    queries: numbers.map((number) => ({
+      queryKey: [KEYS.jobs, "window", query, number],
+      queryFn: ({ signal }: { signal: AbortSignal }) =>
+        get("/api/v1/windows/jobs", {
+          query: { ...query, fields: "summary", offset: number * WINDOW, limit: WINDOW },
+          signal,
+        }),
+      placeholderData: keepPreviousData,
+      refetchInterval: live === "open" ? (false as const) : POLL,
+    })),
+    combine: (results) => {
+      const total = results.find((result) => result.data)?.data?.total;
+      return {
+        total,
+        error: results.find((result) => result.error)?.error ?? null,
+        refetch: () => results.forEach((result) => void result.refetch()),
+        rowAt: (row: number): Row | undefined => {
+          const { window, index } = placeOf(row);
+          const result = results[numbers.indexOf(window)];
+          return result?.isPlaceholderData && window > 0 ? undefined : result?.data?.items[index];
+        },
+        loaded: results.flatMap((result) => result.data?.items ?? []),
+      };
+    },
+  });
+}
