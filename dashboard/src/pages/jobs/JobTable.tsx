@@ -1,6 +1,6 @@
 import { Checkbox } from "@patternfly/react-core/dist/dynamic/components/Checkbox";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useRef, type CSSProperties } from "react";
+import { type CSSProperties, useEffect, useRef } from "react";
 import { EmptyPage } from "../../components/EmptyPage";
 import { ErrorAlert } from "../../components/ErrorAlert";
 import { count } from "../../components/format";
@@ -10,6 +10,7 @@ import type { Column } from "./columns";
 import { isFiltered, queryOf, sortedBy, type JobFilters, type SortKey } from "./filters";
 import { TableRow } from "./TableRow";
 import { useJobRows } from "./useJobRows";
+import { leastWidth } from "./widths";
 
 interface Props {
   filters: JobFilters;
@@ -23,6 +24,8 @@ interface Props {
 }
 
 const ROW_HEIGHT = 40;
+const SELECTION_WIDTH = "2.5rem";
+const NAME_WIDTH = "minmax(14rem, 1.5fr)";
 
 /** The list: as long as it likes, since only the rows on the screen exist. */
 export function JobTable({ filters, columns, selected, onSelect, onChange, known, onCount }: Props) {
@@ -35,23 +38,23 @@ export function JobTable({ filters, columns, selected, onSelect, onChange, known
   });
   const shown = virtual.getVirtualItems();
   const rows = useJobRows(queryOf(filters), shown[0]?.index ?? 0, shown.at(-1)?.index ?? 0, known);
-  if (rows.total !== undefined && rows.total !== known) onCount(rows.total);
+  const total = rows.total;
+  useEffect(() => {
+    if (total !== undefined && total !== known) onCount(total);
+  }, [total, known, onCount]);
   if (rows.error && rows.total === undefined) {
     return <ErrorAlert error={rows.error} title="The jobs could not be read" onRetry={rows.refetch} />;
   }
   if (rows.total === undefined) return <Loading what="the jobs" />;
   if (rows.total === 0) return <Nothing isFiltered={isFiltered(filters)} />;
   const jobs = rows.loaded.flatMap((row) => row.job ?? []);
-  const grid: CSSProperties = {
-    gridTemplateColumns: ["2.5rem", "minmax(14rem, 1.5fr)", ...columns.map((column) => column.width)].join(
-      " ",
-    ),
-  };
+  const widths = [SELECTION_WIDTH, NAME_WIDTH, ...columns.map((column) => column.width)];
+  const grid: CSSProperties = { gridTemplateColumns: widths.join(" "), minWidth: leastWidth(widths) };
   const head = { filters, onChange };
   return (
     <div
       ref={place}
-      className="tw-table"
+      className="tw-job-table"
       role="table"
       aria-rowcount={rows.total + 1}
       aria-label={count(rows.total, "row")}
@@ -78,7 +81,7 @@ export function JobTable({ filters, columns, selected, onSelect, onChange, known
       </div>
       <div
         role="rowgroup"
-        style={{ height: virtual.getTotalSize(), position: "relative", minWidth: "max-content" }}
+        style={{ height: virtual.getTotalSize(), position: "relative", minWidth: grid.minWidth }}
       >
         {shown.map((item) => (
           <TableRow
