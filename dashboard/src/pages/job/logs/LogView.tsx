@@ -37,7 +37,7 @@ export function LogView({
     getScrollElement: () => box.current,
     estimateSize: () => ROW,
     getItemKey: (index) => lines[index]?.id ?? index,
-    overscan: 30,
+    overscan: 20,
   });
   const { jump, older, newer, pages } = log;
   const middle = lines.findIndex((line) => line.id === jump.around);
@@ -56,17 +56,23 @@ export function LogView({
 
   useEffect(() => rows.measure(), [isWrapped, rows]);
 
-  const onScroll = () => {
-    const shown = rows.range;
-    if (!shown || lines.length === 0) return;
-    onShare(shareAt(pages, shown.startIndex));
-    if (shown.startIndex < EARLY && !isAtStart(pages)) {
-      const first = shown.startIndex;
+  const items = rows.getVirtualItems();
+  const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
+  const placed = useRef(0);
+  useEffect(() => {
+    // At an end of what is here nothing scrolls any more: what is next to it is fetched before.
+    if (lines.length === 0) return;
+    onShare(shareAt(pages, first));
+    const isScrolling = placed.current !== jump.number && (jump.isEnd || jump.around !== "");
+    placed.current = jump.number;
+    if (isScrolling) return;
+    if (first < EARLY && !isAtStart(pages)) {
       void older().then((added) => {
         if (added > 0) requestAnimationFrame(() => rows.scrollToIndex(first + added, { align: "start" }));
       });
-    } else if (shown.endIndex > lines.length - EARLY && !isAtEnd(pages)) void newer();
-  };
+    } else if (last > lines.length - EARLY && !isAtEnd(pages)) void newer();
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- when other lines are in sight, or came
+  }, [first, last, pages, jump.number]);
   return (
     <div
       ref={box}
@@ -75,13 +81,12 @@ export function LogView({
       aria-live="off"
       aria-label="Lines of the log"
       tabIndex={0}
-      onScroll={onScroll}
       onWheel={(event) => event.deltaY < 0 && onLeave()}
       onTouchMove={onLeave}
       onKeyDown={(event) => ["ArrowUp", "PageUp", "Home"].includes(event.key) && onLeave()}
     >
       <div className="tw-log-inner" style={{ height: rows.getTotalSize() }}>
-        {rows.getVirtualItems().map((item) => {
+        {items.map((item) => {
           const line = lines[item.index];
           return (
             line && (
