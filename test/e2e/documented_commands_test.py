@@ -34,6 +34,7 @@ NOT_TYPED: Final = {
     r"(kubectl|helm) ": "it needs a cluster; test/kubernetes has the operator's own tests",
     r"curl .*KUBEFLOW_TRAINER": "it runs inside a job; test/integration/status_endpoint_test.py",
     r"TRAINWAY_SERVER=http://host": "there is no such host",
+    r"ssh -N -L": "there is no such host",
 }
 """Commands that are not typed here, and why."""
 
@@ -42,6 +43,7 @@ ONLY_PARSED: Final = {
     r"--(on|infra) slurm\b": "it needs Slurm; those of the tutorial run on one below",
     r"--(on|infra) ssh\b": "it needs hosts; those of the tutorial run on some below",
     r"trainway operator ": "it needs a Kubernetes cluster",
+    r"trainway mpijob (?!.*--dry-run=client)": "it needs a Kubernetes cluster",
     r"trainway jobs (exec|shell|port-forward) (-it )?JOB": "it needs a job that is still running",
     r"trainway jobs stacks gang": "it needs a job that hangs; test/e2e/hangs_test.py has one",
     r"trainway jobs rerun .* --set spec\.trainer": "the script of the page is no TrainJob",

@@ -63,7 +63,7 @@ def target_of(options: dict[str, Any]) -> Target:
     namespace = options.pop("namespace")
     if options.pop("all_namespaces", False):
         if namespace is not None:
-            raise UsageError("-n and -A exclude each other", hint="leave one of them out")
+            raise UsageError("-n and -A cannot be given together", hint="leave one of them out")
         namespace = ""
     elif namespace == "":
         raise UsageError("-n needs the name of a namespace")

@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 import yaml
 
 from trainway.api.mpijob_wishes import MPIJobWishes, mpijob_of
+from trainway.jobset.labels import COMPLETION_INDEX, MPI_JOB_NAME, MPI_JOB_ROLE
 from trainway.json_types import Json
 
 JOBS = "/apis/kubeflow.org/v2beta1/namespaces/team/mpijobs"
@@ -117,9 +118,9 @@ def job(state: str = "", version: int = 1, **spec: Any) -> Json:
 def pod(role: str, index: int = 0, state: Json | None = None, **status: Any) -> Json:
     """A pod of it, whose container is in a state."""
     labels = {
-        "training.kubeflow.org/job-name": "train",
-        "training.kubeflow.org/job-role": role,
-        "batch.kubernetes.io/job-completion-index": str(index),
+        MPI_JOB_NAME: "train",
+        MPI_JOB_ROLE: role,
+        COMPLETION_INDEX: str(index),
     }
     name = f"train-{role}-0-{index}-abcde"
     statuses = [{"name": role, "restartCount": 0, "state": state}] if state else []

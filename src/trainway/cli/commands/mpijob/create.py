@@ -122,7 +122,9 @@ def _jobs(
     if filenames:
         if name is not None or given:
             what = f"--{given[0].replace('_', '-')}" if given else f"the name {name}"
-            raise UsageError(f"-f and {what} exclude each other", hint="change the file instead")
+            raise UsageError(
+                f"-f and {what} cannot be given together", hint="change the file instead"
+            )
         return _of_files(filenames, namespace)
     if name is None:
         raise UsageError(

@@ -30,7 +30,7 @@ def logs(name: str, launcher: bool, worker: int | None, **options: Any) -> None:
     """
     target = target_of(options)
     if launcher and worker is not None:
-        raise UsageError("--launcher and --worker exclude each other")
+        raise UsageError("--launcher and --worker cannot be given together")
     limit = options["wait_timeout"]
     seconds = None if limit is None else parse_duration(limit)
     tail = None if options["tail"] in (None, -1) else options["tail"]
