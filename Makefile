@@ -25,7 +25,7 @@ TIMING_TESTS ?= test/integration test/e2e/faults_test.py test/e2e/store_faults_t
 	src/trainway/server src/trainway/sdk
 CLUSTER_EXTRAS := helm kueue kwok scheduler-plugins scheduler-plugins-controller
 # Each worker has a cluster of its own; one that is there already is used by one test at a time.
-CLUSTER_WORKERS ?= $(if $(filter existing,$(TRAINWAY_TEST_CLUSTER)),0,3)
+CLUSTER_WORKERS ?= $(if $(filter existing,$(TRAINWAY_TEST_CLUSTER)),0,2)
 # How much garbage Go's programs keep, in percent: an API server takes a gigabyte, and a quarter less of the processor.
 CLUSTER_GOGC ?= 400
 
