@@ -80,7 +80,13 @@ def _npm(folder: Path, *arguments: str) -> None:
 
 
 def _install_packages(folder: Path) -> None:
-    """Install what the lock file names, if that is not there yet."""
+    """Install what the lock file names, if that is not there yet.
+
+    A folder that is a link is another checkout's: it is used as it is, since to install anew
+    would empty it under whoever builds there.
+    """
+    if (SOURCES / "node_modules").is_symlink():
+        return
     wanted = hashlib.sha256((SOURCES / "package-lock.json").read_bytes()).hexdigest()
     mark = SOURCES / "node_modules" / ".installed"
     if not mark.is_file() or mark.read_text() != wanted:

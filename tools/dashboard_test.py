@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from hatchling.builders.wheel import WheelBuilder
@@ -44,6 +45,24 @@ def test_without_node_one_line_says_so_and_ci_fails(
         "The dashboard is left out: it needs Node 20.19 or newer, and neither the PATH nor PyPI"
         " has it.\n"
     )
+
+
+def test_packages_that_another_checkout_has_are_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed: list[str] = []
+    monkeypatch.setattr(dashboard, "SOURCES", tmp_path)
+    monkeypatch.setattr(dashboard, "_npm", lambda _, *words: installed.append(words[0]))
+    (tmp_path / "package-lock.json").write_text("{}")
+    (tmp_path / "others").mkdir()
+    (tmp_path / "node_modules").symlink_to(tmp_path / "others")
+    dashboard._install_packages(tmp_path)
+    assert installed == []
+    (tmp_path / "node_modules").unlink()
+    (tmp_path / "node_modules").mkdir()
+    dashboard._install_packages(tmp_path)
+    dashboard._install_packages(tmp_path)
+    assert installed == ["ci"]
 
 
 def test_the_api_is_described_without_a_server() -> None:
