@@ -1,4 +1,4 @@
-"""Writes the files made from the code: CRDs, manifests, the chart's parts, help, and a page.
+"""Writes the files made from the code: CRDs, manifests, the chart's parts, help, dashboards, pages.
 
 `make generate` runs it; with `--check` it writes nothing and fails if a file is out of date.
 """
@@ -14,6 +14,7 @@ from typing import Any
 
 import metric_reference
 import protocols
+from observability import files as observability
 from trainway import __version__
 from trainway.api.crd import crd
 from trainway.api.kinds import KINDS
@@ -44,6 +45,7 @@ def generated() -> Iterator[tuple[str, str]]:
         yield from _folder(f"manifests/overlays/{name}", "operator", files)
     yield from _folder(f"{_CHART}/files/crds", "api", crds)
     yield from _folder(_CHART, "operator", _chart_files())
+    yield from observability.generated(_CHART)
     yield "docs/protocols.md", protocols.render()
     yield "docs/monitoring-reference.md", metric_reference.render()
     if importlib.util.find_spec("trainway.cli") and importlib.util.find_spec(_HELP):

@@ -17,7 +17,8 @@ starts. A metric has at most 500 series; what would exceed that is counted under
 """
 _CAUSES = (
     "`kind` is `TrainJob`, `MPIJob` or `OptimizationJob`. The `cause` of a restart is `failure`, "
-    "or `uncounted` where the failure policy says that it does not count towards `maxRestarts`."
+    "or `uncounted` where the failure policy says that it does not count towards `maxRestarts`. "
+    "An MPIJob is restarted when its launcher is started again."
 )
 _RUNNING = (
     "Only jobs that run have these, and only the newest 200 of them; usage is told of 500 nodes. "

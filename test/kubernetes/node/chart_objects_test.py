@@ -97,6 +97,7 @@ def without_runtimes(installation: Installation) -> list[Json]:
 def test_the_chart_is_in_order(helm: Helm) -> None:
     helm("lint", "--strict", str(CHART))
     everything = ["serviceMonitor.enabled=true", "watchNamespaces={a,b}", "replicaCount=1"]
+    everything += ["prometheusRule.enabled=true", "dashboards.enabled=true"]
     helm("lint", "--strict", str(CHART), *settings(everything))
 
 
