@@ -31,6 +31,7 @@ from trainway.engine.metrics.store import MetricStore
 from trainway.engine.notify import outbox
 from trainway.engine.notify.outbox import NewNotice
 from trainway.engine.overview import OverviewStore
+from trainway.engine.phase_counts import PhaseCounts
 from trainway.engine.phases import ACTIVE, TERMINAL, Phase
 from trainway.engine.record import Event, JobRecord, JobSpec, storable, stored
 from trainway.engine.run.record import RunRecord
@@ -60,6 +61,7 @@ class Store:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._phase_counts = PhaseCounts(engine)
         self.clusters = ClusterStore(engine)
         self.metrics = MetricStore(engine)
         self.outbox = outbox.Outbox(engine)
@@ -94,7 +96,7 @@ class Store:
 
         False if there is one with the key of one of them already.
         """
-        with transaction(self._engine) as connection:
+        with self._phase_counts.noting() as noted, transaction(self._engine) as connection:
             keys = [job.idempotency_key for job, _, _ in jobs if job.idempotency_key]
             if any(_with_key(connection, key) for key in keys):
                 return False
@@ -103,6 +105,7 @@ class Store:
             for job, spec, events in jobs:
                 row = {field.name: storable(getattr(job, field.name)) for field in fields(job)}
                 connection.execute(insert(JOBS).values(row))
+                noted.added(job.phase)
                 connection.execute(insert(SPECS).values(job_id=job.id, **_stored_spec(spec)))
                 _append(connection, job.id, events)
                 for replaced in take_place(connection, job):
@@ -121,9 +124,13 @@ class Store:
 
     def update_all(self, changes: Sequence[JobChange], *, is_durable: bool = True) -> None:
         """Change jobs and note what happened, all or nothing; see `transaction`."""
-        with transaction(self._engine, is_durable=is_durable) as connection:
+        with (
+            self._phase_counts.noting() as noted,
+            transaction(self._engine, is_durable=is_durable) as connection,
+        ):
             for change in changes:
                 values = stored(change.columns)
+                noted.changes(connection, change.job_id, values.get("phase"))
                 if values:
                     query = update(JOBS).where(JOBS.c.id == change.job_id)
                     connection.execute(query.values(values))
@@ -198,9 +205,11 @@ class Store:
 
     def delete(self, job_id: str) -> None:
         """Forget a job."""
-        with transaction(self._engine) as connection:
+        with self._phase_counts.noting() as noted, transaction(self._engine) as connection:
             self.metrics.forget(connection, job_id)
-            run = connection.execute(select(JOBS.c.run).where(JOBS.c.id == job_id)).scalar()
+            known = select(JOBS.c.run, JOBS.c.phase).where(JOBS.c.id == job_id)
+            run, phase = connection.execute(known).first() or (None, "")
+            noted.deleted(phase)
             connection.execute(delete(EVENTS).where(EVENTS.c.job_id == job_id))
             connection.execute(delete(SPECS).where(SPECS.c.job_id == job_id))
             if run is not None:
@@ -221,10 +230,8 @@ class Store:
             return [Event(*row) for row in connection.execute(query)]
 
     def phase_counts(self) -> dict[str, int]:
-        """How many jobs are in each phase that has any; an index has that."""
-        query = select(JOBS.c.phase, func.count()).group_by(JOBS.c.phase)
-        with self._engine.connect() as connection:
-            return {str(row[0]): int(row[1]) for row in connection.execute(query)}
+        """How many jobs are in each phase that has any."""
+        return self._phase_counts.read()
 
     def counts(self) -> tuple[int, int]:
         """How many jobs are active, and how many there are in all."""

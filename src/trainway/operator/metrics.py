@@ -18,8 +18,10 @@ from trainway.telemetry.metric import Sample
 from trainway.telemetry.process import process_registry
 from trainway.telemetry.registry import Registry
 
+TRAIN_JOB: Final = "TrainJob"
 MPI_JOB: Final = "MPIJob"
 _SUCCEEDED: Final = frozenset({"Complete", "Succeeded"})
+_ENDS: Final = {TRAIN_JOB: ("Complete", "Failed"), MPI_JOB: ("Succeeded", "Failed")}
 _RESULTS: Final = {"ok": "success", "again": "requeue_after", "error": "error"}
 
 
@@ -67,6 +69,11 @@ class Metrics:
         self._process = process_registry("operator")
         self._lookups = _Lookups()
         self.registry.collect(self._lookups.samples)
+        for kind, phases in _ENDS.items():
+            # Prometheus sees no growth of a counter that appears with its first event.
+            self.registry.add(OPERATOR_JOBS.hangs, kind, amount=0)
+            for phase in phases:
+                self.registry.add(OPERATOR_JOBS.finished, kind, phase, amount=0)
 
     # What controllers say about jobs.
 

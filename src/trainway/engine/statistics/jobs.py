@@ -2,12 +2,15 @@
 
 It is told of every record that becomes another, and keeps sums; what is known of jobs that are not
 over is looked up when somebody reads the page. Only the number of jobs by phase is asked of the
-store, where an index has it.
+store, which knows it without counting.
+
+A counter that appears with its first event has grown by nothing, as Prometheus sees it. So what
+alerts look at is there, with 0, from the first job of a backend and kind on.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import Final, Protocol
 
 from trainway.backends.demand import Demand
 from trainway.engine.ledger import Ledger
@@ -22,7 +25,10 @@ from trainway.jobset.status import moment
 from trainway.json_types import Json
 from trainway.telemetry.job_metrics import SERVER_JOBS
 from trainway.telemetry.metric import Sample
-from trainway.telemetry.registry import Registry
+from trainway.telemetry.registry import MOST_SERIES, Registry
+
+_MOST_INTRODUCED: Final = MOST_SERIES // 4
+"""A metric has only so many series, and some of them are for what really happens."""
 
 
 class Job(Running, Protocol):
@@ -48,6 +54,8 @@ class JobStatistics:
         """Since when jobs wait; those that have done so since their creation have no entry."""
         self._waited: dict[str, float] = {}
         """How long jobs have waited that have not run since."""
+        self._introduced: set[tuple[str, str]] = set()
+        """Backends and kinds whose counters are there."""
         self.registry.collect(self._samples)
         ledger.observer = self
 
@@ -61,10 +69,12 @@ class JobStatistics:
 
     def created(self, record: JobRecord) -> None:
         """A job was taken in."""
+        self._introduce(record)
         self.registry.add(SERVER_JOBS.created, record.backend, record.kind)
 
     def changed(self, before: JobRecord, after: JobRecord) -> None:
         """The record of a job has become another one."""
+        self._introduce(after)
         if after.started and not before.started:
             seconds = (moment(after.started) - moment(after.created)).total_seconds()
             labels = (after.backend, after.kind)
@@ -87,6 +97,14 @@ class JobStatistics:
         self._end_run(record)
         self._queued.pop(record.id, None)
         self._waited.pop(record.id, None)
+
+    def _introduce(self, record: JobRecord) -> None:
+        about = _about(record)
+        if about not in self._introduced and len(self._introduced) < _MOST_INTRODUCED:
+            self._introduced.add(about)
+            self.registry.add(SERVER_JOBS.hangs, *about, amount=0)
+            for phase in (Phase.SUCCEEDED, Phase.FAILED):
+                self.registry.add(SERVER_JOBS.finished, *about, phase, amount=0)
 
     def _finished(self, record: JobRecord) -> None:
         self.registry.add(SERVER_JOBS.finished, *_about(record), record.phase)
