@@ -22,6 +22,7 @@ from trainway.kube.store import split_key
 from trainway.operator.caches import BY_JOB
 from trainway.operator.config import MPI_JOB
 from trainway.operator.context import Context
+from trainway.operator.metrics import RestartCause
 from trainway.operator.mpijobs.children import Children, LeftoverObjectError
 from trainway.operator.mpijobs.ending import cleanup
 from trainway.operator.mpijobs.jobset_step import is_over
@@ -156,6 +157,8 @@ class Reconciler:
             metrics.gang_wait(KIND, found.gang_wait)
         if found.ran:
             metrics.gpu_seconds(KIND, children.namespace, found.ran * gpus_of(job))
+        if found.restarts:
+            metrics.restart(KIND, RestartCause.FAILURE, found.restarts)
         if found.finished:
             metrics.job_finished(KIND, found.finished)
         if roles.launcher is not None and not children.memory.launcher:

@@ -63,6 +63,40 @@ def test_measure(old: Json, new: Json, found: Measurement) -> None:
     assert measure(at(0), old, new, [at(15), at(10)], NOW) == found
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "end", "restarts"),
+    [
+        (0, 0, "Running", 0),
+        (0, 1, "Running", 1),
+        (1, 3, "Running", 2),
+        (2, 2, "Running", 0),
+        (2, 3, "Failed", 0),
+        (1, 3, "Failed", 1),
+        (1, 1, "Succeeded", 0),
+        (2, 0, "Suspended", 0),
+    ],
+    ids=[
+        "nothing",
+        "first",
+        "two at once",
+        "counted already",
+        "the last one failed",
+        "the last one failed, and one before",
+        "done",
+        "a new launcher after a suspension",
+    ],
+)
+def test_a_launcher_that_is_started_again_is_a_restart(
+    before: int, after: int, end: str, restarts: int
+) -> None:
+    def with_failed(failed: int, *conditions: str) -> Json:
+        counts = {"replicaStatuses": {"Launcher": {"failed": failed}} if failed else {}}
+        return status(**dict.fromkeys(conditions, "True")) | counts
+
+    old, new = with_failed(before, "Created", "Running"), with_failed(after, "Created", end)
+    assert measure(at(0), old, new, [], NOW).restarts == restarts
+
+
 def test_a_clock_that_goes_back_gives_no_negative_times() -> None:
     assert measure("2026-01-31T12:02:00Z", CREATED, RUNNING, [], NOW).time_to_running == 0.0
 
