@@ -4,6 +4,7 @@ An answer is only given for what is stored. Where that cannot be found out in ti
 fails, and the jobs are taken up later if they turn out to be there.
 """
 
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -24,6 +25,9 @@ from trainway.engine.run.record import NewRun, RunRecord
 from trainway.engine.submission import Submission
 from trainway.engine.wishes import BEGIN_SUSPENDED
 from trainway.errors import DatabaseError
+from trainway.telemetry.log_subject import job_fields
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,10 @@ class Admission:
 
     def _taken_up(self, new: Sequence[NewJob]) -> list[LiveJob]:
         lives = self._take_up(new)
+        for job in new:
+            record = job.record
+            fields = job_fields(record.id, record.name)
+            log.info("job %s was created on %s", record.id, record.backend, extra=fields)
         if self._ledger.observer is not None:
             for job in new:
                 self._ledger.observer.created(job.record)

@@ -4,16 +4,20 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
+from trainway.telemetry.log_subject import Fields, context_about
+
 
 class Background:
     """The tasks of one owner, which keeps them from being forgotten before they end."""
 
-    def __init__(self) -> None:
+    def __init__(self, subject: Fields | None = None) -> None:
+        self._subject = subject or {}
+        """What the lines have that the tasks log."""
         self._tasks: set[asyncio.Task[None]] = set()
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
         """Begin something."""
-        task = asyncio.create_task(work)
+        task = asyncio.create_task(work, context=context_about(self._subject))
         self._tasks.add(task)
         task.add_done_callback(self._done)
         return task

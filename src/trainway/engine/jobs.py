@@ -49,6 +49,7 @@ from trainway.engine.wishes import CANCEL, RESUME
 from trainway.errors import ConflictError, UnavailableError
 from trainway.families.builtin import HERE
 from trainway.json_types import Json
+from trainway.telemetry.log_subject import about, job_fields
 
 log = logging.getLogger(__name__)
 
@@ -244,7 +245,8 @@ class Engine:
         record = await self._retention.abandon(record, live)
         if live is not None:
             self._on_gone(live)
-        log.warning("job %s is forgotten: %s; %s", record.id, absence.problem, absence.remains)
+        with about(job_fields(record.id, record.name)):
+            log.warning("job %s is forgotten: %s; %s", record.id, absence.problem, absence.remains)
         view = self.reading.shown(record, objects)
         view["status"] |= {"reason": ABANDONED, "message": absence.remains}
         await backend.forget(record.handle_data)

@@ -20,6 +20,7 @@ from trainway.engine.record import AT_ONCE, Event, JobRecord
 from trainway.engine.times import time_text
 from trainway.engine.wishes import DELETE
 from trainway.errors import DatabaseError, TrainwayError
+from trainway.telemetry.log_subject import about, job_fields
 
 log = logging.getLogger(__name__)
 
@@ -58,6 +59,10 @@ class Retention:
 
     async def forget(self, job: JobRecord) -> None:
         """Remove all of a job that is over. Once that is noted, it happens, now or later."""
+        with about(job_fields(job.id, job.name)):
+            await self._forget(job)
+
+    async def _forget(self, job: JobRecord) -> None:
         if job.wanted != DELETE:
             noting = self._ledger.call(
                 self._ledger.store.update, job.id, {"wanted": DELETE, "expires": AT_ONCE}
@@ -131,11 +136,12 @@ class Retention:
             left = (job.expires or 0.0) - self._clock().timestamp()
             if left > 0:
                 return left if put_off is None else min(left, put_off)
-            try:
-                await self._expire(job)
-            except TrainwayError as error:
-                log.info("job %s cannot be cleaned up yet: %s", job.id, error)
-                put_off = _AGAIN_S
+            with about(job_fields(job.id, job.name)):
+                try:
+                    await self._expire(job)
+                except TrainwayError as error:
+                    log.info("job %s cannot be cleaned up yet: %s", job.id, error)
+                    put_off = _AGAIN_S
         return put_off
 
     async def _expire(self, job: JobRecord) -> None:

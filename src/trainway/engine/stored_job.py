@@ -23,6 +23,7 @@ from trainway.engine.phases import Phase, may_become
 from trainway.engine.record import Event, JobRecord, stored
 from trainway.engine.store import JobChange
 from trainway.errors import DatabaseError, NotFoundError
+from trainway.telemetry.log_subject import job_fields
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +48,7 @@ class StoredJob:
         self.pen = asyncio.Lock()
         self._ledger = ledger
         self._is_doubtful = False
-        self.background = Background()
+        self.background = Background(job_fields(record.id, record.name))
 
     @property
     def id(self) -> str:
@@ -121,6 +122,9 @@ class StoredJob:
     def put(self, record: JobRecord) -> None:
         """Take up a record that is stored."""
         before, self.record = self.record, record
+        if record.phase != before.phase:
+            fields = job_fields(record.id, record.name)
+            log.info("job %s is %s", record.id, record.phase, extra=fields)
         if self._ledger.observer is not None:
             self._ledger.observer.changed(before, record)
         self.entered(before)

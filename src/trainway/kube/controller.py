@@ -12,7 +12,9 @@ from typing import Literal, Protocol
 
 from trainway.errors import TrainwayError
 from trainway.kube.errors import Conflict
+from trainway.kube.store import split_key
 from trainway.kube.workqueue import WorkQueue
+from trainway.telemetry.log_subject import Fields, about
 
 logger = logging.getLogger(__name__)
 
@@ -43,11 +45,14 @@ class Controller:
         reconcile: Reconcile,
         workers: int = 1,
         *,
+        noun: str = "job",
         observer: Observer | None = None,
         queue: WorkQueue | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.name = name
+        self._noun = noun
+        """What its objects are called in the log."""
         self.queue = queue or WorkQueue(clock)
         self.observer = observer
         self._reconcile = reconcile
@@ -76,6 +81,20 @@ class Controller:
         if self.observer is not None:
             self.observer.on_start(self.name)
         outcome: Outcome = "error"
+        with about(self._fields(key)):
+            try:
+                outcome = await self._reconciled(key)
+            finally:
+                if self.observer is not None:
+                    self.observer.on_end(self.name, self._clock() - began, outcome)
+
+    def _fields(self, key: str) -> Fields:
+        """What the lines have that are logged about an object."""
+        namespace, name = split_key(key)
+        return {"controller": self.name, "namespace": namespace, self._noun: name}
+
+    async def _reconciled(self, key: str) -> Outcome:
+        outcome: Outcome = "error"
         try:
             seconds = await self._reconcile(key)
             outcome = "ok" if seconds is None else "again"
@@ -91,6 +110,4 @@ class Controller:
         except Exception:
             pause = self.queue.retry(key)
             logger.exception("%s %s failed; again in %.3g s", self.name, key, pause)
-        finally:
-            if self.observer is not None:
-                self.observer.on_end(self.name, self._clock() - began, outcome)
+        return outcome

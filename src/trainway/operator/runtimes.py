@@ -57,6 +57,7 @@ def _controller(context: Context, resource: Resource, group_kind: str) -> Contro
         resource.kind.lower(),
         reconcile,
         context.config.workers(group_kind),
+        noun="runtime",
         observer=context.metrics,
     )
     informer.add_handler(

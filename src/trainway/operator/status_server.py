@@ -200,9 +200,9 @@ class _StatusServer:
         except RefusedReportError as error:
             return _answer(error.status, failure(error.status, error.message))
         except ApiError as error:
-            _log.warning(
-                "cannot write the progress report of %s/%s: %s", namespace, name, error.message
-            )
+            said = "cannot write the progress report of %s/%s: %s"
+            fields = {"namespace": namespace, "job": name}
+            _log.warning(said, namespace, name, error.message, extra=fields)
             return _answer(500, failure(500, "Internal error"))
         return _answer(200, {"trainerStatus": status})
 

@@ -12,6 +12,7 @@ from trainway.errors import TrainwayError
 from trainway.server.log_file import log_to
 from trainway.server.process import AlreadyRunningError, Listen, ServerHome, tcp_socket
 from trainway.server.tokens import TokenFile, write_new_token
+from trainway.telemetry.logs import FORMATS, LOG_FORMAT
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -29,7 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         sys.stderr.write(f"error: {error.filename}: {error.strerror}\n")
         return 1
-    log_to(home.path / "server.log")
+    log_to(home.path / "server.log", options.log_format)
     try:
         # Before the unix socket: who can connect to that may take it that all went well.
         tcp = tcp_socket(options.listen) if options.listen is not None else None
@@ -71,7 +72,18 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--busy-seconds", type=float, default=10.0, help="seconds to wait for a locked database"
     )
+    parser.add_argument(
+        "--log-format",
+        choices=FORMATS,
+        default=_usual_format(os.environ.get(LOG_FORMAT, "")),
+        help="lines of server.log for people, or JSON",
+    )
     return parser.parse_args(arguments)
+
+
+def _usual_format(wanted: str) -> str:
+    """The form that the environment asks for; a server starts whatever that is."""
+    return wanted if wanted in FORMATS else FORMATS[0]
 
 
 def _idle(options: argparse.Namespace) -> float | None:

@@ -55,7 +55,9 @@ async def answer_failure(request: Request, error: Exception) -> JsonAnswer:
         where = f"the disk of {error.filename}" if error.filename else "the server's disk"
         hint = "free some space there, then try again"
         return answer(503, "unavailable", f"{where} is full", hint=hint)
-    log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    named = request.path_params.get("job")
+    fields = {"job": named} if isinstance(named, str) else {}
+    log.error("%s %s failed", request.method, request.url.path, exc_info=error, extra=fields)
     hint = "the server's log has more: trainway server logs"
     return answer(500, "internal", f"the server failed: {type(error).__name__}", hint=hint)
 

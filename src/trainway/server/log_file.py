@@ -10,6 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from trainway.telemetry.logs import in_form
+
 LARGEST: Final = 10 << 20
 _PRIVATE: Final = 0o600
 _STANDARD: Final = (1, 2)
@@ -50,11 +52,9 @@ class LogFile(logging.Handler):
         os.close(full)
 
 
-def log_to(path: Path) -> None:
-    """Let everything that is logged go there."""
-    handler = LogFile(path)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    logging.basicConfig(level=logging.INFO, handlers=[handler])
+def log_to(path: Path, form: str) -> None:
+    """Let everything that is logged go there, as `text` or `json`."""
+    logging.basicConfig(level=logging.INFO, handlers=[in_form(LogFile(path), form)])
 
 
 def _opened(path: Path) -> int:

@@ -1,7 +1,14 @@
+import asyncio
+import io
 import json
 import logging
 
-from trainway.telemetry.logs import JsonFormatter, TextFormatter
+import pytest
+
+from trainway.telemetry.log_subject import about, context_about, job_fields
+from trainway.telemetry.logs import JsonFormatter, TextFormatter, in_form
+
+FORGED = "2026-01-31T12:00:00.250Z ERROR trainway.x: forged"
 
 
 def record(**extra: object) -> logging.LogRecord:
@@ -23,7 +30,7 @@ def failed_record() -> logging.LogRecord:
 def test_text() -> None:
     line = TextFormatter().format(record(namespace="team"))
     assert line == "2026-01-31T12:00:00.250Z INFO trainway.x: seen a namespace=team"
-    assert TextFormatter().format(failed_record()).endswith("\nValueError: bad")
+    assert TextFormatter().format(failed_record()).endswith("\n    ValueError: bad")
 
 
 def test_json() -> None:
@@ -37,3 +44,49 @@ def test_json() -> None:
     failure = JsonFormatter().format(failed_record())
     assert "\n" not in failure
     assert json.loads(failure)["stacktrace"].endswith("ValueError: bad")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n", "\x0b", "\x0c", "\x85", "\u2028", "\x1b[2K\n"])
+def test_hostile_text_cannot_make_a_line(end: str) -> None:
+    hostile = f"x{end}{FORGED}{end}"
+    made = logging.LogRecord("trainway.x", logging.INFO, "x.py", 1, "seen %s", (hostile,), None)
+    vars(made)["job"] = hostile
+    try:
+        raise ValueError(hostile)
+    except ValueError as error:
+        made.exc_info = (ValueError, error, error.__traceback__)
+    first, *rest = TextFormatter().format(made).splitlines()
+    assert "INFO trainway.x: seen x" in first
+    assert all(line.startswith("    ") for line in rest)
+    assert "\x1b" not in TextFormatter().format(made)
+    (line,) = JsonFormatter().format(made).splitlines()
+    assert json.loads(line)["msg"] == f"seen {hostile}"
+    assert json.loads(line)["job"] == hostile
+    assert "\x1b" not in line
+
+
+def test_lines_have_the_fields_of_whom_they_are_about() -> None:
+    stream = io.StringIO()
+    log = logging.Logger("trainway.x")  # noqa: LOG001 - nobody else gets it
+    log.addHandler(in_form(logging.StreamHandler(stream), "json"))
+
+    async def work() -> None:
+        log.info("deep")
+
+    async def scene() -> None:
+        with about(job_fields("01a", "demo")):
+            log.info("within", extra={"job": "given"})
+            with about({"node": "0"}):
+                await asyncio.create_task(work())
+        log.info("outside")
+        await asyncio.create_task(work(), context=context_about(job_fields("01b", "other")))
+
+    asyncio.run(scene())
+    lines = [json.loads(line) for line in stream.getvalue().splitlines()]
+    about_whom = [{k: line.get(k) for k in ("msg", "job_id", "job", "node")} for line in lines]
+    assert about_whom == [
+        {"msg": "within", "job_id": "01a", "job": "given", "node": None},
+        {"msg": "deep", "job_id": "01a", "job": "demo", "node": "0"},
+        {"msg": "outside", "job_id": None, "job": None, "node": None},
+        {"msg": "deep", "job_id": "01b", "job": "other", "node": None},
+    ]

@@ -19,6 +19,7 @@ from trainway.sdk.rest import Rest
 from trainway.sdk.server_process import ServerProcess
 from trainway.sdk.transport import Transport
 
+LOG_FORMATS: Final = ("text", "json")
 _CHECK_S: Final = 0.1
 _CHUNK: Final = 1 << 16
 
@@ -55,10 +56,16 @@ def _checked_listen(_ctx: click.Context, _param: click.Parameter, value: str | N
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A file with the token that clients must send, instead of a generated one.",
 )
-def start(listen: str | None, token_file: Path | None) -> None:
+@click.option(
+    "--log-format",
+    type=click.Choice(LOG_FORMATS),
+    help="Write the server's log as lines of text or as JSON objects.",
+)
+def start(listen: str | None, token_file: Path | None, log_format: str | None) -> None:
     """Start the server."""
     process = _process()
     options = ["--listen", listen] if listen else []
+    options += ["--log-format", log_format] if log_format else []
     options += ["--token-file", str(token_file.absolute())] if token_file else []
     if listens(process.home.address(process.home.server_info())):
         if not options:
@@ -66,7 +73,8 @@ def start(listen: str | None, token_file: Path | None) -> None:
             echo_line("the server is already running")
             return
         process.stop()
-        echo_line("the server was restarted so that it listens there; jobs keep running")
+        why = "so that it listens there" if listen else "with these options"
+        echo_line(f"the server was restarted {why}; jobs keep running")
     address = process.start(options)
     if not listen:
         echo_line(f"the server listens on {address}")

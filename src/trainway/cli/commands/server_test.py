@@ -9,6 +9,7 @@ from click.testing import CliRunner, Result
 from trainway import __version__
 from trainway.cli.app import app
 from trainway.cli.commands import server as module
+from trainway.sdk.address import Address
 from trainway.sdk.server_process import ServerProcess
 from trainway.sdk.testing import FakeServer
 
@@ -107,6 +108,24 @@ def test_a_server_that_runs_is_replaced_by_one_that_listens_elsewhere(
         f"the server listens on unix:{home}/server.sock and http://localhost:80",
     ]
     assert ("POST", "/api/v1/server/stop") in [request[:2] for request in fake.requests]
+
+
+def test_a_server_that_runs_is_replaced_by_one_with_another_log(
+    fake: FakeServer, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[str] = []
+
+    def started(self: ServerProcess, options: list[str]) -> Address:
+        given.extend(options)
+        return self.home.address({})
+
+    monkeypatch.setattr(ServerProcess, "start", started)
+    assert invoke("server", "start", "--log-format", "json").stderr.splitlines() == [
+        "the server was restarted with these options; jobs keep running",
+        f"the server listens on unix:{home}/server.sock",
+    ]
+    assert given == ["--log-format", "json"]
+    assert invoke("server", "start", "--log-format", "xml").exit_code == 2
 
 
 def test_a_server_is_stopped(home: Path) -> None:

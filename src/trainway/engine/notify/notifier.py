@@ -23,6 +23,7 @@ from trainway.errors import DatabaseError, NotFoundError, UsageError
 from trainway.json_types import Json
 from trainway.notify.message import TEST, HttpRequest, Notice, request
 from trainway.notify.targets import Target, is_url, target_of, url_error
+from trainway.telemetry.log_subject import job_fields
 
 log = logging.getLogger(__name__)
 
@@ -198,7 +199,8 @@ class Notifier:
         """Say with the job that somebody has not been told."""
         who = stored.target if target is None else target.shown
         message = f"{who} was not told that the job {stored.notice.event}: {why}"
-        log.warning("job %s: %s", stored.job_id, message)
+        name = str(stored.notice.job.get("name") or "")
+        log.warning("job %s: %s", stored.job_id, message, extra=job_fields(stored.job_id, name))
         if await self._ledger.call(self._ledger.store.has, stored.job_id):
             place = f"job/{stored.notice.job.get('name')}"
             event = Event(time_text(self._clock()), "Warning", FAILED, message, place)

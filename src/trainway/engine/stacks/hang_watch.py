@@ -25,6 +25,7 @@ from trainway.engine.times import time_text
 from trainway.errors import TrainwayError, UnavailableError
 from trainway.jobset.hang import hang_timeout, time_left
 from trainway.json_types import Json
+from trainway.telemetry.log_subject import about, job_fields
 
 log = logging.getLogger(__name__)
 
@@ -64,12 +65,16 @@ class HangWatch:
             live = self._stacks.live
             self._watched = {key: known for key, known in self._watched.items() if key in live}
             for job in list(live.values()):
-                try:
-                    await self.look(job)
-                except (TrainwayError, OSError) as error:
-                    log.info("job %s: whether it hangs is not known: %s", job.id, error)
-                except Exception:
-                    log.exception("job %s: whether it hangs is not known", job.id)
+                with about(job_fields(job.id, job.record.name)):
+                    await self._try(job)
+
+    async def _try(self, job: LiveJob) -> None:
+        try:
+            await self.look(job)
+        except (TrainwayError, OSError) as error:
+            log.info("job %s: whether it hangs is not known: %s", job.id, error)
+        except Exception:
+            log.exception("job %s: whether it hangs is not known", job.id)
 
     async def look(self, job: LiveJob) -> None:
         """Look at one job, and end the node that hangs."""

@@ -39,6 +39,7 @@ from trainway.operator.webhooks.review import (
     read_review,
 )
 from trainway.operator.webhooks.trainjob import Facts
+from trainway.telemetry.log_subject import Fields, about
 
 LARGEST_REVIEW: Final = 16 * 1024 * 1024
 """The most bytes of a review: twice what etcd can hold of an object, with room."""
@@ -139,12 +140,22 @@ def _handler(
             question = read_review(await request.read())
         except UnreadableReviewError as error:
             return web.Response(status=400, text=error.message)
-        answer = await _answer(question, kind, review)
+        with about(_fields(question, kind)):
+            answer = await _answer(question, kind, review)
         if observer is not None:
             observer.reviewed(kind, allowed=answer["response"]["allowed"])
         return web.Response(body=orjson.dumps(answer), content_type="application/json")
 
     return handle
+
+
+def _fields(question: Question, kind: str) -> Fields:
+    """What lines of the log have that are about a review."""
+    metadata = question.object.get("metadata") or {}
+    name = metadata.get("name") or metadata.get("generateName") or ""
+    namespace = metadata.get("namespace") or ""
+    noun = "runtime" if kind.endswith("Runtime") else "job"
+    return {"kind": kind, "namespace": str(namespace), noun: str(name)}
 
 
 async def _answer(question: Question, kind: str, review: Review) -> Json:
