@@ -12,7 +12,7 @@ from gate import Gate
 from installation import TIMEOUT_S, Installation, installed, kill, processes_of
 
 from trainway import AsyncClient, Client
-from trainway.errors import UsageError
+from trainway.errors import ConflictError
 from trainway.sdk import JobFailedError
 from trainway.sdk.kubeflow import (
     CustomTrainer,
@@ -231,7 +231,7 @@ def test_jobs_of_the_training_package_run_on_this_machine(client: Client) -> Non
         job.wait_for_completion(timeout=TIMEOUT_S)
     assert job.get_status().state is State.FAILED
     assert job.get_logs() == "launched\n"
-    with pytest.raises(UsageError, match="keeps its number of workers"):
+    with pytest.raises(ConflictError, match=r"has already ended .failed. and cannot be scaled"):
         job.scale(2)
     job.delete()
     train = TrainJob(name="train", command="echo trained", on="local")

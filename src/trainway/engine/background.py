@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import Coroutine
-from typing import Any
+from typing import Any, TypeVar
 
 from trainway.telemetry.log_subject import Fields, context_about
+
+T = TypeVar("T")
 
 
 class Background:
@@ -13,9 +15,9 @@ class Background:
     def __init__(self, subject: Fields | None = None) -> None:
         self._subject = subject or {}
         """What the lines have that the tasks log."""
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
 
-    def spawn(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+    def spawn(self, work: Coroutine[Any, Any, T]) -> "asyncio.Task[T]":
         """Begin something."""
         task = asyncio.create_task(work, context=context_about(self._subject))
         self._tasks.add(task)
@@ -28,7 +30,7 @@ class Background:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _done(self, task: "asyncio.Task[None]") -> None:
+    def _done(self, task: "asyncio.Task[Any]") -> None:
         self._tasks.discard(task)
         if not task.cancelled():
             task.exception()  # whoever waits for the task has it; there may be nobody

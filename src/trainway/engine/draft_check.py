@@ -23,7 +23,7 @@ from trainway.compiler.draft import Draft, Finding, read_draft
 from trainway.counting import counted
 from trainway.engine.intake import prepare, refuse_unfitting
 from trainway.engine.submission import JOB_TYPES, TASK_TYPE, Amend, Submission, parted, type_of
-from trainway.errors import InvalidError, TrainwayError
+from trainway.errors import DatabaseError, InvalidError, TrainwayError
 from trainway.families.table import family_of
 from trainway.jobset.labels import USER
 from trainway.json_types import Json
@@ -109,6 +109,8 @@ async def checked(
     except InvalidError as error:
         findings = [draft.finding(line) for line in error.lines]
         return Checked([], _with_hint(findings, error.hint), draft.warnings)
+    except DatabaseError:
+        raise  # which says nothing about the draft
     except TrainwayError as error:
         name = (error.field or "").removeprefix("options.")
         return Checked([], [Finding(error.sentence, input=name)], draft.warnings)

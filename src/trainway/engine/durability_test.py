@@ -81,6 +81,12 @@ async def paused(world: ClusterWorld) -> None:
     await world.engine.suspend("second")
 
 
+async def small(world: ClusterWorld) -> None:
+    """A job waits that would fit with more nodes, too."""
+    await running(world, "first")
+    await world.submit("second", requests={"cpu": "1"})
+
+
 async def over(world: ClusterWorld) -> None:
     (await world.begun(await world.submit("second"))).end()
     await world.until("second", "Succeeded")
@@ -92,6 +98,15 @@ async def failed_run(world: ClusterWorld) -> None:
     for rank, job in enumerate(jobs):
         (await world.begun(job["metadata"]["id"])).end(succeeded=not rank)
         await world.until(job["metadata"]["id"], "Failed" if rank else "Succeeded")
+
+
+def pods(world: ClusterWorld) -> int:
+    """How many the second job has: what it is compiled to, and what it needs, are of one mind."""
+    record = world.store.get("second")
+    (role,) = world.store.spec(record.id).jobset["spec"]["replicatedJobs"]
+    count: int = role["template"]["spec"]["parallelism"]
+    assert record.demand_data["cpus"] == str(count)
+    return count
 
 
 def members(world: ClusterWorld) -> list[str]:
@@ -197,6 +212,12 @@ OPERATIONS = [
         paused,
         lambda world: world.engine.resume("second"),
         lambda world: phase(world) == "Queued",
+    ),
+    Operation(
+        "scale",
+        small,
+        lambda world: world.engine.scaling.scale("second", 3),
+        lambda world: pods(world) == 3,
     ),
     Operation(
         "delete what waits",

@@ -10,7 +10,9 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import OperationalError
 
 from trainway.engine.cluster.store import ClusterStore
+from trainway.engine.job_window import WindowStore
 from trainway.engine.metrics.store import MetricStore
+from trainway.engine.overview import OverviewStore
 from trainway.engine.run.store import RunStore
 from trainway.engine.store import Store
 
@@ -80,11 +82,13 @@ class _LentStore(Store):
 def faulty_store(engine: Engine, faults: Faults) -> Store:
     """A store with these faults in every one of its methods, which leaves the database open."""
     store = _LentStore(engine)
-    parts: tuple[tuple[type, Store | ClusterStore | MetricStore | RunStore], ...] = (
+    parts: tuple[tuple[type, object], ...] = (
         (Store, store),
         (ClusterStore, store.clusters),
         (MetricStore, store.metrics),
+        (OverviewStore, store.overview),
         (RunStore, store.runs),
+        (WindowStore, store.windows),
     )
     for kind, part in parts:
         for name in _methods(kind):

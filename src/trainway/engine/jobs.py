@@ -38,6 +38,7 @@ from trainway.engine.retention import ABANDONED, FORCE_HINT, Retention
 from trainway.engine.rounds import Rounds
 from trainway.engine.run.limits import RunLimits
 from trainway.engine.run.runs import RunContext, Runs
+from trainway.engine.scaling import Scaling
 from trainway.engine.stacks.taking import Stacks
 from trainway.engine.statistics.jobs import JobStatistics
 from trainway.engine.store import Store
@@ -92,6 +93,7 @@ class Engine:
         )
         actions = (self._cancel_all, self.delete, self._again, self._admission.admit)
         self.remarks = Remarks(self._ledger, self.reading, self._live)
+        self.scaling = Scaling(self._ledger, self.reading, self._live, self._rounds.request)
         self.runs = Runs(RunContext(self._ledger, self.reading, self._live, *actions, self.metrics))
 
     def _around_clusters(self) -> ClusterContext:
@@ -181,18 +183,18 @@ class Engine:
         is_array = submission.is_run and run_of(submission, jobs).is_array
         return await self._intake.plan(jobs[0], backend, len(jobs) if is_array else None)
 
-    async def rerun(self, ref: str, amend: Amend = unchanged) -> Json:
-        """Submit once more what a job was made from, maybe with a difference."""
-        return (await self.submit(await self.again(ref, amend)))[0]
+    async def rerun(self, ref: str, amend: Amend = unchanged, key: str = "") -> Json:
+        """Submit once more what a job was made from, maybe with a difference; once for a key."""
+        return (await self.submit(await self.again(ref, amend, key)))[0]
 
-    async def again(self, ref: str, amend: Amend = unchanged) -> Submission:
+    async def again(self, ref: str, amend: Amend = unchanged, key: str = "") -> Submission:
         """What `rerun` would submit."""
-        return with_job(await self._again(await self.reading.record(ref)), amend)
+        return with_job(await self._again(await self.reading.record(ref), key), amend)
 
-    async def _again(self, record: JobRecord) -> Submission:
+    async def _again(self, record: JobRecord, key: str = "") -> Submission:
         spec = await self._ledger.call(self._store.spec, record.id)
         backend = self.registry.of(record.backend, record.handle_data)
-        return resubmission(record, spec, is_renamed=backend.schedules)
+        return resubmission(record, spec, is_renamed=backend.schedules, key=key)
 
     async def cancel(self, ref: str) -> Json:
         """End a job; its processes get their grace period."""

@@ -15,7 +15,6 @@ from typing import Any, Final
 
 from trainway.backends import capabilities
 from trainway.backends.base import AgentStartError, Backend, Devices, Update, Workload
-from trainway.backends.demand import Demand
 from trainway.engine.agent_starts import USUAL, FailedStarts, StartPolicy
 from trainway.engine.backoff import LONGEST_S, Backoff
 from trainway.engine.deadline import Deadline
@@ -72,7 +71,6 @@ class LiveJob(StoredJob):
     def __init__(self, record: JobRecord, backend: Backend, around: LiveContext) -> None:
         super().__init__(record, around.ledger)
         self.backend = backend
-        self.demand = Demand.from_dict(record.demand_data)
         self.over = asyncio.Event()
         self._around = around
         self.observation = Observation.of(record.observed_data, record.started)
@@ -91,12 +89,12 @@ class LiveJob(StoredJob):
     @property
     def gang(self) -> QueuedGang:
         """The job as the queue sees it."""
-        return queued_gang(self.record, self.demand)
+        return queued_gang(self.record)
 
     @property
     def holding(self) -> Holding | None:
         """What it holds; nothing while it waits or is suspended."""
-        return held_by(self.record, self.demand)
+        return held_by(self.record)
 
     def now(self) -> str:
         """The time, as records have it."""

@@ -4,7 +4,9 @@ The queue knows no records and no phases: whoever waits is a gang, and whoever r
 it decides becomes changes of records here.
 """
 
+import json
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from trainway.backends.demand import Demand
 from trainway.engine.phases import LIVE, Phase
@@ -14,11 +16,17 @@ from trainway.engine.stored_job import Change
 from trainway.engine.wishes import BEGIN_SUSPENDED
 
 
-def queued_gang(record: JobRecord, demand: Demand) -> QueuedGang:
+@lru_cache(10_000)
+def demand_of(text: str) -> Demand:
+    """What a job needs, as its record has it."""
+    return Demand.from_dict(json.loads(text))
+
+
+def queued_gang(record: JobRecord) -> QueuedGang:
     """The job as one that waits, with the devices it had if it has run before."""
     return QueuedGang(
         record.id,
-        demand,
+        demand_of(record.demand),
         record.priority,
         record.oversubscribe,
         record.device_map,
@@ -27,11 +35,11 @@ def queued_gang(record: JobRecord, demand: Demand) -> QueuedGang:
     )
 
 
-def held_by(record: JobRecord, demand: Demand) -> Holding | None:
+def held_by(record: JobRecord) -> Holding | None:
     """What the job holds; nothing while it waits or is suspended."""
     if record.phase not in LIVE or record.wanted == BEGIN_SUSPENDED:
         return None
-    return Holding(demand, record.device_map, record.name, _release(record))
+    return Holding(demand_of(record.demand), record.device_map, record.name, _release(record))
 
 
 def told_to_wait(

@@ -69,6 +69,11 @@ class Reading:
         """Which jobs have changed lately."""
         return self._ledger.feed
 
+    @property
+    def database(self) -> str:
+        """Which database the jobs are in."""
+        return self._store.kind
+
     async def record(self, ref: str) -> JobRecord:
         """The job with that id, or the newest of that name."""
         return await self._ledger.call(self._store.get, ref)

@@ -6,7 +6,7 @@ read, so that after a crash each record counts exactly once.
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,8 @@ class JobChange:
     events: Sequence[Event] = ()
     notices: Sequence[NewNotice] = ()
     """What is to be told to somebody."""
+    spec: JobSpec | None = None
+    """What the job is made from now; None: that stays."""
 
 
 class Store:
@@ -68,6 +70,11 @@ class Store:
         self.overview = OverviewStore(engine)
         self.runs = RunStore(engine)
         self.windows = WindowStore(engine)
+
+    @property
+    def kind(self) -> str:
+        """Which database it is: `sqlite` or `postgresql`."""
+        return self._engine.dialect.name
 
     @property
     def place(self) -> str:
@@ -134,6 +141,10 @@ class Store:
                 if values:
                     query = update(JOBS).where(JOBS.c.id == change.job_id)
                     connection.execute(query.values(values))
+                if change.spec is not None:
+                    spec = {name: json.dumps(part) for name, part in asdict(change.spec).items()}
+                    made_from = update(SPECS).where(SPECS.c.job_id == change.job_id)
+                    connection.execute(made_from.values(spec))
                 _append(connection, change.job_id, change.events)
                 outbox.append(connection, change.job_id, change.notices)
 

@@ -20,7 +20,7 @@ from trainway.engine.database_failure import uncertain
 from trainway.engine.ledger import Ledger
 from trainway.engine.notify.outbox import NewNotice
 from trainway.engine.phases import Phase, may_become
-from trainway.engine.record import Event, JobRecord, stored
+from trainway.engine.record import Event, JobRecord, JobSpec, stored
 from trainway.engine.store import JobChange
 from trainway.errors import DatabaseError, NotFoundError
 from trainway.telemetry.log_subject import job_fields
@@ -34,6 +34,8 @@ class Change:
 
     columns: Mapping[str, Any]
     events: Sequence[Event] = ()
+    spec: JobSpec | None = None
+    """What the job is made from now; None: that stays."""
 
 
 Decide = Callable[[], Change | None]
@@ -140,7 +142,7 @@ class StoredJob:
             return change
         log.warning("job %s cannot become %s from %s", self.id, after, self.record.phase)
         columns = {name: value for name, value in change.columns.items() if name != "phase"}
-        return Change(columns, change.events)
+        return Change(columns, change.events, change.spec)
 
     def has(self, change: Change) -> bool:
         """Whether the record is as the change makes it."""
@@ -167,7 +169,7 @@ async def write(
     rows = []
     for job, change in allowed:
         notices = job.notices(job.record.with_columns(change.columns))
-        rows.append(JobChange(job.id, change.columns, change.events, notices))
+        rows.append(JobChange(job.id, change.columns, change.events, notices, change.spec))
     try:
         await ledger.write_all(rows, is_durable=is_durable)
     except DatabaseError as error:

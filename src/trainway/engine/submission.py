@@ -3,6 +3,7 @@
 Apart from `preparation`, which does the work, since the compiler is slow to import.
 """
 
+import hashlib
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -120,11 +121,17 @@ def workload_of(record: JobRecord, spec: JobSpec) -> Workload:
     )
 
 
-def resubmission(record: JobRecord, spec: JobSpec, *, is_renamed: bool) -> Submission:
-    """What a job was made from, once more; under a new name where names are taken."""
+def resubmission(
+    record: JobRecord, spec: JobSpec, *, is_renamed: bool, key: str = ""
+) -> Submission:
+    """What a job was made from, once more; under a new name where names are taken.
+
+    With a key the new name follows from it, so that the request is the same when it is repeated.
+    """
     return Submission(
         spec.objects,
-        name=suffixed(f"{record.name}-") if is_renamed else "",
+        key=key,
+        name=suffixed(f"{record.name}-", key) if is_renamed else "",
         backend=record.backend,
         priority=record.priority,
         workdir=record.workdir,
@@ -151,9 +158,11 @@ def with_job(submission: Submission, amend: Amend) -> Submission:
     return replace(submission, objects=objects)
 
 
-def suffixed(name: str) -> str:
-    """A name that nobody has yet, which begins like this one."""
-    return name + "".join(secrets.choice(_SUFFIX_ALPHABET) for _ in range(5))
+def suffixed(name: str, key: str = "") -> str:
+    """A name that nobody has yet, which begins like this one; with a key always the same."""
+    numbers = hashlib.sha256(key.encode()).digest() if key else secrets.token_bytes(32)
+    letters = (_SUFFIX_ALPHABET[number % len(_SUFFIX_ALPHABET)] for number in numbers[:5])
+    return name + "".join(letters)
 
 
 def name_of(submission: Submission) -> str:

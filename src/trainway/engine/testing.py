@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import Engine as Database
 from sqlalchemy import create_engine, event
 from sqlalchemy.pool import StaticPool
 
@@ -29,14 +30,19 @@ WAIT_FOR_FILE = "while [ ! -e {} ]; do sleep 0.05; done"
 """A command that ends when the test makes a file."""
 
 
-def memory_store() -> Store:
-    """A store that is gone with the test."""
+def memory_database() -> Database:
+    """A database that is gone with the test."""
     engine = create_engine(
         "sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False}
     )
     event.listen(engine, "connect", prepare_sqlite)
     METADATA.create_all(engine)
-    return Store(engine)
+    return engine
+
+
+def memory_store() -> Store:
+    """A store that is gone with the test."""
+    return Store(memory_database())
 
 
 def jobset(name: str = "demo", command: str = "true", **more: Any) -> Json:

@@ -3,11 +3,14 @@
 from pathlib import PurePath
 from typing import Final
 
+from trainway.api.node_count import is_countable
 from trainway.backends.masking import masked_object
 from trainway.engine.failure import failure_view, is_retried
 from trainway.engine.observation import ATTEMPTS, CULPRIT, JOBSET, NODES, RUNS, WAITING
+from trainway.engine.phases import WAITING as WAITING_PHASES
 from trainway.engine.phases import Phase
 from trainway.engine.record import Event, JobRecord
+from trainway.engine.submission import parted
 from trainway.engine.usage import Rates, usage_view
 from trainway.json_types import Json
 
@@ -41,8 +44,20 @@ def job_view(job: JobRecord, objects: list[Json] | None, position: int | None = 
             **remarks,
         },
         "spec": spec,
-        "status": _status(job, position, is_full=objects is not None),
+        "status": _status(job, position, is_full=objects is not None)
+        | ({} if objects is None else {"scalable": _is_scalable(job, objects)}),
     }
+
+
+def is_unstarted(job: JobRecord) -> bool:
+    """Whether no backend was given the job, and none is about to be."""
+    return job.devices == "" and job.phase in (*WAITING_PHASES, Phase.PAUSED)
+
+
+def _is_scalable(job: JobRecord, objects: list[Json]) -> bool:
+    """Whether the job can be given another number of nodes."""
+    source, _ = parted(objects)
+    return is_unstarted(job) and source is not None and is_countable(source)
 
 
 def _status(job: JobRecord, position: int | None, *, is_full: bool) -> Json:

@@ -112,6 +112,10 @@ class AsyncJob:
         """Go on with a suspended job."""
         await asyncio.to_thread(self.job.resume)
 
+    async def scale(self, nodes: int) -> None:
+        """Give it another number of nodes; see `Job.scale`."""
+        await asyncio.to_thread(self.job.scale, nodes)
+
     async def rerun(
         self,
         *,

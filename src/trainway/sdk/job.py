@@ -191,6 +191,10 @@ class Job:
         """Go on with a suspended job."""
         self._data = self._rest.act(self.id, "resume")
 
+    def scale(self, nodes: int) -> None:
+        """Give it another number of nodes, as long as it waits in the server's queue."""
+        self._data = self._rest.scale(self.id, nodes)
+
     def rerun(
         self,
         *,

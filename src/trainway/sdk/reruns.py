@@ -1,6 +1,7 @@
 """A job that is submitted again, as it was or with a difference."""
 
 import json
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -37,10 +38,10 @@ def difference(env: Mapping[str, Any] | None, fields: Mapping[str, Any] | None) 
 
 
 def rerun(rest: Rest, job_id: str, wanted: Difference) -> Json:
-    """Submit it; the new job."""
-    path = f"/jobs/{segment(job_id)}/rerun"
+    """Submit it, once, also where the answer is lost on its way; the new job."""
+    path, key = f"/jobs/{segment(job_id)}/rerun", secrets.token_hex(16)
     body = wanted.body()
-    job: Json = rest.transport.request("POST", path, body=body, timeout=_UNHURRIED_S)
+    job: Json = rest.transport.request("POST", path, body=body, key=key, timeout=_UNHURRIED_S)
     return job
 
 

@@ -181,6 +181,12 @@ class Rest:
         job: Json = self._transport.request("POST", path, timeout=_UNHURRIED_S)
         return job
 
+    def scale(self, ref: str, nodes: int) -> Json:
+        """Give a job that waits another number of nodes."""
+        path, body = _path(ref, "/scale"), {"nodes": nodes}
+        job: Json = self._transport.request("POST", path, body=body, timeout=_UNHURRIED_S)
+        return job
+
     def size(self, ref: str) -> int:
         """How many bytes the files of a job take on the machine of the server."""
         return int(self._transport.request("GET", _path(ref, "/size"))["bytes"])

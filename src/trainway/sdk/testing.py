@@ -289,8 +289,8 @@ class _Handler(BaseHTTPRequestHandler):
             case "POST", ["cancel"]:
                 fake.update(job, "Cancelled", reason="Cancelled")
                 self._answer(200, job)
-            case "POST", [("suspend" | "resume") as verb]:
-                fake.update(job, "Paused" if verb == "suspend" else "Running")
+            case "POST", [("suspend" | "resume" | "scale") as verb]:
+                fake.update(job, {"suspend": "Paused", "resume": "Running"}.get(verb, "Queued"))
                 self._answer(200, job)
             case _:
                 self._missing("path", self.path)

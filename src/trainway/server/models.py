@@ -199,6 +199,9 @@ class JobStatus(Shown):
         None, description="of a job that failed: who failed first (`node`), and how (`summary`)"
     )
     queue_position: int | None = None
+    scalable: bool = Field(
+        False, description="whether it can be given another number of nodes: `POST .../scale`"
+    )
     nodes: list[Json] = []
     progress: Json | None
     job_set: Json = Field({}, description="the JobSet's status, in its own shape")
@@ -323,13 +326,24 @@ class JobCounts(Shown):
     total: int
 
 
+class TokenPlace(Shown):
+    """Where the token is that is needed over TCP."""
+
+    file: str
+    given: bool = Field(description="whether the server was started with it, and cannot replace it")
+
+
 class ServerStatus(Shown):
     """The server itself."""
 
     pid: int
     socket: str
     version: str
+    started: str
     jobs: JobCounts
+    home: str = Field(description="where it keeps everything")
+    database: str = Field(description="`sqlite` or `postgresql`")
+    token: TokenPlace
 
 
 class Token(Shown):
@@ -366,25 +380,3 @@ class BackendList(Shown):
     """Backends, what they have, and what doctor says about them."""
 
     items: list[Json]
-
-
-class NotifyTest(BaseModel):
-    """Whom to send a test."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    target: str = Field("", max_length=2100, description="a name or a URL; empty: all targets")
-
-
-class NotifyResult(Shown):
-    """What became of a test."""
-
-    target: str
-    ok: bool
-    detail: str
-
-
-class NotifyResults(Shown):
-    """What became of the test of each target."""
-
-    items: list[NotifyResult]

@@ -6,9 +6,10 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from starlette.types import Message
+from starlette.types import ASGIApp, Message
 
 from trainway.backends.file_store import FileStore
+from trainway.engine.store import Store
 from trainway.engine.testing import World
 from trainway.server.app import create_app
 from trainway.server.service import ProcessInfo, Service
@@ -25,7 +26,10 @@ class Site:
         self.world = world
         info = ProcessInfo(1, "", "0", "")
         token = TokenFile(home / "token")
-        self.app = create_app(Service(world.engine, info, FileStore(home), token, Web(home, token)))
+        self.web = Web(home, token)
+        self.app = create_app(Service(world.engine, info, FileStore(home), token, self.web))
+        self.entry: ASGIApp = self.app
+        """What is asked: the application, or what a test has put before it."""
 
     async def ask(self, method: str, path: str, *body: bytes, **headers: str) -> tuple[int, Any]:
         """The status and the body of an answer to a request whose body comes in pieces."""
@@ -58,7 +62,7 @@ class Site:
         async def send(message: Message) -> None:
             sent.append(message)
 
-        await self.app(scope, receive, send)
+        await self.entry(scope, receive, send)
         text = b"".join(part.get("body", b"") for part in sent[1:])
         return int(sent[0]["status"]), json.loads(text) if text else None
 
@@ -66,11 +70,11 @@ class Site:
 Scene = Callable[[Site], Awaitable[None]]
 
 
-def play(home: Path, scene: Scene) -> None:
+def play(home: Path, scene: Scene, store: Store | None = None) -> None:
     """Let a scene happen at a new site."""
 
     async def run() -> None:
-        world = World()
+        world = World(store=store)
         await world.engine.start()
         try:
             await scene(Site(world, home))

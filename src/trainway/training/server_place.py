@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from trainway.errors import UsageError
 from trainway.json_types import Json
 from trainway.sdk.client import Client
 from trainway.sdk.failures import JobFailedError
@@ -94,11 +93,9 @@ class ServerPlace:
         await asyncio.to_thread(job.suspend if suspend else job.resume)
 
     async def scale(self, name: str, workers: int) -> None:
-        """Refuse: only a cluster changes a job that is there."""
-        raise UsageError(
-            f"a job on {self.on} keeps its number of workers",
-            hint=f"delete {name} and create it with {workers} workers",
-        )
+        """Give a job so many workers, which the server refuses unless the job waits."""
+        job = await asyncio.to_thread(self._job, name)
+        await asyncio.to_thread(job.scale, workers)
 
     async def delete(self, name: str) -> None:
         """Delete a job with all its files."""

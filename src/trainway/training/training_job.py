@@ -1,6 +1,7 @@
 """What an MPIJob and a TrainJob of the SDK have in common; to be awaited, or to be called."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +34,7 @@ class Written:
     problems: Sequence[FieldError]
 
 
-class AsyncTrainingJob:
+class AsyncTrainingJob(ABC):
     """A job in a cluster, or on a place of Trainway's server; its methods are awaited."""
 
     first_role: ClassVar[str]
@@ -152,8 +153,9 @@ class AsyncTrainingJob:
         return ServerPlace(on)
 
     @classmethod
+    @abstractmethod
     def _kind(cls) -> "JobKind":
-        raise NotImplementedError
+        """What it is in a cluster."""
 
 
 class TrainingJob:

@@ -17,9 +17,9 @@ from trainway.api.forms.job_form import (
     words,
     written,
 )
+from trainway.api.trainjob_wishes import API_VERSION
 from trainway.json_types import Json
 
-API_VERSION: Final = "trainer.kubeflow.org/v1alpha1"
 USUAL_RUNTIME: Final = "torch-distributed"
 PATHS: Final = (
     *METADATA_PATHS,

@@ -10,6 +10,7 @@ from trainway.engine.cluster.shape import Shape
 from trainway.engine.queue import GPUS, QueuedGang
 from trainway.engine.record import storable
 from trainway.families.builtin import HELD, HERE
+from trainway.families.family import Clusters
 from trainway.families.table import family_of
 from trainway.json_types import Json
 
@@ -62,6 +63,11 @@ class ClusterRecord:
     def is_local(self) -> bool:
         """Whether it is a share of this machine, which the engine gives out."""
         return self.infra == HERE
+
+    @property
+    def is_stoppable(self) -> bool:
+        """Whether it can let go of its nodes and get nodes again."""
+        return family_of(self.infra).clusters is Clusters.STOPPABLE
 
     @property
     def options(self) -> tuple[str, Json] | None:
@@ -143,5 +149,6 @@ def cluster_view(record: ClusterRecord, directory: str, jobs: int) -> Json:
             "nodes": record.placed_data,
             "activeJobs": jobs,
             "directory": directory if record.is_local else None,
+            "stoppable": record.is_stoppable,
         },
     }

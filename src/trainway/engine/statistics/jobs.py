@@ -10,12 +10,12 @@ alerts look at is there, with 0, from the first job of a backend and kind on.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Final
 
-from trainway.backends.demand import Demand
 from trainway.engine.ledger import Ledger
 from trainway.engine.observation import CULPRIT
 from trainway.engine.phases import LIVE, WAITING, Phase
+from trainway.engine.queue_entry import demand_of
 from trainway.engine.record import JobRecord
 from trainway.engine.statistics import table
 from trainway.engine.statistics.cause import RestartCause, restart_cause
@@ -31,17 +31,11 @@ _MOST_INTRODUCED: Final = MOST_SERIES // 4
 """A metric has only so many series, and some of them are for what really happens."""
 
 
-class Job(Running, Protocol):
-    """A job that is not over."""
-
-    demand: Demand
-
-
 class JobStatistics:
     """The numbers of the jobs of one server."""
 
     def __init__(
-        self, ledger: Ledger, live: Mapping[str, Job], clock: Callable[[], datetime]
+        self, ledger: Ledger, live: Mapping[str, Running], clock: Callable[[], datetime]
     ) -> None:
         self.registry = Registry((*table.JOB_METRICS, *table.RUNNING_METRICS))
         self._ledger = ledger
@@ -142,7 +136,7 @@ class JobStatistics:
         """Count GPUs while they are held, not only once they are free again."""
         now = self._clock()
         for job in self._live.values():
-            if job.record.phase == Phase.RUNNING and job.demand.gpus:
+            if job.record.phase == Phase.RUNNING and demand_of(job.record.demand).gpus:
                 self._end_run(job.record)
                 self._running[job.record.id] = now
 
@@ -166,12 +160,13 @@ class JobStatistics:
             age = (now - moment(oldest[name])).total_seconds()
             yield Sample(table.QUEUE_OLDEST, (name,), max(age, 0.0))
 
-    def _held_samples(self, begun: Sequence[Job]) -> Iterator[Sample]:
+    def _held_samples(self, begun: Sequence[Running]) -> Iterator[Sample]:
         held: dict[str, list[float]] = {}
         for job in begun:
             sums = held.setdefault(job.record.backend, [0.0, 0.0])
-            sums[0] += job.demand.gpus
-            sums[1] += (job.demand.cpus * 1000).ceil() / 1000
+            demand = demand_of(job.record.demand)
+            sums[0] += demand.gpus
+            sums[1] += (demand.cpus * 1000).ceil() / 1000
         for name, (gpus, cpus) in held.items():
             yield Sample(table.GPUS, (name,), gpus)
             yield Sample(table.CPUS, (name,), cpus)

@@ -38,6 +38,9 @@ def add_about_routes(api: Api, service: Service) -> None:
                 "version": info.version,
                 "started": info.started,
                 "jobs": {"active": active, "total": total},
+                "home": str(service.web.folder),
+                "database": service.engine.reading.database,
+                "token": {"file": str(service.token.path), "given": service.token.is_given},
             }
         )
 

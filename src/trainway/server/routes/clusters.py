@@ -9,7 +9,7 @@ from trainway.engine.cluster.request import Launch
 from trainway.json_types import Json
 from trainway.server.api import Api, Query
 from trainway.server.json_answer import JsonAnswer
-from trainway.server.models import Shown
+from trainway.server.models import Job, Shown
 from trainway.server.paths import BASE_PATH
 from trainway.server.service import Service
 
@@ -47,14 +47,66 @@ class AutostopRequest(BaseModel):
     down: bool = False
 
 
+class ClusterMetadata(Shown):
+    """Names of a cluster."""
+
+    id: str
+    name: str
+    creation_timestamp: str
+
+
+class NodeResources(Shown):
+    """What a node of a cluster has."""
+
+    cpus: str
+    memory: str = Field(description="`0`: none in particular")
+    gpus: float
+    accelerators: str = Field(description="as its author named them: `A100:8`")
+
+
+class Autostop(Shown):
+    """When an idle cluster stops."""
+
+    idle_minutes: int
+    down: bool = Field(description="whether it goes down instead, and is forgotten")
+
+
+class ClusterSpec(Shown):
+    """What was asked for."""
+
+    infra: str
+    nodes: int
+    resources: NodeResources = Field(description="of each node")
+    autostop: Autostop | None = Field(description="none: it does not stop by itself")
+
+
+class ClusterNode(Shown):
+    """A node that a cluster has."""
+
+    host: str
+    address: str
+    gpus: list[str]
+
+
+class ClusterStatus(Shown):
+    """How a cluster stands."""
+
+    phase: str = Field(description="INIT, UP, STOPPED or AUTOSTOPPING")
+    message: str = Field(description="what it waits for, or why it stopped")
+    nodes: list[ClusterNode]
+    active_jobs: int = Field(description="how many of its jobs run or wait")
+    directory: str | None = Field(description="its folder, where it is on the server's machine")
+    stoppable: bool = Field(description="whether it can be stopped and started again")
+
+
 class ClusterInfo(Shown):
     """A cluster."""
 
     api_version: str
     kind: str
-    metadata: Json
-    spec: Json = Field(description="infra, nodes, resources of each node, autostop")
-    status: Json = Field(description="phase: INIT, UP, STOPPED or AUTOSTOPPING; its nodes")
+    metadata: ClusterMetadata
+    spec: ClusterSpec
+    status: ClusterStatus
 
 
 class ClusterList(Shown):
@@ -69,7 +121,7 @@ class ClusterJob(Shown):
     number: int
     resources: str
     logs: str
-    job: Json
+    job: Job
 
 
 class ClusterJobs(Shown):

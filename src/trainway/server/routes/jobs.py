@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated
 
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from trainway.engine.ids import before
@@ -26,6 +27,16 @@ from trainway.server.sse import MEDIA_TYPE, stream
 from trainway.server.streams import event_chunks
 
 IdempotencyKey = Annotated[str, Header(max_length=128)]
+
+
+class Scale(BaseModel):
+    """How many nodes a job is to have."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    nodes: int = Field(
+        ge=1, le=10_000, description="of its trainer, its workers, its task or its role"
+    )
 
 
 def add_job_routes(api: Api, service: Service) -> None:
@@ -107,6 +118,11 @@ def add_action_routes(api: Api, engine: Engine) -> None:
     async def resume(ref: str) -> Response:
         """Let a suspended job go on."""
         return JsonAnswer(await engine.resume(ref))
+
+    @api.post(f"{BASE_PATH}/jobs/{{ref}}/scale", tags=["jobs"], response_model=models.Job)
+    async def scale(ref: str, body: Scale) -> Response:
+        """Give a job another number of nodes, while it waits in the server's queue."""
+        return JsonAnswer(await engine.scaling.scale(ref, body.nodes))
 
 
 def add_report_routes(api: Api, service: Service) -> None:

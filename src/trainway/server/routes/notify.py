@@ -2,7 +2,7 @@
 
 import asyncio
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from trainway.server import models
@@ -10,6 +10,28 @@ from trainway.server.api import Api
 from trainway.server.json_answer import JsonAnswer
 from trainway.server.paths import BASE_PATH
 from trainway.server.service import Service
+
+
+class NotifyTest(BaseModel):
+    """Whom to send a test."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    target: str = Field("", max_length=2100, description="a name or a URL; empty: all targets")
+
+
+class NotifyResult(models.Shown):
+    """What became of a test."""
+
+    target: str
+    ok: bool
+    detail: str
+
+
+class NotifyResults(models.Shown):
+    """What became of the test of each target."""
+
+    items: list[NotifyResult]
 
 
 class NotifyTarget(models.Shown):
@@ -34,7 +56,7 @@ def add_notify_routes(api: Api, service: Service) -> None:
         """Who is told how jobs go, as the section `notify` of config.yaml says."""
         return JsonAnswer({"items": await asyncio.to_thread(service.engine.notifier.targets)})
 
-    @api.post(f"{BASE_PATH}/notify/test", tags=["server"], response_model=models.NotifyResults)
-    async def test(body: models.NotifyTest) -> Response:
+    @api.post(f"{BASE_PATH}/notify/test", tags=["server"], response_model=NotifyResults)
+    async def test(body: NotifyTest) -> Response:
         """Send a test to a target, or to all targets of the settings."""
         return JsonAnswer({"items": await service.engine.notifier.test(body.target)})

@@ -14,6 +14,7 @@ from trainway.server import models
 from trainway.server.api import Api
 from trainway.server.json_answer import JsonAnswer
 from trainway.server.paths import BASE_PATH
+from trainway.server.routes.jobs import IdempotencyKey
 
 _MOST = 100
 
@@ -68,9 +69,15 @@ def add_rerun_routes(api: Api, engine: Engine) -> None:
     @api.post(
         f"{BASE_PATH}/jobs/{{ref}}/rerun", tags=["jobs"], status_code=201, response_model=models.Job
     )
-    async def rerun(ref: str, body: Rerun | None = None) -> Response:
-        """Submit once more what a job was made from, maybe with a difference."""
-        return JsonAnswer(await engine.rerun(ref, (body or Rerun()).amend()), 201)
+    async def rerun(
+        ref: str, body: Rerun | None = None, idempotency_key: IdempotencyKey = ""
+    ) -> Response:
+        """Submit once more what a job was made from, maybe with a difference.
+
+        A request that is repeated with its key makes no second job.
+        """
+        amend = (body or Rerun()).amend()
+        return JsonAnswer(await engine.rerun(ref, amend, idempotency_key), 201)
 
     @api.post(f"{BASE_PATH}/jobs/{{ref}}/rerun/preview", tags=["jobs"], response_model=RerunPreview)
     async def preview(ref: str, body: Rerun) -> Response:

@@ -118,7 +118,11 @@ class _Login:
         entered = RedirectResponse(goal, 303, headers={**security_headers({}), **_PRIVATE})
         entered.set_cookie(
             cookie_name(host),
-            self._web.sessions.begin(host),
+            self._web.sessions.begin(
+                host,
+                request.client.host if request.client else "",
+                request.headers.get("user-agent", ""),
+            ),
             max_age=LIFE_S,
             path="/",
             secure=is_secure,

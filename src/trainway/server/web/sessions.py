@@ -11,7 +11,7 @@ import os
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,6 +24,11 @@ LIFE_S: Final = 7 * 24 * 3600
 _MOST: Final = 64
 """How many there are at a time; the oldest one has to go first."""
 _LARGEST: Final = 1 << 20
+_LONGEST_AGENT: Final = 200
+_SEEN_S: Final = 60.0
+"""How exact it is when a browser was seen last."""
+_KEPT_S: Final = 600.0
+"""How exact that is for the next server."""
 _PRIVATE: Final = 0o600
 
 
@@ -38,6 +43,22 @@ class Session:
     token: str
     """The digest of the server's token when it logged in; empty: the server had none."""
     expires: float
+    address: str = ""
+    """Where it logged in from; empty: that is not known, as with all of the following."""
+    agent: str = ""
+    """What it calls itself."""
+    seen: float = 0.0
+    """When it last asked for something."""
+
+    @property
+    def id(self) -> str:
+        """By what people tell it from others; nobody can log in with it."""
+        return digest(f"id:{self.digest}")[:16]
+
+    @property
+    def began(self) -> float:
+        """When it logged in."""
+        return self.expires - LIFE_S
 
 
 def csrf_token(secret: str) -> str:
@@ -65,15 +86,19 @@ class Sessions:
         self._token = token
         self._clock = clock
         self._sessions: dict[str, Session] = {}
+        self._kept = 0.0
+        """When the file was written."""
         self.port = 0
         """The port of this machine at which browsers find the server; 0: none was opened."""
         self._read()
 
-    def begin(self, host: str) -> str:
+    def begin(self, host: str, address: str = "", agent: str = "") -> str:
         """The secret of a new session, for the cookie."""
         secret = secrets.token_urlsafe(32)
-        expires = self._clock() + LIFE_S
-        session = Session(digest(secret), host, self._token.current_digest(), expires)
+        now = self._clock()
+        known = "".join(letter for letter in agent[:_LONGEST_AGENT] if letter.isprintable())
+        token = self._token.current_digest()
+        session = Session(digest(secret), host, token, now + LIFE_S, address, known, now)
         self._sessions[session.digest] = session
         self._write()
         return secret
@@ -83,19 +108,43 @@ class Sessions:
         session = self._sessions.get(digest(secret)) if secret else None
         if session is None or session.host != host or not self._is_valid(session):
             return None
-        return session
+        return self._noted(session)
+
+    def _noted(self, session: Session) -> Session:
+        """The session, of which is known that its browser is there now."""
+        now = self._clock()
+        if now - session.seen < _SEEN_S:
+            return session
+        seen = replace(session, seen=now)
+        self._sessions[session.digest] = seen
+        if now - self._kept >= _KEPT_S:
+            self._write()
+        return seen
+
+    def all(self) -> list[Session]:
+        """Everybody who is logged in, the newest first."""
+        return sorted(self._living(), key=lambda session: -session.expires)
+
+    def end_one(self, id_: str) -> bool:
+        """Log the browser of that id out; whether there was one."""
+        found = [session for session in self._living() if session.id == id_]
+        for session in found:
+            del self._sessions[session.digest]
+        if found:
+            self._write()
+        return bool(found)
 
     def end(self, secret: str) -> None:
         """Log one browser out."""
         if self._sessions.pop(digest(secret), None) is not None:
             self._write()
 
-    def end_all(self) -> int:
-        """Log all browsers out; how many there were."""
-        count = len(self._living())
-        self._sessions.clear()
+    def end_all(self, keep: str = "") -> int:
+        """Log all browsers out, but for the one of that id; how many they were."""
+        ended = [session for session in self._living() if session.id != keep]
+        self._sessions = {each.digest: each for each in self._living() if each.id == keep}
         self._write()
-        return count
+        return len(ended)
 
     def listens_at(self, port: int) -> None:
         """Note where browsers find the server, for the next one."""
@@ -117,6 +166,7 @@ class Sessions:
         return [session for session in self._sessions.values() if self._is_valid(session)]
 
     def _write(self) -> None:
+        self._kept = self._clock()
         newest = sorted(self._living(), key=lambda session: session.expires)[-_MOST:]
         self._sessions = {session.digest: session for session in newest}
         content = {"port": self.port, "sessions": [asdict(session) for session in newest]}
@@ -147,5 +197,11 @@ class Sessions:
 
 def _session(entry: Any) -> Session:
     return Session(
-        str(entry["digest"]), str(entry["host"]), str(entry["token"]), float(entry["expires"])
+        str(entry["digest"]),
+        str(entry["host"]),
+        str(entry["token"]),
+        float(entry["expires"]),
+        str(entry.get("address", "")),
+        str(entry.get("agent", "")),
+        float(entry.get("seen", 0.0)),
     )

@@ -68,3 +68,59 @@ def test_all_are_logged_out(tmp_path: Path) -> None:
     secrets = [sessions.begin(HOST) for _ in range(2)]
     assert sessions.end_all() == 2
     assert not any(sessions.find(secret, HOST) for secret in secrets)
+
+
+def test_one_is_logged_out_and_all_others(tmp_path: Path) -> None:
+    sessions = opened(tmp_path)
+    secrets = [sessions.begin(HOST) for _ in range(4)]
+    found = [sessions.find(secret, HOST) for secret in secrets]
+    ids = [session.id for session in found if session]
+    assert len(set(ids)) == 4
+    assert sessions.end_one(ids[0])
+    assert not sessions.end_one(ids[0])
+    assert not sessions.end_one("")
+    assert sessions.end_all(keep=ids[1]) == 2
+    assert [opened(tmp_path).find(secret, HOST) is not None for secret in secrets] == [
+        False,
+        True,
+        False,
+        False,
+    ]
+
+
+def test_it_is_known_where_and_when_a_session_began_and_was_seen(tmp_path: Path) -> None:
+    now = [1000.0]
+    sessions = Sessions(tmp_path, TokenFile(tmp_path / "token"), lambda: now[0])
+    secret = sessions.begin(HOST, "10.0.0.7", "Mozilla/5.0\x1b[2J\n" + "x" * 500)
+    now[0] = 2000.0
+    sessions.find(secret, HOST)
+    (session,) = opened(tmp_path, 2000.0).all()
+    assert (session.began, session.seen, session.address) == (1000.0, 2000.0, "10.0.0.7")
+    assert session.agent.startswith("Mozilla/5.0[2Jxxx")
+    assert len(session.agent) <= 200
+    assert secret not in session.id
+
+
+def test_looking_at_a_page_writes_the_file_seldom(tmp_path: Path) -> None:
+    now = [1000.0]
+    sessions = Sessions(tmp_path, TokenFile(tmp_path / "token"), lambda: now[0])
+    secret = sessions.begin(HOST)
+    written = (tmp_path / "dashboard.json").stat().st_ino
+    for _ in range(9):
+        now[0] += 61.0
+        assert sessions.find(secret, HOST) is not None
+    assert (tmp_path / "dashboard.json").stat().st_ino == written
+    assert sessions.all()[0].seen == now[0]
+
+
+def test_a_file_of_an_older_server_is_understood(tmp_path: Path) -> None:
+    secret = opened(tmp_path).begin(HOST)
+    path = tmp_path / "dashboard.json"
+    content = json.loads(path.read_text())
+    for entry in content["sessions"]:
+        for name in ("address", "agent", "seen"):
+            del entry[name]
+    path.write_text(json.dumps(content))
+    sessions = opened(tmp_path)
+    assert (sessions.all()[0].address, sessions.all()[0].seen) == ("", 0.0)
+    assert sessions.find(secret, HOST) is not None

@@ -32,7 +32,10 @@ class Web:
         """Whether nobody is about to open it."""
         return self.codes.is_empty
 
-    def end_sessions(self) -> int:
-        """Log all browsers out, also who has not used a link yet; how many were logged in."""
+    def end_sessions(self, keep: str = "") -> int:
+        """Log all browsers out, also who has not used a link yet; how many were logged in.
+
+        The session of the id `keep` goes on.
+        """
         self.codes.clear()
-        return self.sessions.end_all()
+        return self.sessions.end_all(keep)

@@ -25,6 +25,7 @@ _COMMANDS: Final = {
     "wait": "control:wait",
     "suspend": "control:suspend",
     "resume": "control:resume",
+    "scale": "control:scale",
     "cancel": "control:cancel",
     "delete": "control:delete",
     "prune": "pruning:prune",

@@ -6,7 +6,7 @@ from contextlib import suppress
 import click
 
 from trainway.cli.connection import connect
-from trainway.cli.job_options import jobs_argument
+from trainway.cli.job_options import job_argument, jobs_argument
 from trainway.cli.job_text import ending
 from trainway.cli.output import echo, echo_line
 from trainway.cli.times import parse_duration
@@ -50,6 +50,19 @@ def suspend(refs: tuple[str, ...]) -> None:
 def resume(refs: tuple[str, ...]) -> None:
     """Resume suspended jobs."""
     _act(refs, "resume", "resumed")
+
+
+@click.command("scale")
+@job_argument
+@click.argument("nodes", type=click.IntRange(min=1, max=10_000))
+def scale(ref: str, nodes: int) -> None:
+    """Give a job another number of NODES while it waits in the queue.
+
+    Meant are the nodes of a TrainJob's trainer, the workers of an MPIJob, the nodes of a task, or
+    the pods of a JobSet with one role. A job that has started keeps its nodes.
+    """
+    job = connect().scale(ref, nodes)
+    echo(f"{job['metadata']['name']} scaled to {nodes} {'node' if nodes == 1 else 'nodes'}\n")
 
 
 @click.command("cancel")

@@ -222,6 +222,14 @@ def test_several_jobs_are_changed(
     assert (fake.jobs.get("id0000") or {"status": {"phase": None}})["status"]["phase"] == phase
 
 
+def test_a_job_that_waits_is_scaled(fake: FakeServer) -> None:
+    fake.add_job("a", "Queued")
+    result = invoke("scale", "a", "1")
+    assert (result.exit_code, result.stdout) == (0, "a scaled to 1 node\n")
+    assert invoke("scale", "a", "0").exit_code == 2
+    assert invoke("scale", "nobody", "2").exit_code == 3
+
+
 def test_what_may_be_left_of_a_job_deleted_by_force_is_said(fake: FakeServer) -> None:
     for name in ("a", "b"):
         fake.add_job(name, "Running")
