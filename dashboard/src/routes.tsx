@@ -24,7 +24,10 @@ const pages = root.addChildren([
   page("/jobs/$job", () => import("./pages/job/JobPage")),
   page("/create", () => import("./pages/create/CreatePage")),
   page("/compare", () => import("./pages/compare/ComparePage")),
+  page("/clusters", () => import("./pages/clusters/ClustersPage")),
+  page("/clusters/$cluster", () => import("./pages/clusters/ClusterPage")),
   page("/usage", () => import("./pages/usage/UsagePage")),
+  page("/settings", () => import("./pages/settings/SettingsPage")),
 ]);
 
 export const router = createRouter({

@@ -49,6 +49,7 @@ export async function submit(
     const made = await change("post", "/api/v1/jobs/{ref}/rerun", {
       path: { ref: rerun },
       body: { job, env: {}, set: [] },
+      headers: { "Idempotency-Key": key },
     });
     return made.metadata.id;
   }

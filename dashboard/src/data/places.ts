@@ -1,6 +1,7 @@
 /** Where jobs can run, what is there, and what they can name. */
 import { queryOptions } from "@tanstack/react-query";
 import { change, get, type Schemas } from "./client";
+import { backendsQuery as allBackendsQuery } from "./queries";
 
 export type Offer = Schemas["Offer"];
 export type QueueInfo = Schemas["QueueInfo"];
@@ -47,9 +48,10 @@ export interface Place {
   capacity: { total: Amounts; free: Amounts; pools: readonly Pool[]; limits: readonly Limit[] } | null;
 }
 
+/** The names of all backends. */
 export const backendsQuery = queryOptions({
-  queryKey: ["backends"],
-  queryFn: async ({ signal }) => (await get("/api/v1/backends", { signal })).items.map((item) => item.name),
+  ...allBackendsQuery,
+  select: (answer) => answer.items.map((item) => item.name),
 });
 
 export const runtimesQuery = queryOptions({

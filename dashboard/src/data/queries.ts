@@ -1,11 +1,23 @@
 /** What the pages ask the server for. A page uses these, and never `fetch`. */
-import { QueryClient, queryOptions } from "@tanstack/react-query";
+import { QueryCache, QueryClient, queryOptions } from "@tanstack/react-query";
 import { get } from "./client";
 import { isPassing } from "./errors";
 
+/** How long after a failure that may pass the same is asked again, in milliseconds. */
+const PAUSE = 5_000;
+
 export const queryClient = new QueryClient({
+  queryCache: new QueryCache({
+    // What failed is read again for as long as somebody looks at it: a full disk is emptied, a lock is let go.
+    onError: (error, { queryKey }) => {
+      if (!isPassing(error)) return;
+      setTimeout(() => void queryClient.refetchQueries({ queryKey, exact: true, type: "active" }), PAUSE);
+    },
+  }),
   defaultOptions: {
+    mutations: { networkMode: "always" },
     queries: {
+      networkMode: "always", // the server may be on this machine, which needs no network
       staleTime: 10_000,
       gcTime: 5 * 60_000,
       retry: (count, error) => isPassing(error) && count < 3,

@@ -1,5 +1,5 @@
 /** The session of this browser: what shows with every change that a page of the server makes it. */
-import { errorOf, unreachable } from "./errors";
+import { errorOf, isLoggedOut, unreachable } from "./errors";
 
 export interface Session {
   csrf: string;
@@ -19,6 +19,34 @@ export function session(): Promise<Session> {
 
 export function forgetSession(): void {
   current = null;
+}
+
+/** End the session of this browser. */
+export async function logOut(): Promise<void> {
+  const headers = { "X-Trainway-CSRF": (await session()).csrf };
+  const answer = await fetch("/dashboard/logout", {
+    method: "POST",
+    headers,
+    credentials: "same-origin",
+  }).catch(() => {
+    throw unreachable();
+  });
+  if (!answer.ok && answer.status !== 401) {
+    throw errorOf(answer.status, await answer.json().catch(() => undefined));
+  }
+  forgetSession();
+}
+
+/** Whether the server knows this browser still. */
+export async function isLoggedIn(): Promise<boolean> {
+  forgetSession();
+  return session().then(
+    () => true,
+    (error: unknown) => {
+      if (isLoggedOut(error)) return false;
+      throw error;
+    },
+  );
 }
 
 /** Where to log in, to come back to where the page is now. */

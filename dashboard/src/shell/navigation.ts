@@ -12,7 +12,9 @@ export const NAVIGATION: readonly NavigationEntry[] = [
   { path: "/jobs", title: "Jobs", key: "j" },
   { path: "/create", title: "Create", key: "n" },
   { path: "/compare", title: "Compare", key: "c" },
+  { path: "/clusters", title: "Clusters", key: "k" },
   { path: "/usage", title: "Usage", key: "u" },
+  { path: "/settings", title: "Settings", key: "s" },
 ];
 
 /** The entry that a path belongs to: a job's page is one of the jobs. */

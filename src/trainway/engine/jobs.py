@@ -268,8 +268,7 @@ class Engine:
     async def _unfinished(self, ref: str, verb: str) -> tuple[LiveJob, list[Json]]:
         """A job that is not over, and what it was made from, for the answer."""
         record, objects = await self.reading.whole(ref)
-        live = self._live.get(record.id)
-        if live is None:
+        if (live := self._live.get(record.id)) is None:
             raise wishing.is_over(record, verb)
         return live, objects
 

@@ -27,8 +27,9 @@ export interface Draft {
 
 const FORM_PAUSE = 250;
 const TEXT_PAUSE = 400;
-/** Drafts that were left and not submitted, until the page is loaded anew. */
+/** Drafts that were left and not submitted, until the page is loaded anew; only the last ones are kept. */
 const left = new Map<string, DraftStart>();
+const MOST_LEFT = 20;
 
 export function leftDraft(name: string): DraftStart | undefined {
   return left.get(name);
@@ -84,7 +85,9 @@ export function useDraft(name: string, start: DraftStart, rerun: string): Draft 
   }, [put]);
 
   useEffect(() => {
+    left.delete(name); // so that it counts as the last one
     left.set(name, { form: visible, text, backend });
+    for (const oldest of [...left.keys()].slice(0, -MOST_LEFT)) left.delete(oldest);
   }, [name, visible, text, backend]);
 
   function edit(change: Partial<DraftForm>) {

@@ -2,13 +2,15 @@ import { Button } from "@patternfly/react-core/dist/dynamic/components/Button";
 import { Flex } from "@patternfly/react-core/dist/dynamic/layouts/Flex";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
+import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { ErrorAlert } from "../../components/ErrorAlert";
 import { isOver } from "../../components/phases";
 import { change } from "../../data/client";
 import { KEYS } from "../../data/queries";
-import { ConfirmDialog } from "./ConfirmDialog";
 import type { TabProps } from "./JobTabs";
+
+const ScaleDialog = lazy(() => import("../../components/ScaleDialog"));
 
 type Action = "suspend" | "resume" | "cancel" | "delete";
 const RUNS = ["Starting", "Running", "Restarting", "Queued", "Pending"];
@@ -17,7 +19,7 @@ const RUNS = ["Starting", "Running", "Restarting", "Queued", "Pending"];
 export function JobActions({ job }: TabProps) {
   const { id, name } = job.metadata;
   const { phase } = job.status;
-  const [asked, setAsked] = useState<"cancel" | "delete" | null>(null);
+  const [asked, setAsked] = useState<"cancel" | "delete" | "scale" | null>(null);
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   const act = useMutation({
@@ -52,6 +54,11 @@ export function JobActions({ job }: TabProps) {
       <Flex gap={{ default: "gapSm" }} className="tw-actions">
         {!over && RUNS.includes(phase) && button("suspend", "Suspend")}
         {phase === "Paused" && button("resume", "Resume")}
+        {job.status.scalable && (
+          <Button variant="secondary" isDisabled={act.isPending} onClick={() => setAsked("scale")}>
+            Scale nodes…
+          </Button>
+        )}
         {!over && phase !== "Stopping" && button("cancel", "Cancel")}
         <Button variant="secondary" component="a" href={`/dashboard/create?from=${encodeURIComponent(id)}`}>
           Rerun
@@ -61,6 +68,11 @@ export function JobActions({ job }: TabProps) {
         </Button>
       </Flex>
       {act.error && <ErrorAlert error={act.error} />}
+      {asked === "scale" && (
+        <Suspense fallback={null}>
+          <ScaleDialog job={job} onClose={() => setAsked(null)} />
+        </Suspense>
+      )}
       {asked === "delete" && (
         <ConfirmDialog
           title={`Delete ${name}?`}

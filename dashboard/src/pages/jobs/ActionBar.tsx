@@ -2,11 +2,14 @@ import { Alert, AlertActionCloseButton } from "@patternfly/react-core/dist/dynam
 import { Button } from "@patternfly/react-core/dist/dynamic/components/Button";
 import { useMutation } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
-import { useState } from "react";
+import { useMemo, useState } from "react";
+import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { count } from "../../components/format";
+import { NameList } from "../../components/NameList";
+import { freshKey } from "../../data/drafts";
 import { KEYS, queryClient } from "../../data/queries";
 import { ACTIONS, perform, type Action, type Job } from "./actions";
-import { ConfirmDialog } from "./ConfirmDialog";
+import { ScaleAction } from "./ScaleAction";
 
 interface Props {
   selected: readonly Job[];
@@ -20,13 +23,15 @@ export function ActionBar({ selected, onDone }: Props) {
   const [asked, setAsked] = useState<Action | null>(null);
   const router = useRouter();
   const hasCompare = COMPARE in router.routesByPath;
+  const ids = selected.map((job) => job.metadata.id).join(",");
+  const key = useMemo(() => ({ of: ids, key: freshKey() }), [ids]).key;
   const {
     mutate,
     data: failed,
     isPending,
     reset,
   } = useMutation({
-    mutationFn: (action: Action) => perform(action, selected),
+    mutationFn: (action: Action) => perform(action, selected, key),
     onSuccess: (failures) => {
       void queryClient.invalidateQueries({ queryKey: [KEYS.jobs] });
       void queryClient.invalidateQueries({ queryKey: [KEYS.job] });
@@ -37,7 +42,7 @@ export function ActionBar({ selected, onDone }: Props) {
     setAsked(null);
     mutate(action);
   };
-  const ids = selected.map((job) => job.metadata.id).join(",");
+  const concerned = asked ? selected.filter((job) => asked.isFor(job.status.phase)) : [];
   return (
     <>
       {failed && failed.length > 0 && (
@@ -71,6 +76,7 @@ export function ActionBar({ selected, onDone }: Props) {
             {action.name}
           </Button>
         ))}
+        <ScaleAction selected={selected} />
         {hasCompare && (
           <Button
             variant="secondary"
@@ -89,11 +95,15 @@ export function ActionBar({ selected, onDone }: Props) {
       </div>
       {asked && (
         <ConfirmDialog
-          action={asked}
-          jobs={selected.filter((job) => asked.isFor(job.status.phase))}
+          title={`${asked.name} ${count(concerned.length, "job")}?`}
+          button={asked.name}
+          isPending={isPending}
           onConfirm={() => begin(asked)}
           onClose={() => setAsked(null)}
-        />
+        >
+          <p>{asked.warning}</p>
+          <NameList names={concerned.map((job) => job.metadata.name)} />
+        </ConfirmDialog>
       )}
     </>
   );

@@ -9,7 +9,8 @@ export interface Action {
   /** What is asked before; empty: nothing is. */
   warning: string;
   isFor: (phase: string) => boolean;
-  run: (ref: string) => Promise<unknown>;
+  /** A request that is repeated with its key is done once. */
+  run: (ref: string, key: string) => Promise<unknown>;
 }
 
 const isRunning = (phase: string) => !isOver(phase) && phase !== "Paused" && phase !== "Stopping";
@@ -37,7 +38,8 @@ export const ACTIONS: readonly Action[] = [
     name: "Rerun",
     warning: "",
     isFor: () => true,
-    run: (ref) => change("post", "/api/v1/jobs/{ref}/rerun", { path: { ref } }),
+    run: (ref, key) =>
+      change("post", "/api/v1/jobs/{ref}/rerun", { path: { ref }, headers: { "Idempotency-Key": key } }),
   },
   {
     name: "Delete",
@@ -54,14 +56,14 @@ export interface Failed {
   error: unknown;
 }
 
-/** Do it with all jobs that it is for; those with which it did not work. */
-export async function perform(action: Action, jobs: readonly Job[]): Promise<Failed[]> {
+/** Do it with all jobs that it is for, once for a key; those with which it did not work. */
+export async function perform(action: Action, jobs: readonly Job[], key: string): Promise<Failed[]> {
   const failed: Failed[] = [];
   const left = jobs.filter((job) => action.isFor(job.status.phase));
   const worker = async () => {
     for (let job = left.shift(); job; job = left.shift()) {
       const { id, name } = job.metadata;
-      await action.run(id).catch((error: unknown) => failed.push({ name, error }));
+      await action.run(id, `${key}-${id}`).catch((error: unknown) => failed.push({ name, error }));
     }
   };
   await Promise.all(Array.from({ length: AT_A_TIME }, worker));

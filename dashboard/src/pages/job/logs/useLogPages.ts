@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import { get } from "../../../data/client";
+import { isPassing } from "../../../data/errors";
 import {
   choiceQuery,
   isAtEnd,
@@ -19,6 +20,8 @@ export interface Place {
 }
 
 const PACE = 1_000;
+/** How long after a failure that may pass the log is read again, in milliseconds. */
+const PAUSE = 5_000;
 
 export interface LogPages {
   pages: Pages;
@@ -106,6 +109,12 @@ export function useLogPages(id: string, choice: LogChoice, isFollowing: boolean)
       asking.current?.abort();
     };
   }, [go]);
+
+  useEffect(() => {
+    if (!isPassing(error)) return;
+    const timer = setTimeout(() => (current.current.length > 0 ? void newer() : go({})), PAUSE);
+    return () => clearTimeout(timer);
+  }, [error, newer, go]);
 
   useEffect(() => {
     if (!isFollowing) return;

@@ -1,0 +1,58 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { DataTable } from "../../components/DataTable";
+import { EmptyPage } from "../../components/EmptyPage";
+import { ErrorAlert } from "../../components/ErrorAlert";
+import { Loading } from "../../components/Loading";
+import { Moment } from "../../components/Moment";
+import { PageFrame } from "../../components/PageFrame";
+import { clustersQuery, type Cluster } from "../../data/clusters";
+import { autostopText, resourcesText } from "./cluster";
+import { ClusterState } from "./ClusterState";
+
+const COLUMNS = ["Name", "State", "Runs on", "Nodes", "Each node has", "Active jobs", "Stops", "Launched"];
+
+export default function ClustersPage() {
+  const { data, error, refetch } = useQuery(clustersQuery);
+  return (
+    <PageFrame title="Clusters">
+      {error && (
+        <ErrorAlert error={error} title="The clusters could not be read" onRetry={() => void refetch()} />
+      )}
+      {!data && !error && <Loading what="the clusters" />}
+      {data?.length === 0 && (
+        <EmptyPage title="There are no clusters yet">
+          <p>
+            A cluster is a number of nodes that you hold, with a queue of its own. Make one:{" "}
+            <code>trainway launch -c dev --cpus 2 &apos;python train.py&apos;</code>. It appears here.
+          </p>
+          <p>
+            Its next job is <code>trainway exec dev &apos;python train.py&apos;</code>.
+          </p>
+        </EmptyPage>
+      )}
+      {data && data.length > 0 && (
+        <DataTable label="Clusters" columns={COLUMNS} numbers={[3, 5]} rows={data.map(row)} />
+      )}
+    </PageFrame>
+  );
+}
+
+function row({ metadata, spec, status }: Cluster): readonly [string, ...React.ReactNode[]] {
+  return [
+    metadata.id,
+    <Link key="name" to="/clusters/$cluster" params={{ cluster: metadata.name }} className="tw-link">
+      {metadata.name}
+    </Link>,
+    <>
+      <ClusterState phase={status.phase} />
+      {status.message && <div className="tw-subtle tw-break">{status.message}</div>}
+    </>,
+    spec.infra,
+    spec.nodes,
+    resourcesText({ metadata, spec, status } as Cluster),
+    status.activeJobs,
+    autostopText(spec.autostop),
+    <Moment key="launched" time={metadata.creationTimestamp} />,
+  ];
+}
