@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Final, Protocol
 
+from trainway.cli.output import echo_line
+from trainway.cli.run_text import waiting_line
 from trainway.errors import NotFoundError
 from trainway.json_types import Json
 from trainway.sdk.rest import is_terminal
@@ -26,10 +28,17 @@ class RunView(Protocol):
 
 
 class NoView:
-    """Nothing is shown but how each job ends."""
+    """Nothing is shown but how each job ends, and what a search waits for."""
+
+    def __init__(self) -> None:
+        self._told = ""
 
     def run(self, run: Json) -> None:
-        """Nothing."""
+        """Say what is waited for, once."""
+        line = waiting_line(run)
+        if line and line != self._told:
+            echo_line(line)
+        self._told = line
 
     def close(self) -> None:
         """Nothing."""

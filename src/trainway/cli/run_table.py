@@ -14,7 +14,7 @@ from rich.text import Text
 
 from trainway.cli.job_text import utc_now
 from trainway.cli.live_view import phase_text
-from trainway.cli.run_text import grouped, job_table, summary
+from trainway.cli.run_text import grouped, job_table, summary, waiting_line
 from trainway.json_types import Json
 
 _AROUND: Final = 6
@@ -62,7 +62,8 @@ def drawing(run: Json, most: int) -> RenderableType:
     for row in rows:
         table.add_row(*_cells(header, row))
     more = [Text(f"and {len(jobs) - most} more")] if len(jobs) > most else []
-    return Group(Text(summary(run), "bold"), table, *more)
+    waiting = [Text(line) for line in filter(None, [waiting_line(run)])]
+    return Group(Text(summary(run), "bold"), *waiting, table, *more)
 
 
 def _cells(header: Sequence[str], row: Sequence[str]) -> list[Text]:

@@ -54,6 +54,12 @@ def summary(run: Json) -> str:
     return f"{run['metadata']['name']}: {size}{limit}: {told}"
 
 
+def waiting_line(run: Json) -> str:
+    """Why a search does not go on at the moment; empty: it does, or it is none."""
+    why = run.get("status", {}).get("waiting")
+    return f"the search waits: {why}" if why else ""
+
+
 def job_table(jobs: Sequence[Json], now: datetime) -> tuple[list[str], list[list[str]]]:
     """The header and the rows: a column for each parameter and each metric that any job has."""
     parameters = _names(job["spec"].get("parameters") or {} for job in jobs)

@@ -21,11 +21,14 @@ class FloatRange:
 
     def draw(self, source: random.Random) -> str:
         """One of them, as text."""
+        return self.at(source.random())
+
+    def at(self, part: float) -> str:
+        """The one that so large a part of the range is below, from 0 to 1."""
         if self.is_log:
-            number = math.exp(source.uniform(math.log(self.low), math.log(self.high)))
-        else:
-            number = self.low + (self.high - self.low) * source.random()
-        return self.text(number)
+            low, high = math.log(self.low), math.log(self.high)
+            return self.text(math.exp(low + (high - low) * part))
+        return self.text(self.low + (self.high - self.low) * part)
 
     def text(self, number: float) -> str:
         """A number of the range as it is written: short, but never outside the range."""
@@ -46,8 +49,14 @@ class IntRange:
         """One of them, as text."""
         if not self.is_log:
             return str(source.randint(self.low, self.high))
-        number = math.exp(source.uniform(math.log(self.low), math.log(self.high + 1)))
-        return self.text(math.floor(number))
+        return self.at(source.random())
+
+    def at(self, part: float) -> str:
+        """The one that so large a part of the range is below, from 0 to 1."""
+        if not self.is_log:
+            return self.text(self.low + math.floor((self.high - self.low + 1) * part))
+        low, high = math.log(self.low), math.log(self.high + 1)
+        return self.text(math.floor(math.exp(low + (high - low) * part)))
 
     def text(self, number: float) -> str:
         """A number of the range as it is written."""
@@ -63,6 +72,10 @@ class Choices:
     def draw(self, source: random.Random) -> str:
         """One of them."""
         return source.choice(self.values)
+
+    def at(self, part: float) -> str:
+        """The one that so large a part of the list is before, from 0 to 1."""
+        return self.values[min(int(part * len(self.values)), len(self.values) - 1)]
 
 
 Space = FloatRange | IntRange | Choices

@@ -11,13 +11,14 @@ from importlib.util import find_spec
 from typing import Any, Final
 
 from trainway.errors import UsageError
+from trainway.optimization.latin_hypercube import latin_hypercube
 from trainway.optimization.random_search import drawn
 from trainway.optimization.space import Choices, FloatRange, IntRange, Space
 from trainway.optimization.study import Study
 from trainway.optimization.trial import Trial, TrialState, number_of
 
 _STARTUP: Final = 8
-"""So many trials are drawn at random before the others learn from them, or a third of all."""
+"""So many trials are spread evenly before the others learn from them, or two thirds of all."""
 
 
 def tpe(
@@ -29,10 +30,12 @@ def tpe(
             "the algorithm tpe needs Optuna, which is not installed",
             hint="install trainway[optimize] where the search runs, or use the algorithm random",
         )
-    startup = min(_STARTUP, max(study.trials // 3, 1))
+    startup = min(_STARTUP, max(study.trials * 2 // 3, 1))
     known = list(trials)
     for index in indices:
-        if index < startup or not any(_is_measured(trial) for trial in known):
+        if index < startup:
+            found = latin_hypercube(study, startup, index)
+        elif not any(_is_measured(trial) for trial in known):
             found = drawn(study, index)
         else:
             found = _suggested(study, known, index)

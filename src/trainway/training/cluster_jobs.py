@@ -51,7 +51,7 @@ class ClusterJobs:
     async def get(self, name: str) -> Json:
         """One job."""
         if not name or "/" in name or name in (".", ".."):
-            raise UsageError(f"{name!r} is not the name of an {self.kind.title}")
+            raise UsageError(f"{name!r} is not the name of {self.kind.one}")
         with explained(self.kind, self.namespace, name):
             return await self.client.get(self.kind.resource, name, self.namespace)
 

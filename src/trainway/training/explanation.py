@@ -48,7 +48,7 @@ def explanation(error: ApiError, kind: JobKind, namespace: str, name: str = "") 
             )
         case AlreadyExists():
             hint = "choose another name, or delete that one first"
-            return ConflictError(f'there is already an {kind.title} "{name}"{where}', hint=hint)
+            return ConflictError(f'there is already {kind.one} "{name}"{where}', hint=hint)
         case Refused() if " cannot " in error.message:
             return ForbiddenError(
                 f"you have no permission: {error.message}",

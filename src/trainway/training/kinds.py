@@ -27,6 +27,11 @@ class JobKind:
     """The role whose log is shown."""
 
     @property
+    def one(self) -> str:
+        """`an MPIJob`, as a sentence has it."""
+        return f"{'an' if self.title.startswith('M') else 'a'} {self.title}"
+
+    @property
     def title(self) -> str:
         """Its name."""
         return self.resource.kind

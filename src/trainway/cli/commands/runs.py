@@ -15,7 +15,7 @@ from trainway.cli.job_options import output_option
 from trainway.cli.job_text import painter, utc_now
 from trainway.cli.log_text import LogText, batches
 from trainway.cli.output import echo, echo_line, to_json, to_json_list, to_yaml
-from trainway.cli.run_text import HEADER, best_line, job_table, row, summary
+from trainway.cli.run_text import HEADER, best_line, job_table, row, summary, waiting_line
 from trainway.errors import NotFoundError
 from trainway.json_types import Json
 from trainway.sdk.rest import LogQuery, is_terminal, remains
@@ -82,8 +82,9 @@ def show(ref: str, output: str) -> None:
     else:
         header, rows = job_table(run["jobs"], utc_now())
         paint = painter(colourful=is_colourful(sys.stdout))
-        best = f"\n{best_line(run)}" if run.get("search") else ""
-        echo(f"{summary(run)}{best}\n\n{Columns(header, paint).table(rows)}")
+        lines = [summary(run), *([best_line(run)] if run.get("search") else [])]
+        lines += filter(None, [waiting_line(run)])
+        echo("\n".join([*lines, "", Columns(header, paint).table(rows)]))
 
 
 @command.command("cancel")

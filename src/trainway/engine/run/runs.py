@@ -139,7 +139,7 @@ class Runs:
 
     async def _listed(self, runs: Sequence[RunRecord]) -> list[Json]:
         counts = await self._ledger.call(self._store.runs.counts, [run.id for run in runs])
-        return [_view(run, counts.get(run.id, {}), {}) for run in runs]
+        return [_view(run, counts.get(run.id, {}), {}, self.searches.waiting(run)) for run in runs]
 
     async def get(self, ref: str) -> Json:
         """A run, and its jobs in short, by rank."""
@@ -242,7 +242,7 @@ class Runs:
         for job in jobs:
             counts[job.phase] = counts.get(job.phase, 0) + 1
         return {
-            **_view(run, counts, await self._found(run)),
+            **_view(run, counts, await self._found(run), self.searches.waiting(run)),
             "jobs": [self._around.reading.summary(job) for job in jobs],
         }
 
@@ -267,11 +267,13 @@ def rank_key(key: str, rank: int) -> str:
     return f"{key}/{rank}" if key and rank else key
 
 
-def _view(run: RunRecord, counts: dict[str, int], search: Mapping[str, Any]) -> Json:
+def _view(
+    run: RunRecord, counts: dict[str, int], search: Mapping[str, Any], waiting: str | None
+) -> Json:
     phase, told = phase_of(counts), {}
     if run.search is not None:
-        told = {"search": json.loads(run.outcome) if run.outcome else None}
-        phase = _search_phase(told["search"])
+        end = json.loads(run.outcome) if run.outcome else None
+        told, phase = {"search": end, "waiting": waiting}, _search_phase(end)
     more = {"search": dict(search)} if search else {}
     return {
         "apiVersion": API_VERSION,

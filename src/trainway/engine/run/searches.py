@@ -67,6 +67,8 @@ class Searches:
         self._ledger = around.ledger
         self._store = around.ledger.store
         self._open: dict[str, RunRecord] = {}
+        self._waiting: dict[str, str] = {}
+        """What a search waits for, by the id of its run."""
         self._rounds = Rounds(self._play)
         self._timer: asyncio.TimerHandle | None = None
         self._pen = asyncio.Lock()
@@ -106,6 +108,10 @@ class Searches:
             await self._finish(self._open[run.id], cancelled())
             return True
 
+    def waiting(self, run: RunRecord) -> str | None:
+        """Why a search does not go on at the moment; None: it does, or has ended."""
+        return self._waiting.get(run.id) if run.id in self._open else None
+
     async def trials(self, run: RunRecord, study: Study) -> list[Trial]:
         """The trials of a search, with their histories if it looks at them."""
         return [trial for _, trial in await self._trials(run, study)]
@@ -129,8 +135,11 @@ class Searches:
         problem = ""
         try:
             await self._step(run)
+            self._waiting.pop(run.id, None)
         except (DatabaseError, UnavailableError) as error:
-            log.warning("the search %s waits: %s", run.name, error)
+            if self._waiting.get(run.id) != str(error):  # it is tried again every second
+                log.warning("the search %s waits: %s", run.name, error)
+            self._waiting[run.id] = str(error)
         except TrainwayError as error:
             problem = f"{error}; {error.hint}" if error.hint else str(error)
         except Exception:
@@ -207,3 +216,4 @@ class Searches:
         ended = replace(run, outcome=json.dumps(end))
         await self._ledger.write_run(ended)
         self._open.pop(run.id, None)
+        self._waiting.pop(run.id, None)

@@ -241,3 +241,21 @@ async def kill(world: World) -> None:
     await engine._admission.close()
     for live in list(engine._live.values()):
         await live.detach()
+
+
+def test_a_search_says_what_it_waits_for() -> None:
+    async def scene(world: World) -> None:
+        await world.engine.runs.search(search(2, 1))
+        run = await until(world, lambda run: bool(active(run)))
+        assert run["status"]["waiting"] is None
+        world.backend.unreachable = "the hosts do not answer"
+        await finish(world, active(run)[0], 0.5)
+        run = await until(world, lambda run: bool(run["status"]["waiting"]))
+        assert run["status"]["waiting"] == "the hosts do not answer"
+        assert (await world.engine.runs.page(1)).items[0]["status"]["waiting"] is not None
+        world.backend.unreachable = ""
+        await finish(world, active(await until(world, lambda run: bool(active(run))))[0], 0.4)
+        run = await until(world, is_over)
+        assert run["status"]["waiting"] is None
+
+    play(scene)

@@ -40,6 +40,9 @@ class RunStatus(Shown):
         None,
         description="how a search ended: `type`, `reason` and `message`; null until then",
     )
+    waiting: str | None = Field(
+        None, description="why a search cannot go on at the moment, such as a full disk"
+    )
 
 
 class Run(Shown):
