@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from trainway.engine.statistics import table as server
 from trainway.operator import metric_table as operator
 from trainway.server.request_statistics import REQUEST_METRICS
+from trainway.telemetry.api_requests import API_REQUESTS
 from trainway.telemetry.metric import Metric
 from trainway.telemetry.process import PROCESS_METRICS
 
@@ -32,6 +33,11 @@ _SECTIONS = (
     ("Server: jobs", _SERVER_CAUSES, server.JOB_METRICS),
     ("Server: jobs that run, and their nodes", _RUNNING, server.RUNNING_METRICS),
     ("Server: requests", "", REQUEST_METRICS),
+    (
+        "Server: requests to API servers",
+        "Only of a server that runs jobs in Kubernetes clusters.",
+        (API_REQUESTS,),
+    ),
     (
         "Operator: jobs",
         _CAUSES,

@@ -16,6 +16,7 @@ from trainway.json_types import Json
 from trainway.operator import metric_table as operator
 from trainway.server import request_statistics as requests
 from trainway.telemetry import process
+from trainway.telemetry.api_requests import API_REQUESTS
 from trainway.telemetry.job_metrics import SERVER_JOBS
 from trainway.telemetry.metric import Metric
 
@@ -166,11 +167,11 @@ CASES: Final = (
     ),
     Case(
         "TrainwayApiRequestsFail",
-        fires={named(operator.REQUESTS, code="<error>", **_REQUEST): GROWS},
-        quiet={named(operator.REQUESTS, code="404", **_REQUEST): GROWS},
+        fires={named(API_REQUESTS, code="<error>", **_REQUEST): GROWS},
+        quiet={named(API_REQUESTS, code="404", **_REQUEST): GROWS},
         labels=TARGET,
         value="50%",
-        both={**_OPERATOR, named(operator.REQUESTS, code="200", **_REQUEST): GROWS},
+        both={**_OPERATOR, named(API_REQUESTS, code="200", **_REQUEST): GROWS},
     ),
     Case(
         "TrainwayWebhookErrors",

@@ -28,6 +28,7 @@ from trainway.json_types import Json
 from trainway.operator import metric_table as operator
 from trainway.server import request_statistics as requests
 from trainway.telemetry import process
+from trainway.telemetry.api_requests import API_REQUESTS
 
 PAGE: Final = "docs/monitoring.md"
 """Where each alert has a section; `prometheusRule.runbookBase` of the chart goes in front."""
@@ -187,19 +188,19 @@ OPERATOR_ALERTS: Final = (
     ),
     Alert(
         "TrainwayApiRequestsFail",
-        _ours(
+        (
             _share(
-                total(rate(operator.REQUESTS, "10m", code=_NO_ANSWER), *_TARGET),
-                total(rate(operator.REQUESTS, "10m"), *_TARGET),
+                total(rate(API_REQUESTS, "10m", code=_NO_ANSWER), *_TARGET),
+                total(rate(API_REQUESTS, "10m"), *_TARGET),
             )
-            > 0.1,
-            "operator",
-        ),
+            > 0.1
+        ).where(series(process.BUILD_INFO), *_TARGET),
         10,
         _WARNING,
-        "{{ $value | humanizePercentage }} of the operator's requests to the API server fail",
-        "The API server is down, overloaded (429) or cannot be reached. Jobs that run go on; the "
-        "operator tries again by itself.",
+        "{{ $value | humanizePercentage }} of the requests of {{ $labels.instance }} to the API "
+        "server fail",
+        "The API server is down, overloaded (429) or cannot be reached. Jobs that run go on; "
+        "requests are repeated by themselves.",
     ),
     Alert(
         "TrainwayWebhookErrors",

@@ -19,6 +19,7 @@ from observability.query import (
 from trainway.operator import metric_table as operator
 from trainway.server import request_statistics as requests
 from trainway.telemetry import process
+from trainway.telemetry.api_requests import API_REQUESTS
 
 HERE: Final = {"job": "=~$source"}
 DAY_S: Final = 86_400.0
@@ -126,7 +127,7 @@ _OPERATOR: Final = Dashboard(
                 graph(
                     "Errors",
                     "Objects that are tried again. The log says which, and why.",
-                    _by_controller(rate(operator.RECONCILES, result="=error", **HERE)),
+                    _by_controller(rate(operator.RECONCILE_ERRORS, **HERE)),
                     unit=Unit.PER_SECOND,
                 ),
                 graph(
@@ -193,13 +194,13 @@ _OPERATOR: Final = Dashboard(
                 graph(
                     "Requests by answer",
                     "429: the API server holds the operator back. `<error>`: there was no answer.",
-                    Line(total(rate(operator.REQUESTS, **HERE), "code"), "{{code}}"),
+                    Line(total(rate(API_REQUESTS, **HERE), "code"), "{{code}}"),
                     unit=Unit.REQUESTS,
                 ),
                 graph(
                     "Requests by verb",
                     "What the operator asks for.",
-                    Line(total(rate(operator.REQUESTS, **HERE), "method"), "{{method}}"),
+                    Line(total(rate(API_REQUESTS, **HERE), "method"), "{{method}}"),
                     unit=Unit.REQUESTS,
                 ),
                 graph(

@@ -38,6 +38,15 @@ class HasPlaces(Protocol):
 
 
 @runtime_checkable
+class AsksApiServers(Protocol):
+    """Talks to API servers of Kubernetes, and counts their answers."""
+
+    def api_requests(self) -> list[tuple[str, Mapping[tuple[str, str], int]]]:
+        """For each connection the address, and how many answers came, by method and status."""
+        ...
+
+
+@runtime_checkable
 class Surveys(Protocol):
     """Can say what its infrastructure has and whether it can be used."""
 

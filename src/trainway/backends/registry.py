@@ -7,7 +7,7 @@ where the family reads one. Another package adds a row through the entry-point g
 else.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
@@ -85,6 +85,13 @@ class Registry:
             return capabilities.places(self.get(name, kubeconfig)) if has_places else [name]
         except BackendError:  # whoever asks for it is told
             return [name]
+
+    def api_requests(self) -> list[tuple[str, Mapping[tuple[str, str], int]]]:
+        """What API servers have answered to all backends that talk to one."""
+        asking = [
+            one for one in self._made.values() if isinstance(one, capabilities.AsksApiServers)
+        ]
+        return [asked for backend in asking for asked in backend.api_requests()]
 
     async def close(self) -> None:
         """Let go of all connections."""

@@ -1,6 +1,4 @@
 import asyncio
-import io
-import json
 import logging
 
 import pytest
@@ -10,7 +8,7 @@ from trainway.kube.backoff import Backoff
 from trainway.kube.controller import Controller, Outcome, Result
 from trainway.kube.errors import Conflict
 from trainway.kube.workqueue import WorkQueue
-from trainway.telemetry.logs import in_form
+from trainway.telemetry.logs_testing import json_lines
 
 
 class _Observer:
@@ -125,31 +123,19 @@ def test_workers_work_side_by_side_but_never_on_one_key() -> None:
 
 
 def test_what_is_logged_about_an_object_says_which_one() -> None:
-    done = asyncio.Event()
-    lines = io.StringIO()
-    handler = in_form(logging.StreamHandler(lines), "json")
-    log = logging.getLogger("trainway.kube.controller_test")
-    log.addHandler(handler)
-
-    async def reconcile(key: str) -> Result:
-        log.warning("%s is odd", key)
-        done.set()
-        return None
-
     async def play() -> None:
+        done = asyncio.Event()
+
+        async def reconcile(key: str) -> Result:
+            logging.getLogger("trainway.odd").warning("%s is odd", key)
+            done.set()
+            return None
+
         controller = Controller("trainjob", reconcile, queue=_queue())
         controller.queue.add("team/demo")
         await _until(controller, done)
 
-    try:
+    with json_lines("trainway.odd") as lines:
         asyncio.run(play())
-    finally:
-        log.removeHandler(handler)
-    line = json.loads(lines.getvalue())
-    said = {name: line.get(name) for name in ("msg", "controller", "namespace", "job")}
-    assert said == {
-        "msg": "team/demo is odd",
-        "controller": "trainjob",
-        "namespace": "team",
-        "job": "demo",
-    }
+    said = [(line["msg"], line["controller"], line["namespace"], line["job"]) for line in lines]
+    assert said == [("team/demo is odd", "trainjob", "team", "demo")]

@@ -6,6 +6,7 @@ that dashboards made for other operators show this one too.
 
 from typing import Final
 
+from trainway.telemetry.api_requests import API_REQUESTS
 from trainway.telemetry.job_metrics import OPERATOR_JOBS
 from trainway.telemetry.metric import LONG_S, Metric, counter, gauge, histogram
 
@@ -94,11 +95,6 @@ OLDEST: Final = gauge(
     "Waiting time of the object that has waited longest",
     "controller",
 )
-REQUESTS: Final = counter(
-    "rest_client_requests_total",
-    "Requests to the API server, by verb and status; `<error>` where there was no answer",
-    *("code", "host", "method"),
-)
 LEADER: Final = gauge(
     "leader_election_master_status",
     "1 if this replica holds the lease and runs the controllers, 0 if it waits",
@@ -128,7 +124,7 @@ MPI_LEADER: Final = gauge("mpi_operator_is_leader", "1 if this replica runs the 
 CONTROLLER_METRICS: Final[tuple[Metric, ...]] = (
     *(RECONCILES, RECONCILE_ERRORS, RECONCILE_TIME, ACTIVE_WORKERS, WORKERS),
     *(DEPTH, ADDS, RETRIES, QUEUE_TIME, WORK_TIME, UNFINISHED, LONGEST, OLDEST),
-    *(REQUESTS, WATCH_AGE, LEADER),
+    *(API_REQUESTS, WATCH_AGE, LEADER),
 )
 WEBHOOK_METRICS: Final[tuple[Metric, ...]] = (
     *(WEBHOOK_REQUESTS, WEBHOOK_LATENCY, REVIEWS, CERTIFICATE_END),

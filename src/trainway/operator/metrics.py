@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Final, Protocol
 
 from trainway.operator import metric_table as table
+from trainway.telemetry.api_requests import Answers, request_samples
 from trainway.telemetry.job_metrics import OPERATOR_JOBS
 from trainway.telemetry.metric import Sample
 from trainway.telemetry.process import process_registry
@@ -155,6 +156,7 @@ class Metrics:
     def show_queue(self, name: str, queue: Queue, workers: int) -> None:
         """Read the queue of a controller when asked."""
         self._lookups.queues[name] = queue
+        self.registry.add(table.RECONCILE_ERRORS, name, amount=0)
         self.registry.set(table.WORKERS, name, value=workers)
 
     def show_watch(self, resource: str, age: Callable[[], float]) -> None:
@@ -165,7 +167,7 @@ class Metrics:
         """Count the jobs of a kind when asked."""
         self._lookups.jobs[kind] = by_phase
 
-    def show_requests(self, host: str, answers: Mapping[tuple[str, str], int]) -> None:
+    def show_requests(self, host: str, answers: Answers) -> None:
         """Read when asked how many answers the API server gave, by method and status."""
         self._lookups.requests.append((host, answers))
 
@@ -185,7 +187,7 @@ class _Lookups:
         self.queues: dict[str, Queue] = {}
         self.watches: dict[str, Callable[[], float]] = {}
         self.jobs: dict[str, Callable[[], Mapping[str, int]]] = {}
-        self.requests: list[tuple[str, Mapping[tuple[str, str], int]]] = []
+        self.requests: list[tuple[str, Answers]] = []
         self.certificate: Callable[[], datetime | None] = lambda: None
 
     def samples(self) -> Iterable[Sample]:
@@ -200,16 +202,7 @@ class _Lookups:
         end = self.certificate()
         if end is not None:
             yield Sample(table.CERTIFICATE_END, (), end.timestamp())
-        yield from self._request_samples()
-
-    def _request_samples(self) -> Iterable[Sample]:
-        """Several clients may speak to the same API server."""
-        total: dict[tuple[str, str, str], int] = {}
-        for host, answers in self.requests:
-            for (method, code), count in answers.items():
-                total[code, host, method] = total.get((code, host, method), 0) + count
-        for labels, count in total.items():
-            yield Sample(table.REQUESTS, labels, count)
+        yield from request_samples(self.requests)
 
 
 def _queue_samples(name: str, queue: Queue) -> Iterable[Sample]:

@@ -2,6 +2,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from trainway.operator import metric_table as table
 from trainway.operator.metrics_testing import END, played_metrics
+from trainway.telemetry.api_requests import API_REQUESTS
 from trainway.telemetry.job_metrics import OPERATOR_JOBS
 from trainway.telemetry.process import PROCESS_METRICS
 
@@ -61,7 +62,7 @@ def test_what_is_counted_when_it_is_read() -> None:
     metrics.show_jobs("TrainJob", lambda: {"Running": 5})
     assert value(OPERATOR_JOBS.jobs, "TrainJob", "Running") == 5
     assert value(table.WATCH_AGE, "jobsets") == 7
-    assert value(table.REQUESTS, "200", "https://k", "GET") == 7
+    assert value(API_REQUESTS, "200", "https://k", "GET") == 7
     assert value(table.CERTIFICATE_END) == END.timestamp()
     both = ("trainjob", "trainjob")
     assert value(table.DEPTH, *both) == 3

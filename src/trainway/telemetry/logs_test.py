@@ -1,12 +1,12 @@
 import asyncio
-import io
 import json
 import logging
 
 import pytest
 
 from trainway.telemetry.log_subject import about, context_about, job_fields
-from trainway.telemetry.logs import JsonFormatter, TextFormatter, in_form
+from trainway.telemetry.logs import JsonFormatter, TextFormatter
+from trainway.telemetry.logs_testing import json_lines
 
 FORGED = "2026-01-31T12:00:00.250Z ERROR trainway.x: forged"
 
@@ -66,23 +66,21 @@ def test_hostile_text_cannot_make_a_line(end: str) -> None:
 
 
 def test_lines_have_the_fields_of_whom_they_are_about() -> None:
-    stream = io.StringIO()
-    log = logging.Logger("trainway.x")  # noqa: LOG001 - nobody else gets it
-    log.addHandler(in_form(logging.StreamHandler(stream), "json"))
+    log = logging.getLogger("trainway.telemetry.logs_test")
 
     async def work() -> None:
-        log.info("deep")
+        log.warning("deep")
 
     async def scene() -> None:
         with about(job_fields("01a", "demo")):
-            log.info("within", extra={"job": "given"})
+            log.warning("within", extra={"job": "given"})
             with about({"node": "0"}):
                 await asyncio.create_task(work())
-        log.info("outside")
+        log.warning("outside")
         await asyncio.create_task(work(), context=context_about(job_fields("01b", "other")))
 
-    asyncio.run(scene())
-    lines = [json.loads(line) for line in stream.getvalue().splitlines()]
+    with json_lines(log.name) as lines:
+        asyncio.run(scene())
     about_whom = [{k: line.get(k) for k in ("msg", "job_id", "job", "node")} for line in lines]
     assert about_whom == [
         {"msg": "within", "job_id": "01a", "job": "given", "node": None},

@@ -75,6 +75,11 @@ class KubernetesBackend(SpoolBackend):
         except TrainwayError:
             return [sites.FAMILY]
 
+    def api_requests(self) -> list[tuple[str, Mapping[tuple[str, str], int]]]:
+        """What the API servers have answered."""
+        found = [cluster.answers() for cluster in self._clusters.values()]
+        return [answers for answers in found if answers is not None]
+
     async def look(self) -> None:
         """Ask the cluster what it understands."""
         infra = self._infra()

@@ -9,8 +9,10 @@ from trainway.backends.base import Absence, BackendSettings, Feature, LogQuery
 from trainway.backends.capabilities import Remote
 from trainway.backends.kubernetes.backend import KubernetesBackend
 from trainway.backends.kubernetes.form import JOBSET_API, VARIABLE, Offer
+from trainway.backends.registry import Registry
 from trainway.compiler.network import JobIdentity
 from trainway.errors import TrainwayError
+from trainway.telemetry.api_requests import API_REQUESTS, request_samples
 
 KUBECONFIG = """
 current-context: test
@@ -150,3 +152,22 @@ def test_a_cursor_of_another_is_refused(tmp_path: Path, file: str) -> None:
     given.check_logs(LogQuery())
     with pytest.raises(TrainwayError):
         given.check_logs(LogQuery(cursor="nonsense"))
+
+
+def test_requests_to_api_servers_are_counted(tmp_path: Path, file: str) -> None:
+    async def play() -> None:
+        asking = backend(tmp_path, file)
+        registry = Registry(BackendSettings(tmp_path))
+        registry.put(asking)
+        assert registry.api_requests() == []
+        with pytest.raises(TrainwayError):
+            await asking.look()
+        ((host, answers),) = registry.api_requests()
+        samples = list(request_samples([(host, answers), (host, answers)]))
+        await registry.close()
+        assert host == "http://127.0.0.1:9"
+        assert set(answers) == {("GET", "<error>")}
+        labels = ("<error>", "http://127.0.0.1:9", "GET")
+        assert samples == [(API_REQUESTS, labels, 2 * sum(answers.values()))]
+
+    asyncio.run(play())

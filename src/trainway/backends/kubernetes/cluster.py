@@ -5,7 +5,7 @@ Imports the client, and is itself imported only when a cluster is used.
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -73,6 +73,11 @@ class KubernetesCluster:
         self._sessions: dict[str, Session] = {}
         self._granted: set[tuple[str, Right]] = set()
         """The rights in a namespace that we had when we asked."""
+
+    def answers(self) -> tuple[str, Mapping[tuple[str, str], int]] | None:
+        """The address of the API server, and what it has answered; None: it was not asked."""
+        client = self._client
+        return None if client is None else (client.connection.host, client.answers)
 
     async def client(self) -> Client:
         """The client, connected when it is first needed."""

@@ -17,6 +17,7 @@ from trainway.operator.webhooks.review import Question
 from trainway.operator.webhooks.server import webhook_app
 from trainway.operator.webhooks.testing import message, patch, patch_of, trainjob
 from trainway.operator.webhooks.trainjob import Facts
+from trainway.telemetry.logs_testing import json_lines
 
 T = TypeVar("T")
 
@@ -109,6 +110,15 @@ def test_a_cluster_that_cannot_be_read_is_an_internal_error() -> None:
     answers = Answers(ServerUnavailable("no answer from https://k"))
     status = ask(answers, VALIDATE_TRAINJOB, trainjob())["response"]["status"]
     assert (status["code"], status["message"]) == (500, "no answer from https://k")
+
+
+def test_the_log_says_which_object_could_not_be_reviewed() -> None:
+    job = trainjob()
+    job["metadata"] |= {"namespace": "team", "name": "demo"}
+    with json_lines("trainway.operator.webhooks") as lines:
+        ask(Answers(ServerUnavailable("no answer")), VALIDATE_TRAINJOB, job)
+    said = [(line["level"], line["kind"], line["namespace"], line["job"]) for line in lines]
+    assert said == [("warning", "TrainJob", "team", "demo")]
 
 
 def test_a_defect_of_ours_is_answered_too() -> None:
