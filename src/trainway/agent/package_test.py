@@ -39,11 +39,25 @@ def test_python_3_8_and_its_standard_library_are_enough(path: Path) -> None:
     assert all(name.startswith("trainway.agent") for name in ours)
 
 
-def test_starting_imports_nothing_slow() -> None:
+def modules_of(name: str) -> set[str]:
+    """What a new process has imported after one module."""
     script = (
         f"import sys; sys.path.insert(0, {str(PACKAGE.parents[1])!r});"
-        "import trainway.agent.__main__; print(*sys.modules)"
+        f"import trainway.agent.__main__, {name}; print(*sys.modules)"
     )
     line = [sys.executable, "-I", "-S", "-c", script]
     done = subprocess.run(line, capture_output=True, text=True, check=True)
-    assert SLOW & set(done.stdout.split()) == set()
+    return set(done.stdout.split())
+
+
+def test_starting_imports_nothing_slow() -> None:
+    assert SLOW & modules_of("trainway.agent.local.main") == set()
+
+
+@pytest.mark.parametrize("name", ["join", "rsh"])
+def test_what_starts_for_every_rank_imports_little(name: str) -> None:
+    found = modules_of(f"trainway.agent.host.entry, trainway.agent.host.{name}")
+    assert SLOW & found <= {"socket"}
+    rooms = {module.split(".")[2] for module in found if module.startswith("trainway.agent.")}
+    assert rooms <= {"__main__", "base", "host", "kubelet"}
+    assert len([module for module in found if module.startswith("trainway.")]) < 20

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 
 from trainway.agent.host.keys import KeysError, public_key
+from trainway.agent.host.peer_files import FOLDER, KEY, KNOWN_HOSTS, PEERS, alias
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,14 +22,7 @@ if TYPE_CHECKING:
     from trainway.json_types import Json
 
 
-FOLDER = "mpi"
-KEY, PEERS, KNOWN_HOSTS = f"{FOLDER}/key", f"{FOLDER}/peers.json", f"{FOLDER}/known_hosts"
 PRIVATE_PART, PUBLIC_PART = "ssh-privatekey", "ssh-publickey"
-
-
-def alias(pod: str) -> str:
-    """The name under which `known_hosts` has the host of a pod, whatever its address."""
-    return f"trainway-{pod}"
 
 
 def known_hosts(peers: Json) -> str:

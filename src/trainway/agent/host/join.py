@@ -16,6 +16,8 @@ import select
 import socket
 from array import array
 
+from trainway.agent.host.peer_files import COMMAND_VARIABLE, POD_WORD
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,9 +26,6 @@ if TYPE_CHECKING:
 
 
 NAME = "join.sock"
-POD_WORD = "trainway-pod="
-"""What stands before the pod's key, in the first word of the command that SSH carries."""
-COMMAND_VARIABLE = "SSH_ORIGINAL_COMMAND"
 EXIT_ERROR = 255
 GONE = select.POLLERR | select.POLLHUP
 

@@ -12,12 +12,17 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 
 from trainway.agent.base.directory import Directory
 from trainway.agent.base.own_program import agent_command
-from trainway.agent.host.access import KEY, KNOWN_HOSTS, PEERS, alias
-from trainway.agent.host.join import COMMAND_VARIABLE, POD_WORD, Session, attach
+from trainway.agent.host.peer_files import (
+    COMMAND_VARIABLE,
+    KEY,
+    KNOWN_HOSTS,
+    PEERS,
+    POD_WORD,
+    alias,
+)
 from trainway.agent.host.step_environment import step_environment
 from trainway.agent.kubelet.variables import JOB_ID
 
@@ -118,6 +123,8 @@ def _quoted(path: str) -> str:
 
 def install(home: str, python: str, archive: str) -> None:
     """Write the command into `<home>/bin`."""
+    import shlex  # noqa: PLC0415 - slow, and not needed by the command itself
+
     words = [python, "-I", "-S", archive, "host", "rsh", home]
     text = "#!/bin/sh\nexec " + " ".join(shlex.quote(word) for word in words) + ' "$@"\n'
     directory = Directory(home)
@@ -142,6 +149,8 @@ def main(arguments: Sequence[str]) -> int:
         os.write(2, f"{NAME}: {error}\n".encode("utf-8", "surrogateescape"))
         return EXIT_ERROR
     if peer.get("host") == found["here"]:
+        from trainway.agent.host.join import Session, attach  # noqa: PLC0415 - slow, and for here
+
         return attach(home, Session(job, pod, call.command))
     environ = dict(os.environ)
     if peer.get("join"):
