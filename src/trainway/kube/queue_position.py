@@ -1,5 +1,10 @@
-"""Which place a job has in its queue, where Kueue serves its visibility API."""
+"""Which place a job has in its queue: as Kueue's visibility API says, or as Kueue would count.
 
+Many clusters do not serve that API. Whoever may read the Workloads of a namespace can put them in
+order as Kueue does: by priority, then by age.
+"""
+
+from collections.abc import Iterable
 from typing import Final
 
 from trainway.json_types import Json
@@ -22,6 +27,37 @@ def position_in(answer: Json, name: str) -> int | None:
         if item["metadata"]["name"] == name:
             return int(item.get("positionInLocalQueue") or 0) + 1
     return None
+
+
+def position_among(workloads: Iterable[Json], name: str) -> int | None:
+    """The position of a Workload among those of its namespace; None: it does not wait."""
+    waiting = [each for each in workloads if _waits(each)]
+    mine = next((each for each in waiting if each["metadata"]["name"] == name), None)
+    if mine is None:
+        return None
+    queue = mine["spec"].get("queueName")
+    beside = [each for each in waiting if each["spec"].get("queueName") == queue]
+    return sorted(beside, key=_rank).index(mine) + 1
+
+
+def _waits(workload: Json) -> bool:
+    conditions = (workload.get("status") or {}).get("conditions") or ()
+    held = any(
+        each.get("type") in ("QuotaReserved", "Finished") and each.get("status") == "True"
+        for each in conditions
+    )
+    return workload["spec"].get("active") is not False and not held
+
+
+def _rank(workload: Json) -> tuple[int, str, str]:
+    """What comes first in a queue; a gang that never got ready waits from its eviction on."""
+    metadata = workload["metadata"]
+    since = str(metadata.get("creationTimestamp") or "")
+    for each in (workload.get("status") or {}).get("conditions") or ():
+        told = (each.get("type"), each.get("status"), each.get("reason"))
+        if told == ("Evicted", "True", "PodsReadyTimeout"):
+            since = str(each.get("lastTransitionTime") or since)
+    return -int(workload["spec"].get("priority") or 0), since, str(metadata.get("uid") or "")
 
 
 class QueuePositions:

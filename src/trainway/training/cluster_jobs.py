@@ -16,7 +16,7 @@ from trainway.json_types import Json
 from trainway.kube.client import Client, WatchEvent
 from trainway.kube.connection import load_connection
 from trainway.kube.errors import ApiError, Gone, ObjectNotFound, ServerUnavailable
-from trainway.kube.queue_position import QueuePositions
+from trainway.kube.queue_position import QueuePositions, position_among
 from trainway.kube.requests import Selection
 from trainway.kube.resources import EVENTS, LOCAL_QUEUES, PODS, WORKLOADS
 from trainway.training.explanation import explained, explanation
@@ -148,7 +148,15 @@ class ClusterJobs:
 
     async def position(self, workload: Json) -> int | None:
         """Its place in the queue, from 1 on; None: that cannot be known."""
-        return await QueuePositions(self.client).of(workload)
+        told = await QueuePositions(self.client).of(workload)
+        if told is not None:
+            return told
+        metadata = workload["metadata"]
+        try:
+            beside = await self.client.list(WORKLOADS, metadata["namespace"])
+        except ApiError:
+            return None
+        return position_among(beside.items, metadata["name"])
 
     async def members(self, name: str) -> tuple[Sequence[Member], str]:
         """The pods of a job, and the version of the list."""
