@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from trainway.api.mpijob_wishes import MPIJobWishes, mpijob_of
+from trainway.api.pod_wishes import ResourceRequirements
 from trainway.engine.testing import jobset
 from trainway.json_types import Json
 from trainway.server.testing_site import Site, play
@@ -33,6 +35,39 @@ def test_a_form_becomes_a_text_that_compiles(tmp_path: Path) -> None:
         shown = {key: found["form"][key] for key in form}
         assert shown == form
         assert (await site.ask("GET", "/jobs"))[1]["items"] == []
+
+    play(tmp_path, scene)
+
+
+def test_the_form_of_an_mpijob_is_submitted_as_the_command_line_would(tmp_path: Path) -> None:
+    wishes = MPIJobWishes(
+        name="train",
+        image="team/train:v1",
+        command="python train.py --lr 0.1",
+        workers=4,
+        resources=ResourceRequirements(cpu="500m", memory="1Gi"),
+        env={"EPOCHS": "3"},
+    )
+    form = {
+        "kind": "MPIJob",
+        "name": "train",
+        "image": "team/train:v1",
+        "command": "python train.py --lr 0.1",
+        "nodes": 4,
+        "cpu": "500m",
+        "memory": "1Gi",
+        "env": {"EPOCHS": "3"},
+    }
+
+    async def scene(site: Site) -> None:
+        made = await _ask(site, "/drafts", form)
+        assert made["document"] == mpijob_of(wishes)
+        found = await _check(site, made["document"])
+        assert (found["errors"], found["objects"]) == ([], [mpijob_of(wishes)])
+        sent = {"objects": found["objects"], "options": {"labels": found["labels"]}}
+        job = (await _ask(site, "/jobs", sent))["job"]
+        kept = await site.world.engine.reading.objects(job["metadata"]["id"])
+        assert [obj["spec"] for obj in kept] == [mpijob_of(wishes)["spec"]]
 
     play(tmp_path, scene)
 
