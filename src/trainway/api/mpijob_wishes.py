@@ -14,14 +14,16 @@ from trainway.api.job_variables import entries
 from trainway.api.mpijob import LAUNCHER, WORKER, MPIJobSpec
 from trainway.api.pod_wishes import (
     ISTIO,
+    MOST_PODS,
     Command,
     ResourceRequirements,
     command_problems,
     first_word,
     image_problems,
-    least,
     literal_words,
     name_problems,
+    namespace_problems,
+    number_problems,
     queue_problems,
     resource_problems,
     text_problems,
@@ -155,12 +157,13 @@ def with_workers(job: Json, workers: int) -> Json:
 def _problems(wishes: MPIJobWishes) -> Iterator[FieldError]:
     last = max(wishes.workers, 1) - 1
     yield from name_problems(wishes.name, max(f"-worker-0-{last}", "-launcher-0-0", key=len))
+    yield from namespace_problems(wishes.namespace)
     yield from image_problems(wishes.image)
     yield from command_problems(wishes.command)
-    yield from least("workers", wishes.workers, 1)
-    yield from least("slots_per_worker", wishes.slots_per_worker, 1)
-    yield from least("retries", wishes.retries, 0)
-    yield from least("timeout", wishes.timeout, 1)
+    yield from number_problems("workers", wishes.workers, 1, MOST_PODS)
+    yield from number_problems("slots_per_worker", wishes.slots_per_worker, 1)
+    yield from number_problems("retries", wishes.retries, 0)
+    yield from number_problems("timeout", wishes.timeout, 1)
     yield from resource_problems(wishes.resources)
     yield from queue_problems(wishes.queue)
     yield from text_problems(wishes.env, wishes.labels)

@@ -26,6 +26,7 @@ ISTIO: Final = {"sidecar.istio.io/inject": "false"}
 
 _LABEL: Final = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
 _VARIABLE: Final = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
+_NAMESPACE: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _QUEUE: Final = re.compile(r"[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?")
 _IMAGE: Final = re.compile(
     r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]+)?/|\[[0-9a-fA-F:]+\](?::[0-9]+)?/)?"
@@ -34,6 +35,10 @@ _IMAGE: Final = re.compile(
 )
 _LONGEST_IMAGE: Final = 512
 _LONGEST_HOST: Final = 63
+_LARGEST_NUMBER: Final = 2**31 - 1
+"""What fields of objects can hold."""
+MOST_PODS: Final = 100_000
+"""What Kubernetes lets a Job have that numbers its pods."""
 _LEAST_MEMORY: Final = 1 << 20
 """Whoever asks for fewer bytes of memory than these has left out the unit."""
 _SHELL: Final = frozenset(";&|<>$`*?(){}~#!\n")
@@ -138,12 +143,29 @@ def resource_problems(resources: ResourceRequirements) -> Iterator[FieldError]:
             yield invalid((name,), amount, detail)
     if resources.gpu is not None and resources.gpu < 0:
         yield invalid(("gpu",), resources.gpu, "must not be negative")
+    else:
+        yield from number_problems("gpu", resources.gpu, 0)
 
 
-def least(name: str, value: int | None, smallest: int) -> Iterator[FieldError]:
-    """What is wrong with a number that has a smallest value."""
+def number_problems(
+    name: str, value: int | None, smallest: int, largest: int = _LARGEST_NUMBER
+) -> Iterator[FieldError]:
+    """What is wrong with a number that may be too small or too large."""
     if value is not None and value < smallest:
         yield invalid((name,), value, f"must be at least {smallest}")
+    elif value is not None and value > largest:
+        yield invalid((name,), value, f"must be at most {largest}")
+
+
+def is_namespace(name: str) -> bool:
+    """Whether a namespace can have this name."""
+    return _NAMESPACE.fullmatch(name) is not None
+
+
+def namespace_problems(namespace: str) -> Iterator[FieldError]:
+    """What is wrong with the name of a namespace."""
+    if namespace and not is_namespace(namespace):
+        yield invalid(("namespace",), namespace, "must be the name of a namespace")
 
 
 def queue_problems(queue: str) -> Iterator[FieldError]:

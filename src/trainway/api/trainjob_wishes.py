@@ -10,13 +10,15 @@ from typing import Final
 
 from trainway.api.job_variables import entries
 from trainway.api.pod_wishes import (
+    MOST_PODS,
     Command,
     ResourceRequirements,
     command_problems,
     image_problems,
-    least,
     literal_words,
     name_problems,
+    namespace_problems,
+    number_problems,
     queue_problems,
     resource_problems,
     text_problems,
@@ -88,11 +90,12 @@ def _problems(wishes: TrainJobWishes) -> Iterator[FieldError]:
     yield from name_problems(wishes.name, f"-node-0-{max(wishes.workers, 1) - 1}")
     if not wishes.runtime:
         yield required(("runtime",), "name a training runtime, such as torch-distributed")
+    yield from namespace_problems(wishes.namespace)
     yield from image_problems(wishes.image) if wishes.image else ()
     yield from command_problems(wishes.command)
-    yield from least("workers", wishes.workers, 1)
-    yield from least("processes_per_worker", wishes.processes_per_worker, 1)
-    yield from least("timeout", wishes.timeout, 1)
+    yield from number_problems("workers", wishes.workers, 1, MOST_PODS)
+    yield from number_problems("processes_per_worker", wishes.processes_per_worker, 1)
+    yield from number_problems("timeout", wishes.timeout, 1)
     yield from resource_problems(wishes.resources)
     yield from queue_problems(wishes.queue)
     yield from text_problems(wishes.env, wishes.labels)

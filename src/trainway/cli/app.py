@@ -31,7 +31,7 @@ MODULES: Final = {
     name: f"trainway.cli.commands.{name}" for names in SECTIONS.values() for name in names
 }
 DEBUG: Final = "TRAINWAY_DEBUG"
-_INTERRUPTED: Final = 130
+INTERRUPTED: Final = 130
 _WIDEST: Final = max(map(len, MODULES))
 _INDENTED: Final = 6 + _WIDEST
 
@@ -41,7 +41,7 @@ class App(LazyGroup):
 
     def main(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Run a command and exit with its status."""
-        sys.exit(self._status(*args, **kwargs))
+        sys.exit(self.status(*args, **kwargs))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands, by section."""
@@ -54,11 +54,12 @@ class App(LazyGroup):
                     col_max=_WIDEST,
                 )
 
-    def _status(self, *args: Any, **kwargs: Any) -> int:
+    def status(self, *args: Any, **kwargs: Any) -> int:
+        """Run a command and give its exit status; what is wrong is told."""
         try:
             result = super().main(*args, **{**kwargs, "standalone_mode": False})
         except click.Abort:
-            return _INTERRUPTED
+            return INTERRUPTED
         except click.exceptions.NoArgsIsHelpError as error:
             echo(error.format_message() + "\n")
             return 0

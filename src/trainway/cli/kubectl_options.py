@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from trainway.api.pod_wishes import is_namespace
 from trainway.cli.completions import complete_files
 from trainway.errors import UsageError
 
@@ -65,8 +66,8 @@ def target_of(options: dict[str, Any]) -> Target:
         if namespace is not None:
             raise UsageError("-n and -A cannot be given together", hint="leave one of them out")
         namespace = ""
-    elif namespace == "":
-        raise UsageError("-n needs the name of a namespace")
+    elif namespace is not None and not is_namespace(namespace):
+        raise UsageError(f"-n: {namespace!r} is not the name of a namespace")
     return Target(namespace, options.pop("context"), options.pop("kubeconfig"))
 
 

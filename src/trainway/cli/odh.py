@@ -4,19 +4,24 @@ kubectl and oc run an executable `kubectl-odh` or `oc-odh` from the PATH for a s
 do not know, and pass the rest of the line on.
 """
 
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
 import click
 
 from trainway import __version__
-from trainway.cli.app import App
+from trainway.cli.app import INTERRUPTED, App
 from trainway.cli.lazy import LazyGroup
 
 _MODULES: Final = {"mpijob": "trainway.cli.commands.mpijob"}
 
 
 class Plugin(App):
-    """The root of the commands of a plugin, which has no sections."""
+    """The root of the commands of a plugin, which has no sections and kubectl's exit status."""
+
+    def status(self, *args: Any, **kwargs: Any) -> int:
+        """What kubectl and oc exit with: 1, whatever is wrong."""
+        status = super().status(*args, **kwargs)
+        return status if status == INTERRUPTED else min(status, 1)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands."""

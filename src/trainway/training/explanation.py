@@ -15,7 +15,14 @@ from trainway.errors import (
     TrainwayError,
     UnavailableError,
 )
-from trainway.kube.errors import AlreadyExists, ApiError, InvalidObject, ObjectNotFound, Refused
+from trainway.kube.errors import (
+    AlreadyExists,
+    ApiError,
+    InvalidObject,
+    ObjectNotFound,
+    Refused,
+    ServerUnavailable,
+)
 from trainway.kube.user_rights import Task
 from trainway.training.kinds import JobKind
 
@@ -57,4 +64,8 @@ def explanation(error: ApiError, kind: JobKind, namespace: str, name: str = "") 
             )
         case InvalidObject():
             return InvalidError([error.message])
+        case ServerUnavailable() if not error.status and not error.hint:
+            error.hint = (
+                "see whether the cluster runs, and whether your kubeconfig names the right one"
+            )
     return error

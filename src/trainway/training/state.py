@@ -69,7 +69,7 @@ def status_of(job: Json) -> JobStatus:
     metadata = job["metadata"]
     workers, active = _workers(job)
     return JobStatus(
-        name=str(metadata["name"]),
+        name=str(metadata.get("name") or metadata.get("generateName") or ""),
         namespace=str(metadata.get("namespace") or ""),
         state=_state(job, is_succeeded=succeeded is not None, is_failed=failed is not None),
         reason=str(told.get("reason") or ""),

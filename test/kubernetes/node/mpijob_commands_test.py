@@ -100,7 +100,6 @@ def test_an_mpijob_through_its_life(
     node_operator.wait_condition("mpijob", host_namespace, "train", "Succeeded")
 
     told = shell.run("describe", "train").stdout
-    Path("/tmp/trees/scratch-m/describe.txt").write_text(told)
     assert "State:        Succeeded (MPIJobSucceeded: " in told
     assert f"launcher  {launcher['metadata']['name']}  Succeeded" in told
     assert "MPIJobResumed" in told
@@ -113,7 +112,7 @@ def test_an_mpijob_through_its_life(
     gone = shell.run("delete", "train", program="oc").stdout
     assert gone == 'mpijob.kubeflow.org "train" deleted\n'
     missing = shell.run("get", "train", check=False)
-    assert (missing.returncode, missing.stdout) == (3, "")
+    assert (missing.returncode, missing.stdout) == (1, "")
 
 
 def test_command_sdk_and_manifest_give_the_same_objects(
@@ -147,7 +146,7 @@ def test_command_sdk_and_manifest_give_the_same_objects(
 def test_a_failure_says_who_failed_and_why(shell: Shell) -> None:
     words = ("--image", IMAGE, "--command", "echo out of data; exit 3", "--retries", "0")
     failed = shell.run("create", "broken", *words, "--wait", check=False)
-    assert failed.returncode == 4
+    assert failed.returncode == 1  # as kubectl has it; trainway mpijob says 4
     assert "broken: Failed: the launcher exited with status" in failed.stderr
     told = shell.run("describe", "broken").stdout
     assert "Culprit:      the launcher: exited with status" in told

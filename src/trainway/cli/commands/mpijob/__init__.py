@@ -32,5 +32,5 @@ def command() -> None:
     commands are there as kubectl odh mpijob and oc odh mpijob.
 
     Exit status: 0 done, 1 an error, 2 wrong usage, 3 there is no such job, 4 the job failed, 5 the
-    time to wait was over.
+    time to wait was over. The plugins exit as kubectl does: 0 done, 1 anything else.
     """

@@ -12,7 +12,7 @@ from trainway.cli.kubectl_options import (
     target_of,
     target_options,
 )
-from trainway.cli.mpijob_printing import PRINTED
+from trainway.cli.mpijob_printing import PRINTED, told
 from trainway.cli.output import echo, echo_line
 from trainway.errors import NotFoundError, TrainwayError, UsageError
 
@@ -40,7 +40,7 @@ async def _suspend(target: Target, names: Sequence[str], *, suspend: bool) -> in
             try:
                 await jobs.suspend(name, suspend=suspend)
             except TrainwayError as error:
-                code = _told(error, names)
+                code = told(error, names)
                 continue
             echo(f"{PRINTED}/{name} {'suspended' if suspend else 'resumed'}\n")
     return code
@@ -76,15 +76,7 @@ async def _delete(
                 await jobs.delete(name, wait=options["wait"])
             except NotFoundError as error:
                 if not options["ignore_not_found"]:
-                    code = _told(error, names)
+                    code = told(error, names)
                 continue
             echo(f'{PRINTED} "{name}" deleted\n')
     return code
-
-
-def _told(error: TrainwayError, names: Sequence[str]) -> int:
-    """Say what is wrong with one of several jobs, and go on with the others; its exit status."""
-    if len(names) == 1:
-        raise error
-    echo_line(f"error: {error.sentence}")
-    return error.exit_code

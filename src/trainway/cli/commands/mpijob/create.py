@@ -16,7 +16,7 @@ from trainway.cli.kubectl_options import (
     target_of,
     target_options,
 )
-from trainway.cli.mpijob_printing import printed
+from trainway.cli.mpijob_printing import printed, title, told
 from trainway.cli.output import echo, echo_line
 from trainway.cli.reading import filename_option
 from trainway.cli.refusal import RefusedError
@@ -94,25 +94,31 @@ def create(name: str | None, filenames: tuple[str, ...], **options: Any) -> int:
         echo(printed(jobs, output or "", "created (dry run)"))
         return 0
     word = "created (server dry run)" if dry_run == "server" else "created"
-    made = carry_out(_create(target, jobs, dry_run=dry_run == "server"))
-    echo(printed(made, output or "", word))
+    made, code = carry_out(_create(target, jobs, dry_run=dry_run == "server"))
+    if made:
+        echo(printed(made, output or "", word))
     if dry_run == "server" or not (wait or seconds is not None):
-        return 0
+        return code
     from trainway.cli.mpijob_waiting import wait_for  # noqa: PLC0415 - needs the extra
 
-    return carry_out(wait_for(target, made, seconds))
+    return carry_out(wait_for(target, made, seconds)) or code
 
 
-async def _create(target: Target, jobs: Sequence[Json], *, dry_run: bool) -> list[Json]:
-    made = []
+async def _create(target: Target, jobs: Sequence[Json], *, dry_run: bool) -> tuple[list[Json], int]:
+    """Those that could be created, and the exit status."""
+    made, code = [], 0
     async with target.mpijobs() as there:
         for job in jobs:
             place = job["metadata"].get("namespace") or there.namespace
             here = replace(there, namespace=place)
-            made.append(await here.create(job, dry_run=dry_run))
+            try:
+                made.append(await here.create(job, dry_run=dry_run))
+            except TrainwayError as error:
+                code = told(error, jobs)
+                continue
             if warning := await here.queue_warning(job):
                 echo_line(f"warning: {warning}")
-    return made
+    return made, code
 
 
 def _jobs(
@@ -187,7 +193,7 @@ def _of_files(filenames: Sequence[str], namespace: str) -> list[Json]:
         written = job["metadata"].get("namespace")
         if namespace and written and written != namespace:
             raise UsageError(
-                f'"{job["metadata"]["name"]}" is for namespace "{written}", and -n names another',
+                f'"{title(job)}" is for namespace "{written}", and -n names another',
                 hint="leave out -n, or change the file",
             )
         if namespace:

@@ -13,6 +13,7 @@ from trainway.cli.kubectl_options import (
     target_of,
     target_options,
 )
+from trainway.cli.mpijob_printing import told
 from trainway.cli.mpijob_text import description
 from trainway.cli.output import echo
 from trainway.errors import NotFoundError, UsageError
@@ -22,15 +23,15 @@ from trainway.errors import NotFoundError, UsageError
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @target_options
 @selector_option
-def describe(names: tuple[str, ...], **options: Any) -> None:
+def describe(names: tuple[str, ...], **options: Any) -> int:
     """Show spec, queue, conditions, replicas, events, last lines, and what went wrong."""
     target = target_of(options)
     if bool(names) == bool(options["selector"]):
         raise UsageError("name the jobs to describe, or select them with -l")
-    carry_out(_describe(target, names, options["selector"]))
+    return carry_out(_describe(target, names, options["selector"]))
 
 
-async def _describe(target: Target, names: Sequence[str], selector: str) -> None:
+async def _describe(target: Target, names: Sequence[str], selector: str) -> int:
     from trainway.training.facts import facts_of  # noqa: PLC0415 - needs the extra
 
     async with target.mpijobs() as jobs:
@@ -39,6 +40,13 @@ async def _describe(target: Target, names: Sequence[str], selector: str) -> None
             names = [job["metadata"]["name"] for job in found]
             if not names:
                 raise NotFoundError(f"no MPIJob has the labels {selector}")
-        for index, name in enumerate(names):
-            text = description(await facts_of(jobs, name), datetime.now(UTC))
-            echo(f"\n{text}" if index else text)
+        code, texts = 0, 0
+        for name in names:
+            try:
+                text = description(await facts_of(jobs, name), datetime.now(UTC))
+            except NotFoundError as error:
+                code = told(error, names)
+                continue
+            echo(f"\n{text}" if texts else text)
+            texts += 1
+        return code

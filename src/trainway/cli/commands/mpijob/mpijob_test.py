@@ -136,6 +136,20 @@ class Wrong:
         Wrong(("delete",), "error: name the jobs to delete, or select them with -l, or give --all"),
         Wrong(("logs", "train", "--launcher", "--worker", "1"), "cannot be given together"),
         Wrong(("describe",), "error: name the jobs to describe, or select them with -l\n"),
+        Wrong(("creat", "train"), 'error: no command "creat"; did you mean "create"?\n'),
+        Wrong(("create", "train", "--imge", "x"), "Did you mean one of: '--image'"),
+        Wrong(("create", "train", *WORDS, "--workers", "0"),
+              "error: --workers: Invalid value: 0: must be at least 1\n"),
+        Wrong(("create", "train", *WORDS, "--workers=-1"),
+              "error: --workers: Invalid value: -1: must be at least 1\n"),
+        Wrong(("create", "train", *WORDS, "--workers", "1000000000"),
+              "error: --workers: Invalid value: 1000000000: must be at most 100000\n"),
+        Wrong(("create", "train", *WORDS, "--workers", "1e9"), "'1e9' is not a valid integer"),
+        Wrong(("create", "a" * 51, *WORDS), "must have at most 50 characters\n"),
+        Wrong(("get", "-n", ""), "error: -n: '' is not the name of a namespace\n"),
+        Wrong(("get", "-n", "../kube-system"),
+              "error: -n: '../kube-system' is not the name of a namespace\n"),
+        Wrong(("get", "--context", "nope"), "error: no context 'nope' in "),
         Wrong(("get", "--kubeconfig", "/nowhere"), "error: there is no kubeconfig /nowhere\n"),
         Wrong(("get",), "error: the cluster has no MPIJobs: their CRD is not installed\n", 1),
     ],
@@ -147,6 +161,78 @@ def test_what_is_wrong_is_one_clear_line(mpijob: Invoke, case: Wrong) -> None:
     assert "Traceback" not in done.stderr
     assert done.exit_code == case.code
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize("words", [("create", "train", *WORDS), ("get",), ("logs", "train")])
+def test_a_cluster_that_does_not_answer(
+    mpijob: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    away = ApiServer(url="http://127.0.0.1:1").kubeconfig(tmp_path)
+    monkeypatch.setenv("KUBECONFIG", str(away))
+    monkeypatch.setattr("trainway.kube.client._ATTEMPTS", 1)
+    done = mpijob(*words)
+    assert (done.exit_code, done.stdout) == (1, "")
+    *_, error, hint = done.stderr.splitlines()
+    assert error.startswith("error: no answer from http://127.0.0.1:1: ")
+    assert hint.startswith("hint: see whether the cluster runs")
+
+
+@pytest.mark.parametrize(
+    ("words", "method", "path"),
+    [
+        (("create", "train", *WORDS), "POST", JOBS),
+        (("create", "train", *WORDS, "--dry-run=server", "-oname"), "POST", JOBS),
+        (("get",), "GET", JOBS),
+        (("logs", "train"), "GET", f"{JOBS}/train"),
+        (("delete", "train"), "GET", f"{JOBS}/train"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else value,
+)
+def test_who_may_not_is_told_whom_to_ask(
+    api: ApiServer, mpijob: Invoke, words: tuple[str, ...], method: str, path: str
+) -> None:
+    message = 'mpijobs is forbidden: User "eve" cannot do it'
+    api.refuse(method, path, 403, "Forbidden", message)
+    done = mpijob(*words)
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert f"error: you have no permission: {message}\n" in done.stderr
+    assert "bind the ClusterRole" in done.stderr.splitlines()[-1]
+
+
+def test_a_namespace_that_is_not_there(api: ApiServer, mpijob: Invoke) -> None:
+    missing = {"code": 404, "reason": "NotFound", "details": {"kind": "namespaces"}}
+    api.on("POST", JOBS, missing, status=404)
+    done = mpijob("create", "train", *WORDS)
+    assert (done.exit_code, done.stdout) == (3, "")
+    assert 'error: there is no namespace "team"\n' in done.stderr
+
+
+def test_of_several_jobs_one_is_refused_and_the_others_are_created(
+    api: ApiServer, mpijob: Invoke, tmp_path: Path
+) -> None:
+    first, second = (mpijob("create", name, *WORDS, "--dry-run", "-oyaml") for name in "ab")
+    file = tmp_path / "both.yaml"
+    file.write_text(f"{first.stdout}---\n{second.stdout}")
+    taken = {"kind": "Status", "code": 409, "reason": "AlreadyExists", "message": "taken"}
+    api.answers["POST", JOBS] = [(409, taken), (201, job())]
+    done = mpijob("create", "-f", str(file))
+    assert (done.exit_code, done.stdout) == (1, "mpijob.kubeflow.org/train created\n")
+    assert 'error: there is already an MPIJob "a" in namespace "team" (' in done.stderr
+
+
+def test_a_name_that_the_cluster_makes_up(api: ApiServer, mpijob: Invoke, tmp_path: Path) -> None:
+    written = job()
+    written["metadata"] = {"generateName": "train-"}
+    file = tmp_path / "train.yaml"
+    file.write_text(yaml.safe_dump(written))
+    shown = mpijob("create", "-f", str(file), "--dry-run")
+    assert shown.stdout == "mpijob.kubeflow.org/train- created (dry run)\n", shown.stderr
+    assert mpijob("create", "-f", str(file), "--dry-run", "-owide").exit_code == 0
+    made = job()
+    made["metadata"]["name"] = "train-x7k2p"
+    api.on("POST", JOBS, made)
+    done = mpijob("create", "-f", str(file), "-oname")
+    assert done.stdout == "mpijob.kubeflow.org/train-x7k2p\n", done.stderr
 
 
 def test_other_kinds_are_not_created(mpijob: Invoke, tmp_path: Path) -> None:
@@ -255,6 +341,23 @@ def test_describe_says_what_could_not_be_seen(api: ApiServer, mpijob: Invoke) ->
     done = mpijob("describe", "train")
     assert done.exit_code == 0
     assert "Not shown:    events: events is forbidden\n" in done.stdout
+
+
+def test_describe_goes_on_after_one_that_is_missing(api: ApiServer, mpijob: Invoke) -> None:
+    missing = {"code": 404, "reason": "NotFound", "details": {"name": "other"}}
+    api.on("GET", f"{JOBS}/other", missing, status=404)
+    api.on("GET", f"{JOBS}/train", job("Running"))
+    done = mpijob("describe", "other", "train")
+    assert done.exit_code == 3
+    assert done.stdout.startswith("Name:         train\n")
+    assert done.stderr == 'error: there is no MPIJob "other" in namespace "team"\n'
+
+
+def test_the_plugins_exit_as_kubectl_does(mpijob: Invoke) -> None:
+    for words, status in ((("get", "-x"), 1), (("get",), 1), (("get", "--help"), 0)):
+        done = CliRunner().invoke(plugin, ["mpijob", *words], prog_name="kubectl odh")
+        assert done.exit_code == status
+    assert mpijob("get", "-x").exit_code == 2
 
 
 def test_the_plugins_are_the_same_commands() -> None:
