@@ -5,11 +5,9 @@ limit it must keep and what it is compared with. Exit status 1 if a limit was mi
 submission, logs.
 """
 
-import asyncio
 import contextlib
 import json
 import os
-import queue
 import subprocess
 import tempfile
 import threading
@@ -22,13 +20,11 @@ from cluster.node import NodeCluster
 from shell_jobsets import ShellJobSet
 
 from benchmarks import suite
+from benchmarks.pod_births import pod_births
 from benchmarks.suite import Row, Rows
 from benchmarks.workbench import TRAINWAY, median, scratch_home, trainway
 from trainway import Client
 from trainway.json_types import Json
-from trainway.kube.client import Client as KubeClient
-from trainway.kube.connection import load_connection
-from trainway.kube.resources import PODS
 
 Measurement = Callable[[NodeCluster], Iterator[Row]]
 
@@ -54,40 +50,6 @@ def rows(chosen: list[Measurement]) -> Rows:
                 yield from measure(cluster)
 
 
-@contextlib.contextmanager
-def pod_births(cluster: NodeCluster) -> Iterator["queue.Queue[float]"]:
-    """The moments at which pods come to be, as a client of the API server sees them."""
-    found: queue.Queue[float] = queue.Queue()
-    ready = threading.Event()
-    stops: list[Callable[[], object]] = []
-
-    async def watch() -> None:
-        async with KubeClient(load_connection(cluster.kubeconfig)) as client:
-            version = (await client.list(PODS, NAMESPACE)).resource_version
-            changes = client.watch(PODS, NAMESPACE, resource_version=version, on_open=ready.set)
-            async with contextlib.aclosing(changes):
-                async for event in changes:
-                    if event.type == "ADDED":
-                        found.put(time.perf_counter())
-
-    async def run() -> None:
-        task = asyncio.create_task(watch())
-        loop = asyncio.get_running_loop()
-        stops.append(lambda: loop.call_soon_threadsafe(task.cancel))
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
-
-    thread = threading.Thread(target=asyncio.run, args=(run(),))
-    thread.start()
-    if not ready.wait(PATIENCE_S):
-        raise SystemExit("the watch of the pods does not open")
-    try:
-        yield found
-    finally:
-        stops[0]()
-        thread.join()
-
-
 def submission(cluster: NodeCluster) -> Iterator[Row]:
     """From a submission to the pod, in turns with `kubectl create` of the same JobSet."""
     kubectl = [str(cluster.bin / "kubectl"), "create", "-n", NAMESPACE, "-f"]
@@ -98,7 +60,10 @@ def submission(cluster: NodeCluster) -> Iterator[Row]:
         "cli": lambda _, file: run([TRAINWAY, "run", "--detach", "--on", INFRA, str(file)]),
     }
     times: dict[str, list[float]] = {way: [] for way in ways}
-    with tempfile.TemporaryDirectory() as folder, pod_births(cluster) as births:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        pod_births(cluster.kubeconfig, NAMESPACE) as births,
+    ):
         for number in range(RUNS + 1):
             for way, submit in ways.items():
                 job = ShellJobSet(f"{way}-{number}", "true").manifest()
@@ -107,7 +72,7 @@ def submission(cluster: NodeCluster) -> Iterator[Row]:
                 started = time.perf_counter()
                 submitting = threading.Thread(target=submit, args=(job, file))
                 submitting.start()
-                taken = births.get(timeout=PATIENCE_S) - started
+                taken = births.get(timeout=PATIENCE_S).at - started
                 submitting.join()
                 if number:  # the first one finds nothing warm
                     times[way].append(taken)

@@ -10,7 +10,10 @@ import pytest
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 
-@pytest.mark.parametrize("name", ["clusters", "local", "metrics", "operator", "slurm", "ssh"])
+NAMED = ("clusters", "local", "metrics", "mpi", "operator", "slurm", "ssh")
+
+
+@pytest.mark.parametrize("name", NAMED)
 def test_benchmark_names_its_measurements(name: str) -> None:
     command = [sys.executable, str(BENCHMARKS / f"{name}.py"), "nonsense"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

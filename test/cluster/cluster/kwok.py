@@ -16,7 +16,7 @@ from cluster.access import Access
 from cluster.control_plane import CONTROLLERS, LOOPBACK, RATE, ControlPlane, succeeds_at
 from cluster.identities import User, with_token, write_token_file
 from cluster.jobset import start_jobset_controller
-from cluster.kwok_stages import MANAGED, configuration
+from cluster.kwok_stages import DEFAULT_MS, MANAGED, configuration
 from cluster.ports import free_port
 from cluster.unavailable import UnavailableError
 from trainway.json_types import Json
@@ -39,10 +39,17 @@ class KwokCluster(ControlPlane):
     programs = (*ControlPlane.programs, "kube-controller-manager", "kube-scheduler", "jobset")
 
     def __init__(
-        self, *, nodes: int = NODES, flags: Sequence[str] = (), stays: bool = False
+        self,
+        *,
+        nodes: int = NODES,
+        flags: Sequence[str] = (),
+        stays: bool = False,
+        runs_for_ms: int = DEFAULT_MS,
     ) -> None:
+        """`runs_for_ms`: how long pods run that do not say it."""
         super().__init__(flags=flags, stays=stays)
         self.nodes = nodes
+        self.runs_for_ms = runs_for_ms
 
     @classmethod
     def all_programs(cls) -> tuple[str, ...]:
@@ -93,7 +100,7 @@ class KwokCluster(ControlPlane):
         programs = builds.build(builds.KWOK, ["kwok"])
         output, file = self.folder / "pod.log", self.folder / "kwok.yaml"
         output.write_text(OUTPUT)
-        file.write_text(configuration(str(output)))
+        file.write_text(configuration(str(output), self.runs_for_ms))
         serving = self.authority.issue("kwok", hosts=[LOOPBACK])
         self.kubelet_port = free_port()
         process = self.launch(

@@ -65,8 +65,11 @@ containerStatuses:
 """
 
 
-def configuration(log_file: str) -> str:
-    """The file that KWOK reads: its options, all stages, and what every container has written."""
+def configuration(log_file: str, runs_for_ms: int = DEFAULT_MS) -> str:
+    """The file that KWOK reads: its options, all stages, and what every container has written.
+
+    Pods that do not say how long they run do so for `runs_for_ms`.
+    """
     options = {
         "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
         "kind": "KwokConfiguration",
@@ -84,10 +87,10 @@ def configuration(log_file: str) -> str:
         "metadata": {"name": "all"},
         "spec": {"logs": [{"logsFile": log_file}]},
     }
-    return "\n---\n".join(json.dumps(each) for each in (options, *stages(), logs))
+    return "\n---\n".join(json.dumps(each) for each in (options, *stages(runs_for_ms), logs))
 
 
-def stages() -> list[Json]:
+def stages(runs_for_ms: int) -> list[Json]:
     """What happens to nodes and pods."""
     is_there = matches(".metadata.deletionTimestamp", "DoesNotExist")
     is_pending = matches(".status.phase", "In", ["Pending"])
@@ -104,7 +107,7 @@ def stages() -> list[Json]:
                 "Pod",
                 [is_there, is_running, matches(OUTCOME, "In", [phase])],
                 template,
-                delayed=True,
+                delay_ms=runs_for_ms,
             )
             for phase, template in endings().items()
         ),
@@ -136,7 +139,7 @@ def matches(query: str, operator: str, values: Sequence[str] = ()) -> Json:
 
 
 def stage(
-    name: str, kind: str, conditions: Sequence[Json], status: str = "", *, delayed: bool = False
+    name: str, kind: str, conditions: Sequence[Json], status: str = "", *, delay_ms: int = 0
 ) -> Json:
     """A step in the life of an object: a new status, or its end where there is none."""
     then: Json = {"delete": True}
@@ -148,9 +151,9 @@ def stage(
         "next": then,
         "immediateNextStage": True,
     }
-    if delayed:
+    if delay_ms:
         wish = {"jq": {"expression": f'.metadata.annotations["{RUNS_FOR}"]'}}
-        spec["delay"] = {"durationMilliseconds": DEFAULT_MS, "durationFrom": wish}
+        spec["delay"] = {"durationMilliseconds": delay_ms, "durationFrom": wish}
     return {
         "apiVersion": "kwok.x-k8s.io/v1alpha1",
         "kind": "Stage",
