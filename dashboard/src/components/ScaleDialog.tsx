@@ -41,15 +41,15 @@ export default function ScaleDialog({ job, onClose }: Props) {
     <Modal isOpen onClose={onClose} variant="small" aria-labelledby="scale-title">
       <ModalHeader title={`Scale ${name}`} labelId="scale-title" />
       <ModalBody>
-        <p>
-          It has {count(now, "node")} now. It keeps its place in the queue and starts with the new number.
-        </p>
         <Form
           onSubmit={(event) => {
             event.preventDefault();
             scale();
           }}
         >
+          <p>
+            It has {count(now, "node")} now. It keeps its place in the queue and starts with the new number.
+          </p>
           <FormGroup label="Nodes" fieldId="scale-nodes">
             <TextInput
               id="scale-nodes"
@@ -59,8 +59,8 @@ export default function ScaleDialog({ job, onClose }: Props) {
               onChange={(_, written) => setText(written)}
             />
           </FormGroup>
+          {scaling.error && <ErrorAlert error={scaling.error} title="The job was not scaled" />}
         </Form>
-        {scaling.error && <ErrorAlert error={scaling.error} title="The job was not scaled" />}
       </ModalBody>
       <ModalFooter>
         <Button

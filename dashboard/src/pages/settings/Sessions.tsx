@@ -58,7 +58,7 @@ export function Sessions() {
         <ErrorAlert error={error} title="The sessions could not be read" onRetry={() => void refetch()} />
       )}
       {!data && !error && <Loading what="the sessions" />}
-      {data && <DataTable label="Sessions" columns={COLUMNS} rows={data.map(row)} />}
+      {data && <DataTable label="Browsers that are logged in" columns={COLUMNS} rows={data.map(row)} />}
       {others.length > 0 && (
         <Button variant="link" onClick={() => setAsked(true)}>
           Log out {count(others.length, "other browser")}

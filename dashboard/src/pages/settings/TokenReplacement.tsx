@@ -24,7 +24,7 @@ export function TokenReplacement() {
     );
   }
   return (
-    <>
+    <div className="tw-list">
       <p>
         Programs and browsers on other machines log in with it. On the machine of the server,{" "}
         <code>trainway server token show</code> prints it.
@@ -58,6 +58,6 @@ export function TokenReplacement() {
           </p>
         </ConfirmDialog>
       )}
-    </>
+    </div>
   );
 }
