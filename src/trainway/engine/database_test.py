@@ -7,6 +7,8 @@ import pytest
 from sqlalchemy import Engine, MetaData, Table, create_engine, insert, inspect, text
 
 from trainway.engine.database import known_versions, migrate, open_database, transaction
+from trainway.engine.job_filter import Filter, label_terms
+from trainway.engine.job_window import Window
 from trainway.engine.store import Store
 from trainway.engine.tables import HEAD
 from trainway.errors import DatabaseError
@@ -74,6 +76,28 @@ def test_jobs_of_an_older_program_are_kept(new_database: Callable[[], str]) -> N
     store = Store(open_database(url))
     found = store.get("demo")
     assert (found.id, found.phase, found.idempotency_key) == ("a", "Succeeded", None)
+    store.close()
+
+
+def test_labels_of_an_older_program_are_found(new_database: Callable[[], str]) -> None:
+    url = new_database()
+    old = create_engine(url)
+    migrate(old, "", "0013")
+    jobs = Table("jobs", MetaData(), autoload_with=old)
+    given = ('{"team": "nlp"}', '{"team": "nlp-2"}', '{"team": 3, "a b": "c", "x": ""}', "", "[1]")
+    with old.begin() as connection:
+        for number, labels in enumerate(given):
+            values: Json = dict.fromkeys(jobs.c.keys(), 0)
+            values |= {"id": f"{number}", "name": "demo", "phase": "Succeeded", "labels": labels}
+            values |= {"idempotency_key": None, "run": None, "replaced_by": None, "place": None}
+            connection.execute(insert(jobs).values(values))
+    old.dispose()
+    store = Store(open_database(url))
+
+    def found(text: str) -> list[str]:
+        return list(store.windows.jobs(Filter(labels=label_terms([text])), Window()).ids)
+
+    assert (found("team"), found("team=nlp"), found("x")) == (["1", "0"], ["0"], ["2"])
     store.close()
 
 

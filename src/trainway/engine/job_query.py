@@ -1,15 +1,29 @@
 """Filters of jobs as SQL, for all that read the table of jobs."""
 
-import json
+from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any, Final
 
-from sqlalchemy import Column, ColumnElement, Row, Select, exists, func, or_
+from sqlalchemy import (
+    Boolean,
+    ColumnElement,
+    FromClause,
+    Row,
+    Select,
+    and_,
+    exists,
+    func,
+    literal,
+    or_,
+)
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
 
 from trainway.engine.job_filter import COMPARISONS, Filter, LabelTerm, MetricTerm
 from trainway.engine.phases import Phase
 from trainway.engine.record import JobRecord, storable
-from trainway.engine.tables import JOBS, SERIES
+from trainway.engine.tables import JOBS, LABELS, SERIES
 
 _LARGE: Final = frozenset({"observed"})
 ALL: Final = [JOBS.c[field.name] for field in fields(JobRecord)]
@@ -17,46 +31,92 @@ SUMMARY: Final = [column for column in ALL if column.name not in _LARGE]
 
 
 def filtered(query: Select[Any], wanted: Filter) -> Select[Any]:
-    """The query, for the jobs that are wanted."""
-    if wanted.phases:
-        query = query.where(JOBS.c.phase.in_(sorted(wanted.phases)))
-    if wanted.name:
-        query = query.where(JOBS.c.name == wanted.name)
-    if wanted.text:
-        name = func.lower(JOBS.c.name).contains(wanted.text.lower(), autoescape=True)
-        query = query.where(or_(name, JOBS.c.id == wanted.text))
-    if wanted.kind:
-        query = query.where(JOBS.c.kind == wanted.kind)
-    if wanted.before:
-        query = query.where(JOBS.c.id < wanted.before)
-    if wanted.backend:
-        query = query.where(JOBS.c.backend == wanted.backend)
-    if wanted.after:
-        query = query.where(JOBS.c.id > wanted.after)
-    if wanted.run:
-        query = query.where(JOBS.c.run == wanted.run, JOBS.c.replaced_by.is_(None))
-    for term in wanted.labels:
-        query = query.where(_contains(JOBS.c.labels, _label_text(term)))
-    for metric in wanted.metrics:
-        query = query.where(_reports(metric))
+    """The query, for the jobs that are wanted; good where these are few."""
+    query = query.where(*_conditions(wanted, JOBS.c.phase, JOBS.c.backend))
+    for table, condition in _terms(wanted):
+        query = query.join(table, condition)
     return query
 
 
-def _label_text(term: LabelTerm) -> str:
-    """What a job's labels, as JSON, contain if it has that one; no key or value has a quote."""
-    value = "" if term.value is None else f'{term.value}"'
-    return f'{json.dumps(term.key)}: "{value}'
+def scanned(query: Select[Any], wanted: Filter) -> Select[Any]:
+    """The same, good where they are many: it goes through an index with all that lists show.
+
+    SQLite would take the index of a phase or of a label otherwise, which seems to find few jobs,
+    and then look each of them up.
+    """
+    phase, backend = (func.coalesce(column, "") for column in (JOBS.c.phase, JOBS.c.backend))
+    query = query.where(*_conditions(wanted, phase, backend))
+    return query.where(*(exists().where(condition) for _, condition in _terms(wanted)))
 
 
-def _contains(column: Column[str], text: str) -> ColumnElement[bool]:
-    """Whether a text is in the column; `LIKE` would not tell capitals apart on SQLite."""
-    return func.replace(column, text, "") != column
+def _conditions(
+    wanted: Filter, phase: ColumnElement[str], backend: ColumnElement[str]
+) -> Iterator[ColumnElement[bool]]:
+    """What the columns of a job must be."""
+    if wanted.phases:
+        yield phase.in_(sorted(wanted.phases))
+    if wanted.name:
+        yield JOBS.c.name == wanted.name
+    if wanted.text:
+        yield or_(_has_text(JOBS.c.name, wanted.text), JOBS.c.id == wanted.text)
+    if wanted.kind:
+        yield JOBS.c.kind == wanted.kind
+    if wanted.before:
+        yield JOBS.c.id < wanted.before
+    if wanted.backend:
+        yield backend == wanted.backend
+    if wanted.after:
+        yield JOBS.c.id > wanted.after
+    if wanted.run:
+        yield JOBS.c.run == wanted.run
+        yield JOBS.c.replaced_by.is_(None)
 
 
-def _reports(term: MetricTerm) -> ColumnElement[bool]:
-    """Whether a job has last reported such a value of that metric."""
-    last = COMPARISONS[term.comparison](SERIES.c.last, term.value)
-    return exists().where(SERIES.c.job_id == JOBS.c.id, SERIES.c.name == storable(term.name), last)
+def _terms(wanted: Filter) -> Iterator[tuple[FromClause, ColumnElement[bool]]]:
+    """The other tables that are asked, and which row must be there: at most one for each job."""
+    for label in wanted.labels:
+        table = LABELS.alias()
+        yield table, and_(table.c.job_id == JOBS.c.id, label_condition(table, label))
+    for metric in wanted.metrics:
+        table = SERIES.alias()
+        yield table, and_(table.c.job_id == JOBS.c.id, metric_condition(table, metric))
+
+
+def label_condition(table: FromClause, term: LabelTerm) -> ColumnElement[bool]:
+    """Whether a row is that label of a job."""
+    has_value = () if term.value is None else (table.c.value == term.value,)
+    return and_(table.c.key == term.key, *has_value)
+
+
+def metric_condition(table: FromClause, term: MetricTerm) -> ColumnElement[bool]:
+    """Whether a row is the series of that metric, and its last report such a value."""
+    last = COMPARISONS[term.comparison](table.c.last, term.value)
+    return and_(table.c.name == storable(term.name), last)
+
+
+class _HasText(FunctionElement[bool]):
+    """Whether a text is like a pattern, in any case."""
+
+    type = Boolean()
+    inherit_cache = True
+
+
+@compiles(_HasText)
+def _in_any_case(element: _HasText, compiler: SQLCompiler, **more: Any) -> str:
+    column, pattern = (compiler.process(each, **more) for each in element.clauses)
+    return f"lower({column}) LIKE {pattern} ESCAPE '/'"
+
+
+@compiles(_HasText, "sqlite")
+def _as_it_is(element: _HasText, compiler: SQLCompiler, **more: Any) -> str:
+    """SQLite's LIKE tells no capitals apart; without `lower` a long list takes half the time."""
+    column, pattern = (compiler.process(each, **more) for each in element.clauses)
+    return f"{column} LIKE {pattern} ESCAPE '/'"
+
+
+def _has_text(column: ColumnElement[str], text: str) -> ColumnElement[bool]:
+    escaped = text.lower().replace("/", "//").replace("%", "/%").replace("_", "/_")
+    return _HasText(column, literal(f"%{escaped}%"))
 
 
 def record_of(row: Row[Any]) -> JobRecord:

@@ -25,6 +25,7 @@ from sqlalchemy import (
 from trainway.engine.cluster.store import ClusterStore
 from trainway.engine.database import file_of, place_of, transaction
 from trainway.engine.job_filter import Filter
+from trainway.engine.job_labels import insert_labels
 from trainway.engine.job_query import ALL, SUMMARY, filtered, record_of
 from trainway.engine.job_window import WindowStore
 from trainway.engine.metrics.store import MetricStore
@@ -37,7 +38,7 @@ from trainway.engine.record import Event, JobRecord, JobSpec, storable, stored
 from trainway.engine.run.record import RunRecord
 from trainway.engine.run.replacement import give_place_back, replacement, take_place
 from trainway.engine.run.store import RunStore, delete_empty, insert_run
-from trainway.engine.tables import EVENTS, JOBS, SPECS
+from trainway.engine.tables import EVENTS, JOBS, LABELS, SPECS
 from trainway.errors import NotFoundError
 from trainway.json_types import Json
 
@@ -114,6 +115,7 @@ class Store:
                 connection.execute(insert(JOBS).values(row))
                 noted.added(job.phase)
                 connection.execute(insert(SPECS).values(job_id=job.id, **_stored_spec(spec)))
+                insert_labels(connection, job)
                 _append(connection, job.id, events)
                 for replaced in take_place(connection, job):
                     _append(connection, replaced, [replacement(job)])
@@ -221,6 +223,7 @@ class Store:
             known = select(JOBS.c.run, JOBS.c.phase).where(JOBS.c.id == job_id)
             run, phase = connection.execute(known).first() or (None, "")
             noted.deleted(phase)
+            connection.execute(delete(LABELS).where(LABELS.c.job_id == job_id))
             connection.execute(delete(EVENTS).where(EVENTS.c.job_id == job_id))
             connection.execute(delete(SPECS).where(SPECS.c.job_id == job_id))
             if run is not None:

@@ -126,6 +126,18 @@ def test_labels_are_found_as_they_are_written(store: Store) -> None:
     assert found("x.y/z=") == ["1"]
     assert found("team=nlp", "other") == []
     assert found("te_m") == []
+    store.delete("1")
+    assert (found("team"), found("x.y/z")) == (["3", "0"], [])
+
+
+def test_labels_that_nobody_can_ask_for_do_no_harm(store: Store) -> None:
+    odd = {"team": "nlp", "k" * 9_000: "v", "key": "v" * 9_000, "a b": "<b>", "\ud800": "\x00"}
+    store.add(replace(job("a"), labels=json.dumps(odd)), SPEC)
+    assert store.get("a").label_map == odd
+    assert [each.id for each in store.page(Filter(labels=label_terms(["team"])), 9)] == ["a"]
+    store.delete("a")
+    store.add(job("a"), SPEC)
+    assert store.page(Filter(labels=label_terms(["team"])), 9) == []
 
 
 def test_metrics_are_found_by_their_last_report(store: Store) -> None:

@@ -23,7 +23,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD: Final = "0013"
+HEAD: Final = "0014"
 """The migration after which the database looks like this; see `migrations/versions`."""
 
 METADATA: Final = MetaData(
@@ -80,9 +80,26 @@ JOBS: Final = Table(
     Index(None, "expires"),
     Index(None, "idempotency_key", unique=True),
     Index(None, "backend", "id"),
-    Index(None, "run", "id"),
     Index(None, "phase", "finished", "id"),
+    # All that a long list is filtered and sorted by: the rows of a window are found in these alone.
+    Index("ix_jobs_runs", "run", "id", "phase", "backend", "kind", "name", "replaced_by"),
+    Index(
+        "ix_jobs_list",
+        *("id", "run", "phase", "backend", "kind", "name", "replaced_by"),
+        *("priority", "started", "finished", "restarts"),
+    ),
 )
+
+LABELS: Final = Table(
+    "job_labels",
+    METADATA,
+    Column("job_id", String(12), ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True),
+    Column("key", String(317), primary_key=True),
+    Column("value", String(63), nullable=False),
+    Index(None, "key", "value", "job_id"),
+    sqlite_with_rowid=False,
+)
+"""The labels of jobs once more, so that those with a label are found without reading all jobs."""
 
 SPECS: Final = Table(
     "job_specs",
@@ -118,6 +135,7 @@ SERIES: Final = Table(
     Column("minimum", Float, nullable=False),
     Column("maximum", Float, nullable=False),
     Index(None, "job_id", "name", unique=True),
+    Index("ix_metric_series_list", "name", "job_id", "last").ddl_if(dialect="sqlite"),
 )
 
 POINTS: Final = Table(
