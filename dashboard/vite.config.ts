@@ -1,15 +1,74 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
-import type { CSSOptions, ProxyOptions } from "vite";
+import type { CSSOptions, Plugin, ProxyOptions } from "vite";
 import { defineConfig } from "vitest/config";
 
-/** The pages use the fonts of the system: those of PatternFly would be half of the first view. */
-const withoutFonts: NonNullable<Exclude<CSSOptions["postcss"], string>> = {
+const UNUSED = /\.pf-v6-theme-(high-contrast|felt|glass)|\.pf-v6-pficon-/;
+
+/**
+ * The pages use the fonts of the system: those of PatternFly would be half of the first view. Of its
+ * themes they have light and dark; the rules of the others are a quarter of the CSS.
+ */
+const withoutUnused: NonNullable<Exclude<CSSOptions["postcss"], string>> = {
   plugins: [
     {
-      postcssPlugin: "without-fonts",
+      postcssPlugin: "without-unused",
       AtRule: { "font-face": (rule) => void rule.remove() },
+      Rule(rule) {
+        const used = rule.selectors.filter((each) => !UNUSED.test(each.replace(/:not\([^()]*\)/g, "")));
+        if (used.length === 0) rule.remove();
+        else if (used.length < rule.selectors.length) rule.selectors = used;
+      },
     },
   ],
+};
+
+/** Has the browser load the code of all pages with the page itself, which only `start.ts` asks for. */
+const preloaded: Plugin = {
+  name: "preloaded",
+  apply: "build",
+  transformIndexHtml: {
+    order: "post",
+    handler(_, { bundle = {} }) {
+      const chunks = Object.values(bundle).filter((each) => each.type === "chunk");
+      const files = new Set<string>();
+      const styles = new Set<string>();
+      const follow = (name: string | undefined) => {
+        const chunk = chunks.find((each) => each.fileName === name);
+        if (!chunk || files.has(chunk.fileName)) return;
+        files.add(chunk.fileName);
+        chunk.imports.forEach(follow);
+        chunk.viteMetadata?.importedCss.forEach((style) => styles.add(style));
+      };
+      follow(chunks.find((each) => each.facadeModuleId?.endsWith("/src/main.tsx"))?.fileName);
+      const link = (rel: string, file: string) => ({
+        tag: "link",
+        attrs: { rel, crossorigin: true, href: `/dashboard/${file}` },
+        injectTo: "head" as const,
+      });
+      return [
+        ...[...files].map((file) => link("modulepreload", file)),
+        ...[...styles].map((file) => link("stylesheet", file)),
+      ];
+    },
+  },
+};
+
+const TEXT = /\.(js|css|svg|json)$/;
+
+/** Compresses files once, here: the server would do it while somebody waits for the first page. */
+const compressed: Plugin = {
+  name: "compressed",
+  apply: "build",
+  writeBundle({ dir }) {
+    for (const name of readdirSync(dir ?? "", { recursive: true, encoding: "utf8" })) {
+      if (!TEXT.test(name)) continue;
+      const path = join(dir ?? "", name);
+      writeFileSync(`${path}.gz`, gzipSync(readFileSync(path), { level: 9 }));
+    }
+  },
 };
 
 /** `npm run dev` shows the pages of this folder with the data of a real server: see README.md. */
@@ -18,10 +77,19 @@ const server: ProxyOptions = {
   headers: process.env["TRAINWAY_TOKEN"] ? { Authorization: `Bearer ${process.env["TRAINWAY_TOKEN"]}` } : {},
 };
 
+const SHARED = "shared";
+const FIRST =
+  /src\/(first|data\/(early|client|errors|session|search)|pages\/jobs\/(filters|windows)|pages\/job\/logs\/pages)\.ts$/;
+
+/** The names of what is shared list all who share it. */
+function fileName(name: string, extension: string): string {
+  return `assets/${name.startsWith(SHARED) ? SHARED : "[name]"}-[hash].${extension}`;
+}
+
 export default defineConfig({
   base: "/dashboard/",
-  plugins: [react()],
-  css: { postcss: withoutFonts },
+  plugins: [react(), preloaded, compressed],
+  css: { postcss: withoutUnused },
   build: {
     outDir: "../src/trainway/server/dashboard",
     emptyOutDir: true,
@@ -30,7 +98,22 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     chunkSizeWarningLimit: 800,
-    rolldownOptions: { checks: { pluginTimings: false } },
+    rolldownOptions: {
+      checks: { pluginTimings: false },
+      output: {
+        // What pages share is in a few files, since each one is a request; `start.ts` waits for none of them.
+        codeSplitting: {
+          groups: [
+            { name: "first", test: FIRST, priority: 2 },
+            { name: "chart", test: /node_modules\/uplot\//, priority: 1 },
+            { name: "dialog", test: /node_modules\/(focus-trap|tabbable)\//, priority: 1 },
+            { name: SHARED, minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 40_000 },
+          ],
+        },
+        chunkFileNames: ({ name }) => fileName(name, "js"),
+        assetFileNames: ({ names: [name = ""] }) => fileName(name, "[ext]"),
+      },
+    },
   },
   server: {
     proxy: {

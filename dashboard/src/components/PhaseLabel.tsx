@@ -1,4 +1,4 @@
-import { Label } from "@patternfly/react-core/dist/dynamic/components/Label";
+import "@patternfly/react-styles/css/components/Label/label.css";
 import BanIcon from "@patternfly/react-icons/dist/esm/icons/ban-icon";
 import CheckCircleIcon from "@patternfly/react-icons/dist/esm/icons/check-circle-icon";
 import ExclamationCircleIcon from "@patternfly/react-icons/dist/esm/icons/exclamation-circle-icon";
@@ -19,13 +19,21 @@ const ICONS = {
 } as const;
 const UNKNOWN: PhaseLook = { color: "grey", icon: "waiting", meaning: "" };
 
-/** The phase of a job, readable without its colour. */
+/**
+ * The phase of a job, readable without its colour. PatternFly's own label can be edited and closed, and
+ * listens to the whole document for that: too much for each row of a long list.
+ */
 export function PhaseLabel({ phase }: { phase: string }) {
   const look = isPhase(phase) ? PHASES[phase] : UNKNOWN;
   const Icon = ICONS[look.icon];
   return (
-    <Label isCompact color={look.color} icon={<Icon />} title={look.meaning}>
-      {phase}
-    </Label>
+    <span className={`pf-v6-c-label pf-m-compact pf-m-${look.color}`} title={look.meaning}>
+      <span className="pf-v6-c-label__content">
+        <span className="pf-v6-c-label__icon">
+          <Icon />
+        </span>
+        <span className="pf-v6-c-label__text">{phase}</span>
+      </span>
+    </span>
   );
 }

@@ -5,6 +5,7 @@
  * token of the session too, which pages of other sites cannot read.
  */
 import type { components, paths } from "@api";
+import { earlyAnswer } from "./early";
 import { ApiError, errorOf, unreachable } from "./errors";
 import { forgetSession, session } from "./session";
 
@@ -93,7 +94,8 @@ async function request(
 /** The JSON that is at an address; an error of the server, or that it does not answer, is thrown. */
 export async function fetched(url: string, init: RequestInit): Promise<unknown> {
   const signal = init.signal;
-  const answer = await fetch(url, init).catch((error: unknown) => {
+  const early = init.method === "GET" ? earlyAnswer(url) : undefined;
+  const answer = await (early ?? fetch(url, init)).catch((error: unknown) => {
     throw signal?.aborted ? error : unreachable();
   });
   const text = await answer.text().catch(() => "");

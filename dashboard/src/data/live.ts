@@ -78,7 +78,9 @@ class Live {
   }
 
   #changed(data: string): void {
-    for (const id of changedJobs(data) ?? []) {
+    const ids = changedJobs(data);
+    if (ids?.length === 0) return; // every stream begins so
+    for (const id of ids ?? []) {
       void queryClient.invalidateQueries({ queryKey: [KEYS.job, id] });
     }
     this.#refresh ??= setTimeout(() => {

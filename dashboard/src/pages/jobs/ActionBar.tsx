@@ -2,7 +2,7 @@ import { Alert, AlertActionCloseButton } from "@patternfly/react-core/dist/dynam
 import { Button } from "@patternfly/react-core/dist/dynamic/components/Button";
 import { useMutation } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
+import { memo, useMemo, useState } from "react";
 import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { count } from "../../components/format";
 import { NameList } from "../../components/NameList";
@@ -19,7 +19,7 @@ interface Props {
 const COMPARE = "/compare";
 
 /** What can be done with the jobs that are selected. */
-export function ActionBar({ selected, onDone }: Props) {
+export const ActionBar = memo(function ActionBar({ selected, onDone }: Props) {
   const [asked, setAsked] = useState<Action | null>(null);
   const router = useRouter();
   const hasCompare = COMPARE in router.routesByPath;
@@ -107,4 +107,4 @@ export function ActionBar({ selected, onDone }: Props) {
       )}
     </>
   );
-}
+});

@@ -2,15 +2,15 @@ import { Button } from "@patternfly/react-core/dist/dynamic/components/Button";
 import { FormSelect, FormSelectOption } from "@patternfly/react-core/dist/dynamic/components/FormSelect";
 import { SearchInput } from "@patternfly/react-core/dist/dynamic/components/SearchInput";
 import { useQuery } from "@tanstack/react-query";
+import { memo } from "react";
 import { PHASE_NAMES } from "../../components/phases";
 import { backendsQuery } from "../../data/queries";
-import { isFiltered, type JobFilters } from "./filters";
+import { filtersOf, isFiltered, type JobFilters } from "./filters";
 import { TermInput } from "./TermInput";
 
 interface Props {
   filters: JobFilters;
-  onChange: (filters: Partial<JobFilters>) => void;
-  onClear: () => void;
+  onChange: (filters: JobFilters) => void;
 }
 
 const PHASES = [
@@ -27,7 +27,8 @@ const TIMES = [
 ];
 const KINDS = ["TrainJob", "MPIJob", "JobSet"];
 
-export function FilterBar({ filters, onChange, onClear }: Props) {
+export const FilterBar = memo(function FilterBar({ filters, onChange: change }: Props) {
+  const onChange = (part: Partial<JobFilters>) => change({ ...filters, ...part });
   const { data } = useQuery(backendsQuery);
   const backends = data?.items.map((backend) => backend.name) ?? [];
   return (
@@ -79,13 +80,13 @@ export function FilterBar({ filters, onChange, onClear }: Props) {
         onChange={(text) => onChange({ metric: text.split(/\s+/).filter(Boolean) })}
       />
       {isFiltered(filters) && (
-        <Button variant="link" onClick={onClear}>
+        <Button variant="link" onClick={() => change(filtersOf({}))}>
           Clear the filters
         </Button>
       )}
     </div>
   );
-}
+});
 
 interface ChoiceProps {
   label: string;

@@ -1,6 +1,6 @@
 import { Checkbox } from "@patternfly/react-core/dist/dynamic/components/Checkbox";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type CSSProperties, useEffect, useRef } from "react";
+import { type CSSProperties, useEffect, useMemo, useRef } from "react";
 import { EmptyPage } from "../../components/EmptyPage";
 import { ErrorAlert } from "../../components/ErrorAlert";
 import { count } from "../../components/format";
@@ -34,10 +34,14 @@ export function JobTable({ filters, columns, selected, onSelect, onChange, known
     count: known,
     getScrollElement: () => place.current,
     estimateSize: () => ROW_HEIGHT,
-    overscan: 12,
+    overscan: 6,
   });
   const shown = virtual.getVirtualItems();
   const rows = useJobRows(queryOf(filters), shown[0]?.index ?? 0, shown.at(-1)?.index ?? 0, known);
+  const grid = useMemo<CSSProperties>(() => {
+    const widths = [SELECTION_WIDTH, NAME_WIDTH, ...columns.map((column) => column.width)];
+    return { gridTemplateColumns: widths.join(" "), minWidth: leastWidth(widths) };
+  }, [columns]);
   const total = rows.total;
   useEffect(() => {
     if (total !== undefined && total !== known) onCount(total);
@@ -48,8 +52,6 @@ export function JobTable({ filters, columns, selected, onSelect, onChange, known
   if (rows.total === undefined) return <Loading what="the jobs" />;
   if (rows.total === 0) return <Nothing isFiltered={isFiltered(filters)} />;
   const jobs = rows.loaded.flatMap((row) => row.job ?? []);
-  const widths = [SELECTION_WIDTH, NAME_WIDTH, ...columns.map((column) => column.width)];
-  const grid: CSSProperties = { gridTemplateColumns: widths.join(" "), minWidth: leastWidth(widths) };
   const head = { filters, onChange };
   return (
     <div
@@ -83,17 +85,11 @@ export function JobTable({ filters, columns, selected, onSelect, onChange, known
         role="rowgroup"
         style={{ height: virtual.getTotalSize(), position: "relative", minWidth: grid.minWidth }}
       >
-        {shown.map((item) => (
-          <TableRow
-            key={item.key}
-            row={rows.rowAt(item.index)}
-            index={item.index}
-            columns={columns}
-            selected={selected}
-            onSelect={onSelect}
-            style={{ ...grid, transform: `translateY(${item.start}px)` }}
-          />
-        ))}
+        {shown.map(({ key, index, start }) => {
+          const row = rows.rowAt(index);
+          const isSelected = selected.has(row?.job?.metadata.id ?? "");
+          return <TableRow key={key} {...{ row, index, columns, isSelected, onSelect, start, grid }} />;
+        })}
       </div>
     </div>
   );

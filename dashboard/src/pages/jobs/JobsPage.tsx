@@ -1,6 +1,6 @@
 import { Switch } from "@patternfly/react-core/dist/dynamic/components/Switch";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
+import { useCallback, useMemo, useState } from "react";
 import { count } from "../../components/format";
 import { PageFrame } from "../../components/PageFrame";
 import type { Search } from "../../data/search";
@@ -19,19 +19,26 @@ export default function JobsPage() {
   const [chosen, setChosen] = useState(storedColumns);
   const [selected, setSelected] = useState<ReadonlyMap<string, Job>>(new Map());
   const [known, setKnown] = useState(1);
-  const change = (next: JobFilters) => {
-    setSelected(new Map());
-    void navigate({ to: "/jobs", search: searchOf(next), replace: true });
-  };
-  const select = (jobs: readonly Job[], isSelected: boolean) => {
-    const next = new Map(selected);
-    for (const job of jobs) {
-      if (isSelected) next.set(job.metadata.id, job);
-      else next.delete(job.metadata.id);
-    }
-    setSelected(next);
-  };
-  const columns = COLUMNS.filter((column) => chosen.includes(column.id));
+  const change = useCallback(
+    (next: JobFilters) => {
+      setSelected(new Map());
+      void navigate({ to: "/jobs", search: searchOf(next), replace: true });
+    },
+    [navigate],
+  );
+  const select = useCallback((jobs: readonly Job[], isSelected: boolean) => {
+    setSelected((former) => {
+      const next = new Map(former);
+      for (const job of jobs) {
+        if (isSelected) next.set(job.metadata.id, job);
+        else next.delete(job.metadata.id);
+      }
+      return next;
+    });
+  }, []);
+  const selectNone = useCallback(() => setSelected(new Map()), []);
+  const selectedJobs = useMemo(() => [...selected.values()], [selected]);
+  const columns = useMemo(() => COLUMNS.filter((column) => chosen.includes(column.id)), [chosen]);
   return (
     <PageFrame
       title="Jobs"
@@ -63,12 +70,8 @@ export default function JobsPage() {
         </div>
       }
     >
-      <FilterBar
-        filters={filters}
-        onChange={(part) => change({ ...filters, ...part })}
-        onClear={() => change(filtersOf({}))}
-      />
-      <ActionBar selected={[...selected.values()]} onDone={() => setSelected(new Map())} />
+      <FilterBar filters={filters} onChange={change} />
+      <ActionBar selected={selectedJobs} onDone={selectNone} />
       <JobTable
         filters={filters}
         columns={columns}

@@ -1,7 +1,7 @@
 import { Checkbox } from "@patternfly/react-core/dist/dynamic/components/Checkbox";
 import { Skeleton } from "@patternfly/react-core/dist/dynamic/components/Skeleton";
 import { Link } from "@tanstack/react-router";
-import type { CSSProperties } from "react";
+import { memo, type CSSProperties } from "react";
 import { count } from "../../components/format";
 import { JobLink } from "../../components/JobLink";
 import { Moment } from "../../components/Moment";
@@ -15,13 +15,19 @@ interface Props {
   row: Row | undefined;
   index: number;
   columns: readonly Column[];
-  selected: ReadonlyMap<string, Job>;
+  isSelected: boolean;
   onSelect: (jobs: readonly Job[], isSelected: boolean) => void;
-  style: CSSProperties;
+  /** How far down it is, in pixels. */
+  start: number;
+  /** The widths of the columns. */
+  grid: CSSProperties;
 }
 
-export function TableRow({ row, index, columns, selected, onSelect, style }: Props) {
+/** A row of the list, which is drawn anew only when it shows something else. */
+export const TableRow = memo(function TableRow(props: Props) {
+  const { row, index, columns, isSelected, onSelect, start, grid } = props;
   const job = row?.job;
+  const style = { ...grid, transform: `translateY(${start}px)` };
   return (
     <div className="tw-row tw-virtual" role="row" aria-rowindex={index + 2} style={style} data-row>
       {job ? (
@@ -30,7 +36,7 @@ export function TableRow({ row, index, columns, selected, onSelect, style }: Pro
             <Checkbox
               id={`select-${job.metadata.id}`}
               aria-label={`Select ${job.metadata.name}`}
-              isChecked={selected.has(job.metadata.id)}
+              isChecked={isSelected}
               onChange={(_, isChecked) => onSelect([job], isChecked)}
             />
           </div>
@@ -52,7 +58,7 @@ export function TableRow({ row, index, columns, selected, onSelect, style }: Pro
       )}
     </div>
   );
-}
+});
 
 function titleOf(column: Column, job: Job): string | undefined {
   return column.id === "message" ? job.status.message : undefined;

@@ -3,7 +3,7 @@ import { get, type Schemas } from "../../data/client";
 import { KEYS } from "../../data/queries";
 import { useLive } from "../../data/useLive";
 import type { WindowQuery } from "./filters";
-import { placeOf, WINDOW, windowsOf } from "./windows";
+import { placeOf, windowQuery, windowsOf } from "./windows";
 
 export type Row = Schemas["JobRow"];
 
@@ -18,10 +18,7 @@ export function useJobRows(query: WindowQuery, first: number, last: number, know
     queries: numbers.map((number) => ({
       queryKey: [KEYS.jobs, "window", query, number],
       queryFn: ({ signal }: { signal: AbortSignal }) =>
-        get("/api/v1/windows/jobs", {
-          query: { ...query, fields: "summary", offset: number * WINDOW, limit: WINDOW },
-          signal,
-        }),
+        get("/api/v1/windows/jobs", { query: windowQuery(query, number), signal }),
       placeholderData: keepPreviousData,
       refetchInterval: live === "open" ? (false as const) : POLL,
     })),

@@ -1,6 +1,13 @@
 /** Which parts of a long list are read: windows of a fixed size around what is on the screen. Pure. */
 
+import type { WindowQuery } from "./filters";
+
 export const WINDOW = 100;
+
+/** What the server is asked for the rows of one window. */
+export function windowQuery(query: WindowQuery, number: number): WindowQuery {
+  return { ...query, fields: "summary", offset: number * WINDOW, limit: WINDOW };
+}
 
 /** The numbers of the windows that hold the rows from one to another. */
 export function windowsOf(first: number, last: number, total: number, size = WINDOW): number[] {

@@ -1,14 +1,14 @@
-"""The files that `make dashboard` built: found by name, compressed once, and kept as long as told.
+"""The files that `make dashboard` built: found by name, read once, and kept as long as told.
 
 Names with a digest in them never change, so browsers keep them. Every other address below
-/dashboard/ is a place in the page, which is `index.html` for all of them.
+/dashboard/ is a place in the page, which is `index.html` for all of them. A file that was
+compressed when it was built has its name with `.gz` behind it.
 """
 
 import gzip
 import hashlib
 import mimetypes
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +16,7 @@ FOLDER: Final = Path(__file__).resolve().parent.parent / "dashboard"
 INDEX: Final = "index.html"
 ASSETS: Final = "assets/"
 """What the names of files begin with that have a digest in them."""
+_GZ: Final = ".gz"
 _KEPT: Final = "private, max-age=31536000, immutable"
 _ASKED: Final = "no-cache"
 _TEXT: Final = ("text/", "application/json", "image/svg", "application/manifest")
@@ -39,11 +40,12 @@ class WebFile:
     media_type: str
     cache: str
     encoding: str = ""
+    tag: str = field(init=False)
+    """What a browser knows the same content by."""
 
-    @property
-    def tag(self) -> str:
-        """What a browser knows the same content by."""
-        return f'"{hashlib.sha256(self.content).hexdigest()[:32]}"'
+    def __post_init__(self) -> None:
+        digest = hashlib.sha256(self.content).hexdigest()
+        object.__setattr__(self, "tag", f'"{digest[:32]}"')
 
 
 class DashboardFiles:
@@ -53,6 +55,7 @@ class DashboardFiles:
         self._folder = folder
         self._version = 0
         self._names: dict[str, Path] = {}
+        self._read: dict[tuple[Path, bool], WebFile] = {}
 
     def find(self, name: str, *, gzipped: bool = False) -> WebFile | None:
         """The file of that name, or the page itself; None: there is no such file."""
@@ -62,16 +65,14 @@ class DashboardFiles:
             path = self._names.get(INDEX)
         if path is None:
             return None
-        try:
-            content = path.read_bytes()
-        except OSError:  # built anew just now
-            return None
-        media_type = _media_type(path)
-        is_asset = path != self._names.get(INDEX) and name.startswith(ASSETS)
-        cache = _KEPT if is_asset else _ASKED
-        if gzipped and media_type.startswith(_TEXT):
-            return WebFile(_compressed(content), media_type, cache, "gzip")
-        return WebFile(content, media_type, cache)
+        found = self._read.get((path, gzipped))
+        if found is None:
+            try:
+                found = _read(path, is_kept=name.startswith(ASSETS), gzipped=gzipped)
+            except OSError:  # built anew just now
+                return None
+            self._read[path, gzipped] = found
+        return found
 
     @property
     def is_built(self) -> bool:
@@ -84,25 +85,32 @@ class DashboardFiles:
         try:
             version = (self._folder / INDEX).stat().st_mtime_ns
         except OSError:
-            self._version, self._names = 0, {}
+            self._version, self._names, self._read = 0, {}, {}
             return
         if version != self._version:
-            self._version, self._names = version, _files(self._folder)
+            self._version, self._names, self._read = version, _files(self._folder), {}
 
 
 def _files(folder: Path) -> dict[str, Path]:
     return {
         path.relative_to(folder).as_posix(): path
         for path in folder.rglob("*")
-        if path.is_file() and not path.is_symlink()
+        if path.is_file() and not path.is_symlink() and path.suffix != _GZ
     }
+
+
+def _read(path: Path, *, is_kept: bool, gzipped: bool) -> WebFile:
+    """A file as it goes to a browser that wants it so; the build has compressed most of them."""
+    content, media_type, cache = path.read_bytes(), _media_type(path), _KEPT if is_kept else _ASKED
+    if not (gzipped and media_type.startswith(_TEXT)):
+        return WebFile(content, media_type, cache)
+    try:
+        content = path.with_name(f"{path.name}{_GZ}").read_bytes()
+    except OSError:
+        content = gzip.compress(content, mtime=0)
+    return WebFile(content, media_type, cache, "gzip")
 
 
 def _media_type(path: Path) -> str:
     known = _TYPES.get(path.suffix)
     return known or mimetypes.guess_type(path.name)[0] or "application/octet-stream"
-
-
-@lru_cache(256)
-def _compressed(content: bytes) -> bytes:
-    return gzip.compress(content, mtime=0)
