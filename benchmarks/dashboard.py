@@ -1,0 +1,12 @@
+"""How fast the dashboard is: `python benchmarks/dashboard.py [--short] [NAME...]`.
+
+The measurements are in dashboard_load.py; as a module it is found only from the repository's root.
+"""
+
+import sys
+
+if __name__ == "__main__":
+    sys.path[:1] = [__file__.rpartition("/benchmarks/")[0] or "."]
+    from benchmarks.dashboard_load import main
+
+    sys.exit(main(sys.argv[1:]))
