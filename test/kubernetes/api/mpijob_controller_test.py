@@ -123,7 +123,29 @@ def test_a_failed_launcher_fails_the_job(
         assert told["status"]["replicaStatuses"] == {"Launcher": {"failed": 1}, "Worker": {}}
         assert told["status"]["completionTime"]
         assert (await here.event(reason))["type"] == "Warning"
-        assert "mpi_operator_jobs_failed_total 1.0" in here.context.metrics.page().decode()
+        page = here.context.metrics.page().decode()
+        assert "mpi_operator_jobs_failed_total 1.0" in page
+        assert "trainway_job_restarts_total{" not in page  # nothing came after it
+
+    on_stage(play)
+
+
+def test_a_launcher_that_is_tried_again_counts_as_restart(on_stage: Run) -> None:
+    async def play(here: Stage) -> None:
+        await here.submit(mpijob())
+        jobs = await here.play_jobs()
+        await here.play_running(jobs)
+        await here.until(MPIJOBS, "pi", has("Running"))
+        launcher, body = jobs["launcher"]["metadata"]["name"], {"status": {"failed": 2}}
+        await here.client.patch(JOBS, launcher, here.namespace, body, subresource="status")
+        await here.until(
+            MPIJOBS, "pi", lambda job: job["status"]["replicaStatuses"]["Launcher"].get("failed")
+        )
+        await here.play_end(jobs, "Complete")
+        await here.until(MPIJOBS, "pi", has("Succeeded"))
+        await here.settled()
+        counted = 'trainway_job_restarts_total{cause="failure",kind="MPIJob"} 2.0'
+        assert counted in here.context.metrics.page().decode()
 
     on_stage(play)
 

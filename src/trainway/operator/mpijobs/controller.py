@@ -26,7 +26,7 @@ from trainway.operator.metrics import RestartCause
 from trainway.operator.mpijobs.children import Children, LeftoverObjectError
 from trainway.operator.mpijobs.ending import cleanup
 from trainway.operator.mpijobs.jobset_step import is_over
-from trainway.operator.mpijobs.measurement import measure, phase_of
+from trainway.operator.mpijobs.measurement import launcher_restarts, measure, phase_of
 from trainway.operator.mpijobs.memory import Memory
 from trainway.operator.mpijobs.roles import Roles, kept_job, pod_facts, roles_of
 from trainway.operator.mpijobs.wanted import facts_of, gpus_of, is_ours, parse
@@ -157,8 +157,9 @@ class Reconciler:
             metrics.gang_wait(KIND, found.gang_wait)
         if found.ran:
             metrics.gpu_seconds(KIND, children.namespace, found.ran * gpus_of(job))
-        if found.restarts:
-            metrics.restart(KIND, RestartCause.FAILURE, found.restarts)
+        restarts = children.memory.more_restarts(launcher_restarts(old), launcher_restarts(new))
+        if restarts:
+            metrics.restart(KIND, RestartCause.FAILURE, restarts)
         if found.finished:
             metrics.job_finished(KIND, found.finished)
         if roles.launcher is not None and not children.memory.launcher:

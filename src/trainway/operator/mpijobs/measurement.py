@@ -24,8 +24,6 @@ class Measurement:
     """From the first pod's start to the moment when all ran."""
     ran: float = 0.0
     """Seconds since the job began to run, where it has just stopped."""
-    restarts: int = 0
-    """How often the launcher was started again, and with it the whole program."""
 
 
 def measure(
@@ -45,7 +43,6 @@ def measure(
         time_to_running=_seconds_since(created, now) if began and first else None,
         gang_wait=max(starts, default=None),
         ran=_seconds_since(former["lastTransitionTime"], now) if former and stopped else 0.0,
-        restarts=max(_restarts(new) - _restarts(old), 0),
     )
 
 
@@ -55,12 +52,18 @@ def phase_of(obj: dict[str, Any]) -> str:
     return next((phase for phase in _PHASES if find_true(conditions, phase)), "Pending")
 
 
-def _restarts(status: Json) -> int:
-    """Launchers that failed and were followed by another: all, or all but the last."""
-    replicas = status.get("replicaStatuses") or {}
-    failed = int((replicas.get("Launcher") or {}).get("failed") or 0)
-    is_over = find_true(status.get("conditions") or [], "Failed") is not None
-    return max(failed - is_over, 0)
+def launcher_restarts(status: Json) -> int | None:
+    """How often the launcher was started again, and with it the whole program.
+
+    None: a launcher has failed, and it is open whether another one follows.
+    """
+    conditions = status.get("conditions") or []
+    launcher = (status.get("replicaStatuses") or {}).get("Launcher") or {}
+    failed = int(launcher.get("failed") or 0)
+    if find_true(conditions, "Failed"):
+        return max(failed - 1, 0)
+    is_settled = not failed or launcher.get("active") or find_true(conditions, "Succeeded")
+    return failed if is_settled else None
 
 
 def _seconds_since(time: str, now: datetime) -> float:

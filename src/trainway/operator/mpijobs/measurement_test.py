@@ -3,7 +3,8 @@ from datetime import UTC, datetime
 import pytest
 
 from trainway.json_types import Json
-from trainway.operator.mpijobs.measurement import Measurement, measure, phase_of
+from trainway.operator.mpijobs.measurement import Measurement, launcher_restarts, measure, phase_of
+from trainway.operator.mpijobs.memory import JobMemory
 
 NOW = datetime(2026, 1, 31, 12, 1, 0, tzinfo=UTC)
 
@@ -63,38 +64,45 @@ def test_measure(old: Json, new: Json, found: Measurement) -> None:
     assert measure(at(0), old, new, [at(15), at(10)], NOW) == found
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "end", "restarts"),
-    [
-        (0, 0, "Running", 0),
-        (0, 1, "Running", 1),
-        (1, 3, "Running", 2),
-        (2, 2, "Running", 0),
-        (2, 3, "Failed", 0),
-        (1, 3, "Failed", 1),
-        (1, 1, "Succeeded", 0),
-        (2, 0, "Suspended", 0),
-    ],
-    ids=[
-        "nothing",
-        "first",
-        "two at once",
-        "counted already",
-        "the last one failed",
-        "the last one failed, and one before",
-        "done",
-        "a new launcher after a suspension",
-    ],
-)
-def test_a_launcher_that_is_started_again_is_a_restart(
-    before: int, after: int, end: str, restarts: int
-) -> None:
-    def with_failed(failed: int, *conditions: str) -> Json:
-        counts = {"replicaStatuses": {"Launcher": {"failed": failed}} if failed else {}}
-        return status(**dict.fromkeys(conditions, "True")) | counts
+def launched(failed: int, active: int, condition: str = "Running") -> Json:
+    """A status with so many launchers."""
+    counts = {"failed": failed, "active": active}
+    replicas = {"Launcher": {name: count for name, count in counts.items() if count}}
+    return status(Created="True", **{condition: "True"}) | {"replicaStatuses": replicas}
 
-    old, new = with_failed(before, "Created", "Running"), with_failed(after, "Created", end)
-    assert measure(at(0), old, new, [], NOW).restarts == restarts
+
+@pytest.mark.parametrize(
+    ("found", "restarts"),
+    [
+        ({}, 0),
+        (launched(0, 1), 0),
+        (launched(2, 1), 2),
+        (launched(2, 0), None),
+        (launched(2, 0, "Succeeded"), 2),
+        (launched(2, 0, "Failed"), 1),
+        (launched(0, 0, "Failed"), 0),
+    ],
+    ids=["new", "runs", "runs again", "open", "done", "the last one failed", "a deadline"],
+)
+def test_a_launcher_that_is_started_again_is_a_restart(found: Json, restarts: int | None) -> None:
+    assert launcher_restarts(found) == restarts
+
+
+@pytest.mark.parametrize(
+    ("looks", "counted"),
+    [
+        ([0, None, None, 1, 1, 3], [0, 0, 0, 1, 0, 2]),
+        ([0, None, 0], [0, 0, 0]),
+        ([2, 2, 3], [0, 0, 1]),
+        ([None, 1, 0, 1], [0, 1, 0, 1]),
+    ],
+    ids=["one after another", "no other followed", "a new operator", "a new launcher's Job"],
+)
+def test_restarts_are_counted_once(looks: list[int | None], counted: list[int]) -> None:
+    memory = JobMemory("uid")
+    before = [looks[0], *looks]
+    found = [memory.more_restarts(old, new) for old, new in zip(before, looks, strict=False)]
+    assert found == counted
 
 
 def test_a_clock_that_goes_back_gives_no_negative_times() -> None:

@@ -25,8 +25,19 @@ class JobMemory:
     """What was applied, by kind."""
     launcher: str = ""
     """The launcher that was told to the metrics."""
+    restarts: int | None = None
+    """Restarts of the launcher that the metrics know of; None: nobody has looked yet."""
     complaints: set[str] = field(default_factory=set)
     """Why pods could not be created, as it was told in events."""
+
+    def more_restarts(self, before: int | None, now: int | None) -> int:
+        """Restarts that nobody has counted, from what an old and a new status say.
+
+        Those before our first look are another operator's.
+        """
+        known = (before or 0) if self.restarts is None else self.restarts
+        self.restarts = known if now is None else now
+        return max(self.restarts - known, 0)
 
     def is_applied(self, kind: str, digest: str) -> bool:
         """Whether the object of that kind was last written like this."""
