@@ -26,6 +26,10 @@ const pages = root.addChildren([
   page("/compare", () => import("./pages/compare/ComparePage")),
   page("/clusters", () => import("./pages/clusters/ClustersPage")),
   page("/clusters/$cluster", () => import("./pages/clusters/ClusterPage")),
+  page("/runtimes", () => import("./pages/runtimes/RuntimesPage")),
+  page("/runtimes/$runtime", () => import("./pages/runtimes/RuntimePage")),
+  page("/queues", () => import("./pages/queues/QueuesPage")),
+  page("/infra", () => import("./pages/infra/InfraPage")),
   page("/usage", () => import("./pages/usage/UsagePage")),
   page("/settings", () => import("./pages/settings/SettingsPage")),
 ]);

@@ -8,11 +8,14 @@ interface Props {
   rows: readonly (readonly [string, ...ReactNode[]])[];
   /** The columns that are numbers, by index. */
   numbers?: readonly number[];
+  /** The columns that are sentences, which need room. */
+  sentences?: readonly number[];
 }
 
 /** A table that scrolls sideways where the window is narrow. */
-export function DataTable({ label, columns, rows, numbers = [] }: Props) {
-  const side = (index: number) => (numbers.includes(index) ? "tw-number" : "");
+export function DataTable({ label, columns, rows, numbers = [], sentences = [] }: Props) {
+  const side = (index: number) =>
+    numbers.includes(index) ? "tw-number" : sentences.includes(index) ? "tw-sentence" : "";
   return (
     <div className="tw-table-frame" role="region" aria-label={label} tabIndex={0}>
       <table className="tw-table">

@@ -13,6 +13,9 @@ export const NAVIGATION: readonly NavigationEntry[] = [
   { path: "/create", title: "Create", key: "n" },
   { path: "/compare", title: "Compare", key: "c" },
   { path: "/clusters", title: "Clusters", key: "k" },
+  { path: "/runtimes", title: "Runtimes", key: "r" },
+  { path: "/queues", title: "Queues", key: "q" },
+  { path: "/infra", title: "Infra", key: "i" },
   { path: "/usage", title: "Usage", key: "u" },
   { path: "/settings", title: "Settings", key: "s" },
 ];

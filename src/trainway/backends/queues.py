@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from trainway.jobset.quantity import Quantity
+from trainway.jobset.quantity import ZERO, Quantity
 from trainway.json_types import Json
 
 
@@ -15,6 +15,8 @@ class Quota:
     resource: str
     nominal: Quantity
     used: Quantity
+    borrowed: Quantity = ZERO
+    """What is used beyond the nominal quota, of others in the same cohort."""
 
 
 @dataclass(frozen=True)
@@ -43,4 +45,38 @@ class HasQueues(Protocol):
 
     def runtimes(self) -> list[Json]:
         """The training runtimes that were there at the last `look`."""
+        ...
+
+
+@dataclass(frozen=True)
+class Waiter:
+    """Somebody's job that waits in a queue."""
+
+    name: str
+    position: int
+    """The position in the queue, from 1 on."""
+    reason: str
+    """Why it waits, in the words of the queue."""
+    since: str = ""
+    priority: int = 0
+    owner: str = ""
+    """Whose it is, or which object it belongs to: `TrainJob train`, `ada`."""
+    top: str = ""
+    """The name of the object that was submitted, by which our own jobs are recognized."""
+
+
+@dataclass(frozen=True)
+class QueueState:
+    """A queue with those who wait in it, in their order."""
+
+    queue: Queue
+    waiting: tuple[Waiter, ...] = ()
+
+
+@runtime_checkable
+class TellsQueues(Protocol):
+    """Can say who waits in the queues of its infrastructure, and why."""
+
+    async def queue_states(self) -> list[QueueState]:
+        """The queues as they are now. Raises UnavailableError where they cannot be asked for."""
         ...

@@ -58,6 +58,8 @@ class Filter:
     text: str = ""
     """What is in the names of the jobs, in any case; or the id of one."""
     kind: str = ""
+    place: str = ""
+    """The backend of the jobs, or that of which it is a part: `slurm/hpc` of `slurm/hpc/gpus`."""
     before: str = ""
     """The id than which the jobs are older."""
     backend: str = ""

@@ -61,6 +61,9 @@ def _conditions(
         yield or_(_has_text(JOBS.c.name, wanted.text), JOBS.c.id == wanted.text)
     if wanted.kind:
         yield JOBS.c.kind == wanted.kind
+    if wanted.place:
+        part = backend.startswith(f"{wanted.place}/", autoescape=True)
+        yield or_(backend == wanted.place, part)
     if wanted.before:
         yield JOBS.c.id < wanted.before
     if wanted.backend:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from sqlalchemy import Engine, func, select
+from sqlalchemy import Connection, Engine, func, select
 
 from trainway.engine.job_query import ALL, record_of
 from trainway.engine.phases import LIVE, TERMINAL, WAITING, Phase
@@ -40,6 +40,15 @@ class BackendLoad:
         }
 
 
+@dataclass
+class QueuedJobs:
+    """What jobs do on a backend, and who waits there."""
+
+    load: BackendLoad
+    first: Sequence[JobRecord] = ()
+    """The first that wait: those of high priority before others, then by age."""
+
+
 @dataclass(frozen=True)
 class Overview:
     """How things stand."""
@@ -63,7 +72,7 @@ class OverviewStore:
 
     def read(self, since: str, since_id: str) -> Overview:
         """How things stand, and what happened since a time, of which an id is given too."""
-        phase, backend = JOBS.c.phase, JOBS.c.backend
+        phase = JOBS.c.phase
         created, finished = func.substr(JOBS.c.created, 1, _HOUR), JOBS.c.finished
         ended = func.substr(finished, 1, _HOUR)
         count = func.count()
@@ -76,13 +85,7 @@ class OverviewStore:
                 hours.setdefault(hour, {})[SUBMITTED] = number
             for hour, name, number in connection.execute(over.group_by(ended, phase)):
                 hours.setdefault(hour, {})[name] = number
-            loads: dict[str, BackendLoad] = {}
-            live = select(backend, JOBS.c.demand).where(phase.in_(sorted(LIVE)))
-            for name, demand in connection.execute(live):
-                _add(loads.setdefault(name, BackendLoad()), demand)
-            waiting = select(backend, count).where(phase.in_(sorted(WAITING))).group_by(backend)
-            for name, number in connection.execute(waiting):
-                loads.setdefault(name, BackendLoad()).waiting = number
+            loads = _loads(connection)
             failed = select(*ALL).where(phase == Phase.FAILED).order_by(finished.desc())
             longest = select(*ALL).where(phase.in_(sorted(WAITING))).order_by(JOBS.c.id)
             return Overview(
@@ -92,6 +95,31 @@ class OverviewStore:
                 [record_of(row) for row in connection.execute(failed.limit(_MOST))],
                 [record_of(row) for row in connection.execute(longest.limit(_MOST))],
             )
+
+    def queues(self, most: int) -> dict[str, QueuedJobs]:
+        """What jobs do on each backend, and the first that wait there, in their order."""
+        phase, backend = JOBS.c.phase, JOBS.c.backend
+        with self._engine.connect() as connection:
+            found = {name: QueuedJobs(load) for name, load in _loads(connection).items()}
+            waiting = select(*ALL).where(phase.in_(sorted(WAITING)))
+            waiting = waiting.order_by(JOBS.c.priority.desc(), JOBS.c.id).limit(most)
+            for name, queue in found.items():
+                if queue.load.waiting:
+                    rows = connection.execute(waiting.where(backend == name))
+                    queue.first = [record_of(row) for row in rows]
+        return found
+
+
+def _loads(connection: Connection) -> dict[str, BackendLoad]:
+    phase, backend = JOBS.c.phase, JOBS.c.backend
+    loads: dict[str, BackendLoad] = {}
+    live = select(backend, JOBS.c.demand).where(phase.in_(sorted(LIVE)))
+    for name, demand in connection.execute(live):
+        _add(loads.setdefault(name, BackendLoad()), demand)
+    waiting = select(backend, func.count()).where(phase.in_(sorted(WAITING))).group_by(backend)
+    for name, number in connection.execute(waiting):
+        loads.setdefault(name, BackendLoad()).waiting = number
+    return loads
 
 
 def _pairs(rows: Iterable[Any]) -> dict[str, int]:

@@ -21,6 +21,7 @@ from trainway.engine.job_window import Rows, Window
 from trainway.engine.ledger import Ledger
 from trainway.engine.log_nodes import refuse_unknown
 from trainway.engine.observation import ENDINGS, NODES, RUNS
+from trainway.engine.phases import Phase
 from trainway.engine.queue import Waiting
 from trainway.engine.record import Event, JobRecord, JobSpec
 from trainway.engine.times import time_text
@@ -159,6 +160,11 @@ class Reading:
         found = await self._ledger.call(self._store.windows.read, ids)
         return {job_id: self.summary(record) for job_id, record in found.items()}
 
+    async def at(self, place: str, phases: Collection[Phase], most: int) -> list[JobRecord]:
+        """Jobs of a backend, or of its parts, that are in one of these phases; newest first."""
+        wanted = Filter(phases=phases, place=place)
+        return await self._ledger.call(self._store.page, wanted, most)
+
     async def overview(self, hours: int) -> Json:
         """How things stand, and what happened in so many hours."""
         since = self._clock() - timedelta(hours=hours)
@@ -171,6 +177,17 @@ class Reading:
             "failures": [self.shown(record, []) for record in found.failures],
             "waiting": [self.shown(record, []) for record in found.waiting],
         }  # fmt: skip
+
+    async def queues(self, most: int) -> dict[str, Json]:
+        """What jobs do on each backend, and the first that wait there with their positions."""
+        found = await self._ledger.call(self._store.overview.queues, most)
+        return {
+            name: {
+                **queue.load.to_dict(),
+                "jobs": [self.shown(record, []) for record in queue.first],
+            }
+            for name, queue in found.items()
+        }
 
     async def counts(self) -> tuple[int, int]:
         """How many jobs are active, and how many there are."""

@@ -21,12 +21,18 @@ def path(version: str, namespace: str, queue: str) -> str:
     return f"/apis/{_GROUP}/{version}/{place}?limit=1000"
 
 
+def positions_in(answer: Json) -> dict[str, int]:
+    """The positions of all Workloads that wait there, from 1 on."""
+    items = answer.get("items") or ()
+    return {
+        str(item["metadata"]["name"]): int(item.get("positionInLocalQueue") or 0) + 1
+        for item in items
+    }
+
+
 def position_in(answer: Json, name: str) -> int | None:
     """The position of a Workload, from 1 on; None: it does not wait there."""
-    for item in answer.get("items") or ():
-        if item["metadata"]["name"] == name:
-            return int(item.get("positionInLocalQueue") or 0) + 1
-    return None
+    return positions_in(answer).get(name)
 
 
 def position_among(workloads: Iterable[Json], name: str) -> int | None:
@@ -73,17 +79,19 @@ class QueuePositions:
         if not queue:
             return None
         metadata = workload["metadata"]
+        return (await self.of_queue(metadata["namespace"], queue)).get(metadata["name"])
+
+    async def of_queue(self, namespace: str, queue: str) -> dict[str, int]:
+        """The positions of all Workloads of a LocalQueue; none where they cannot be known."""
         try:
             if self._version is None:
                 self._version = await self._served()
             if not self._version:
-                return None
-            answer = await self._client.raw(
-                "GET", path(self._version, metadata["namespace"], queue)
-            )
+                return {}
+            answer = await self._client.raw("GET", path(self._version, namespace, queue))
         except ApiError:
-            return None
-        return position_in(answer, metadata["name"])
+            return {}
+        return positions_in(answer)
 
     async def _served(self) -> str:
         """The newest version of the visibility API that the cluster has; empty: none."""

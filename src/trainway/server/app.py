@@ -13,6 +13,7 @@ from trainway.server.routes.dashboard import add_dashboard_routes
 from trainway.server.routes.docs import Description, add_docs_route, description_route
 from trainway.server.routes.drafts import add_draft_routes
 from trainway.server.routes.files import add_file_routes
+from trainway.server.routes.infra import add_infra_routes
 from trainway.server.routes.jobs import add_action_routes, add_job_routes, add_report_routes
 from trainway.server.routes.log_windows import add_log_window_routes
 from trainway.server.routes.metrics import add_metric_routes
@@ -22,6 +23,7 @@ from trainway.server.routes.offers import add_offer_routes
 from trainway.server.routes.outputs import add_output_routes
 from trainway.server.routes.overview import add_overview_routes
 from trainway.server.routes.pods import add_pod_routes
+from trainway.server.routes.queues import add_queue_routes
 from trainway.server.routes.remarks import add_remark_routes
 from trainway.server.routes.reruns import add_rerun_routes
 from trainway.server.routes.results import add_result_routes
@@ -74,6 +76,8 @@ def declared_api(service: Service) -> Api:
     add_about_routes(api, service)
     add_backend_routes(api, service)
     add_offer_routes(api, service.engine)
+    add_infra_routes(api, service.engine)
+    add_queue_routes(api, service.engine)
     add_notify_routes(api, service)
     add_stack_routes(api, service)
     add_dashboard_routes(api, service)

@@ -16,17 +16,26 @@ import { leftDraft } from "./useDraft";
 export default function CreatePage() {
   const search: Search = useSearch({ strict: false });
   const from = value(search, "from");
-  return from ? <Again job={from} /> : <New kind={kindOf(value(search, "kind"))} />;
+  if (from) return <Again job={from} />;
+  const backend = value(search, "backend") || "local";
+  return <New kind={kindOf(value(search, "kind"))} runtime={value(search, "runtime")} backend={backend} />;
 }
 
-function New({ kind }: { kind: Kind }) {
+interface NewProps {
+  kind: Kind;
+  /** The runtime that was chosen elsewhere; empty: the one of the example. */
+  runtime: string;
+  backend: string;
+}
+
+function New({ kind, runtime, backend }: NewProps) {
   const navigate = useNavigate();
-  const name = `new ${kind}`;
+  const name = ["new", kind, runtime].filter(Boolean).join(" ");
   const { data, error, refetch } = useQuery({
-    queryKey: ["draft-start", kind],
+    queryKey: ["draft-start", kind, runtime, backend],
     queryFn: async ({ signal }) => {
-      const form = exampleOf(kind, "local");
-      return { form, text: textOf([await documentOf(form, signal)]), backend: "local" };
+      const form = exampleOf(kind, backend, runtime);
+      return { form, text: textOf([await documentOf(form, signal)]), backend };
     },
     staleTime: Infinity,
   });

@@ -136,15 +136,15 @@ const EMPTY: DraftForm = {
 };
 
 /** A job that would run as it is, for somebody who sees the form for the first time. */
-export function exampleOf(kind: Kind, backend: string): DraftForm {
+export function exampleOf(kind: Kind, backend: string, runtime = ""): DraftForm {
   const start = { ...EMPTY, kind, backend, name: "hello" };
   switch (kind) {
     case "TrainJob":
       return {
         ...start,
-        runtime: "torch-distributed",
+        runtime: runtime || "torch-distributed",
         nodes: 1,
-        command: 'echo "node $PET_NODE_RANK of $PET_NNODES"',
+        command: runtime ? "hostname" : 'echo "node $PET_NODE_RANK of $PET_NNODES"',
       };
     case "MPIJob":
       return { ...start, image: "mpioperator/mpi-pi:openmpi", command: "hostname", nodes: 2, mpi: "OpenMPI" };

@@ -30,7 +30,8 @@ from trainway.backends.kubernetes.form import VARIABLE, Form, Offer, choose
 from trainway.backends.kubernetes.planning import KubernetesRequest
 from trainway.backends.kubernetes.record_book import RecordBook
 from trainway.backends.kubernetes.sites import Infra
-from trainway.backends.queues import Queue
+from trainway.backends.nodes import Node
+from trainway.backends.queues import Queue, QueueState
 from trainway.compiler.network import JobIdentity, KubernetesNetwork
 from trainway.errors import TrainwayError, UnavailableError
 from trainway.json_types import Json
@@ -134,6 +135,11 @@ class KubernetesBackend(SpoolBackend):
         """What the last survey found."""
         return self._capacity
 
+    async def nodes(self) -> list[Node]:
+        """The nodes of the cluster."""
+        infra = self._infra()
+        return await self._cluster(infra.kubeconfig, infra.context).nodes()
+
     def namespace(self, named: str) -> str:
         """That of `--on`, of the object, or of the context."""
         return self._infra().namespace_for(named)
@@ -155,6 +161,16 @@ class KubernetesBackend(SpoolBackend):
         client = await self._cluster(infra.kubeconfig, infra.context).client()
         with worded(infra.context):
             return await read_queues(client, infra.place)
+
+    async def queue_states(self) -> list[QueueState]:
+        """The same with all Workloads that wait in them."""
+        from trainway.backends.kubernetes.api_failure import worded  # noqa: PLC0415 - see above
+        from trainway.backends.kubernetes.queue_states import read_states  # noqa: PLC0415 - as above
+
+        infra = self._infra()
+        client = await self._cluster(infra.kubeconfig, infra.context).client()
+        with worded(infra.context):
+            return await read_states(client, infra.place)
 
     def network(self, job: JobIdentity) -> KubernetesNetwork:
         """The names that JobSet's headless service gives."""

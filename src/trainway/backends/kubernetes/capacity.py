@@ -25,12 +25,13 @@ _INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
 _GPUS: Final = ("nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe")
 _MIG: Final = "nvidia.com/mig-"
 _OVER: Final = ("Succeeded", "Failed")
-_NO_POOL: Final = "nodes"
+NO_POOL: Final = "nodes"
+"""The sort of nodes that say nothing of it."""
 
 
 def capacity_of(nodes: Iterable[Json], pods: Iterable[Json], quotas: Iterable[Json]) -> Capacity:
     """All nodes together, and by sort."""
-    held = _held(pods)
+    held = held_by_node(pods)
     groups: dict[str, list[Json]] = {}
     for node in nodes:
         groups.setdefault(pool_name(node), []).append(node)
@@ -47,11 +48,11 @@ def capacity_of(nodes: Iterable[Json], pods: Iterable[Json], quotas: Iterable[Js
 def pool_name(node: Mapping[str, Any]) -> str:
     """The sort of a node."""
     labels = (node.get("metadata") or {}).get("labels") or {}
-    if gpus_of(_amounts((node.get("status") or {}).get("allocatable"))):
+    if gpus_of(amounts_of((node.get("status") or {}).get("allocatable"))):
         product = next((labels[name] for name in _PRODUCTS if labels.get(name)), "")
         if product:
             return str(product)
-    return str(labels.get(_INSTANCE_TYPE) or _NO_POOL)
+    return str(labels.get(_INSTANCE_TYPE) or NO_POOL)
 
 
 def gpus_of(resources: Resources) -> dict[str, int]:
@@ -69,8 +70,8 @@ def limits_of(quotas: Iterable[Json]) -> tuple[Limit, ...]:
     found = []
     for quota in quotas:
         status = quota.get("status") or {}
-        hard = _amounts(status.get("hard") or (quota.get("spec") or {}).get("hard"))
-        used = _amounts(status.get("used"))
+        hard = amounts_of(status.get("hard") or (quota.get("spec") or {}).get("hard"))
+        used = amounts_of(status.get("used"))
         name = quota["metadata"]["name"]
         found += [
             Limit(name, resource, amount, used.get(resource, ZERO))
@@ -83,13 +84,13 @@ def _pool(name: str, nodes: list[Json], held: Mapping[str, Resources]) -> Pool:
     total: Resources = {}
     free: Resources = {}
     for node in nodes:
-        has = _amounts((node.get("status") or {}).get("allocatable"))
+        has = amounts_of((node.get("status") or {}).get("allocatable"))
         taken = held.get(node["metadata"]["name"], {})
-        takes_pods = _takes_pods(node)
+        is_open = _takes_pods(node)
         for resource, amount in has.items():
             total[resource] = total.get(resource, ZERO) + amount
             left = amount - taken.get(resource, ZERO)
-            if takes_pods and left > ZERO:
+            if is_open and left > ZERO:
                 free[resource] = free.get(resource, ZERO) + left
     return Pool(
         name=name,
@@ -109,7 +110,7 @@ def _takes_pods(node: Json) -> bool:
     return is_ready and not (node.get("spec") or {}).get("unschedulable")
 
 
-def _held(pods: Iterable[Json]) -> dict[str, Resources]:
+def held_by_node(pods: Iterable[Json]) -> dict[str, Resources]:
     """What pods hold of each node."""
     held: dict[str, Resources] = {}
     for pod in pods:
@@ -122,7 +123,8 @@ def _held(pods: Iterable[Json]) -> dict[str, Resources]:
     return held
 
 
-def _amounts(listed: Mapping[str, Any] | None) -> Resources:
+def amounts_of(listed: Mapping[str, Any] | None) -> Resources:
+    """A list of resources, read."""
     return {name: Quantity.parse(value) for name, value in (listed or {}).items()}
 
 

@@ -15,6 +15,7 @@ from trainway.backends.kubernetes.api_failure import worded
 from trainway.backends.kubernetes.capacity import capacity_of
 from trainway.backends.kubernetes.form import Form, Offer
 from trainway.backends.kubernetes.job_objects import TOPS, JobObjects
+from trainway.backends.kubernetes.nodes import nodes_of
 from trainway.backends.kubernetes.observed_job import SUBMITTED
 from trainway.backends.kubernetes.planning import KubernetesRequest, owned, owner_of
 from trainway.backends.kubernetes.record_book import RecordBook
@@ -22,6 +23,7 @@ from trainway.backends.kubernetes.session import Session, connect, offer_of, rea
 from trainway.backends.kubernetes.uploads import ARCHIVE
 from trainway.backends.kubernetes.usage.meter import UsageMeter
 from trainway.backends.kubernetes.watching import JobWatch
+from trainway.backends.nodes import Node
 from trainway.errors import ConflictError, ForbiddenError, TrainwayError
 from trainway.jobset.labels import JOB_ID, SUSPENDED
 from trainway.json_types import Json
@@ -126,6 +128,13 @@ class KubernetesCluster:
                 await readable(client, resources.RESOURCE_QUOTAS, namespace),
             ]
         return lines, capacity_of(*found)
+
+    async def nodes(self) -> list[Node]:
+        """All nodes; refused where they may not be read. Pods that may not be read hold nothing."""
+        client = await self.client()
+        with worded(self._context):
+            found = (await client.list(resources.NODES)).items
+            return nodes_of(found, await readable(client, resources.PODS, field_selector=_HOLDING))
 
     async def rehearse(self, request: KubernetesRequest) -> None:
         """Have the API server check what differs from each other; nothing is kept."""

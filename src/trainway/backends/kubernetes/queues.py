@@ -51,7 +51,7 @@ def _problem(queue: Json) -> str:
 
 def _quotas(queue: Json) -> tuple[Quota, ...]:
     used = {
-        (flavor.get("name"), resource.get("name")): _amount(resource.get("total"))
+        (flavor.get("name"), resource.get("name")): resource
         for flavor in (queue.get("status") or {}).get("flavorsUsage") or ()
         for resource in flavor.get("resources") or ()
     }
@@ -60,12 +60,17 @@ def _quotas(queue: Json) -> tuple[Quota, ...]:
             flavor=str(flavor.get("name")),
             resource=str(resource.get("name")),
             nominal=_amount(resource.get("nominalQuota")),
-            used=used.get((flavor.get("name"), resource.get("name")), ZERO),
+            used=_amount(_of(used, flavor, resource).get("total")),
+            borrowed=_amount(_of(used, flavor, resource).get("borrowed")),
         )
         for group in (queue.get("spec") or {}).get("resourceGroups") or ()
         for flavor in group.get("flavors") or ()
         for resource in flavor.get("resources") or ()
     )
+
+
+def _of(used: Mapping[tuple[Any, Any], Json], flavor: Json, resource: Json) -> Json:
+    return used.get((flavor.get("name"), resource.get("name")), {})
 
 
 def _amount(value: Any) -> Quantity:

@@ -122,6 +122,20 @@ def why(pod: Json, events: Iterable[Json]) -> Waiting | None:
     return _stuck(pod, events)
 
 
+def why_pending(workload: Json) -> str | None:
+    """Why a Workload of a queue is not admitted; None: it is, or it is over."""
+    status = workload.get("status") or {}
+    conditions = status.get("conditions") or []
+    if find_true(conditions, "Admitted") or find_true(conditions, "Finished"):
+        return None
+    if (workload.get("spec") or {}).get("active") is False:
+        return "it was deactivated"
+    never = _never(status)
+    if never:
+        return f"it can never be admitted: {never}"
+    return _queue_reason(status).removeprefix(": ") or "the queue has not looked at it yet"
+
+
 def _queued(top: Json, workload: Json | None, position: int | None) -> Waiting | None:
     labels = (top.get("metadata") or {}).get("labels") or {}
     if workload is None:

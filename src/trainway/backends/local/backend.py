@@ -33,7 +33,9 @@ from trainway.backends.local.attachment import attachment
 from trainway.backends.local.capacity import Machine
 from trainway.backends.local.containers import clear_containers, find_tool
 from trainway.backends.local.holder import LocalHolder
+from trainway.backends.local.nodes import machine_node, measured_gpus
 from trainway.backends.local.planning import LocalRequest
+from trainway.backends.nodes import Node
 from trainway.compiler.network import JobIdentity
 from trainway.errors import UnavailableError
 from trainway.json_types import Json
@@ -94,6 +96,12 @@ class LocalBackend(AgentBackend[LocalRequest]):
     def capacity(self) -> Capacity:
         """CPUs, memory and GPUs of the machine."""
         return self._machine.capacity()
+
+    async def nodes(self) -> list[Node]:
+        """The machine, with what its GPUs do now."""
+        capacity = await asyncio.to_thread(self.capacity)
+        measured = await measured_gpus() if capacity.gpus else {}
+        return [machine_node(socket.gethostname(), capacity, measured)]
 
     def holder(self) -> LocalHolder:
         """Who holds shares of this machine."""

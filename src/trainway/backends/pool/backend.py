@@ -33,10 +33,12 @@ from trainway.backends.base import (
 from trainway.backends.file_store import check_files, keep_files
 from trainway.backends.login.login_environment import login_environment
 from trainway.backends.node_sharing import apart, most_nodes
+from trainway.backends.nodes import Node
 from trainway.backends.pod_demand import pod_demands
 from trainway.backends.pool import planning
 from trainway.backends.pool.attachment import attachment
 from trainway.backends.pool.network import PoolNetwork
+from trainway.backends.pool.nodes import of_agent, of_survey
 from trainway.backends.pool.planning import PoolRequest
 from trainway.backends.pool.pool_agent import PoolAgent
 from trainway.backends.pool.site import Sites
@@ -105,6 +107,16 @@ class PoolBackend(SiteBackend[PoolRequest]):
     def capacity(self) -> Capacity:
         """What the last survey found."""
         return self._survey.capacity
+
+    async def nodes(self) -> list[Node]:
+        """The hosts, as the agent sees them; without one they are asked themselves."""
+        agent = self.agent(self._sites.find(self._target).pool)
+        status = await agent.ask_running("status") or {}
+        if status.get("hosts"):
+            return of_agent(status["hosts"])
+        hosts = await self._hosts()
+        survey = await Survey.of(hosts, (), login_environment(self._home))
+        return of_survey(hosts, survey.checks, survey.capacity)
 
     def network(self, job: JobIdentity) -> Network:
         """The names of pods, and a port that other jobs of ours do not have."""

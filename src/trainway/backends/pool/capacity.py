@@ -13,7 +13,7 @@ _GPU: Final = "GPU"
 
 def capacity_of(hosts: Iterable[Mapping[str, Any]]) -> Capacity:
     """Hosts as the pool agent's `status` has them; those that it does not reach have nothing."""
-    pools = tuple(_pool(host) for host in hosts if host.get("cpus"))
+    pools = tuple(pool_of(host) for host in hosts if host.get("cpus"))
     return Capacity(
         cpus=sum((pool.cpus for pool in pools), ZERO),
         memory=sum((pool.memory for pool in pools), ZERO),
@@ -32,7 +32,8 @@ def described(host: Mapping[str, Any], report: Mapping[str, Any]) -> Json:
     return {"name": host["name"], **amounts, "free": dict(amounts)}
 
 
-def _pool(host: Mapping[str, Any]) -> Pool:
+def pool_of(host: Mapping[str, Any]) -> Pool:
+    """A host as a pool of its own."""
     free = host.get("free") or {}
     gpus, free_gpus = _count(host.get("gpus")), _count(free.get("gpus"))
     return Pool(

@@ -11,6 +11,9 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Final, Protocol
 
+from trainway.agent.slurm.commands import Result
+from trainway.agent.slurm.relay.cluster_facts import NODES
+from trainway.agent.slurm.relay.slurm_failure import explain
 from trainway.backends import job_file
 from trainway.backends.agents.agent_backend import Clock, now
 from trainway.backends.agents.agent_socket import AgentError
@@ -32,6 +35,8 @@ from trainway.backends.base import (
 )
 from trainway.backends.job_threads import job_threads
 from trainway.backends.login.login_environment import login_environment
+from trainway.backends.nodes import Node
+from trainway.backends.queues import QueueState
 from trainway.backends.slurm import (
     checks,
     options,
@@ -46,7 +51,9 @@ from trainway.backends.slurm.holder import SlurmHolder
 from trainway.backends.slurm.layout import layout_of
 from trainway.backends.slurm.login_retention import LoginRetention, rules
 from trainway.backends.slurm.network import FIRST_PORT, LAST_PORT, SlurmNetwork
+from trainway.backends.slurm.nodes import nodes_of
 from trainway.backends.slurm.planning import SlurmRequest
+from trainway.backends.slurm.queue_listing import QUEUE, states_of
 from trainway.backends.slurm.relay_client import RelayClient
 from trainway.backends.slurm.section import NONE, PYXIS, ConfiguredCluster
 from trainway.backends.slurm.sites import FAMILY, ConfiguredClusters
@@ -134,6 +141,27 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
     def capacity(self) -> Capacity:
         """What the last survey found."""
         return capacity_of(self._facts, self._target.partition("/")[2])
+
+    async def nodes(self) -> list[Node]:
+        """The nodes of the cluster, or of the partition."""
+        cluster, partition = self._sites.find(self._target), self._target.partition("/")[2]
+        return nodes_of(await self._printed(cluster, NODES), partition)
+
+    async def queue_states(self) -> list[QueueState]:
+        """The partitions, with what is used of them and who waits there."""
+        cluster, partition = self._sites.find(self._target), self._target.partition("/")[2]
+        facts = await self._relays.of(cluster.to_dict()).ask("facts")
+        return states_of(facts, await self._printed(cluster, QUEUE), partition)
+
+    async def _printed(self, cluster: ConfiguredCluster, argv: list[str]) -> str:
+        """What a program of Slurm prints on the login node."""
+        relay = self._relays.of(cluster.to_dict())
+        answer = await relay.ask("command", argv=argv)
+        if answer.get("status") != 0:
+            said = str(answer.get("stderr") or "").encode()
+            failure = explain(Result(argv, answer.get("status"), b"", said))
+            raise UnavailableError(failure.message, hint=failure.hint or None)
+        return str(answer.get("stdout") or "")
 
     def network(self, job: JobIdentity) -> Network:
         """The names of pods, and a port that other jobs of ours do not have."""

@@ -14,13 +14,13 @@ from trainway.jobset.quantity import Quantity
 def capacity_of(facts: Mapping[str, Any], partition: str = "") -> Capacity:
     """The partitions that are up; only the named one where one is."""
     pools = [
-        _pool(told)
+        pool_of(told)
         for told in facts.get("partitions") or ()
         if told.get("state") == "up" and partition in ("", told["name"])
     ]
     if not pools:
         return Capacity()
-    whole = pools[0] if partition else _pool({"name": "", **facts["whole"]})
+    whole = pools[0] if partition else pool_of({"name": "", **facts["whole"]})
     return Capacity(
         cpus=whole.cpus,
         memory=whole.memory,
@@ -32,7 +32,8 @@ def capacity_of(facts: Mapping[str, Any], partition: str = "") -> Capacity:
     )
 
 
-def _pool(told: Mapping[str, Any]) -> Pool:
+def pool_of(told: Mapping[str, Any]) -> Pool:
+    """What a partition has."""
     return Pool(
         name=str(told["name"]),
         nodes=int(told.get("nodes") or 0),

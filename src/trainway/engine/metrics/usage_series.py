@@ -5,6 +5,7 @@ Their names begin with `system/`, so that they can be told apart: `system/cpu@no
 one for all GPUs of a node: `system/gpu.utilization@node-0`.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ GPU_FIGURES: Final = ("utilization", "memory", "power", "temperature")
 _ADDED_UP: Final = ("memory", "power")
 """Figures of several GPUs whose sum says something; the average of the others does."""
 _OF_NODE: Final = ("cpu", "memory")
+_GPU: Final = re.compile(rf"{PREFIX}gpu(?P<gpu>[^.@]*)\.(?P<figure>\w+)@(?P<node>.+)")
 
 
 def is_system(name: str) -> bool:
@@ -53,8 +55,19 @@ def _figures(used: Json, *, is_detailed: bool) -> Iterator[tuple[str, float]]:
             yield f"gpu.{name}", total if name in _ADDED_UP else total / len(known)
 
 
+def gpu_figure(name: str) -> tuple[str, str, str] | None:
+    """The GPU, the figure and the node of a series; an empty GPU: all of the node. None: others."""
+    found = _GPU.fullmatch(name)
+    return None if found is None else (found["gpu"], found["figure"], found["node"])
+
+
+def node_name(node: Json) -> str:
+    """What a node is called in the names of series, if that is not too long."""
+    of_job = f"{node['job']}-" if node.get("job") else ""
+    return f"{node['role']}-{of_job}{node['rank']}"
+
+
 def _name(figure: str, node: Json) -> str:
     """The end of a node's name tells it from others, so that this is what stays of a long one."""
-    of_job = f"{node['job']}-" if node.get("job") else ""
     start = f"{PREFIX}{figure}@"
-    return start + f"{node['role']}-{of_job}{node['rank']}"[-(NAME_LIMIT - len(start)) :]
+    return start + node_name(node)[-(NAME_LIMIT - len(start)) :]

@@ -35,6 +35,7 @@ class QueueQuota(Shown):
     resource: str
     nominal: str
     used: str
+    borrowed: str = Field(description="what is used beyond the nominal quota, of a cohort")
 
 
 class QueueInfo(Shown):
@@ -82,18 +83,20 @@ async def _offer(backend: Backend) -> Json:
     return {
         "namespace": capabilities.namespace(backend, ""),
         "runtimes": backend.runtimes(),
-        "queues": [_queue(queue) for queue in await backend.queues()],
+        "queues": [queue_view(queue) for queue in await backend.queues()],
         "problem": "",
     }
 
 
-def _queue(queue: Queue) -> Json:
+def queue_view(queue: Queue) -> Json:
+    """A queue as the API shows it."""
     quotas = [
         {
             "flavor": quota.flavor,
             "resource": quota.resource,
             "nominal": str(quota.nominal),
             "used": str(quota.used),
+            "borrowed": str(quota.borrowed),
         }
         for quota in queue.quotas
     ]

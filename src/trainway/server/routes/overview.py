@@ -129,11 +129,12 @@ def add_overview_routes(api: Api, engine: Engine) -> None:
         found = await engine.reading.overview(_DAY_H)
         loads = found.pop("backends")
         names = sorted({*engine.registry.infras(), *loads})
-        backends = await asyncio.to_thread(_uses, engine, names, loads)
+        backends = await asyncio.to_thread(backend_uses, engine, names, loads)
         return JsonAnswer({**found, "backends": backends})
 
 
-def _uses(engine: Engine, names: list[str], loads: Json) -> list[Json]:
+def backend_uses(engine: Engine, names: list[str], loads: Json) -> list[Json]:
+    """What jobs use of these backends, and what each has where that is known."""
     nothing = {"running": 0, "waiting": 0, "gpus": 0, "cpus": 0.0}
     return [{"name": name, **loads.get(name, nothing), **_total(engine, name)} for name in names]
 

@@ -8,7 +8,7 @@ import { compiledQuery, namesakesQuery } from "../../../data/jobQueries";
 import { jobQuery } from "../../../data/queries";
 import type { TabProps } from "../JobTabs";
 import { diffLines, hasChanges } from "./diff";
-import { toYaml } from "./toYaml";
+import { toYaml } from "../../../components/toYaml";
 
 type View = "written" | "compiled" | "difference";
 const VIEWS: readonly (readonly [View, string])[] = [

@@ -57,10 +57,10 @@ def facts(answers: Mapping[str, str]) -> SlurmFacts:
 
 def partitions(text: str, nodes: str) -> list[Json]:
     """What each partition has, and what of it is free."""
-    found = [_partition(_pairs(line)) for line in text.splitlines() if "PartitionName=" in line]
+    found = [_partition(pairs(line)) for line in text.splitlines() if "PartitionName=" in line]
     by_name = {partition["name"]: partition for partition in found}
     for line in nodes.splitlines():
-        node = _pairs(line)
+        node = pairs(line)
         for name in node.get("Partitions", "").split(","):
             if name in by_name and is_usable(node.get("State", "")):
                 _add(by_name[name], node)
@@ -71,7 +71,7 @@ def whole(found: Iterable[Json], nodes: str) -> Json:
     """What all partitions have that are up, and what of it is free; each node counts once."""
     up = {partition["name"] for partition in found if partition["state"] == "up"}
     total = _partition({})
-    for node in map(_pairs, nodes.splitlines()):
+    for node in map(pairs, nodes.splitlines()):
         if is_usable(node.get("State", "")) and up & set(node.get("Partitions", "").split(",")):
             _add(total, node)
     return total
@@ -147,7 +147,7 @@ def mpi_plugins(text: str) -> list[str]:
     return [name for name in names if re.fullmatch(r"[\w./-]+", name)]
 
 
-def _pairs(line: str) -> dict[str, str]:
+def pairs(line: str) -> dict[str, str]:
     """The first value of each name: what free text says later does not count."""
     pairs: dict[str, str] = {}
     for name, value in _PAIR.findall(line):

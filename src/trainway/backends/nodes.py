@@ -1,0 +1,55 @@
+"""The nodes of a backend, one by one: what each has, what of it is held, how busy its GPUs are.
+
+`capacity` adds up what there is for those who submit jobs; whoever looks after the machines wants
+to see each of them, also those that take no jobs at the moment.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from trainway.jobset.quantity import ZERO, Quantity
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """One GPU of a node, where the backend can tell them apart."""
+
+    name: str
+    is_held: bool | None = None
+    """Whether a job has it; None: nobody knows."""
+    utilization: float | None = None
+    """In percent; None: nobody measures it."""
+    memory: int | None = None
+    """Bytes that are in use."""
+    total_memory: int | None = None
+
+
+@dataclass(frozen=True)
+class Node:
+    """One node."""
+
+    name: str
+    state: str
+    """The state in the words of the backend: `Ready`, `MIXED`, `up`."""
+    problem: str = ""
+    """Why it takes no jobs at the moment; empty: it does."""
+    sort: str = ""
+    """The sort of node: its type of GPU, its instance type, or its partitions."""
+    cpus: Quantity = ZERO
+    free_cpus: Quantity = ZERO
+    """What nobody holds, also where no jobs are taken."""
+    memory: Quantity = ZERO
+    free_memory: Quantity = ZERO
+    gpus: int = 0
+    free_gpus: int = 0
+    devices: tuple[Gpu, ...] = ()
+    """Its GPUs one by one; empty where only their number is known."""
+
+
+@runtime_checkable
+class HasNodes(Protocol):
+    """Can list its nodes."""
+
+    async def nodes(self) -> list[Node]:
+        """The nodes as they are now. Raises UnavailableError where they cannot be asked for."""
+        ...
