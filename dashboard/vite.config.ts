@@ -102,6 +102,7 @@ export default defineConfig({
       checks: { pluginTimings: false },
       output: {
         // What pages share is in a few files, since each one is a request; `start.ts` waits for none of them.
+        strictExecutionOrder: true, // files that share parts of each other would run too early otherwise
         codeSplitting: {
           groups: [
             { name: "first", test: FIRST, priority: 2 },
