@@ -29,7 +29,7 @@ CLUSTER_WORKERS ?= $(if $(filter existing,$(TRAINWAY_TEST_CLUSTER)),0,2)
 # How much garbage Go's programs keep, in percent: an API server takes a gigabyte, and a quarter less of the processor.
 CLUSTER_GOGC ?= 400
 
-.PHONY: help install dashboard demo test test-quick test-engines test-hosts test-stress test-cluster test-flaky conformance fuzz cluster-programs cluster-up cluster-down lint fmt generate lock bench clean
+.PHONY: help install dashboard screenshots demo test test-quick test-engines test-hosts test-stress test-cluster test-flaky conformance fuzz cluster-programs cluster-up cluster-down lint fmt generate lock bench clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -51,6 +51,9 @@ $(DASHBOARD): $(DASHBOARD_SOURCES) | $(VENV)/.installed
 dashboard: $(VENV)/.installed ## build the dashboard anew
 	@$(BIN)/python tools/dashboard.py build
 
+screenshots: install ## save pictures of every page of the dashboard, light, dark and on a phone; needs Chromium
+	@PYTHONPATH=test/e2e $(BIN)/python tools/screenshots.py
+
 demo: install ## train a small torch job on two nodes of this machine
 	@$(BIN)/python tools/demo.py
 
@@ -64,7 +67,7 @@ test-quick: install ## run the tests of the pure packages, and those of what cha
 
 test-engines: test-hosts test-cluster ## run the tests on everything real: hosts, Slurm, databases, torch, Kubernetes
 
-test-hosts: install ## run the tests on SSH hosts, Slurm, PostgreSQL, torch and images; needs root
+test-hosts: install ## run the tests on SSH hosts, Slurm, PostgreSQL, torch, images and in a browser; needs root
 	@$(PYTEST) -n auto --dist loadgroup -m "engine and not conformance and not stress" --ignore test/kubernetes
 
 test-stress: install ## run the tests with hundreds of jobs and dozens of kills, where the others have a few

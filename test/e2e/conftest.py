@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from browser import dashboard, shared_chromium, shared_dashboard
 from example_table import yardstick
 from gate import Gate, opened
 from installation import Installation, installed
@@ -11,7 +12,10 @@ from slurm_fixtures import idle_slurm_cluster, slurm_cluster, slurm_site
 from ssh_fixtures import ssh_hosts, ssh_pool
 
 __all__ = [
+    "dashboard",
     "idle_slurm_cluster",
+    "shared_chromium",
+    "shared_dashboard",
     "slurm_cluster",
     "slurm_site",
     "ssh_hosts",

@@ -60,5 +60,6 @@ def test_the_page_of_a_job_reads_logs_files_and_what_was_compiled(server: Runnin
 
     (attempt,) = server.request("GET", "/jobs/paged/attempts").body["items"]
     assert (attempt["attempt"], attempt["isNewest"], attempt["cause"]) == (0, True, "")
+    assert attempt["hasStacks"] is False
     compiled = server.request("GET", "/jobs/paged/compiled").body
     assert compiled["jobSet"]["spec"]["replicatedJobs"][0]["name"] == "node"

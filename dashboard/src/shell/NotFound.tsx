@@ -1,9 +1,9 @@
-import { EmptyPage } from "../components/EmptyPage";
+import { PageFrame } from "../components/PageFrame";
 
 export function NotFound() {
   return (
-    <EmptyPage title="There is no such page">
+    <PageFrame title="There is no such page">
       The pages are in the navigation. <a href="/dashboard/jobs">All jobs</a>
-    </EmptyPage>
+    </PageFrame>
   );
 }

@@ -13,6 +13,7 @@ export function activeShortcuts(): Shortcut[] {
 
 function pressed(event: KeyboardEvent): void {
   if (event.defaultPrevented) return;
+  if (event.key === "Escape") leaveSearch(event.target);
   if (event.timeStamp - since > FORGOTTEN_AFTER) pending = "";
   since = event.timeStamp;
   const next = step(activeShortcuts(), pending, {
@@ -56,6 +57,11 @@ export function focusRow(by: 1 | -1): void {
   const next = rows[neighbour(current, by, rows.length)];
   next?.focus();
   next?.scrollIntoView({ block: "nearest" });
+}
+
+/** Escape: out of the field again, so that letters are keys. */
+function leaveSearch(target: EventTarget | null): void {
+  if (target instanceof HTMLElement && target.closest("[data-search]")) target.blur();
 }
 
 /** `/`: into the field with `data-search`. */

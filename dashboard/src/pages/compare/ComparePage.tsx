@@ -69,7 +69,7 @@ function Jobs({ references }: { references: readonly string[] }) {
       ? [compared(job.data as unknown as Job, (metrics[index]?.data ?? {}) as Record<string, Summary>, now)]
       : [],
   );
-  const isComplete = jobs.every((job) => !job.isPending);
+  const isComplete = [...jobs, ...metrics].every((each) => !each.isPending);
   return (
     <>
       {failed && <ErrorAlert error={failed.error} title="A job could not be read" />}

@@ -47,4 +47,13 @@ it("says beside a field what is wrong with it, once and in words", () => {
   expect(messagesFor(found, "memory")).toEqual([
     'Invalid value: "lots": must be an amount such as 2, 500m or 16Gi',
   ]);
+  const name = {
+    path: "metadata.name",
+    input: "name",
+    message:
+      'metadata.name: Invalid value: "A B": metadata.name must match RFC 1035 DNS label format: error;',
+  };
+  expect(messagesFor([name], "name")).toEqual([
+    'Invalid value: "A B": must be lowercase letters, digits and hyphens, with a letter first and no hyphen at the end',
+  ]);
 });

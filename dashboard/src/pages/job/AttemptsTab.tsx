@@ -52,7 +52,7 @@ export default function AttemptsTab({ job }: TabProps) {
           </Row>
         ))}
       </Table>
-      <Stacks id={id} attempts={items.map((each) => each.attempt)} isRunning={!isOver(job.status.phase)} />
+      <Stacks id={id} attempts={items} isRunning={!isOver(job.status.phase)} />
     </>
   );
 }

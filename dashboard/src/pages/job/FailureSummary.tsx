@@ -44,6 +44,11 @@ export function FailureSummary({ job }: TabProps) {
   );
 }
 
+/** What went wrong is said last. */
+function showEnd(box: HTMLElement | null): void {
+  if (box) box.scrollTop = box.scrollHeight;
+}
+
 function LastWords({ id, failure }: { id: string; failure: Failure }) {
   const { role, job, rank, attempt, node } = failure;
   const { data } = useQuery(lastWordsQuery(id, { role, job, rank, attempt }));
@@ -63,7 +68,7 @@ function LastWords({ id, failure }: { id: string; failure: Failure }) {
         </Link>
         ):
       </p>
-      <pre className="tw-last-words" tabIndex={0} aria-label={`The last lines of ${node}`}>
+      <pre className="tw-last-words" tabIndex={0} aria-label={`The last lines of ${node}`} ref={showEnd}>
         {data.lines.map((line) => (
           <span key={line.id}>
             <LogText line={line} />

@@ -1,7 +1,7 @@
 import { Button } from "@patternfly/react-core/dist/dynamic/components/Button";
 import { Flex } from "@patternfly/react-core/dist/dynamic/layouts/Flex";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { ErrorAlert } from "../../components/ErrorAlert";
@@ -51,7 +51,7 @@ export function JobActions({ job }: TabProps) {
   );
   return (
     <>
-      <Flex gap={{ default: "gapSm" }} className="tw-actions">
+      <Flex gap={{ default: "gapSm" }} className="tw-job-actions">
         {!over && RUNS.includes(phase) && button("suspend", "Suspend")}
         {phase === "Paused" && button("resume", "Resume")}
         {job.status.scalable && (
@@ -60,9 +60,9 @@ export function JobActions({ job }: TabProps) {
           </Button>
         )}
         {!over && phase !== "Stopping" && button("cancel", "Cancel")}
-        <Button variant="secondary" component="a" href={`/dashboard/create?from=${encodeURIComponent(id)}`}>
+        <Link to="/create" search={{ from: id }} className="pf-v6-c-button pf-m-secondary">
           Rerun
-        </Button>
+        </Link>
         <Button variant="danger" isDisabled={act.isPending} onClick={() => setAsked("delete")}>
           Delete
         </Button>

@@ -1,11 +1,13 @@
 import "./job.css";
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useParams } from "@tanstack/react-router";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useEffect } from "react";
+import { EmptyPage } from "../../components/EmptyPage";
 import { ErrorAlert } from "../../components/ErrorAlert";
 import { Loading } from "../../components/Loading";
 import { PageFrame } from "../../components/PageFrame";
 import { PhaseLabel } from "../../components/PhaseLabel";
+import { ApiError } from "../../data/errors";
 import { jobQuery } from "../../data/queries";
 import { Facts } from "./Facts";
 import { FailureSummary } from "./FailureSummary";
@@ -23,10 +25,27 @@ export default function JobPage() {
       void navigate({ to: "/jobs/$job", params: { job: id }, search: (search) => search, replace: true });
     }
   }, [id, ref, navigate]);
+  const isGone = error instanceof ApiError && error.status === 404;
+  if (job && isGone) {
+    return (
+      <PageFrame title={job.metadata.name}>
+        <EmptyPage title="This job was deleted">
+          Its logs, metrics and files are gone with it.{" "}
+          <Link to="/jobs" className="tw-link">
+            All jobs
+          </Link>
+        </EmptyPage>
+      </PageFrame>
+    );
+  }
   if (error && !job) {
     return (
       <PageFrame title="Job">
-        <ErrorAlert error={error} title="The job could not be read" onRetry={() => void refetch()} />
+        <ErrorAlert
+          error={error}
+          title={isGone ? "There is no such job" : "The job could not be read"}
+          onRetry={() => void refetch()}
+        />
       </PageFrame>
     );
   }

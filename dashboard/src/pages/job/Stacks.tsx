@@ -7,21 +7,21 @@ import { ErrorAlert } from "../../components/ErrorAlert";
 import { Loading } from "../../components/Loading";
 import { Moment } from "../../components/Moment";
 import { change, type Schemas } from "../../data/client";
-import { ApiError } from "../../data/errors";
 import { stacksQuery } from "../../data/jobQueries";
 
 interface Props {
   id: string;
   /** Newest first. */
-  attempts: number[];
+  attempts: readonly Schemas["Attempt"][];
   isRunning: boolean;
 }
 
 /** Where the Python processes of the job were when somebody asked, or when it hung. */
 export function Stacks({ id, attempts, isRunning }: Props) {
-  const [attempt, setAttempt] = useState(attempts[0] ?? 0);
+  const [attempt, setAttempt] = useState(attempts[0]?.attempt ?? 0);
   const queryClient = useQueryClient();
-  const { data, error, isLoading } = useQuery(stacksQuery(id, attempt));
+  const isKept = attempts.some((each) => each.attempt === attempt && each.hasStacks);
+  const { data, error, isLoading } = useQuery({ ...stacksQuery(id, attempt), enabled: isKept });
   const take = useMutation({
     mutationFn: () => change("post", "/api/v1/jobs/{ref}/stacks", { path: { ref: id } }),
     onSuccess: (stacks) => {
@@ -29,7 +29,6 @@ export function Stacks({ id, attempts, isRunning }: Props) {
       queryClient.setQueryData(stacksQuery(id, stacks.attempt).queryKey, stacks);
     },
   });
-  const isMissing = error instanceof ApiError && error.status === 404;
   return (
     <section className="tw-section" aria-label="Python stacks">
       <Title headingLevel="h2" size="md">
@@ -42,7 +41,7 @@ export function Stacks({ id, attempts, isRunning }: Props) {
           onChange={(_, value) => setAttempt(Number(value))}
           className="tw-narrow"
         >
-          {attempts.map((each) => (
+          {attempts.map(({ attempt: each }) => (
             <FormSelectOption key={each} value={each} label={`Attempt ${each + 1}`} />
           ))}
         </FormSelect>
@@ -59,13 +58,13 @@ export function Stacks({ id, attempts, isRunning }: Props) {
       </div>
       {take.error && <ErrorAlert error={take.error} title="The stacks could not be taken" />}
       {isLoading && <Loading what="the stacks" />}
-      {isMissing && (
+      {!isKept && !data && (
         <p className="tw-subtle">
           None were taken in this attempt.{" "}
           {isRunning && "They show where each process of a job is that seems to hang."}
         </p>
       )}
-      {error && !isMissing && <ErrorAlert error={error} title="The stacks could not be read" />}
+      {error && <ErrorAlert error={error} title="The stacks could not be read" />}
       {data && <StackList stacks={data} />}
     </section>
   );

@@ -4,6 +4,7 @@ import { SearchInput } from "@patternfly/react-core/dist/dynamic/components/Sear
 import { useQuery } from "@tanstack/react-query";
 import { memo } from "react";
 import { PHASE_NAMES } from "../../components/phases";
+import { useTyped } from "../../components/useTyped";
 import { backendsQuery } from "../../data/queries";
 import { filtersOf, isFiltered, type JobFilters } from "./filters";
 import { TermInput } from "./TermInput";
@@ -31,15 +32,17 @@ export const FilterBar = memo(function FilterBar({ filters, onChange: change }: 
   const onChange = (part: Partial<JobFilters>) => change({ ...filters, ...part });
   const { data } = useQuery(backendsQuery);
   const backends = data?.items.map((backend) => backend.name) ?? [];
+  const name = useTyped(filters.text, (text) => onChange({ text }));
   return (
     <div className="tw-filters" role="search" aria-label="Filters of the jobs">
       <div data-search>
         <SearchInput
           aria-label="Name"
           placeholder="Name"
-          value={filters.text}
-          onChange={(_, text) => onChange({ text })}
-          onClear={() => onChange({ text: "" })}
+          value={name.value}
+          onChange={(_, text) => name.onChange(text)}
+          onBlur={name.onBlur}
+          onClear={() => name.onChange("")}
         />
       </div>
       <Choice

@@ -11,6 +11,7 @@ import { ErrorAlert } from "../../components/ErrorAlert";
 import { figure } from "../../components/format";
 import { Loading } from "../../components/Loading";
 import { PageFrame } from "../../components/PageFrame";
+import { useTyped } from "../../components/useTyped";
 import { get } from "../../data/client";
 import { KEYS } from "../../data/queries";
 import { value, type Search } from "../../data/search";
@@ -32,6 +33,7 @@ export default function UsagePage() {
   });
   const choose = (change: Search) =>
     void navigate({ to: "/usage", search: { ...search, ...change }, replace: true });
+  const label = useTyped(key, (text) => choose({ key: text }));
   const title = GROUPS.find((group) => group.by === by)?.title ?? "";
   const most = Math.max(0, ...(data?.items ?? []).map((item) => item.gpuHours || item.cpuHours));
   const save = () => data && download(`usage-by-${by}.csv`, csvText(usageRows(key || by, data.items)));
@@ -54,8 +56,9 @@ export default function UsagePage() {
           <TextInput
             aria-label="Key of the label"
             placeholder="team"
-            value={key}
-            onChange={(_, text) => choose({ key: text })}
+            value={label.value}
+            onChange={(_, text) => label.onChange(text)}
+            onBlur={label.onBlur}
           />
         )}
         <FormSelect aria-label="Period" value={since} onChange={(_, chosen) => choose({ since: chosen })}>

@@ -108,7 +108,7 @@ class Stacks:
         """The last stacks that were taken in an attempt; without one, in the last that has any."""
         record = await self._reading.record(ref)
         root = _root(record)
-        attempts = sorted(await job_threads.run(_attempts, root)) if root else []
+        attempts = await self._kept_of(root)
         wanted = (attempts[-1] if attempts else None) if attempt is None else attempt
         if root is None or wanted not in attempts:
             which = "" if attempt is None else f" for attempt {attempt + 1}"
@@ -126,6 +126,13 @@ class Stacks:
             why = error.why if isinstance(error, RefusedFileError) else "it is damaged"
             raise NotFoundError(f"the file with the stacks cannot be read: {why}") from None
         return found
+
+    async def kept_attempts(self, ref: str) -> list[int]:
+        """The attempts of which there are stacks."""
+        return await self._kept_of(_root(await self._reading.record(ref)))
+
+    async def _kept_of(self, root: Path | None) -> list[int]:
+        return sorted(await job_threads.run(_attempts, root)) if root else []
 
     async def _keep(self, record: JobRecord, found: Json) -> None:
         root = _root(record)

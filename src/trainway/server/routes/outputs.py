@@ -58,6 +58,7 @@ class Attempt(Shown):
     node: str | None = Field(description="who failed first")
     exit_code: int | None
     cause: str = Field(description="why it ended, in a sentence; empty: nothing failed")
+    has_stacks: bool = Field(description="whether Python stacks of it are kept")
 
 
 class AttemptList(Shown):
@@ -112,7 +113,10 @@ def add_output_routes(api: Api, service: Service) -> None:
     @api.get(f"{BASE_PATH}/jobs/{{ref}}/attempts", tags=["jobs"], response_model=AttemptList)
     async def attempts(ref: str) -> Response:
         """Show when each attempt of a job ran, and why it ended."""
-        return JsonAnswer({"items": await engine.reading.attempts(ref)})
+        found = await engine.reading.attempts(ref)
+        kept = await engine.stacks.kept_attempts(ref)
+        items = [{**each, "hasStacks": each["attempt"] in kept} for each in found]
+        return JsonAnswer({"items": items})
 
     @api.get(f"{BASE_PATH}/jobs/{{ref}}/compiled", tags=["jobs"], response_model=CompiledJob)
     async def compiled(ref: str) -> Response:
