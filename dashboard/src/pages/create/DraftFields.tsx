@@ -5,8 +5,9 @@ import { useQuery } from "@tanstack/react-query";
 import type { DraftForm } from "../../data/drafts";
 import { backendsQuery, offerQuery, runtimesQuery, type Offer } from "../../data/places";
 import { DraftField, type Choice } from "./DraftField";
-import { fieldsOf, messagesFor, type Entry } from "./fields";
+import { fieldsOf, type Entry } from "./fields";
 import { Hardware } from "./Hardware";
+import { messagesFor } from "./messages";
 import type { Draft } from "./useDraft";
 
 interface Props {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { completed, exampleOf, fieldsOf, KINDS, linesOf, messagesFor, variablesOf } from "./fields";
+import { completed, exampleOf, fieldsOf, KINDS, linesOf, variablesOf } from "./fields";
+import { messagesFor } from "./messages";
 
 describe("fieldsOf", () => {
   it("asks for a queue and a namespace only where there are some", () => {
