@@ -15,9 +15,10 @@ from typing import Any, Final, TypeVar
 from environments import REPOSITORY
 
 from trainway.errors import UnavailableError
-from trainway.sdk.address import Home
+from trainway.sdk.address import Home, parse_address
 from trainway.sdk.rest import Rest
 from trainway.sdk.server_process import ServerProcess
+from trainway.sdk.transport import Transport
 
 TRAINWAY: Final = Path(sys.executable).with_name("trainway")
 TIMEOUT_S: Final = 600.0
@@ -93,6 +94,13 @@ class Installation:
     def server_pid(self) -> int:
         """The process of the server, started if there was none."""
         return int(self._ask(Rest.server)["pid"])
+
+    def post(self, path: str, body: Mapping[str, Any]) -> Any:
+        """Ask the server for what no command prints: what pages of the dashboard show."""
+        self.server_pid()  # starts one if there is none
+        home = Home(self.home)
+        address = parse_address(str(home.address(home.server_info())))
+        return Transport(address).request("POST", path, body=body)
 
     def end(self) -> None:
         """Leave nothing running."""

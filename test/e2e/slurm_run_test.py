@@ -244,6 +244,23 @@ def test_doctor_tells_what_there_is(site: SlurmSite) -> None:
     assert "version 22." in printed
 
 
+def test_nodes_and_partitions_are_those_of_slurm(site: SlurmSite) -> None:
+    nodes = site.post("/backends/nodes", {"backend": ON})
+    assert nodes["problem"] == ""
+    assert {node["name"] for node in nodes["nodes"]} == {node.name for node in site.slurm.nodes}
+    assert all(node["cpus"] > 0 and node["memory"] > 0 for node in nodes["nodes"])
+    never = site.submit("--on", ON, "--name", "held", "--slurm", "begin=now+1day", "--", "true")
+    until(lambda: site.phase(never) == "Queued", "the job does not wait")
+    (waiting,) = [
+        waiter
+        for queue in site.post("/backends/queues", {"backend": ON})["queues"]
+        for waiter in queue["waiting"]
+        if queue["name"] == "main" and waiter["reason"] == "BeginTime"
+    ]
+    assert waiting["position"] >= 1
+    site.run("jobs", "delete", never)
+
+
 def test_explain_takes_options_too(site: SlurmSite) -> None:
     printed = site.run("explain", "--on", ON, "--slurm", "qos=high", "-f", "examples/task.yaml")
     assert "#SBATCH --qos=high\n" in printed

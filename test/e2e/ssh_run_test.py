@@ -177,6 +177,22 @@ def checks(pool: SshPool) -> dict[str, Any]:
     return {item["name"]: item for item in backends[ON]["checks"]}
 
 
+def test_nodes_are_the_hosts_of_the_pool(ssh_pool: SshPool, gate: Gate) -> None:
+    hosts = ssh_pool.hosts.hosts
+    ssh_pool.configure(hosts[:2], {})
+    found = ssh_pool.post("/backends/nodes", {"backend": ON})
+    assert (found["problem"], [node["name"] for node in found["nodes"]]) == ("", ["h0", "h1"])
+    assert all(node["cpus"] > 0 and not node["problem"] for node in found["nodes"])
+    job = ssh_pool.submit("--on", ON, "--cpus", "1", "--", *gate.command())
+    visitor = gate.next()
+    until(lambda: ssh_pool.phase(job) == "Running", "the job does not run")
+    nodes = ssh_pool.post("/backends/nodes", {"backend": ON})["nodes"]
+    assert [node["state"] for node in nodes] == ["up", "up"]
+    (busy,) = [node for node in nodes if node["jobs"]]
+    assert (busy["jobs"][0]["id"], busy["freeCpus"]) == (job, busy["cpus"] - 1)
+    visitor.let_go()
+
+
 def test_doctor_has_a_line_for_each_host(ssh_pool: SshPool) -> None:
     hosts = ssh_pool.hosts.hosts
     ssh_pool.configure(hosts, {})
