@@ -77,14 +77,8 @@ const server: ProxyOptions = {
   headers: process.env["TRAINWAY_TOKEN"] ? { Authorization: `Bearer ${process.env["TRAINWAY_TOKEN"]}` } : {},
 };
 
-const SHARED = "shared";
 const FIRST =
   /src\/(first|data\/(early|client|errors|session|search)|pages\/jobs\/(filters|windows)|pages\/job\/logs\/pages)\.ts$/;
-
-/** The names of what is shared list all who share it. */
-function fileName(name: string, extension: string): string {
-  return `assets/${name.startsWith(SHARED) ? SHARED : "[name]"}-[hash].${extension}`;
-}
 
 export default defineConfig({
   base: "/dashboard/",
@@ -100,20 +94,8 @@ export default defineConfig({
     chunkSizeWarningLimit: 800,
     rolldownOptions: {
       checks: { pluginTimings: false },
-      output: {
-        // What pages share is in a few files, since each one is a request; `start.ts` waits for none of them.
-        strictExecutionOrder: true, // files that share parts of each other would run too early otherwise
-        codeSplitting: {
-          groups: [
-            { name: "first", test: FIRST, priority: 2 },
-            { name: "chart", test: /node_modules\/uplot\//, priority: 1 },
-            { name: "dialog", test: /node_modules\/(focus-trap|tabbable)\//, priority: 1 },
-            { name: SHARED, minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 40_000 },
-          ],
-        },
-        chunkFileNames: ({ name }) => fileName(name, "js"),
-        assetFileNames: ({ names: [name = ""] }) => fileName(name, "[ext]"),
-      },
+      // What `start.ts` needs is in a file of its own, so that it waits for no other code.
+      output: { codeSplitting: { groups: [{ name: "first", test: FIRST }] } },
     },
   },
   server: {

@@ -17,7 +17,7 @@ export function JobLink({ id, children }: { id: string; children: ReactNode }) {
   };
   const href = `/dashboard/jobs/${encodeURIComponent(id)}`;
   return (
-    <a href={href} className="tw-link" onClick={go} onMouseEnter={prepare} onFocus={prepare}>
+    <a href={href} className="tw-link" onClick={go} onMouseEnter={prepare}>
       {children}
     </a>
   );

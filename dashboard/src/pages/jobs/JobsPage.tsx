@@ -9,8 +9,9 @@ import type { Job } from "./actions";
 import { ColumnChooser } from "./ColumnChooser";
 import { COLUMNS, storeColumns, storedColumns } from "./columns";
 import { FilterBar } from "./FilterBar";
-import { filtersOf, searchOf, type JobFilters } from "./filters";
+import { filtersOf, queryOf, searchOf, type JobFilters } from "./filters";
 import { JobTable } from "./JobTable";
+import { askForRows } from "./useJobRows";
 
 export default function JobsPage() {
   const search = useSearch({ strict: false }) as Search;
@@ -22,6 +23,7 @@ export default function JobsPage() {
   const change = useCallback(
     (next: JobFilters) => {
       setSelected(new Map());
+      askForRows(queryOf(next));
       void navigate({ to: "/jobs", search: searchOf(next), replace: true });
     },
     [navigate],
