@@ -9,7 +9,7 @@ import contextlib
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -131,9 +131,11 @@ def chromium() -> Iterator[Browser]:
 
 
 @contextlib.contextmanager
-def logged_in(browser: Browser, home: Path) -> Iterator[Dashboard]:
+def logged_in(
+    browser: Browser, home: Path, variables: Mapping[str, str] | None = None
+) -> Iterator[Dashboard]:
     """A server of its own, and a session that began with the link of `trainway dashboard`."""
-    with installed(home) as trainway:
+    with installed(home, variables) as trainway:
         link = trainway.run("dashboard", "--no-open").strip()
         address = link[: link.index("/dashboard")]
         context = browser.new_context()

@@ -1,0 +1,63 @@
+"""The pages Infra, Queues and Runtimes: this machine, a pool that is dead, a cluster with Kueue."""
+
+from collections.abc import Iterator
+
+import pytest
+from browser import Dashboard, logged_in
+from kubernetes_stub import HOSTILE, NO_QUOTA, stub_cluster
+from playwright.sync_api import Browser, expect
+
+pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("dashboard")]
+
+POOL = "pools: {lab: {hosts: [{name: dead, host: 127.0.0.1, port: 9}]}}\n"
+MACHINE = '{"cpu": "4", "memory": "8Gi", "gpus": 2}'
+
+
+@pytest.fixture(scope="module")
+def site(shared_chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
+    """One job holds a GPU, and another waits for two."""
+    home = tmp_path_factory.mktemp("infra")
+    (home / "config.yaml").write_text(POOL)
+    with stub_cluster(tmp_path_factory.mktemp("stub")) as kubeconfig:
+        variables = {"KUBECONFIG": str(kubeconfig), "TRAINWAY_LOCAL_CAPACITY": MACHINE}
+        with logged_in(shared_chromium, home, variables) as made:
+            made.trainway.submit("--name", "holder", "--gpus", "1", "--", "sleep", "600")
+            made.trainway.submit("--name", "waiter", "--gpus", "2", "--", "true")
+            yield made
+            assert made.close_windows() == []
+
+
+def test_every_backend_is_shown_also_one_that_is_dead(site: Dashboard) -> None:
+    page = site.window().open("/infra")
+    gpus = page.get_by_role("region", name="GPUs of local")
+    expect(gpus.get_by_role("cell", name="in use")).to_have_count(1)
+    expect(gpus.get_by_role("cell", name="free")).to_have_count(1)
+    expect(page.get_by_role("region", name="Nodes of local")).to_contain_text("holder")
+    cluster = page.get_by_role("region", name="Nodes of k8s/stub")
+    expect(cluster).to_contain_text("it is cordoned")
+    expect(cluster.get_by_text(HOSTILE)).to_be_visible()
+    expect(page.get_by_role("region", name="Nodes of ssh/lab")).to_contain_text("Takes no jobs")
+    page.get_by_role("button", name="Check ssh/lab").click()
+    expect(page.get_by_role("region", name="Check of ssh/lab")).to_contain_text("Problem")
+
+
+def test_who_waits_is_told_why(site: Dashboard) -> None:
+    page = site.window().open("/queues")
+    own = page.get_by_role("region", name="Jobs that wait on local")
+    expect(own).to_contain_text("needs 2 GPUs, 1 free; holder holds GPU 0")
+    kueue = page.get_by_role("region", name="Queue ml/team")
+    expect(kueue).to_contain_text("9 of 8 used, 1 of it borrowed")
+    first, second = kueue.get_by_role("row").all()[1:]
+    expect(first).to_contain_text(NO_QUOTA)
+    expect(second).to_contain_text(HOSTILE)
+
+
+def test_a_runtime_leads_to_a_new_job(site: Dashboard) -> None:
+    page = site.window().open("/runtimes")
+    page.get_by_role("link", name="jax-distributed", exact=True).click()
+    expect(page.get_by_label("Template")).to_contain_text("kind: ClusterTrainingRuntime")
+    page.get_by_role("button", name="Use it").click()
+    expect(page.get_by_role("heading", name="Create a job")).to_be_visible()
+    expect(page.get_by_text("name: jax-distributed")).to_be_visible()
+    site.windows[-1].go(page, "/runtimes?backend=k8s%2Fstub")
+    expect(page.get_by_role("link", name="of-the-cluster", exact=True)).to_be_visible()
