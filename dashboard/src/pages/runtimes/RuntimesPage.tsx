@@ -71,7 +71,7 @@ export default function RuntimesPage() {
                 to="/create"
                 search={{ kind: "TrainJob", runtime: facts.name, ...found }}
                 className="tw-link"
-                aria-label={`Use ${facts.name}`}
+                aria-label={`Use it: ${facts.name}`}
               >
                 Use it
               </Link>,
