@@ -1,3 +1,4 @@
+import asyncio
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,8 +51,10 @@ def test_only_progress_overwrites_progress(
         await world.engine.report_progress("demo", NEWEST)
         job.write(case.type, **case.fields)
         seq = len(job.records) - 1
-        await world.until("demo", lambda _: world.store.get(job_id).journal_seq >= seq)
-        assert world.store.get(job_id).progress_data == NEWEST
+        async with asyncio.timeout(60):  # nobody who watches the job is told of each record
+            while (stored := await world.engine.reading.record("demo")).journal_seq < seq:
+                await asyncio.sleep(0.001)
+        assert stored.progress_data == NEWEST
         job.end()
         ended = await world.until("demo", "Succeeded")
         assert ended["status"]["progress"] == NEWEST
