@@ -65,7 +65,7 @@ class PhaseCounts:
 
 
 class Noted:
-    """Jobs that a transaction makes be over, and such that it deletes."""
+    """Jobs that are over since a transaction, and such that are no longer there."""
 
     def __init__(self) -> None:
         self.more: Counter[str] = Counter()
@@ -77,11 +77,11 @@ class Noted:
             self.more[phase] += 1
 
     def changes(self, connection: Connection, job_id: str, phase: object) -> None:
-        """A job is about to come to a phase; one that is over may only be said to be so again."""
-        if phase in TERMINAL:
+        """A job is about to come to a phase, or to be said to be in it again; None: it is not."""
+        if phase is not None:
             before = connection.execute(select(JOBS.c.phase).where(JOBS.c.id == job_id)).scalar()
             if before is not None and before != phase:
-                self.more[str(phase)] += 1
+                self.added(str(phase))
                 self.deleted(str(before))
 
     def deleted(self, phase: str) -> None:
