@@ -147,9 +147,13 @@ def logged_in(
         yield Dashboard(trainway, browser, address, state)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def shared_chromium() -> Iterator[Browser]:
-    """One browser for all tests of a worker."""
+    """One browser for all tests of a module.
+
+    Not longer: while there is one, its event loop counts as running in the worker, and a test that
+    starts a loop of its own is refused.
+    """
     problem = missing()
     if problem:
         unavailable(problem)
@@ -157,7 +161,7 @@ def shared_chromium() -> Iterator[Browser]:
         yield browser
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def shared_dashboard(
     shared_chromium: Browser, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Dashboard]:

@@ -186,8 +186,14 @@ def test_nodes_are_the_hosts_of_the_pool(ssh_pool: SshPool, gate: Gate) -> None:
     job = ssh_pool.submit("--on", ON, "--cpus", "1", "--", *gate.command())
     visitor = gate.next()
     until(lambda: ssh_pool.phase(job) == "Running", "the job does not run")
+
+    def states() -> list[str]:
+        return [
+            node["state"] for node in ssh_pool.post("/backends/nodes", {"backend": ON})["nodes"]
+        ]
+
+    until(lambda: states() == ["up", "up"], "the hosts are not up")
     nodes = ssh_pool.post("/backends/nodes", {"backend": ON})["nodes"]
-    assert [node["state"] for node in nodes] == ["up", "up"]
     (busy,) = [node for node in nodes if node["jobs"]]
     assert (busy["jobs"][0]["id"], busy["freeCpus"]) == (job, busy["cpus"] - 1)
     visitor.let_go()

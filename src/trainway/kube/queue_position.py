@@ -43,7 +43,7 @@ def position_among(workloads: Iterable[Json], name: str) -> int | None:
         return None
     queue = mine["spec"].get("queueName")
     beside = [each for each in waiting if each["spec"].get("queueName") == queue]
-    return sorted(beside, key=_rank).index(mine) + 1
+    return sorted(beside, key=rank).index(mine) + 1
 
 
 def _waits(workload: Json) -> bool:
@@ -55,7 +55,7 @@ def _waits(workload: Json) -> bool:
     return workload["spec"].get("active") is not False and not held
 
 
-def _rank(workload: Json) -> tuple[int, str, str]:
+def rank(workload: Json) -> tuple[int, str, str]:
     """What comes first in a queue; a gang that never got ready waits from its eviction on."""
     metadata = workload["metadata"]
     since = str(metadata.get("creationTimestamp") or "")

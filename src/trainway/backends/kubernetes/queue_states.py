@@ -1,7 +1,7 @@
 """Who waits in the queues of Kueue, in which order and why.
 
 Kueue serves the order itself where its visibility API is there. Where it is not, Workloads are
-ordered as a ClusterQueue does it by default: by priority, then by age.
+put in the order that a ClusterQueue has by default.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ from trainway.backends.queues import Queue, QueueState, Waiter
 from trainway.json_types import Json
 from trainway.kube import resources
 from trainway.kube.client import Client
-from trainway.kube.queue_position import QueuePositions
+from trainway.kube.queue_position import QueuePositions, rank
 
 Positions = Mapping[str, int]
 """The positions of Workloads in one queue by their names."""
@@ -60,10 +60,8 @@ def _waiting(found: list[tuple[Json, str]], positions: Positions) -> tuple[Waite
 
 def _order(workload: Json, positions: Positions) -> tuple[Any, ...]:
     """Those first whose position Kueue tells; it has none for those that it does not consider."""
-    metadata = workload["metadata"]
-    place = positions.get(str(metadata["name"]))
-    age = str(metadata.get("creationTimestamp") or "")
-    return (place is None, place or 0, -_priority(workload), age, str(metadata["name"]))
+    place = positions.get(str(workload["metadata"]["name"]))
+    return (place is None, place or 0, *rank(workload))
 
 
 def _waiter(workload: Json, place: int, why: str) -> Waiter:
