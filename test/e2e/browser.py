@@ -174,4 +174,5 @@ def shared_dashboard(
 def dashboard(shared_dashboard: Dashboard) -> Iterator[Dashboard]:
     """The dashboard, for one test; nothing may be wrong on the consoles of its windows."""
     yield shared_dashboard
-    assert shared_dashboard.close_windows() == []
+    complaints = shared_dashboard.close_windows()
+    assert complaints == [], complaints
