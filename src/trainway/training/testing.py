@@ -2,6 +2,7 @@
 
 import http.server
 import json
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -64,6 +65,15 @@ class ApiServer:
         return path
 
 
+class _Server(http.server.ThreadingHTTPServer):
+    """Silent about clients that go away: its threads may outlive the test that started it."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Report what is a fault of this server."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 @contextmanager
 def serving() -> Iterator[ApiServer]:
     """An API server on a free port."""
@@ -87,7 +97,7 @@ def serving() -> Iterator[ApiServer]:
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its names
             """Be silent."""
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = _Server(("127.0.0.1", 0), Handler)
     told.url = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
