@@ -8,13 +8,13 @@ import { Moment } from "../../components/Moment";
 import { isOver } from "../../components/phases";
 import type { Schemas } from "../../data/client";
 import { attemptsQuery } from "../../data/jobQueries";
-import type { TabProps } from "./JobTabs";
+import type { JobProps } from "./jobProps";
 import { Stacks } from "./Stacks";
 import { Cell, Row, Table } from "./Table";
 
 const COLUMNS = ["Attempt", "Started", "Ran for", "Why it ended", "Logs"] as const;
 
-export default function AttemptsTab({ job }: TabProps) {
+export default function AttemptsTab({ job }: JobProps) {
   const { id } = job.metadata;
   const { data, error, refetch } = useQuery(attemptsQuery(id));
   if (error && !data)

@@ -8,13 +8,13 @@ import { ErrorAlert } from "../../components/ErrorAlert";
 import { Loading } from "../../components/Loading";
 import { Moment } from "../../components/Moment";
 import { eventsQuery } from "../../data/jobQueries";
-import type { TabProps } from "./JobTabs";
+import type { JobProps } from "./jobProps";
 import { Cell, Row, Table } from "./Table";
 
 const COLUMNS = ["When", "Type", "Reason", "About", "Message"] as const;
 const SHOWN = 500;
 
-export default function EventsTab({ job }: TabProps) {
+export default function EventsTab({ job }: JobProps) {
   const { data, error, refetch } = useQuery(eventsQuery(job.metadata.id));
   const [onlyWarnings, setOnlyWarnings] = useState(false);
   if (error && !data)

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { elapsed } from "../../components/format";
 import { Moment } from "../../components/Moment";
 import { useNow } from "../../components/useNow";
-import type { TabProps } from "./JobTabs";
+import type { JobProps } from "./jobProps";
 import { Note } from "./Note";
 
 const OURS = "trainway.dev/";
@@ -14,7 +14,7 @@ function isWeb(url: string): boolean {
 }
 
 /** What there is to say about any job, above its tabs. */
-export function Facts({ job }: TabProps) {
+export function Facts({ job }: JobProps) {
   const now = useNow();
   const { metadata, spec, status } = job;
   const labels = Object.entries(metadata.labels).filter(([key]) => !key.startsWith(OURS));

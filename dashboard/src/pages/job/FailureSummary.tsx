@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { lastWordsQuery } from "../../data/jobQueries";
 import { adviceFor } from "./advice";
-import type { TabProps } from "./JobTabs";
+import type { JobProps } from "./jobProps";
 import { LogText } from "./logs/LogText";
 
 interface Failure {
@@ -16,7 +16,7 @@ interface Failure {
 }
 
 /** Of a job that failed: who failed first, why, and what to do. Of one that waits: why. */
-export function FailureSummary({ job }: TabProps) {
+export function FailureSummary({ job }: JobProps) {
   const { status } = job;
   if (status.phase === "Inadmissible") {
     return (

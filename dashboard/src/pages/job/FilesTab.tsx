@@ -12,12 +12,12 @@ import { Moment } from "../../components/Moment";
 import { isOver } from "../../components/phases";
 import { address } from "../../data/client";
 import { outputQuery } from "../../data/jobQueries";
-import type { TabProps } from "./JobTabs";
+import type { JobProps } from "./jobProps";
 import { Cell, Row, Table } from "./Table";
 
 const COLUMNS = ["Name", "Size", "Changed"] as const;
 
-export default function FilesTab({ job }: TabProps) {
+export default function FilesTab({ job }: JobProps) {
   const { id } = job.metadata;
   const [folders, setFolders] = useState<string[]>([]);
   const path = folders.join("/");

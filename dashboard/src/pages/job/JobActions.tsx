@@ -8,7 +8,7 @@ import { ErrorAlert } from "../../components/ErrorAlert";
 import { isOver } from "../../components/phases";
 import { change } from "../../data/client";
 import { KEYS } from "../../data/queries";
-import type { TabProps } from "./JobTabs";
+import type { JobProps } from "./jobProps";
 
 const ScaleDialog = lazy(() => import("../../components/ScaleDialog"));
 
@@ -16,7 +16,7 @@ type Action = "suspend" | "resume" | "cancel" | "delete";
 const RUNS = ["Starting", "Running", "Restarting", "Queued", "Pending"];
 
 /** What can be done with the job now. */
-export function JobActions({ job }: TabProps) {
+export function JobActions({ job }: JobProps) {
   const { id, name } = job.metadata;
   const { phase } = job.status;
   const [asked, setAsked] = useState<"cancel" | "delete" | "scale" | null>(null);

@@ -2,17 +2,13 @@ import { Tab, Tabs, TabTitleText } from "@patternfly/react-core/dist/dynamic/com
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, type ComponentType } from "react";
 import { Loading } from "../../components/Loading";
-import type { Schemas } from "../../data/client";
 import { value } from "../../data/search";
-
-export interface TabProps {
-  job: Schemas["Job"];
-}
+import type { JobProps } from "./jobProps";
 
 interface TabEntry {
   id: string;
   title: string;
-  View: ComponentType<TabProps>;
+  View: ComponentType<JobProps>;
 }
 
 /** The code of a tab is loaded when somebody opens it. */
@@ -27,7 +23,7 @@ const TABS: readonly TabEntry[] = [
   { id: "resources", title: "Resources and queue", View: lazy(() => import("./ResourcesTab")) },
 ];
 
-export function JobTabs({ job }: TabProps) {
+export function JobTabs({ job }: JobProps) {
   const search = useSearch({ strict: false });
   const navigate = useNavigate();
   const chosen = TABS.find((tab) => tab.id === value(search, "tab")) ?? TABS[0];

@@ -4,10 +4,10 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { change } from "../../data/client";
 import { KEYS } from "../../data/queries";
-import type { TabProps } from "./JobTabs";
+import type { JobProps } from "./jobProps";
 
 /** What somebody wrote on the job, which anybody may change. */
-export function Note({ job }: TabProps) {
+export function Note({ job }: JobProps) {
   const { id, note = "" } = job.metadata;
   const [draft, setDraft] = useState<string | null>(null);
   const queryClient = useQueryClient();

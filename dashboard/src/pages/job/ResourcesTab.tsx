@@ -5,7 +5,7 @@ import { figure } from "../../components/format";
 import { Loading } from "../../components/Loading";
 import { useNow } from "../../components/useNow";
 import { compiledQuery } from "../../data/jobQueries";
-import type { TabProps } from "./JobTabs";
+import type { JobProps } from "./jobProps";
 import { requestText, roleRequests } from "./requests";
 import { QueueQuotas } from "./QueueQuotas";
 import { Cell, Row, Table } from "./Table";
@@ -14,7 +14,7 @@ const COLUMNS = ["Role", "Nodes", "Requests of each node", "Limits of each node"
 const WAITING = ["Pending", "Queued", "Inadmissible"];
 const QUEUE_LABEL = "kueue.x-k8s.io/queue-name";
 
-export default function ResourcesTab({ job }: TabProps) {
+export default function ResourcesTab({ job }: JobProps) {
   const { status, spec, metadata } = job;
   const { data } = useQuery(compiledQuery(metadata.id));
   const now = useNow();

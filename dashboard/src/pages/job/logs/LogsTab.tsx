@@ -8,7 +8,7 @@ import { isOver } from "../../../components/phases";
 import { address } from "../../../data/client";
 import { logFilesQuery } from "../../../data/jobQueries";
 import { value } from "../../../data/search";
-import type { TabProps } from "../JobTabs";
+import type { JobProps } from "../jobProps";
 import { LogMatches } from "./LogMatches";
 import { LogPlace } from "./LogPlace";
 import { LogToolbar, type LogLook } from "./LogToolbar";
@@ -17,7 +17,7 @@ import { choiceQuery, sizeOf, type LogChoice } from "./pages";
 import { useLogPages, type Place } from "./useLogPages";
 import { useLogSearch } from "./useLogSearch";
 
-export default function LogsTab({ job }: TabProps) {
+export default function LogsTab({ job }: JobProps) {
   const { id } = job.metadata;
   const search = useSearch({ strict: false });
   const navigate = useNavigate();

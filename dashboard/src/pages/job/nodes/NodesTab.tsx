@@ -9,7 +9,7 @@ import { isOver } from "../../../components/phases";
 import { PhaseLabel } from "../../../components/PhaseLabel";
 import type { Schemas } from "../../../data/client";
 import { usageQuery } from "../../../data/jobQueries";
-import type { TabProps } from "../JobTabs";
+import type { JobProps } from "../jobProps";
 import { Cell, Row, Table } from "../Table";
 import { CopyCommand } from "./CopyCommand";
 import {
@@ -29,7 +29,7 @@ const AT_ONCE = 100;
 
 type Series = Schemas["MetricHistory"]["series"];
 
-export default function NodesTab({ job }: TabProps) {
+export default function NodesTab({ job }: JobProps) {
   const { id, name } = job.metadata;
   const isLive = !isOver(job.status.phase);
   const [shown, setShown] = useState(AT_ONCE);

@@ -2,13 +2,13 @@ import { Progress } from "@patternfly/react-core/dist/dynamic/components/Progres
 import { duration, figure } from "../../../components/format";
 import { isOver } from "../../../components/phases";
 import { useNow } from "../../../components/useNow";
-import type { TabProps } from "../JobTabs";
+import type { JobProps } from "../jobProps";
 import { MetricCharts } from "./MetricCharts";
 import { StepTree } from "./StepTree";
 import { stepsOf } from "./steps";
 import { counter, lastMetrics, timeLeft, type Progress as Reported } from "./timeLeft";
 
-export default function ProgressTab({ job }: TabProps) {
+export default function ProgressTab({ job }: JobProps) {
   const now = useNow();
   const { status } = job;
   const progress = status.progress as Reported | null;

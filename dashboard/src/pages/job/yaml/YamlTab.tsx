@@ -6,7 +6,7 @@ import { ErrorAlert } from "../../../components/ErrorAlert";
 import { Loading } from "../../../components/Loading";
 import { compiledQuery, namesakesQuery } from "../../../data/jobQueries";
 import { jobQuery } from "../../../data/queries";
-import type { TabProps } from "../JobTabs";
+import type { JobProps } from "../jobProps";
 import { diffLines, hasChanges } from "./diff";
 import { toYaml } from "../../../components/toYaml";
 
@@ -21,7 +21,7 @@ function documents(objects: unknown[]): string {
   return objects.map(toYaml).join("---\n");
 }
 
-export default function YamlTab({ job }: TabProps) {
+export default function YamlTab({ job }: JobProps) {
   const [view, setView] = useState<View>("written");
   const written = documents(job.spec.objects ?? []);
   return (
@@ -56,7 +56,7 @@ function Compiled({ id }: { id: string }) {
 const SIGNS = { same: " ", added: "+", removed: "-" } as const;
 
 /** What was written for this job, against what was written for another one of the same name. */
-function Difference({ job, written }: TabProps & { written: string }) {
+function Difference({ job, written }: JobProps & { written: string }) {
   const { data } = useQuery(namesakesQuery(job.metadata.name));
   const others = (data?.items ?? []).filter((each) => each.metadata.id !== job.metadata.id);
   const [chosen, setChosen] = useState("");
