@@ -1,3 +1,4 @@
+import asyncio
 import json
 import os
 import socket
@@ -100,3 +101,21 @@ def test_a_taken_port_is_named() -> None:
         port = first.getsockname()[1]
         with pytest.raises(ListenError, match=f"cannot listen on 127.0.0.1:{port}: Address"):
             tcp_socket(Listen("127.0.0.1", port))
+
+
+def test_the_body_of_an_answer_does_not_wait_for_its_head_to_be_acknowledged() -> None:
+    async def main() -> int:
+        accepted: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+        def connected(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            sock = writer.get_extra_info("socket")
+            accepted.set_result(sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        listener = tcp_socket(Listen("127.0.0.1", 0))
+        async with await asyncio.start_server(connected, sock=listener):
+            _, writer = await asyncio.open_connection(*listener.getsockname())
+            writer.close()
+            return await accepted
+
+    assert asyncio.run(main()) == 1
