@@ -1,5 +1,4 @@
 import "@patternfly/react-core/dist/styles/base.css";
-import "./style.css";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
@@ -8,6 +7,7 @@ import { arrived } from "./arrival";
 import { queryClient } from "./data/queries";
 import { router } from "./routes";
 import { startTheme } from "./shell/theme";
+import "./style.css"; // after the styles of components, which it changes
 
 startTheme();
 
