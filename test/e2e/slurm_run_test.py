@@ -1,5 +1,6 @@
 """The command line with a cluster of Slurm, as users have it."""
 
+import json
 import re
 import sys
 from collections.abc import Iterator
@@ -264,3 +265,11 @@ def test_nodes_and_partitions_are_those_of_slurm(site: SlurmSite) -> None:
 def test_explain_takes_options_too(site: SlurmSite) -> None:
     printed = site.run("explain", "--on", ON, "--slurm", "qos=high", "-f", "examples/task.yaml")
     assert "#SBATCH --qos=high\n" in printed
+
+
+def test_partitions_are_asked_whether_a_job_fits(site: SlurmSite) -> None:
+    found = json.loads(site.run("plan", "-o", "json", "--on", f"{ON},local", "--", "hostname"))
+    assert found["chosen"] == ON
+    (offer, *_) = found["offers"]
+    assert (offer["fit"], offer["ahead"]) == ("now", 0)
+    assert offer["reason"].startswith("all of it fits on ")

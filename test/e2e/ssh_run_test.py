@@ -1,5 +1,6 @@
 """The command line and the SDK with a pool of hosts, as users have them."""
 
+import json
 import os
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from ssh_hosts import SshHosts
 pytestmark = pytest.mark.xdist_group("ssh")
 
 SCRIPT = """
+import json
 import os
 import pathlib
 import sys
@@ -304,3 +306,19 @@ def test_the_agent_of_the_last_shell_is_used(ssh_pool: SshPool, agent_socket: Pa
     said = shell.run("run", "--on", ON, "--", "echo", "in")
 
     assert said == "node-0 | in\n"
+
+
+def test_places_say_whether_a_job_fits_and_one_is_chosen(pool: SshPool) -> None:
+    found = json.loads(
+        pool.run("plan", "-o", "json", "--on", f"local,{ON}", "--nodes", "2", "--", "hostname")
+    )
+    offers = {offer["place"]: offer for offer in found["offers"]}
+    assert (found["chosen"], offers[ON]["fit"]) == ("local", "now")
+    cores = str((os.cpu_count() or 1) + 1)
+    refused = pool.run("plan", "-o", "json", "--on", f"local,{ON}", "--nodes", "2", "--cpus", cores,
+                       "--", "true", code=1)  # fmt: skip
+    reasons = {offer["place"]: offer["reason"] for offer in json.loads(refused)["offers"]}
+    assert reasons["local"].startswith("it needs ")
+    assert reasons[ON].startswith("no node there has room for ")
+    printed = pool.run("run", "--on", f"ssh/nowhere,{ON}", "--", "hostname")
+    assert printed.startswith("node-0 | ")

@@ -17,13 +17,15 @@ from trainway.families.table import with_section
 from trainway.json_types import Json
 from trainway.notify import targets
 from trainway.schema.field import FieldError
-from trainway.schema.shape import Record, Shape, check
+from trainway.schema.shape import Number, Record, Shape, Table, check
 
 FILE: Final = "config.yaml"
 _LIMITS: Final = Record({"pods_per_job": pod_limit.SHAPE, "logs_per_job": limit.SHAPE})
 _LIMITS_SECTION: Final = "limits"
 _NOTIFY_SECTION: Final = "notify"
-_OWN: Final = frozenset({_LIMITS_SECTION, _NOTIFY_SECTION})
+_PRICES: Final = Table(Number(least=0))
+_PRICES_SECTION: Final = "prices"
+_OWN: Final = frozenset({_LIMITS_SECTION, _NOTIFY_SECTION, _PRICES_SECTION})
 """The sections that belong to no family."""
 
 log = logging.getLogger(__name__)
@@ -61,7 +63,11 @@ def errors(data: Json) -> list[FieldError]:
         for name, module in family.sections.items()
     }
     shapes = {name: section.SHAPE for name, section in sections.items()}
-    own: dict[str, Shape] = {_LIMITS_SECTION: _LIMITS, _NOTIFY_SECTION: targets.SHAPE}
+    own: dict[str, Shape] = {
+        _LIMITS_SECTION: _LIMITS,
+        _NOTIFY_SECTION: targets.SHAPE,
+        _PRICES_SECTION: _PRICES,
+    }
     found = list(check(Record({**shapes, **own}), data, ()))
     return found or [
         *(

@@ -23,7 +23,7 @@ SECTIONS: Final = {
         "ssh",
     ),
     "Kubernetes": ("mpijob", "operator", "crds"),
-    "Look before you run": ("explain", "validate", "runtimes", "doctor", "notify"),
+    "Look before you run": ("plan", "explain", "validate", "runtimes", "doctor", "notify"),
     "Run your own": ("server", "completion"),
 }  # fmt: skip
 """The commands as the help lists them; each has a module of its own."""

@@ -88,6 +88,14 @@ def infra_option(help_text: str) -> Callable[[Command], Command]:
     )
 
 
+prefer_option: Final = click.option(
+    "--prefer",
+    type=click.Choice(["cost", "order"]),
+    help="What counts between places where the job fits equally well: the cost, or the order in"
+    " which --on lists them. The default is the order of a list, and the cost with --on any.",
+)
+
+
 def wishes_of(options: dict[str, Any]) -> Wishes:
     """What the options say."""
     told = given_variables(options)

@@ -8,6 +8,7 @@ once. To express one by the other would take a second language inside either. Wh
 value they say with the same functions (`field`). No error shows a value that may be a secret.
 """
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -137,7 +138,7 @@ class Number:
 
     def takes(self, value: Any) -> bool:
         """An int, or a float; 2.0 counts as whole."""
-        if isinstance(value, bool) or not isinstance(value, int | float):
+        if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
             return False
         return not self.whole or isinstance(value, int) or value.is_integer()
 

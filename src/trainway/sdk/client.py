@@ -1,8 +1,9 @@
 """The client of a program: run something, get a Job."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -10,29 +11,20 @@ from trainway.errors import UsageError
 from trainway.json_types import Json
 from trainway.sdk.address import Address
 from trainway.sdk.job import Job
-from trainway.sdk.manifests import Wishes
+from trainway.sdk.placement import placed
 from trainway.sdk.rest import Rest, Submission
 from trainway.sdk.run_options import Amount, RunOptions, amount
+from trainway.sdk.run_target import Target, objects_of
 from trainway.sdk.since import since_text
 from trainway.sdk.slurm_options import Value, with_options
 from trainway.sdk.submitter import job_options
-from trainway.sdk.targets import (
-    MANIFESTS,
-    SCRIPT,
-    checked_objects,
-    function_objects,
-    manifest_objects,
-    read_manifest,
-    script_objects,
-)
+from trainway.sdk.targets import SCRIPT
 
 if TYPE_CHECKING:
     from trainway.sdk.cluster_rest import ClusterRest
     from trainway.sdk.clusters import Cluster
     from trainway.sdk.run import Run
     from trainway.sdk.run_rest import RunRest
-
-Target = Callable[..., Any] | str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]]
 
 
 class Client:
@@ -102,6 +94,7 @@ class Client:
         priority: int = 0,
         restarts: int = 0,
         on: str | None = None,
+        prefer: str | None = None,
         oversubscribe: bool = False,
         image: str | None = None,
         containers: bool = False,
@@ -126,7 +119,9 @@ class Client:
         `packages` are installed for this job alone, before the function is called. With `image` it
         runs in containers of that image, by podman or docker; with `containers`, in its own. `on`
         names another place, such as `k8s/CONTEXT` or `ssh/POOL`: a function or script travels
-        there with the modules beside it, and what a function returns comes back. `slurm` has
+        there with the modules beside it, and what a function returns comes back. `any`, or several
+        places with commas between them, leaves the choice to the server: `trainway plan` tells how
+        it chooses, and `prefer` is `"cost"` or `"order"`. `slurm` has
         options of sbatch, for `slurm/CLUSTER`: `slurm={"qos": "high", "exclusive": True}`. With
         `pack` several nodes of the job may share one SSH host or Slurm node. With `allow_pickle`
         the function may return what is not plain data; see `Job.result`. `secrets` are variables as
@@ -157,6 +152,7 @@ class Client:
             priority=priority,
             restarts=restarts,
             on=on,
+            prefer=prefer,
             oversubscribe=oversubscribe,
             image=image,
             containers=containers,
@@ -169,6 +165,7 @@ class Client:
             labels=labels,
             metrics_from_logs=metrics_from_logs,
         )
+        options = placed(self._rest, options, partial(self._submission, target))
         if grid is not None or sweep is not None:
             return self._sweep(target, options, grid or {}, sweep, parallel)
         if parallel is not None:
@@ -184,7 +181,7 @@ class Client:
         `options` are the arguments of `run`. The jobs are called `<name>-0` and so on, and find
         their rank in TRAINWAY_JOB_RANK. On Slurm they are one array.
         """
-        wanted = RunOptions(**options)
+        wanted = placed(self._rest, RunOptions(**options), partial(self._submission, target))
         submission = self._submission(target, wanted)
         made, warnings = self._rest.submit_run(submission, {"num_jobs": num_jobs})
         for warning in warnings:
@@ -219,7 +216,7 @@ class Client:
 
     def _submission(self, target: Target, options: RunOptions) -> Submission:
         wishes, on = options.wishes, options.on
-        objects = with_options(_objects(target, wishes, options), options.slurm or {}, on)
+        objects = with_options(objects_of(target, wishes, options), options.slurm or {}, on)
         objects = options.marked(objects)
         if wishes.travels:
             _tell_what_stays(objects, to_hosts=not wishes.is_in_pods)
@@ -359,31 +356,6 @@ class Client:
     def backends(self) -> list[Json]:
         """Where jobs can run: checks and capacity."""
         return self._rest.backends()
-
-
-def _objects(target: Target, wishes: Wishes, options: RunOptions) -> list[Json]:
-    args, kwargs, packages = options.args, options.kwargs, options.packages
-    if callable(target):
-        from trainway.sdk.functions import captured  # noqa: PLC0415 - inspect is slow to import
-
-        return function_objects(captured(target, args, kwargs, packages), wishes)
-    if kwargs or packages:
-        raise UsageError("kwargs and packages are for functions")
-    if isinstance(target, str | Path):
-        path = Path(target)
-        if path.suffix == SCRIPT:
-            return script_objects(str(path), [str(arg) for arg in args], wishes)
-        if path.suffix in MANIFESTS:
-            return manifest_objects(read_manifest(path), str(path), wishes)
-        raise UsageError(f"{path} is neither a Python script nor a manifest")
-    items = [dict(item) for item in ([target] if isinstance(target, Mapping) else target)]
-    if not any("kind" in item or "apiVersion" in item for item in items):
-        from trainway.api.task.task_file import looks_like_tasks  # noqa: PLC0415 - only for tasks
-        from trainway.sdk.tasks import run_documents  # noqa: PLC0415 - as above
-
-        if looks_like_tasks(items):
-            return run_documents(items, wishes)
-    return checked_objects(items, "the objects", wishes)
 
 
 def _tell_what_stays(objects: Sequence[Json], *, to_hosts: bool) -> None:

@@ -12,8 +12,8 @@ from trainway.json_types import Json
 from trainway.sdk.failures import JobFailedError, WaitTimeoutError
 from trainway.sdk.log_line import LogLine
 from trainway.sdk.metric_history import MetricHistory
-from trainway.sdk.phases import SUCCEEDED
-from trainway.sdk.rest import LogQuery, Rest, is_terminal, phase, remains
+from trainway.sdk.phases import SUCCEEDED, remains
+from trainway.sdk.rest import LogQuery, Rest, is_terminal, phase
 from trainway.sdk.since import since_text
 from trainway.sdk.stacks import kept_stacks, of_rank, take_stacks
 from trainway.sdk.transport import StreamControl

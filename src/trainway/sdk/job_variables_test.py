@@ -7,9 +7,9 @@ import pytest
 from trainway.api.timeout import timeout_of
 from trainway.json_types import Json
 from trainway.runtimes import builtin_runtime
-from trainway.sdk.client import _objects
 from trainway.sdk.manifests import Wishes, plain_objects, trainjob, with_wishes
 from trainway.sdk.run_options import RunOptions
+from trainway.sdk.run_target import objects_of
 from trainway.sdk.tasks import run_objects
 
 HIDDEN = "a-value-that-nobody-sees"
@@ -51,7 +51,7 @@ class Case:
 CASES = [
     Case("command", plain_objects(WISHES, ["env"]), 1),
     Case("script", trainjob(WISHES, builtin_runtime("torch-distributed"), ["torchrun", "x"]), 1),
-    Case("function", _objects(function, WISHES, RunOptions()), 1),
+    Case("function", objects_of(function, WISHES, RunOptions()), 1),
     Case("trainjob", with_wishes([TRAINJOB], WISHES), 1),
     Case("jobset", with_wishes([JOBSET], WISHES), 2),
     Case("mpijob", with_wishes([MPIJOB], WISHES), 2),

@@ -1,6 +1,7 @@
 """The phases of a job as clients see them. The server decides on them; see its state machine."""
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 SUCCEEDED: Final = "Succeeded"
 FAILED: Final = "Failed"
@@ -19,3 +20,11 @@ PHASES: Final = (
     FAILED,
     CANCELLED,
 )
+_ABANDONED: Final = "Abandoned"
+"""The reason of a job that was forgotten while its cluster did not answer."""
+
+
+def remains(deleted: Mapping[str, Any]) -> str:
+    """What may be left of a job that was deleted by force, and how to remove it; empty: nothing."""
+    status = deleted.get("status") or {}
+    return str(status.get("message")) if status.get("reason") == _ABANDONED else ""

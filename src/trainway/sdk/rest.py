@@ -14,8 +14,6 @@ from trainway.sdk.phases import TERMINAL
 from trainway.sdk.transport import StreamControl, Transport, segment
 from trainway.version import __version__
 
-ABANDONED: Final = "Abandoned"
-"""The reason of a job that was forgotten while its cluster did not answer."""
 _SCRIPT: Final = "#!"
 _UNHURRIED_S: Final = 3600.0
 """How long to wait for an answer: ending a job takes as long as its processes' grace periods."""
@@ -99,16 +97,17 @@ class Rest:
         )
         return answer["jobs"], [str(line) for line in answer.get("warnings") or ()]
 
+    def unsent(self, submission: Submission) -> Json:
+        """The body of a request that only asks about a job: none of its files goes ahead."""
+        objects = self._sent(submission, with_files=False)
+        return {"objects": objects, "options": dict(submission.options)}
+
     def plan(self, submission: Submission) -> tuple[Any, list[str]]:
         """What a backend would do with a job, and what its author should know.
 
         It is plain data, or the text of a script.
         """
-        body = {
-            "objects": self._sent(submission, with_files=False),
-            "options": dict(submission.options),
-        }
-        answer = self._transport.request("POST", "/plans", body=body)
+        answer = self._transport.request("POST", "/plans", body=self.unsent(submission))
         request = str(answer["request"])
         data = request if request.startswith(_SCRIPT) else json.loads(request)
         return data, [str(line) for line in answer.get("warnings") or ()]
@@ -387,12 +386,6 @@ def phase(job: Mapping[str, Any]) -> str:
     """The phase of a job."""
     status = job.get("status")
     return str(status.get("phase") or "") if isinstance(status, dict) else ""
-
-
-def remains(deleted: Mapping[str, Any]) -> str:
-    """What may be left of a job that was deleted by force, and how to remove it; empty: nothing."""
-    status = deleted.get("status") or {}
-    return str(status.get("message")) if status.get("reason") == ABANDONED else ""
 
 
 def _path(ref: str, rest: str = "") -> str:

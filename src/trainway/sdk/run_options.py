@@ -38,6 +38,7 @@ class RunOptions:
     priority: int = 0
     restarts: int = 0
     on: str | None = None
+    prefer: str | None = None
     oversubscribe: bool = False
     image: str | None = None
     containers: bool = False

@@ -13,6 +13,7 @@ from trainway import __version__
 from trainway.json_types import Json
 from trainway.sdk.cluster_testing import FakeClusters
 from trainway.sdk.metric_testing import history
+from trainway.sdk.placement_testing import FakePlaces
 from trainway.sdk.run_testing import FakeRuns
 
 TERMINAL = ("Succeeded", "Failed", "Cancelled")
@@ -31,9 +32,10 @@ class FakeServer:
         self.metrics: dict[str, Json] = {}
         """Points by series, by the id of the job."""
         self.results: dict[str, Json] = {}
+        """What functions returned, by the id of the job."""
         self.remains: dict[str, str] = {}
         """What is left of a job that is deleted by force."""
-        """What functions returned, by the id of the job."""
+        self.places = FakePlaces()
         self.requests: list[tuple[str, str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.on_submit: Callable[[Json], None] = lambda _job: None
@@ -168,9 +170,6 @@ class _Handler(BaseHTTPRequestHandler):
     server_state: FakeServer
     protocol_version = "HTTP/1.1"
 
-    def address_string(self) -> str:
-        return "unix"
-
     def log_message(self, *_: object) -> None:
         pass
 
@@ -206,8 +205,9 @@ class _Handler(BaseHTTPRequestHandler):
             case "GET", ["runtimes", name]:
                 found = [item for item in fake.runtimes if item["metadata"]["name"] == name]
                 self._answer(200, found[0]) if found else self._missing("runtime", name)
-            case "POST", ["backends", "check"]:
-                self._answer(200, {"items": fake.backends})
+            case "POST", [("places" | "placements" | "backends") as name, *_]:
+                told = fake.places.answer(name, body) if name != "backends" else None
+                self._answer(200, told or {"items": fake.backends})
             case "POST", ["server", "token"]:
                 self._answer(200, {"token": "another"})
             case "POST", ["server", "stop"]:

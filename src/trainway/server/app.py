@@ -22,6 +22,7 @@ from trainway.server.routes.notify import add_notify_routes
 from trainway.server.routes.offers import add_offer_routes
 from trainway.server.routes.outputs import add_output_routes
 from trainway.server.routes.overview import add_overview_routes
+from trainway.server.routes.placements import add_placement_routes
 from trainway.server.routes.pods import add_pod_routes
 from trainway.server.routes.queues import add_queue_routes
 from trainway.server.routes.remarks import add_remark_routes
@@ -77,6 +78,7 @@ def declared_api(service: Service) -> Api:
     add_backend_routes(api, service)
     add_offer_routes(api, service.engine)
     add_infra_routes(api, service.engine)
+    add_placement_routes(api, service)
     add_queue_routes(api, service.engine)
     add_notify_routes(api, service)
     add_stack_routes(api, service)

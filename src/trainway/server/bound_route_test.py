@@ -47,6 +47,7 @@ ODD_BODIES: tuple[Any, ...] = (
     {"trainerStatus": {"metrics": [{"name": "a", "value": "1"}], "what": 1}},
     {"kind": "TrainJob", "nodes": -1}, {"kind": "TrainJob", "nodes": 2}, {"text": 1}, {"text": "x"},
     {"backend": "x" * 254}, {"backend": "local"},
+    {"candidates": [{"objects": [{}]}], "prefer": "cost"}, {"candidates": [], "prefer": "luck"},
 )  # fmt: skip
 
 

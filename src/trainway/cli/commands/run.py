@@ -1,7 +1,5 @@
 """`trainway run`: the front door. Submits a job, shows it, and ends as it ends."""
 
-import sys
-from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -14,27 +12,15 @@ from trainway.cli.metrics_option import metrics_option
 from trainway.cli.notify_option import notify_option
 from trainway.cli.output import echo, echo_line, to_yaml
 from trainway.cli.refusal import RefusedError
-from trainway.cli.run_words import RunCommand, refuse_options, words_argument
-from trainway.cli.several_jobs import several_group, several_of, with_options_of
+from trainway.cli.run_submission import made_objects, submission_options
+from trainway.cli.run_words import RunCommand, words_argument
+from trainway.cli.several_jobs import several_group, several_of
 from trainway.cli.slurm_option import slurm_option
-from trainway.cli.wishes import infra_option, wishes_group, wishes_of
-from trainway.errors import InvalidError, JobFailedError, UsageError
+from trainway.cli.wishes import infra_option, prefer_option, wishes_group, wishes_of
+from trainway.errors import InvalidError, JobFailedError
 from trainway.json_types import Json
-from trainway.sdk.hang_timeout import with_hang_timeout
-from trainway.sdk.job_labels import labelled, parse_labels
-from trainway.sdk.manifests import Wishes, packed, reading_logs
+from trainway.sdk.placement import is_choice
 from trainway.sdk.rest import Rest, Submission
-from trainway.sdk.slurm_options import parsed, with_options
-from trainway.sdk.submitter import job_options
-from trainway.sdk.targets import (
-    MANIFESTS,
-    SCRIPT,
-    command_objects,
-    manifest_objects,
-    program_objects,
-    read_manifest,
-    script_objects,
-)
 
 _STDIN: Final = "-"
 _SEARCH: Final = "OptimizationJob"
@@ -80,7 +66,8 @@ best trial, otherwise 4.
     " given several times.",
 )
 @click.option("--priority", type=int, default=0, help="Jobs with a higher priority start first.")
-@infra_option("Where to run; trainway doctor lists the places.")
+@infra_option("Where to run: a place, a list such as slurm/hpc,local, or any.")
+@prefer_option
 @slurm_option
 @click.option(
     "--oversubscribe", is_flag=True, help="Start the job even if it requests more than there is."
@@ -106,15 +93,11 @@ def carry_out(
 ) -> int:
     """Submit what was named with these options, and show it; `tune` does so too."""
     wishes = wishes_of(options)
-    source, objects = _target(targets, rest_words, wishes, several)
-    objects = with_options(objects, parsed(options["slurm"]), wishes.on)
-    if options["pack"]:
-        objects = packed(objects)
-    objects = labelled(objects, parse_labels(options["labels"]))
-    if options["note"] or options["links"]:
-        objects = _with_remarks(objects, options)
-    objects = reading_logs(objects, options["metrics_from_logs"])
-    objects = with_hang_timeout(objects, options["hang_timeout"])
+    if is_choice(wishes.on):
+        from trainway.cli.placing import placed  # noqa: PLC0415 - only for several places
+
+        wishes = placed(targets, rest_words, wishes, options, several)
+    source, objects = made_objects(targets, rest_words, wishes, options, several)
     if options["dry_run"]:
         echo(to_yaml(_without_secrets(objects)))
         _say_trials(several)
@@ -125,7 +108,8 @@ def carry_out(
     jobs: list[Json] = []
     with Leaving(lambda: _say_goes_on(jobs)):
         try:
-            jobs += _submit(rest, source, objects, {**options, **wishes.isolation()}, several)
+            sent = submission_options(rest, objects, wishes, options)
+            jobs += _submit(rest, source, Submission(objects, sent), several)
             if options["detach"]:
                 for job in jobs:
                     echo(f"{job['metadata']['name']} {job['metadata']['id']}\n")
@@ -239,82 +223,8 @@ def _say_what_travels(objects: list[Json], *, to_hosts: bool) -> None:
             echo_line(f"note: {note}")
 
 
-def _with_remarks(objects: list[Json], options: dict[str, Any]) -> list[Json]:
-    from trainway.sdk.job_remarks import parse_links, remarked  # noqa: PLC0415 - seldom needed
-
-    return remarked(objects, options["note"], parse_links(options["links"]))
-
-
-def _target(
-    targets: tuple[str, ...], rest: list[str] | None, wishes: Wishes, several: Json
-) -> tuple[str, list[Json]]:
-    """What to run: where it comes from, and the objects it becomes; a file may be a search."""
-    if not targets:
-        if not rest:
-            raise click.UsageError("there is nothing to run", click.get_current_context())
-        return "", command_objects(with_options_of(rest, several), wishes)
-    target, *others = targets
-    refuse_options([target], click.get_current_context())
-    suffix = Path(target).suffix
-    if target == _STDIN or suffix in MANIFESTS:
-        refuse_options(others, click.get_current_context())
-        if others or rest:
-            raise UsageError(f"{target} does not take arguments", hint="pass variables with --env")
-        text = sys.stdin.read() if target == _STDIN else read_manifest(Path(target))
-        name = "<stdin>" if target == _STDIN else target
-        return name, _manifest(text, name, wishes, several)
-    words = with_options_of([*others, *(rest or [])], several)
-    if suffix == SCRIPT:
-        return "", script_objects(target, words, wishes)
-    return "", program_objects(target, words, wishes)
-
-
-def _manifest(text: str, name: str, wishes: Wishes, several: Json) -> list[Json]:
-    try:
-        return _searched(text, name, wishes, several) or manifest_objects(text, name, wishes)
-    except InvalidError as error:
-        raise RefusedError([f"{name}: {line}" for line in error.lines], error.exit_code) from None
-
-
-def _searched(text: str, name: str, wishes: Wishes, several: Json) -> list[Json]:
-    """The objects of a trial, if the file is a search, which is noted; empty: it is none."""
-    if _SEARCH not in text:
-        return []
-    from trainway.sdk.searches import in_manifest  # noqa: PLC0415 - only for searches
-
-    found = in_manifest(text, name, wishes)
-    if found is None:
-        return []
-    if several:
-        raise UsageError(f"{name}: an {_SEARCH} has its own trials; leave out --grid and the like")
-    several |= {"search": found[1], "placeholders": False}
-    return found[0]
-
-
-def _priority(objects: list[Json]) -> int:
-    """What a task asks for, where the command says nothing."""
-    if not any(obj.get("kind") == "Task" for obj in objects):
-        return 0
-    from trainway.sdk.tasks import priority_of  # noqa: PLC0415 - only for tasks
-
-    return priority_of(objects)
-
-
-def _submit(
-    rest: Rest, source: str, objects: list[Json], options: dict[str, Any], several: Json
-) -> list[Json]:
-    sent: Json = {
-        **job_options(rest.address, prefer_our_python=False, backend=options.get("backend")),
-        "priority": options["priority"] or _priority(objects),
-        "oversubscribe": options["oversubscribe"],
-    }
-    for name in ("backend", "isolation"):
-        if options.get(name) is not None:
-            sent[name] = options[name]
-    if options["notify"]:
-        sent["notify"] = list(options["notify"])
+def _submit(rest: Rest, source: str, submission: Submission, several: Json) -> list[Json]:
     prefix = f"{source}: " if source else ""
-    submission = Submission(objects, sent)
     try:
         if several:
             jobs, warnings = rest.submit_run(submission, several)

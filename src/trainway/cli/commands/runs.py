@@ -18,7 +18,8 @@ from trainway.cli.output import echo, echo_line, to_json, to_json_list, to_yaml
 from trainway.cli.run_text import HEADER, best_line, job_table, row, summary, waiting_line
 from trainway.errors import NotFoundError
 from trainway.json_types import Json
-from trainway.sdk.rest import LogQuery, is_terminal, remains
+from trainway.sdk.phases import remains
+from trainway.sdk.rest import LogQuery, is_terminal
 from trainway.sdk.run_rest import RunRest
 from trainway.sdk.transport import StreamControl
 

@@ -12,8 +12,8 @@ from trainway.cli.output import echo, echo_line
 from trainway.cli.times import parse_duration
 from trainway.errors import ConflictError, JobFailedError, NotFoundError, WaitTimeoutError
 from trainway.json_types import Json
-from trainway.sdk.phases import SUCCEEDED
-from trainway.sdk.rest import Rest, is_terminal, phase, remains
+from trainway.sdk.phases import SUCCEEDED, remains
+from trainway.sdk.rest import Rest, is_terminal, phase
 from trainway.sdk.transport import StreamControl
 
 

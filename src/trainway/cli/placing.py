@@ -1,0 +1,64 @@
+"""Which of several places a job goes to, as `run` chooses it and `plan` shows it."""
+
+from dataclasses import replace
+from typing import Any, Final
+
+from trainway.cli.columns import Columns
+from trainway.cli.connection import connect
+from trainway.cli.output import echo_line
+from trainway.cli.run_submission import made_objects, submission_options
+from trainway.json_types import Json
+from trainway.sdk.manifests import Wishes
+from trainway.sdk.placement import ANY, Placement, ask, places_of, preferred
+from trainway.sdk.rest import Submission
+
+_HEADER: Final = ("", "PLACE", "FITS", "PRICE", "AHEAD", "WHY")
+
+
+def placed(
+    targets: tuple[str, ...],
+    words: list[str] | None,
+    wishes: Wishes,
+    options: dict[str, Any],
+    several: Json,
+) -> Wishes:
+    """The wishes with the place that is chosen; the table of all of them goes to stderr."""
+    found = placement(targets, words, wishes, options, several)
+    for line in table(found).splitlines():
+        echo_line(line)
+    return replace(wishes, on=found.place())
+
+
+def placement(
+    targets: tuple[str, ...],
+    words: list[str] | None,
+    wishes: Wishes,
+    options: dict[str, Any],
+    several: Json,
+) -> Placement:
+    """What the places that are named offer for the job."""
+    rest = connect()
+
+    def made(place: str) -> Submission:
+        there, more = replace(wishes, on=place), dict(several)
+        _, objects = made_objects(targets, words, there, options, more)
+        return Submission(objects, {**submission_options(rest, objects, there, options), **more})
+
+    on = wishes.on or ANY
+    return ask(rest, places_of(rest, on), made, preferred(on, options.get("prefer")))
+
+
+def table(found: Placement) -> str:
+    """The places, the best first, and an arrow before the one that is chosen."""
+    rows = [
+        (
+            "->" if offer["place"] == found.chosen else "",
+            str(offer["place"]),
+            str(offer["fit"]),
+            "-" if offer["price"] is None else f"{offer['price']:g}",
+            str(offer["ahead"]),
+            str(offer["reason"]),
+        )
+        for offer in found.offers
+    ]
+    return Columns(_HEADER).table(rows)

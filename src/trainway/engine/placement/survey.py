@@ -1,0 +1,99 @@
+"""Asks every place what it offers for a job: whether it would take it, and whether it fits now.
+
+Each is asked on its own and for a limited time, so that one that does not answer holds up no other.
+Nothing is submitted, and nothing reserved.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from trainway.backends import capabilities, node_sharing
+from trainway.backends.base import Backend
+from trainway.backends.nodes import HasNodes
+from trainway.backends.pod_demand import pod_demands
+from trainway.engine.intake import elements, prepare
+from trainway.engine.jobs import Engine
+from trainway.engine.phases import WAITING
+from trainway.engine.placement.node_fit import fit
+from trainway.engine.placement.offer import Fit, Offer, waiting
+from trainway.engine.placement.prices import price_of
+from trainway.engine.queue import never_fits
+from trainway.engine.submission import Prepared, Submission, parted
+from trainway.errors import InvalidError, TrainwayError
+
+_LIMIT_S: Final = 20.0
+_MOST_AHEAD: Final = 1_000
+"""How many jobs are counted that wait in a place."""
+
+
+async def offers(
+    engine: Engine, submissions: Sequence[Submission], prices: Mapping[str, Any]
+) -> list[Offer]:
+    """What the places of these submissions say, in their order."""
+    asked = (
+        _asked(engine, submission, order, price_of(prices, submission.backend))
+        for order, submission in enumerate(submissions)
+    )
+    return list(await asyncio.gather(*asked))
+
+
+async def _asked(engine: Engine, submission: Submission, order: int, price: float | None) -> Offer:
+    place = submission.backend
+    try:
+        async with asyncio.timeout(_LIMIT_S):
+            found, reason, ahead = await _fit(engine, submission)
+    except TimeoutError:
+        said = f"it does not answer within {_LIMIT_S:g} seconds"
+        return Offer(place, Fit.NEVER, said, order, price)
+    except InvalidError as error:
+        return Offer(place, Fit.NEVER, "; ".join(error.lines), order, price)
+    except TrainwayError as error:
+        return Offer(place, Fit.NEVER, error.message, order, price)
+    return Offer(place, found, reason, order, price, ahead)
+
+
+async def _fit(engine: Engine, submission: Submission) -> tuple[Fit, str, int]:
+    """Whether it fits, why, and how many wait before it."""
+    await engine.plan(submission)  # which raises why the place would not take it
+    backend = engine.registry.get(submission.backend, submission.kubeconfig)
+    first = elements(submission)[0] if submission.is_run else submission
+    prepared = await prepare(first, backend)
+    capabilities.release(backend, prepared.port)
+    found, reason = await _room(engine, backend, prepared, submission)
+    waits = await engine.reading.at(backend.name, WAITING, _MOST_AHEAD)
+    ahead = sum(record.priority >= submission.priority for record in waits)
+    if found is Fit.NOW and ahead and not prepared.demand.is_empty:
+        return Fit.LATER, waiting(ahead), ahead
+    return found, reason, ahead
+
+
+async def _room(
+    engine: Engine, backend: Backend, prepared: Prepared, submission: Submission
+) -> tuple[Fit, str]:
+    if submission.oversubscribe:
+        return Fit.NOW, "it starts whether there is room or not"
+    if not backend.schedules:
+        return await asyncio.to_thread(_on_machine, engine, backend, prepared)
+    if not isinstance(backend, HasNodes):
+        return Fit.UNKNOWN, "it does not tell how much room it has"
+    try:
+        nodes = await backend.nodes()
+    except TrainwayError as error:
+        return Fit.UNKNOWN, f"its nodes cannot be listed: {error.message}"
+    source, submitted = parted(prepared.objects)
+    apart = node_sharing.apart(
+        source or prepared.jobset, prepared.jobset, [*submitted, *prepared.companions]
+    )
+    return fit(pod_demands(prepared.jobset, apart), nodes)
+
+
+def _on_machine(engine: Engine, backend: Backend, prepared: Prepared) -> tuple[Fit, str]:
+    """Whether it fits on a machine whose queue is ours, where all of a gang runs together."""
+    never = never_fits(prepared.demand, capabilities.capacity(backend))
+    if never:
+        return Fit.NEVER, f"it needs {never}"
+    short = never_fits(prepared.demand, engine.free(backend))
+    if short:
+        return Fit.LATER, f"it needs {short} free now"
+    return Fit.NOW, "all of it fits now"

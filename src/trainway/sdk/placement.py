@@ -1,0 +1,105 @@
+"""A job that may run in several places: `--on any`, or `--on k8s/a,slurm/b,local`.
+
+What is submitted differs from place to place, since files and variables travel differently. So the
+job is made for each place, and the server is asked with all of them what each place offers.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from trainway.errors import InvalidError, TrainwayError, UsageError
+from trainway.families.builtin import HELD
+from trainway.families.table import name_of
+from trainway.json_types import Json
+from trainway.sdk.rest import Rest, Submission
+from trainway.sdk.run_options import RunOptions
+from trainway.sdk.submitter import kubeconfig_files
+
+ANY: Final = "any"
+COST: Final = "cost"
+ORDER: Final = "order"
+_NEVER: Final = "never"
+_PATIENCE_S: Final = 60.0
+"""Longer than the server waits for a place that does not answer."""
+
+
+@dataclass(frozen=True)
+class Placement:
+    """What places say, the best first, and which one is chosen."""
+
+    offers: list[Json]
+    chosen: str | None
+
+    def place(self) -> str:
+        """The one that is chosen; an error if none takes the job."""
+        if self.chosen is not None:
+            return self.chosen
+        lines = [f"{offer['place']}: {offer['reason']}" for offer in self.offers]
+        raise InvalidError(
+            ["no place takes the job", *lines],
+            hint="change the job, or name other places with --on",
+        )
+
+
+def is_choice(on: str | None) -> bool:
+    """Whether it names more than one place."""
+    return on is not None and (on == ANY or "," in on)
+
+
+def preferred(on: str | None, prefer: str | None) -> str:
+    """What counts between places: the order of those that somebody listed, and else the cost."""
+    return prefer or (COST if on is None or on == ANY else ORDER)
+
+
+def places_of(rest: Rest, on: str) -> list[str]:
+    """The places that are meant: those that are listed, or all, without launched clusters."""
+    if on == ANY:
+        body = {"kubeconfig": kubeconfig_files(os.environ) if rest.address.is_here else []}
+        answer = rest.transport.request("POST", "/places", body=body, timeout=_PATIENCE_S)
+        return [str(place) for place in answer["items"] if name_of(place) != HELD]
+    named = [place.strip() for place in on.split(",")]
+    if not all(named):
+        raise UsageError(f"{on!r} has an empty place", hint="write --on k8s/a,slurm/b,local")
+    if ANY in named:
+        raise UsageError("any stands for all places", hint="write --on any, or list the places")
+    return list(dict.fromkeys(named))
+
+
+def ask(
+    rest: Rest, places: Sequence[str], made: Callable[[str], Submission], prefer: str
+) -> Placement:
+    """What the places offer for a job; `made` gives it as it would be submitted to each."""
+    candidates, refused = [], []
+    for place in places:
+        try:
+            submission = made(place)
+        except InvalidError as error:
+            refused.append(_refusal(place, "; ".join(error.lines)))
+        except TrainwayError as error:
+            refused.append(_refusal(place, error.message))
+        else:
+            candidates.append(rest.unsent(submission))
+    if not candidates:
+        return Placement(refused, None)
+    body = {"candidates": candidates, "prefer": prefer}
+    answer = rest.transport.request("POST", "/placements", body=body, timeout=_PATIENCE_S)
+    return Placement([*answer["offers"], *refused], answer["chosen"])
+
+
+def placed(rest: Rest, options: RunOptions, made: Callable[[RunOptions], Submission]) -> RunOptions:
+    """The options with the place that is chosen, where `on` leaves a choice."""
+    on = options.on
+    if on is None or not is_choice(on):
+        return options
+    prefer = preferred(on, options.prefer)
+    if prefer not in (COST, ORDER):
+        raise UsageError(f"{prefer!r} is not a preference", hint="prefer is cost or order")
+    found = ask(rest, places_of(rest, on), lambda place: made(replace(options, on=place)), prefer)
+    return replace(options, on=found.place())
+
+
+def _refusal(place: str, reason: str) -> Json:
+    """A place for which the job cannot even be written."""
+    return {"place": place, "fit": _NEVER, "reason": reason, "price": None, "ahead": 0}
