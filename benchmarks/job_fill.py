@@ -67,13 +67,14 @@ def fill(engine: Engine, template: Template, count: int) -> None:
 def _add(connection: Connection, template: Template, jobs: list[dict[str, Any]]) -> None:
     runs = [_run(job) for job in jobs if job["run"] == job["id"]]
     labels = [
-        {"job_id": job["id"], "key": key, "value": value}
+        {"job_id": job["id"], "key": key, "value": value, "run": job["run"] or ""}
         for job in jobs
         for key, value in json.loads(job["labels"]).items()
     ]
     series = [
         {"job_id": job["id"], "name": name, "points": 1_000, "last_seq": 1_000, "minimum": 0.0,
-         "maximum": 9.0, "last": (int(job["name"][-6:]) * 7919 % 10_000) / 10_000}
+         "maximum": 9.0, "last": (int(job["name"][-6:]) * 7919 % 10_000) / 10_000,
+         "run": job["run"] or ""}
         for job in jobs
         for name in METRICS
     ]  # fmt: skip

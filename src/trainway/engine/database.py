@@ -77,7 +77,7 @@ def file_of(engine: Engine) -> Path | None:
 
 
 def migrate(engine: Engine, version: str, target: str = HEAD) -> None:
-    """Change the tables step by step until they are those of the target version."""
+    """Change the tables step by step until they are those of the target version, all or none."""
     from alembic import command  # noqa: PLC0415 - slow, and seldom needed
     from alembic.config import Config  # noqa: PLC0415 - see above
     from alembic.script import ScriptDirectory  # noqa: PLC0415 - see above
@@ -90,6 +90,8 @@ def migrate(engine: Engine, version: str, target: str = HEAD) -> None:
         if version:
             ScriptDirectory.from_config(config).get_revision(version)
         with engine.begin() as connection:
+            if engine.dialect.name == "sqlite":  # whose driver begins none for a new table or index
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
             config.attributes["connection"] = connection
             command.upgrade(config, target)
     except CommandError as error:

@@ -1,14 +1,15 @@
+import itertools
 import json
 import stat
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine, MetaData, Table, create_engine, insert, inspect, text
+from sqlalchemy import Engine, MetaData, Table, create_engine, event, insert, inspect, text
 
 from trainway.engine.database import known_versions, migrate, open_database, transaction
-from trainway.engine.job_filter import Filter, label_terms
-from trainway.engine.job_window import Window
+from trainway.engine.job_filter import Filter, label_terms, metric_terms
+from trainway.engine.job_window import Window, WindowStore
 from trainway.engine.store import Store
 from trainway.engine.tables import HEAD
 from trainway.errors import DatabaseError
@@ -99,6 +100,80 @@ def test_labels_of_an_older_program_are_found(new_database: Callable[[], str]) -
 
     assert (found("team"), found("team=nlp"), found("x")) == (["1", "0"], ["0"], ["2"])
     store.close()
+
+
+def older(url: str) -> None:
+    """A database of version 0014 with two jobs of a run and one without, all of them alike."""
+    old = create_engine(url)
+    migrate(old, "", "0014")
+    names = ("jobs", "job_labels", "metric_series")
+    jobs, labels, series = (Table(name, MetaData(), autoload_with=old) for name in names)
+    with old.begin() as connection:
+        for job_id, run in (("a", "a"), ("b", "a"), ("c", None)):
+            values: Json = dict.fromkeys(jobs.c.keys(), 0)
+            values |= {"id": job_id, "name": "demo", "phase": "Succeeded", "run": run}
+            values |= {"idempotency_key": None, "replaced_by": None, "place": None}
+            connection.execute(insert(jobs).values(values))
+            team = {"job_id": job_id, "key": "team", "value": "nlp"}
+            connection.execute(insert(labels).values(team))
+            loss: Json = dict.fromkeys(series.c.keys(), 0) | {"job_id": job_id, "name": "loss"}
+            del loss["id"]
+            connection.execute(insert(series).values(loss))
+    old.dispose()
+
+
+def grouped(engine: Engine, wanted: Filter) -> list[str]:
+    return list(WindowStore(engine).groups(wanted, Window()).ids)
+
+
+def test_runs_of_an_older_program_are_found_by_label_and_metric(
+    new_database: Callable[[], str],
+) -> None:
+    url = new_database()
+    older(url)
+    engine = open_database(url)
+    for wanted in (
+        Filter(labels=label_terms(["team=nlp"])),
+        Filter(labels=label_terms(["team"])),
+        Filter(metrics=metric_terms(["loss<1"])),
+    ):
+        assert grouped(engine, wanted) == ["c", "a"], wanted
+    engine.dispose()
+
+
+class KilledError(Exception):
+    """The program ended in the middle of an upgrade."""
+
+
+def test_an_upgrade_that_ends_at_any_statement_is_made_at_the_next_start(
+    new_database: Callable[[], str],
+) -> None:
+    url = new_database()
+    older(url)
+    engine = create_engine(url)
+    before, left = shape(engine), 0
+
+    @event.listens_for(engine, "after_cursor_execute")
+    def count(*_arguments: object) -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            raise KilledError
+
+    for statements in itertools.count(1):
+        left = statements
+        try:
+            migrate(engine, "0014")
+        except KilledError:
+            left = 0
+            assert shape(engine) == before, statements
+        else:
+            break
+    left = 0
+    assert statements > 8
+    assert shape(engine) != before
+    assert grouped(engine, Filter(labels=label_terms(["team=nlp"]))) == ["c", "a"]
+    engine.dispose()
 
 
 def test_an_older_database_is_kept_before_it_is_upgraded(tmp_path: Path) -> None:

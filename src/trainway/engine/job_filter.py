@@ -8,7 +8,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
 from trainway.engine.phases import Phase
@@ -71,6 +71,11 @@ class Filter:
     """The labels that a job must have, all of them."""
     metrics: Sequence[MetricTerm] = ()
     """The conditions on metrics that a job must meet, all of them."""
+
+    def asks_only(self, *names: str) -> bool:
+        """Whether no other fields than these say anything, but the age of the jobs."""
+        allowed = {*names, "before", "after"}
+        return all(field.name in allowed or not getattr(self, field.name) for field in fields(self))
 
 
 EVERY_JOB: Final = Filter()

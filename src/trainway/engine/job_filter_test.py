@@ -1,8 +1,15 @@
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
-from trainway.engine.job_filter import MetricTerm, label_terms, metric_terms
+from trainway.engine.job_filter import (
+    EVERY_JOB,
+    Filter,
+    LabelTerm,
+    MetricTerm,
+    label_terms,
+    metric_terms,
+)
 from trainway.errors import UsageError
 
 
@@ -42,3 +49,11 @@ def test_what_is_no_label_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="not a label") as refused:
         label_terms([text])
     assert refused.value.field == "label"
+
+
+def test_a_filter_that_asks_for_nothing_more_is_known_however_nothing_is_written() -> None:
+    wanted = Filter(phases=set(), labels=[LabelTerm("team")], metrics=[], after="a", before="b")
+    assert wanted.asks_only("labels")
+    assert not wanted.asks_only("metrics")
+    assert not replace(wanted, kind="MPIJob").asks_only("labels")
+    assert EVERY_JOB.asks_only()

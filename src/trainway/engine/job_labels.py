@@ -23,6 +23,7 @@ def label_rows(job_id: str, labels: Mapping[str, Any]) -> Iterator[dict[str, str
 
 def insert_labels(connection: Connection, job: JobRecord) -> None:
     """Keep those of a new job."""
-    rows = list(label_rows(job.id, job.label_map))
+    run = {"run": job.run or ""}
+    rows = [row | run for row in label_rows(job.id, job.label_map)]
     if rows:
         connection.execute(insert(LABELS), rows)

@@ -49,6 +49,11 @@ def scanned(query: Select[Any], wanted: Filter) -> Select[Any]:
     return query.where(*(exists().where(condition) for _, condition in _terms(wanted)))
 
 
+def is_indexed(wanted: Filter) -> bool:
+    """Whether an index finds just the jobs that are wanted, so that they need only be counted."""
+    return wanted.asks_only("phases") or wanted.asks_only("backend")
+
+
 def _conditions(
     wanted: Filter, phase: ColumnElement[str], backend: ColumnElement[str]
 ) -> Iterator[ColumnElement[bool]]:
@@ -108,6 +113,13 @@ class _HasText(FunctionElement[bool]):
 def _in_any_case(element: _HasText, compiler: SQLCompiler, **more: Any) -> str:
     column, pattern = (compiler.process(each, **more) for each in element.clauses)
     return f"lower({column}) LIKE {pattern} ESCAPE '/'"
+
+
+@compiles(_HasText, "postgresql")
+def _in_ascii(element: _HasText, compiler: SQLCompiler, **more: Any) -> str:
+    """What is lower by the rules of a language takes PostgreSQL twice as long."""
+    column, pattern = (compiler.process(each, **more) for each in element.clauses)
+    return f"lower({column} COLLATE \"C\") LIKE {pattern} ESCAPE '/'"
 
 
 @compiles(_HasText, "sqlite")

@@ -8,25 +8,19 @@ one row, in the place of the first of them, whose id is that of the run.
 
 import heapq
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
-from sqlalchemy import ColumnElement, Connection, Engine, Select, Table, func, select
+from sqlalchemy import ColumnElement, Connection, Engine, Select, func, select
 
-from trainway.engine.job_filter import EVERY_JOB, Filter
-from trainway.engine.job_query import (
-    SUMMARY,
-    filtered,
-    label_condition,
-    metric_condition,
-    record_of,
-    scanned,
-)
+from trainway.engine.job_filter import Filter
+from trainway.engine.job_query import SUMMARY, filtered, is_indexed, record_of, scanned
+from trainway.engine.job_term import Term, only_term, terms_of
 from trainway.engine.record import JobRecord
-from trainway.engine.tables import JOBS, LABELS, SERIES
+from trainway.engine.tables import JOBS
 
 
 class Order(StrEnum):
@@ -62,7 +56,7 @@ class Rows:
 
 
 _ID: Final = JOBS.c.id
-_FEW: Final = 2_000
+FEW: Final = 2_000
 """So many jobs with a label or a metric are looked up one by one; else the list is gone through."""
 
 
@@ -77,19 +71,22 @@ class WindowStore:
         columns = [_ID] if window.order is Order.CREATED else [JOBS.c[window.order], _ID]
         order = [column if window.is_ascending else column.desc() for column in columns]
         with self._engine.connect() as connection:
-            is_few = _found_by_term(connection, wanted) <= _FEW
+            is_few = _found_by_term(connection, wanted) <= FEW
             query = (filtered if is_few else scanned)(select(_ID), wanted).order_by(*order)
-            return _rows(connection, query, lambda: _count(connection, wanted), window)
+            return _rows(connection, query, _count(wanted), window)
 
     def groups(self, wanted: Filter, window: Window) -> Rows:
         """The same by age, with one row for all jobs of a run."""
         with self._engine.connect() as connection:
-            if _found_by_term(connection, wanted) <= _FEW:
+            term = only_term(wanted)
+            if term is not None:
+                return _merged(connection, _TermList(term, wanted), window)
+            if _found_by_term(connection, wanted) <= FEW:
                 found = connection.execute(filtered(select(_ID, JOBS.c.run), wanted))
                 heads = sorted({run or job_id for job_id, run in found})
                 whole = heads if window.is_ascending else heads[::-1]
                 return Rows(whole[window.offset :][: window.limit], len(whole))
-            return _merged(connection, wanted, window)
+            return _merged(connection, _JobList(wanted), window)
 
     def read(self, ids: Collection[str]) -> dict[str, JobRecord]:
         """Jobs by their ids, without what was observed of their pods."""
@@ -99,20 +96,78 @@ class WindowStore:
         return {record.id: record for record in records}
 
 
-def _merged(connection: Connection, wanted: Filter, window: Window) -> Rows:
+class _List(Protocol):
+    """A list of jobs, by age, as queries."""
+
+    def runs(self) -> Select[Any]:
+        """The runs, and how many of the jobs each of them has."""
+        ...
+
+    def singles(self) -> tuple[Select[Any], ColumnElement[str]]:
+        """The ids of the jobs without a run in the order of that column, once it is asked for."""
+        ...
+
+    def single_count(self, in_runs: int, /) -> Select[Any]:
+        """How many of these there are, if so many jobs are in runs."""
+        ...
+
+
+@dataclass(frozen=True)
+class _JobList:
+    """Found in the table of jobs."""
+
+    wanted: Filter
+
+    def runs(self) -> Select[Any]:
+        run = JOBS.c.run
+        query = select(run, func.count()).where(run.is_not(None)).group_by(run)
+        return scanned(query, self.wanted)
+
+    def singles(self) -> tuple[Select[Any], ColumnElement[str]]:
+        return scanned(select(_ID).where(JOBS.c.run.is_(None)), self.wanted), _ID
+
+    def single_count(self, in_runs: int, /) -> Select[Any]:
+        if is_indexed(self.wanted):
+            every = filtered(select(func.count()).select_from(JOBS), self.wanted)
+            return select(every.scalar_subquery() - in_runs)
+        alone = select(func.count()).select_from(JOBS).where(JOBS.c.run.is_(None))
+        return scanned(alone, self.wanted)
+
+
+@dataclass(frozen=True)
+class _TermList:
+    """Found in the table of labels or series alone, which says what run a job belongs to."""
+
+    term: Term
+    wanted: Filter
+
+    def runs(self) -> Select[Any]:
+        run = self.term.table.c.run
+        return self.term.rows(run, func.count()).where(run > "").group_by(run)
+
+    def singles(self) -> tuple[Select[Any], ColumnElement[str]]:
+        if not self.term.is_ordered:
+            return _JobList(self.wanted).singles()
+        table = self.term.table
+        return self.term.rows(table.c.job_id).where(table.c.run == ""), table.c.job_id
+
+    def single_count(self, _in_runs: int, /) -> Select[Any]:
+        return self.term.rows(func.count()).where(self.term.table.c.run == "")
+
+
+def _merged(connection: Connection, jobs: _List, window: Window) -> Rows:
     """Runs, and jobs without one.
 
     There are far fewer runs than jobs, so all that are wanted are read. At most so many rows before
     the window are runs, and the others are jobs without one: these can be passed over.
     """
-    run, order = JOBS.c.run, _ID if window.is_ascending else _ID.desc()
-    shared = scanned(select(run, func.count()).where(run.is_not(None)), wanted).group_by(run)
-    sizes: dict[str, int] = {row[0]: row[1] for row in connection.execute(shared)}
+    sizes: dict[str, int] = {row[0]: row[1] for row in connection.execute(jobs.runs())}
     passed = max(0, window.offset - len(sizes))
     place = Window(passed, window.offset - passed + window.limit)
-    singles = scanned(select(_ID).where(run.is_(None)), wanted).order_by(order)
+    singles, age = jobs.singles()
+    count = jobs.single_count(sum(sizes.values()))
     found = _rows(
-        connection, singles, lambda: _count(connection, wanted) - sum(sizes.values()), place
+        connection, singles.order_by(age if window.is_ascending else age.desc()), count, place
     )
     is_reversed = not window.is_ascending
     merged = heapq.merge(sorted(sizes, reverse=is_reversed), found.ids, reverse=is_reversed)
@@ -120,47 +175,26 @@ def _merged(connection: Connection, wanted: Filter, window: Window) -> Rows:
     return Rows(list(islice(merged, begin, begin + window.limit)), found.total + len(sizes))
 
 
-def _rows(
-    connection: Connection, query: Select[Any], count: Callable[[], int], window: Window
-) -> Rows:
+def _rows(connection: Connection, query: Select[Any], count: Select[Any], window: Window) -> Rows:
     """The rows of a query; its end, where it is among them, says how many there are."""
     ids = list(connection.execute(query.limit(window.limit).offset(window.offset)).scalars())
     is_end = len(ids) < window.limit and (ids or window.offset == 0)
-    return Rows(ids, window.offset + len(ids) if is_end else count())
+    total = window.offset + len(ids) if is_end else connection.execute(count).scalar_one()
+    return Rows(ids, int(total))
 
 
-def _count(connection: Connection, wanted: Filter) -> int:
+def _count(wanted: Filter) -> Select[Any]:
     """How many jobs are wanted."""
-    term = _only_term(wanted)
+    term = only_term(wanted)
+    if term is not None:
+        return term.rows(func.count())
     query = select(func.count()).select_from(JOBS)
-    query = scanned(query, wanted) if term is None else _of_term(*term)
-    return int(connection.execute(query).scalar_one())
+    return (filtered if is_indexed(wanted) else scanned)(query, wanted)
 
 
 def _found_by_term(connection: Connection, wanted: Filter) -> float:
     """How many jobs have the label or the metric that is wanted first; without any, all."""
-    for term in _term_tables(wanted):
-        some = _of_term(*term, most=_FEW + 1)
-        return float(connection.execute(some).scalar_one())
+    for term in terms_of(wanted):
+        some = term.rows(term.table.c.job_id).limit(FEW + 1).subquery()
+        return float(connection.execute(select(func.count()).select_from(some)).scalar_one())
     return math.inf
-
-
-def _of_term(table: Table, condition: ColumnElement[bool], most: int | None = None) -> Select[Any]:
-    if most is None:
-        return select(func.count()).select_from(table).where(condition)
-    some = select(table.c.job_id).where(condition).limit(most).subquery()
-    return select(func.count()).select_from(some)
-
-
-def _only_term(wanted: Filter) -> tuple[Table, ColumnElement[bool]] | None:
-    """The label or the metric, where nothing else is wanted."""
-    terms = list(_term_tables(wanted))
-    is_alone = len(terms) == 1 and replace(wanted, labels=(), metrics=()) == EVERY_JOB
-    return terms[0] if is_alone else None
-
-
-def _term_tables(wanted: Filter) -> Iterator[tuple[Table, ColumnElement[bool]]]:
-    for label in wanted.labels:
-        yield LABELS, label_condition(LABELS, label)
-    for metric in wanted.metrics:
-        yield SERIES, metric_condition(SERIES, metric)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from trainway.engine import job_window
 from trainway.engine.database import open_database
 from trainway.engine.job_filter import Filter, label_terms, metric_terms
 from trainway.engine.job_window import Order, Window
@@ -111,6 +112,41 @@ CASES = [
         Filter(metrics=metric_terms(["loss<0.5", "lr<=0.9"])),
         lambda each: LOSS.get(each.id, 1.0) < 0.5 and 1 - LOSS[each.id] <= 0.9,
     ),
+    Case(
+        "label and age",
+        Filter(labels=label_terms(["team=nlp"]), after="019", before="050"),
+        lambda each: each.label_map.get("team") == "nlp" and "019" < each.id < "050",
+    ),
+    Case(
+        "label key and age",
+        Filter(labels=label_terms(["user"]), before="050"),
+        lambda each: "user" in each.label_map and each.id < "050",
+    ),
+    Case(
+        "metric and age",
+        Filter(metrics=metric_terms(["loss>=0.1"]), after="019"),
+        lambda each: LOSS.get(each.id, 0.0) >= 0.1 and each.id > "019",
+    ),
+    Case(
+        "metric and phase",
+        Filter(metrics=metric_terms(["loss<0.5"]), phases=[Phase.FAILED]),
+        lambda each: LOSS.get(each.id, 1.0) < 0.5 and each.phase == Phase.FAILED,
+    ),
+    Case(
+        "phase and age",
+        Filter(phases=[Phase.FAILED], after="019"),
+        lambda each: each.phase == Phase.FAILED and each.id > "019",
+    ),
+    Case(
+        "backend and age",
+        Filter(backend="local", before="050"),
+        lambda each: each.backend == "local" and each.id < "050",
+    ),
+    Case(
+        "backend and phase",
+        Filter(backend="local", phases=[Phase.FAILED]),
+        lambda each: each.backend == "local" and each.phase == Phase.FAILED,
+    ),
     Case("run", Filter(run="012"), lambda each: each.run == "012"),
     Case(
         "several",
@@ -128,6 +164,12 @@ CASES = [
         ),
     ),
 ]
+PATHS = [
+    pytest.param(case, few, id=f"{case.name}, {few} are few")
+    for case in CASES
+    for few in ((0, COUNT) if case.wanted.labels or case.wanted.metrics else (COUNT,))
+]
+"""Jobs with a label or a metric are looked up one by one if they are few."""
 PLACES = [(0, 100), (0, 7), (5, 10), (13, 20), (30, 10), (47, 20), (200, 10)]
 
 
@@ -135,9 +177,12 @@ def cut(ids: Sequence[str], place: tuple[int, int]) -> list[str]:
     return list(ids[place[0] : place[0] + place[1]])
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize(("case", "few"), PATHS)
 @pytest.mark.parametrize("is_ascending", [True, False])
-def test_rows_of_runs_and_jobs(case: Case, is_ascending: bool, store: Store) -> None:
+def test_rows_of_runs_and_jobs(
+    case: Case, is_ascending: bool, few: int, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job_window, "FEW", few)
     heads = sorted({each.run or each.id for each in JOBS if case.is_wanted(each)})
     whole = heads if is_ascending else heads[::-1]
     for place in PLACES:
@@ -146,8 +191,11 @@ def test_rows_of_runs_and_jobs(case: Case, is_ascending: bool, store: Store) -> 
         assert (place, found.ids, found.total) == (place, cut(whole, place), len(whole))
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_rows_of_jobs_in_any_order(case: Case, store: Store) -> None:
+@pytest.mark.parametrize(("case", "few"), PATHS)
+def test_rows_of_jobs_in_any_order(
+    case: Case, few: int, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job_window, "FEW", few)
     for order in Order:
         wanted = [(getattr(each, order), each.id) for each in JOBS if case.is_wanted(each)]
         whole = [job_id for _, job_id in sorted(wanted)]

@@ -23,7 +23,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD: Final = "0014"
+HEAD: Final = "0015"
 """The migration after which the database looks like this; see `migrations/versions`."""
 
 METADATA: Final = MetaData(
@@ -96,10 +96,14 @@ LABELS: Final = Table(
     Column("job_id", String(12), ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True),
     Column("key", String(317), primary_key=True),
     Column("value", String(63), nullable=False),
-    Index(None, "key", "value", "job_id"),
+    Column("run", String(12), nullable=False, server_default=""),
+    Index("ix_job_labels_list", "key", "value", "run", "job_id"),
     sqlite_with_rowid=False,
 )
-"""The labels of jobs once more, so that those with a label are found without reading all jobs."""
+"""The labels of jobs once more, so that those with a label are found without reading all jobs.
+
+Here and in the table of series `run` is that of the job, which never changes; empty: it has none.
+"""
 
 SPECS: Final = Table(
     "job_specs",
@@ -134,8 +138,11 @@ SERIES: Final = Table(
     Column("last", Float, nullable=False),
     Column("minimum", Float, nullable=False),
     Column("maximum", Float, nullable=False),
+    Column("run", String(12), nullable=False, server_default=""),
     Index(None, "job_id", "name", unique=True),
-    Index("ix_metric_series_list", "name", "job_id", "last").ddl_if(dialect="sqlite"),
+    Index("ix_metric_series_list", "name", "run", "job_id", "last").ddl_if(dialect="sqlite"),
+    # PostgreSQL writes a row anew in all indexes as soon as one of them has what has changed.
+    Index("ix_metric_series_runs", "name", "run", "job_id").ddl_if(dialect="postgresql"),
 )
 
 POINTS: Final = Table(

@@ -207,13 +207,15 @@ class MetricStore:
                 known[_name(name)] = made[job_id, _name(name)] = series
         if not made:
             return
+        jobs = {job_id for job_id, _ in made}
+        runs = _runs(connection, jobs)
         rows = [
-            {"job_id": job_id, "name": name, **series.row()}
+            {"job_id": job_id, "name": name, "run": runs.get(job_id, ""), **series.row()}
             for (job_id, name), series in made.items()
         ]
         connection.execute(insert(SERIES), rows)
         columns = (SERIES.c.job_id, SERIES.c.name, SERIES.c.id)
-        for some in _portions({job_id for job_id, _ in made}):
+        for some in _portions(jobs):
             query = select(*columns).where(SERIES.c.job_id.in_(some))
             for job_id, name, series_id in connection.execute(query):
                 self._known[job_id][name].id = series_id
@@ -323,6 +325,15 @@ class MetricStore:
         connection.execute(delete(POINTS).where(POINTS.c.series_id.in_(of_job)))
         connection.execute(delete(SERIES).where(SERIES.c.job_id == job_id))
         forget_positions(connection, job_id)
+
+
+def _runs(connection: Connection, job_ids: Collection[str]) -> dict[str, str]:
+    """The runs of those of these jobs that have one."""
+    query = select(JOBS.c.id, JOBS.c.run).where(JOBS.c.run.is_not(None))
+    found: dict[str, str] = {}
+    for some in _portions(job_ids):
+        found |= {row[0]: row[1] for row in connection.execute(query.where(JOBS.c.id.in_(some)))}
+    return found
 
 
 def _portions(keys: Collection[K]) -> Iterator[list[K]]:
