@@ -18,7 +18,9 @@ times what another case of the same test does a few times (kills, jobs): see `ma
 
 Tests are collected in every worker, so what that costs is kept low: the modules of tests are
 compiled once, even where Python may write no bytecode, and the garbage collector does not look
-through what stays to the end.
+through what stays to the end. Plugins of pytest are named in `pyproject.toml`: pytest compiles the
+packages of those it finds itself with its own `assert`, hypothesis among them, in every process
+anew. Folders of engines are not looked into where none of their tests would run.
 
 CI runs tests that fail once more (docs/decisions/0015-ci-repeats-what-fails.md); they are told to
 it here, in the file that TRAINWAY_FAILED_TESTS names.
@@ -45,6 +47,8 @@ settings.load_profile("few")
 UNIT_TESTS: Final = Path(__file__).parent / "src"
 ENGINE_FIXTURES: Final = frozenset({"podman", "ssh_hosts", "slurm_cluster", "idle_slurm_cluster"})
 ENGINE_GROUPS: Final = frozenset({"ssh", "slurm", "slurm_scattered"})
+NOT_ENGINE: Final = "not engine"
+"""What `make test` chooses its tests with."""
 ENGINE_FOLDERS: Final = tuple(
     Path(__file__).parent / "test" / name for name in ("kubernetes", "ssh_hosts", "slurm_cluster")
 )
@@ -82,6 +86,12 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
         gc.enable()
         sys.dont_write_bytecode = no_bytecode
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out the folders of engines in `make test`."""
+    is_left_out = config.option.markexpr == NOT_ENGINE and collection_path in ENGINE_FOLDERS
+    return True if is_left_out else None
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

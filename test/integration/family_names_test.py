@@ -1,7 +1,8 @@
 """Outside its folder and its row no code branches on the name of a family or imports its folder."""
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -25,26 +26,55 @@ PREFIXES = ("startswith", "removeprefix")
 FOLDERS = {name: row.backend.split(".")[2] for name, row in BUILTIN.items()}
 
 
+@dataclass(frozen=True)
+class Source:
+    """What is asked of a module; its tree, which is large, is not kept."""
+
+    texts: Mapping[str, str]
+    """The texts that it has names for."""
+    imported: tuple[ast.ImportFrom, ...]
+    names: tuple[str, ...]
+    """All that it imports, by dotted names."""
+    branches: tuple[ast.AST, ...]
+    """What it compares with, or looks up by."""
+
+    @classmethod
+    def parsed(cls, text: str) -> "Source":
+        tree = ast.parse(text)
+        nodes = list(ast.walk(tree))
+        imported = tuple(node for node in nodes if isinstance(node, ast.ImportFrom) and node.module)
+        names = (
+            *(each.name for node in nodes if isinstance(node, ast.Import) for each in node.names),
+            *(f"{node.module}.{each.name}" for node in imported for each in node.names),
+        )
+        return cls(constants(tree), imported, names, tuple(branches(nodes)))
+
+
+@cache
+def source(path: Path) -> Source:
+    return Source.parsed(path.read_text())
+
+
 @pytest.fixture(scope="module")
-def modules() -> dict[str, ast.Module]:
+def modules() -> dict[str, Source]:
     """The modules whose code must not know a family, tests and what serves them left out."""
     found = {}
     for path in sorted(SOURCES.rglob("*.py")):
         name = path.relative_to(SOURCES).as_posix()
         is_test = path.stem.endswith("_test") or "testing" in path.stem or "conftest" in path.stem
         if not is_test and name.split("/")[0] not in APART:
-            found[name] = ast.parse(path.read_text())
+            found[name] = source(path)
     return found
 
 
 @pytest.fixture(scope="module")
-def known(modules: Mapping[str, ast.Module]) -> set[tuple[str, int, str]]:
+def known(modules: Mapping[str, Source]) -> set[tuple[str, int, str]]:
     """Where a module branches on the name of a family: the module, the line, the family."""
     return {
         (module, getattr(node, "lineno", 0), family)
-        for module, tree in modules.items()
-        for texts in [known_texts(tree)]
-        for node in branches(tree)
+        for module, read in modules.items()
+        for texts in [known_texts(read)]
+        for node in read.branches
         for family in names_in(node, texts)
     }
 
@@ -65,25 +95,23 @@ def constants(tree: ast.Module) -> dict[str, str]:
     return found
 
 
-@cache
-def constants_of(module: str) -> dict[str, str]:
+def constants_of(module: str) -> Mapping[str, str]:
     """Those of a module by its dotted name; the roles that the table names are no names."""
     path = SOURCES.joinpath(*module.split(".")[1:]).with_suffix(".py")
     is_known = module.startswith("trainway.") and not module.startswith("trainway.families")
-    return constants(ast.parse(path.read_text())) if is_known and path.is_file() else {}
+    return source(path).texts if is_known and path.is_file() else {}
 
 
-def known_texts(tree: ast.Module) -> dict[str, str]:
+def known_texts(read: Source) -> dict[str, str]:
     """What the names of a module stand for, its own and those that it imports."""
-    found = constants(tree)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            texts = constants_of(node.module)
-            found |= {
-                alias.asname or alias.name: texts[alias.name]
-                for alias in node.names
-                if alias.name in texts
-            }
+    found = dict(read.texts)
+    for node in read.imported:
+        texts = constants_of(node.module or "")
+        found |= {
+            alias.asname or alias.name: texts[alias.name]
+            for alias in node.names
+            if alias.name in texts
+        }
     return found
 
 
@@ -97,9 +125,9 @@ def names_in(node: ast.AST, texts: Mapping[str, str]) -> Iterator[str]:
             yield from (name for name in BUILTIN if text == name or text.startswith(f"{name}/"))
 
 
-def branches(tree: ast.Module) -> Iterator[ast.AST]:
+def branches(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
     """What a module compares with, or looks up by."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Compare | ast.MatchValue):
             yield node
         elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in PREFIXES:
@@ -119,21 +147,13 @@ def test_what_is_allowed_is_needed(known: set[tuple[str, int, str]]) -> None:
     assert set(ALLOWED) <= {module for module, _, _ in known}
 
 
-def imported(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-
 def test_no_code_outside_its_folder_imports_the_folder_of_a_backend(
-    modules: Mapping[str, ast.Module],
+    modules: Mapping[str, Source],
 ) -> None:
     found = {
         f"{module} imports {name}"
-        for module, tree in modules.items()
-        for name in imported(tree)
+        for module, read in modules.items()
+        for name in read.names
         for folder in FOLDERS.values()
         if f"{name}.".startswith(f"trainway.backends.{folder}.")
         and not module.startswith(f"backends/{folder}/")

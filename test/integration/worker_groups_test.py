@@ -40,7 +40,8 @@ def test_with_what_the_module_shares(shared, number):
 def test_tests_of_a_group_run_in_one_worker_and_are_compiled_once(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text((REPOSITORY / "conftest.py").read_text())
     (tmp_path / "grouped_test.py").write_text(TESTS)
-    words = ("-q", "-n", "2", "--dist", "loadgroup", "-p", "no:cacheprovider", "grouped_test.py")
+    plugins = ("--disable-plugin-autoload", "-p", "xdist.plugin", "-p", "no:cacheprovider")
+    words = ("-q", "-n", "2", "--dist", "loadgroup", *plugins, "grouped_test.py")
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *words],
         cwd=tmp_path, capture_output=True, text=True, check=False,

@@ -53,7 +53,8 @@ def test_a_request_that_is_repeated_with_its_key_makes_one_job() -> None:
         made.append(await world.engine.submit(submission))
         (job_id,) = {job["metadata"]["id"] for job, _ in made}
         assert await world.engine.reading.counts() == (1, 1)
-        assert world.backend.ports == {world.store.get(job_id).handle_data["port"]}
+        record = await world.engine.reading.record(job_id)
+        assert world.backend.ports == {record.handle_data["port"]}
         other, _ = await world.engine.submit(Submission([jobset()], key="l"))
         assert other["metadata"]["id"] != job_id
 

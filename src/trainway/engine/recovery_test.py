@@ -42,7 +42,8 @@ def test_the_next_engine_adopts_everything(tmp_path: Path) -> None:
         jobs["waiting"].end()
         await world.until("waiting", "Succeeded")
         assert set(jobs) == {"done", "running", "waiting"}
-        assert world.backend.ports == {world.store.get("paused").handle_data["port"]}
+        paused = await world.engine.reading.record("paused")
+        assert world.backend.ports == {paused.handle_data["port"]}
 
     async def run() -> None:
         await act(before, World(backend, Store(open_database(url))))
@@ -197,12 +198,13 @@ def test_a_port_that_was_taken_while_the_job_waited_is_replaced() -> None:
     async def scene(world: World) -> None:
         first = await world.submit("first", requests={"cpu": "4"})
         second = await world.submit("second", requests={"cpu": "4"})
-        port = world.store.get(second).handle_data["port"]
+        port = (await world.engine.reading.record(second)).handle_data["port"]
         world.backend.taken.add(port)
         (await world.begun(first)).end()
         job = await world.begun(second)
         assert job.workload.port != port
-        assert world.store.get(second).handle_data["port"] == job.workload.port
+        stored = await world.engine.reading.record(second)
+        assert stored.handle_data["port"] == job.workload.port
         assert port not in world.backend.ports
 
     play(scene)

@@ -14,9 +14,9 @@ ONE = {"cpu": "1"}
 ALL = {"cpu": "4"}
 
 
-def pods(world: World, ref: str) -> int:
+async def pods(world: World, ref: str) -> int:
     """How many pods it is compiled to."""
-    (role,) = world.store.spec(ref).jobset["spec"]["replicatedJobs"]
+    (role,) = (await world.engine.reading.spec(ref)).jobset["spec"]["replicatedJobs"]
     count: int = role["template"]["spec"]["parallelism"]
     return count
 
@@ -43,7 +43,7 @@ def test_a_job_that_waits_starts_with_the_nodes_it_was_given() -> None:
         assert str(begun.workload.demand.cpus) == "3"
         assert "Scaled" in await world.reasons(second)
         again = await world.engine.rerun(second)
-        assert pods(world, again["metadata"]["id"]) == 3
+        assert await pods(world, again["metadata"]["id"]) == 3
 
     play(scene)
 
@@ -67,7 +67,7 @@ def test_a_job_that_was_suspended_before_it_started_is_scaled() -> None:
         shown = await world.engine.scaling.scale(second, 2)
         assert (shown["status"]["phase"], shown["status"]["scalable"]) == ("Paused", True)
         await world.engine.resume(second)
-        assert pods(world, second) == 2
+        assert await pods(world, second) == 2
 
     play(scene)
 
@@ -125,6 +125,6 @@ def test_scaling_and_starting_do_not_cross() -> None:
         begun = world.backend.jobs[second]
         expected = 1 if isinstance(done[0], ConflictError) else 3
         assert str(begun.workload.demand.cpus) == str(expected)
-        assert pods(world, second) == expected
+        assert await pods(world, second) == expected
 
     play(scene)

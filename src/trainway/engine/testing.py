@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Engine as Database
 from sqlalchemy import create_engine, event
-from sqlalchemy.pool import StaticPool
+from sqlalchemy.pool import QueuePool
 
 from trainway.backends.base import BackendSettings
 from trainway.backends.registry import Registry
@@ -31,9 +31,17 @@ WAIT_FOR_FILE = "while [ ! -e {} ]; do sleep 0.05; done"
 
 
 def memory_database() -> Database:
-    """A database that is gone with the test."""
+    """A database that is gone with the test.
+
+    It has one connection, which one thread has at a time: a test that looks into it while an engine
+    writes waits for the end of that transaction, and is not in the midst of it.
+    """
     engine = create_engine(
-        "sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False}
+        "sqlite://",
+        poolclass=QueuePool,
+        pool_size=1,
+        max_overflow=0,
+        connect_args={"check_same_thread": False},
     )
     event.listen(engine, "connect", prepare_sqlite)
     METADATA.create_all(engine)

@@ -8,6 +8,8 @@ import os
 import uuid
 from collections.abc import Collection, Generator, Iterator
 from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 from typing import Final, NoReturn
 
 import pytest
@@ -170,11 +172,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     of_file = {item.path: name for item, name in own.items() if name}
     groups: dict[pytest.Item, str] = {}
     for item in items:
-        if TESTS in item.path.parents:
+        if is_cluster_test(item.path):
             groups[item] = own[item] or of_file.get(item.path) or item.path.stem
             item.add_marker(pytest.mark.xdist_group(groups[item]))
     ranks = {group: rank for rank, group in enumerate(LONG)}
     items.sort(key=lambda item: ranks.get(groups.get(item, ""), len(ranks)))
+
+
+@cache
+def is_cluster_test(path: Path) -> bool:
+    """Whether a file has tests of a cluster; asked for each of thousands of tests."""
+    return TESTS in path.parents
 
 
 def shared_by(fixtures: Collection[str]) -> str:

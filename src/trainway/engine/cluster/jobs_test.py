@@ -239,7 +239,7 @@ def test_nothing_is_stored_for_a_cluster_that_cannot_be_asked() -> None:
         world.backend.unreachable = "nobody answers"
         with pytest.raises(UnavailableError, match="nobody answers"):
             await world.submit()
-        assert world.store.counts() == (0, 0)
+        assert await world.engine.reading.counts() == (0, 0)
 
     play(scene)
 

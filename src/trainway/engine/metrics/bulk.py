@@ -23,7 +23,6 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.dialects.postgresql import ARRAY
 
 KEY: Final = "key"
 """What the primary key is called in the rows of an update."""
@@ -58,6 +57,8 @@ def bulk_update(table: Table, names: Sequence[str], dialect: Dialect) -> Bulk:
 
 def _arrays(table: Table, columns: Mapping[str, str]) -> TableValuedAlias:
     """Rows made of arrays: by the names of the parameters, the columns whose type they have."""
+    from sqlalchemy.dialects.postgresql import ARRAY  # noqa: PLC0415 - slow; SQLite needs none
+
     arrays = [
         cast(bindparam(name), ARRAY(table.c[column].type)) for name, column in columns.items()
     ]

@@ -191,7 +191,7 @@ def test_every_report_of_a_journal_is_kept_and_gone_with_its_job() -> None:
         job.end(succeeded=True)
         await world.until(job_id, "Succeeded")
         await world.engine.recorder.flush()
-        found = world.store.metrics.points(job_id, "loss")
+        found = await world.engine.metrics.points(job_id, "loss", 9)
         assert sorted(point.value for point in found) == [1.0, 2.0, 3.0]
         assert {point.step for point in found} == {None, 9}
         await world.engine.delete(job_id)

@@ -11,14 +11,19 @@ from trainway.sdk import kubeflow as ours
 from trainway.sdk.kubeflow import options as our_options
 from trainway.sdk.kubeflow.adoption import adopted
 from trainway.sdk.kubeflow.constants import constants as our_constants
+from trainway.sdk.kubeflow.contract_testing import (
+    CHOICES,
+    CONSTANTS,
+    GROUP,
+    METHODS,
+    OPTIONS,
+    TYPES,
+    published,
+)
 from trainway.sdk.kubeflow.options import kubernetes as our_kubernetes_options
 from trainway.sdk.kubeflow.types import types as our_types
 
-theirs = pytest.importorskip("kubeflow.trainer", reason="kubeflow is not installed")
-their_options = pytest.importorskip("kubeflow.trainer.options")
-their_types = pytest.importorskip("kubeflow.trainer.types.types")
-
-their_constants = pytest.importorskip("kubeflow.trainer.constants.constants")
+pytestmark = GROUP
 
 DIFFERENT_DEFAULT = {"pip_index_urls"}
 """Ours leaves the index to pip's own configuration."""
@@ -46,44 +51,76 @@ def parameters(function: Any) -> list[tuple[str, Any]]:
     ]
 
 
-def test_every_name_is_there() -> None:
+@pytest.fixture
+def theirs() -> Any:
+    return published("trainer")
+
+
+@pytest.fixture
+def their_options() -> Any:
+    return published("trainer.options")
+
+
+@pytest.fixture
+def their_types() -> Any:
+    return published("trainer.types.types")
+
+
+@pytest.fixture
+def their_constants() -> Any:
+    return published("trainer.constants.constants")
+
+
+def dataclasses_of(module: Any) -> list[str]:
+    return [name for name in dir(module) if dataclasses.is_dataclass(getattr(module, name))]
+
+
+def public_names(kind: type) -> list[str]:
+    return sorted(name for name in vars(kind) if not name.startswith("_"))
+
+
+def test_every_name_is_there(theirs: Any, their_options: Any) -> None:
     assert set(theirs.__all__) <= set(ours.__all__)
     assert set(their_options.__all__) <= set(our_options.__all__)
 
 
-@pytest.mark.parametrize(
-    ("mine", "published"),
-    [
-        pytest.param(getattr(module, name), getattr(package, name), id=name)
-        for module, package in ((our_types, their_types), (our_options, their_options))
-        for name in dir(package)
-        if dataclasses.is_dataclass(getattr(package, name))
-    ],
-)
-def test_every_type_has_the_same_fields(mine: Any, published: Any) -> None:
-    assert fields(mine) == fields(published)
+def test_nothing_of_what_is_published_is_left_out_here(
+    theirs: Any, their_options: Any, their_types: Any, their_constants: Any
+) -> None:
+    assert dataclasses_of(their_types) == TYPES
+    assert dataclasses_of(their_options) == OPTIONS
+    kinds = [name for name, kind in vars(their_types).items() if isinstance(kind, enum.EnumMeta)]
+    assert sorted(kinds) == CHOICES
+    assert public_names(theirs.TrainerClient) == METHODS
+    constants = {name for name in vars(their_constants) if name.isupper()}
+    assert sorted(constants - COMMANDS) == CONSTANTS
 
 
-@pytest.mark.parametrize(
-    "name",
-    [name for name in dir(their_types) if isinstance(getattr(their_types, name), enum.EnumMeta)],
-)
-def test_every_choice_has_the_same_values(name: str) -> None:
+@pytest.mark.parametrize("name", TYPES)
+def test_every_type_has_the_same_fields(name: str, their_types: Any) -> None:
+    assert fields(getattr(our_types, name)) == fields(getattr(their_types, name))
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_every_option_has_the_same_fields(name: str, their_options: Any) -> None:
+    assert fields(getattr(our_options, name)) == fields(getattr(their_options, name))
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_every_choice_has_the_same_values(name: str, their_types: Any) -> None:
     if name != "Enum":
         values = [(item.name, item.value) for item in getattr(their_types, name)]
         assert [(item.name, item.value) for item in getattr(our_types, name)] == values
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in vars(theirs.TrainerClient) if not name.startswith("_")]
-)
-def test_every_method_takes_the_same_arguments(name: str) -> None:
-    published = getattr(theirs.TrainerClient, name)
-    assert parameters(getattr(ours.TrainerClient, name)) == parameters(published)
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_takes_the_same_arguments(name: str, theirs: Any) -> None:
+    method = getattr(theirs.TrainerClient, name)
+    assert parameters(getattr(ours.TrainerClient, name)) == parameters(method)
 
 
 @pytest.mark.parametrize("name", ["update_trainjob_status", "get_tpu_num_nodes"])
-def test_every_function_takes_the_same_arguments(name: str) -> None:
+def test_every_function_takes_the_same_arguments(name: str, theirs: Any) -> None:
     assert parameters(getattr(ours, name)) == parameters(getattr(theirs, name))
 
 
@@ -91,21 +128,20 @@ COMMANDS = {"EXEC_FUNC_SCRIPT", "DEFAULT_COMMAND", "MPI_COMMAND", "TORCH_COMMAND
 """What only upstream's client puts into a job."""
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in vars(their_constants) if name.isupper() and name not in COMMANDS]
-)
-def test_every_constant_has_the_same_value(name: str) -> None:
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_every_constant_has_the_same_value(name: str, their_constants: Any) -> None:
     assert getattr(our_constants, name) == getattr(their_constants, name)
 
 
 def test_every_option_is_in_the_module_where_it_is_published() -> None:
-    published = pytest.importorskip("kubeflow.trainer.options.kubernetes")
-    names = [name for name, kind in vars(published).items() if dataclasses.is_dataclass(kind)]
+    names = dataclasses_of(published("trainer.options.kubernetes"))
     missing = [name for name in names if not hasattr(our_kubernetes_options, name)]
     assert [name for name in missing if not hasattr(our_types, name)] == []
 
 
-def test_published_objects_are_taken_for_ours() -> None:
+def test_published_objects_are_taken_for_ours(
+    theirs: Any, their_options: Any, their_types: Any
+) -> None:
     config = theirs.TorchTuneConfig(dtype=theirs.DataType.BF16, peft_config=theirs.LoraConfig())
     trainer = adopted(theirs.BuiltinTrainer(config))
     assert trainer == ours.BuiltinTrainer(
@@ -125,7 +161,7 @@ def test_published_objects_are_taken_for_ours() -> None:
     ]
     assert role["template"]["spec"]["template"]["spec"] == {"nodeSelector": {"a": "b"}}
     kind = their_types.TrainerType.CUSTOM_TRAINER
-    published = their_types.RuntimeTrainer(kind, "torch", "image")
-    published.set_command(("torchrun",))
-    assert adopted(published).command == ("torchrun",)
+    runtime = their_types.RuntimeTrainer(kind, "torch", "image")
+    runtime.set_command(("torchrun",))
+    assert adopted(runtime).command == ("torchrun",)
     assert adopted("text") == "text"

@@ -8,30 +8,34 @@ import pytest
 
 from trainway.sdk import kubeflow as ours
 from trainway.sdk.kubeflow.adoption import adopted
-from trainway.sdk.kubeflow.contract_test import parameters
+from trainway.sdk.kubeflow.contract_test import parameters, public_names
+from trainway.sdk.kubeflow.contract_testing import GROUP, OPTIMIZER_METHODS, published
 from trainway.sdk.kubeflow.types import optimizer as our_types
 
-theirs = pytest.importorskip("kubeflow.optimizer", reason="kubeflow is not installed")
-their_types = pytest.importorskip("kubeflow.optimizer.types.optimization_types")
+pytestmark = GROUP
 
 
-def test_every_name_is_there() -> None:
+@pytest.fixture
+def theirs() -> Any:
+    return published("optimizer")
+
+
+def test_every_name_is_there(theirs: Any) -> None:
     assert set(theirs.__all__) <= set(ours.__all__)
+    assert public_names(theirs.OptimizerClient) == OPTIMIZER_METHODS
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in vars(theirs.OptimizerClient) if not name.startswith("_")]
-)
-def test_every_method_takes_the_same_arguments(name: str) -> None:
-    mine, published = getattr(ours.OptimizerClient, name), getattr(theirs.OptimizerClient, name)
-    assert parameters(mine) == parameters(published)
+@pytest.mark.parametrize("name", OPTIMIZER_METHODS)
+def test_every_method_takes_the_same_arguments(name: str, theirs: Any) -> None:
+    mine, other = getattr(ours.OptimizerClient, name), getattr(theirs.OptimizerClient, name)
+    assert parameters(mine) == parameters(other)
     kinds = [[item.kind for item in inspect.signature(each).parameters.values()]
-             for each in (mine, published)]  # fmt: skip
+             for each in (mine, other)]  # fmt: skip
     assert kinds[0] == kinds[1]
 
 
 @pytest.mark.parametrize("name", ["uniform", "loguniform", "choice"])
-def test_every_search_takes_the_same_arguments(name: str) -> None:
+def test_every_search_takes_the_same_arguments(name: str, theirs: Any) -> None:
     assert parameters(getattr(ours.Search, name)) == parameters(getattr(theirs.Search, name))
 
 
@@ -39,13 +43,15 @@ def test_every_search_takes_the_same_arguments(name: str) -> None:
     "name", ["Objective", "TrialConfig", "Metric", "Result", "Trial", "OptimizationJob"]
 )
 def test_every_type_has_the_same_fields(name: str) -> None:
+    their_types = published("optimizer.types.optimization_types")
+
     def named(kind: Any) -> list[str]:
         return [item.name for item in fields(kind)]
 
     assert named(getattr(our_types, name)) == named(getattr(their_types, name))
 
 
-def test_objects_of_the_published_package_are_taken() -> None:
+def test_objects_of_the_published_package_are_taken(theirs: Any) -> None:
     assert adopted(theirs.Objective("acc", "maximize")) == ours.Objective(
         "acc", ours.Direction.MAXIMIZE
     )

@@ -15,6 +15,7 @@ from trainway.sdk.kubeflow import (
     Search,
     TrialConfig,
 )
+from trainway.sdk.kubeflow.contract_testing import GROUP, published
 from trainway.sdk.kubeflow.optimizer import adopted_spaces, expand, parameterized
 from trainway.sdk.kubeflow.requests import train_job
 from trainway.sdk.kubeflow.search_views import metrics_of, optimization_job, wanted_search
@@ -101,8 +102,8 @@ def test_arguments_that_json_cannot_hold_are_refused() -> None:
         expand(job_of(CustomTrainer(train, {"size": {1, 2}})), SPACES)
 
 
+@GROUP
 def test_search_spaces_of_the_published_sdk_are_taken() -> None:
-    published = pytest.importorskip("kubeflow.optimizer", reason="kubeflow is not installed")
-    theirs = published.Search
+    theirs = published("optimizer").Search
     spaces = {"lr": theirs.loguniform(1e-5, 0.1), "bs": theirs.choice([8, 16])}
     assert adopted_spaces(spaces) == SPACES
