@@ -1,19 +1,10 @@
-import { Button } from "@patternfly/react-core/dist/dynamic/components/Button";
-import { Form, FormGroup } from "@patternfly/react-core/dist/dynamic/components/Form";
-import {
-  Modal,
-  ModalBody,
-  ModalFooter,
-  ModalHeader,
-} from "@patternfly/react-core/dist/dynamic/components/Modal";
-import { TextInput } from "@patternfly/react-core/dist/dynamic/components/TextInput";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { change, type Schemas } from "../data/client";
 import { KEYS } from "../data/queries";
 import { ErrorAlert } from "./ErrorAlert";
 import { count } from "./format";
-import { nodesNow, wantedNodes } from "./scaling";
+import { NumberDialog } from "./NumberDialog";
+import { MOST_NODES, nodesNow, wantedNodes } from "./scaling";
 
 interface Props {
   job: Schemas["Job"];
@@ -24,8 +15,6 @@ interface Props {
 export default function ScaleDialog({ job, onClose }: Props) {
   const { id, name } = job.metadata;
   const now = nodesNow(job.status.nodes ?? []);
-  const [text, setText] = useState(String(now));
-  const nodes = wantedNodes(text);
   const queryClient = useQueryClient();
   const scaling = useMutation({
     mutationFn: (wanted: number) =>
@@ -36,45 +25,25 @@ export default function ScaleDialog({ job, onClose }: Props) {
       onClose();
     },
   });
-  const scale = () => nodes !== null && scaling.mutate(nodes);
   return (
-    <Modal isOpen onClose={onClose} variant="small" aria-labelledby="scale-title">
-      <ModalHeader title={`Scale ${name}`} labelId="scale-title" />
-      <ModalBody>
-        <Form
-          onSubmit={(event) => {
-            event.preventDefault();
-            scale();
-          }}
-        >
-          <p>
-            It has {count(now, "node")} now. It keeps its place in the queue and starts with the new number.
-          </p>
-          <FormGroup label="Nodes" fieldId="scale-nodes">
-            <TextInput
-              id="scale-nodes"
-              inputMode="numeric"
-              value={text}
-              validated={nodes === null ? "error" : "default"}
-              onChange={(_, written) => setText(written)}
-            />
-          </FormGroup>
-          {scaling.error && <ErrorAlert error={scaling.error} title="The job was not scaled" />}
-        </Form>
-      </ModalBody>
-      <ModalFooter>
-        <Button
-          variant="primary"
-          isDisabled={nodes === null || nodes === now || scaling.isPending}
-          isLoading={scaling.isPending}
-          onClick={scale}
-        >
-          Scale
-        </Button>
-        <Button variant="link" onClick={onClose}>
-          Go back
-        </Button>
-      </ModalFooter>
-    </Modal>
+    <NumberDialog
+      title={`Scale ${name}`}
+      label="Nodes"
+      initial={now}
+      parse={wantedNodes}
+      allowed={`Write a whole number from 1 to ${MOST_NODES}.`}
+      button="Scale"
+      mustDiffer
+      isPending={scaling.isPending}
+      onChoose={scaling.mutate}
+      onClose={onClose}
+      before={
+        <p>
+          It has {count(now, "node")} now. It keeps its place in the queue and starts with the new number.
+        </p>
+      }
+    >
+      {scaling.error && <ErrorAlert error={scaling.error} title="The job was not scaled" />}
+    </NumberDialog>
   );
 }

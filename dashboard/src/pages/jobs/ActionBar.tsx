@@ -53,9 +53,9 @@ export const ActionBar = memo(function ActionBar({ selected, onDone }: Props) {
           actionClose={<AlertActionCloseButton onClose={reset} />}
         >
           <ul>
-            {failed.map(({ name, error }) => (
-              <li key={name} className="tw-break">
-                {name}: {error instanceof Error ? error.message : String(error)}
+            {failed.map(({ id, name, error }) => (
+              <li key={id} className="tw-break">
+                {name} ({id}): {error instanceof Error ? error.message : String(error)}
               </li>
             ))}
           </ul>
@@ -93,7 +93,7 @@ export const ActionBar = memo(function ActionBar({ selected, onDone }: Props) {
           </Button>
         )}
       </div>
-      {asked && (
+      {asked && concerned.length > 0 && (
         <ConfirmDialog
           title={`${asked.name} ${count(concerned.length, "job")}?`}
           button={asked.name}

@@ -11,6 +11,7 @@ import { COLUMNS, storeColumns, storedColumns } from "./columns";
 import { FilterBar } from "./FilterBar";
 import { filtersOf, queryOf, searchOf, type JobFilters } from "./filters";
 import { JobTable } from "./JobTable";
+import { useCurrent } from "./useCurrent";
 import { askForRows } from "./useJobRows";
 
 export default function JobsPage() {
@@ -39,7 +40,7 @@ export default function JobsPage() {
     });
   }, []);
   const selectNone = useCallback(() => setSelected(new Map()), []);
-  const selectedJobs = useMemo(() => [...selected.values()], [selected]);
+  const selectedJobs = useCurrent(useMemo(() => [...selected.values()], [selected]));
   const columns = useMemo(() => COLUMNS.filter((column) => chosen.includes(column.id)), [chosen]);
   return (
     <PageFrame

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { perform, type Action, type Job } from "./actions";
 
 const job = (id: string, phase: string) =>
-  ({ metadata: { id, name: `job ${id}` }, status: { phase } }) as unknown as Job;
+  ({ metadata: { id, name: "same" }, status: { phase } }) as unknown as Job;
 
 it("does it once for each job and key, and says with which it did not work", async () => {
   const asked: string[] = [];
@@ -17,7 +17,7 @@ it("does it once for each job and key, and says with which it did not work", asy
   };
   const jobs = [job("a", "Failed"), job("b", "Failed"), job("c", "Running")];
   const failed = await perform(action, jobs, "k");
-  expect(failed.map(({ name }) => name)).toEqual(["job b"]);
+  expect(failed.map(({ id, name }) => [id, name])).toEqual([["b", "same"]]);
   await perform(action, jobs, "k");
   expect(asked).toEqual(["a k-a", "b k-b", "a k-a", "b k-b"]);
 });

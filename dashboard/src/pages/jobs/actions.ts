@@ -52,6 +52,7 @@ export const ACTIONS: readonly Action[] = [
 const AT_A_TIME = 4;
 
 export interface Failed {
+  id: string;
   name: string;
   error: unknown;
 }
@@ -63,7 +64,7 @@ export async function perform(action: Action, jobs: readonly Job[], key: string)
   const worker = async () => {
     for (let job = left.shift(); job; job = left.shift()) {
       const { id, name } = job.metadata;
-      await action.run(id, `${key}-${id}`).catch((error: unknown) => failed.push({ name, error }));
+      await action.run(id, `${key}-${id}`).catch((error: unknown) => failed.push({ id, name, error }));
     }
   };
   await Promise.all(Array.from({ length: AT_A_TIME }, worker));

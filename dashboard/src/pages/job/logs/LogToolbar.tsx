@@ -16,6 +16,8 @@ interface Props {
   files: Schemas["LogFileEntry"][];
   choice: LogChoice;
   look: LogLook;
+  /** Why there is nothing to follow; empty: there is. */
+  stillness: string;
   downloadAddress: string;
   onChoice: (choice: LogChoice) => void;
   onLook: (change: Partial<LogLook>) => void;
@@ -28,7 +30,8 @@ const SWITCHES: readonly (readonly [keyof LogLook, string])[] = [
   ["isWrapped", "Wrap lines"],
 ];
 
-export function LogToolbar({ files, choice, look, downloadAddress, onChoice, onLook, onSearch }: Props) {
+export function LogToolbar(props: Props) {
+  const { files, choice, look, stillness, downloadAddress, onChoice, onLook, onSearch } = props;
   const [text, setText] = useState("");
   const nodes = new Map(files.map((file) => [`${file.role}/${file.job}/${file.rank}`, file.node]));
   if (choice.node) nodes.set(choice.node, nodes.get(choice.node) ?? choice.node);
@@ -76,13 +79,17 @@ export function LogToolbar({ files, choice, look, downloadAddress, onChoice, onL
           key={name}
           id={`log-${name}`}
           label={label}
-          isChecked={look[name]}
+          isChecked={look[name] && !(name === "isFollowing" && stillness)}
+          isDisabled={name === "isFollowing" && stillness !== ""}
           onChange={(_, isChecked) => onLook({ [name]: isChecked })}
         />
       ))}
       <Button variant="link" component="a" href={downloadAddress} download>
         Download
       </Button>
+      <span role="status" className="tw-subtle">
+        {stillness}
+      </span>
     </div>
   );
 }

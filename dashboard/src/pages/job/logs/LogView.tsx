@@ -40,6 +40,7 @@ export function LogView({
     overscan: 20,
   });
   const { jump, older, newer, pages } = log;
+  const newest = lines.at(-1)?.id;
   const middle = lines.findIndex((line) => line.id === jump.around);
 
   useLayoutEffect(() => {
@@ -52,7 +53,8 @@ export function LogView({
 
   useEffect(() => {
     if (isFollowing) rows.scrollToIndex(lines.length - 1, { align: "end" });
-  }, [isFollowing, lines.length, rows]);
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- lines that came before the others move nothing
+  }, [isFollowing, newest, rows]);
 
   useEffect(() => rows.measure(), [isWrapped, rows]);
 
@@ -67,6 +69,7 @@ export function LogView({
     placed.current = jump.number;
     if (isScrolling) return;
     if (first < EARLY && !isAtStart(pages)) {
+      if (last < lines.length - EARLY) onLeave(); // whoever drags the scroll bar up wants to read there
       void older().then((added) => {
         if (added > 0) requestAnimationFrame(() => rows.scrollToIndex(first + added, { align: "start" }));
       });

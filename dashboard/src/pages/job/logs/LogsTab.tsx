@@ -9,6 +9,7 @@ import { address } from "../../../data/client";
 import { logFilesQuery } from "../../../data/jobQueries";
 import { value } from "../../../data/search";
 import type { JobProps } from "../jobProps";
+import { isWriting, stillness } from "./following";
 import { LogMatches } from "./LogMatches";
 import { LogPlace } from "./LogPlace";
 import { LogToolbar, type LogLook } from "./LogToolbar";
@@ -26,7 +27,8 @@ export default function LogsTab({ job }: JobProps) {
   const [look, setLook] = useState<LogLook>({ isFollowing: isLive, isWrapped: false, withTime: true });
   const [share, setShare] = useState(1);
   const { data: files } = useQuery(logFilesQuery(id, isLive));
-  const log = useLogPages(id, choice, look.isFollowing);
+  const isWritten = isWriting(job.status.phase);
+  const log = useLogPages(id, choice, { isFollowing: look.isFollowing, isWritten });
   const found = useLogSearch(id, choice);
 
   const leave = () => look.isFollowing && setLook({ ...look, isFollowing: false });
@@ -50,6 +52,7 @@ export default function LogsTab({ job }: JobProps) {
         files={files?.items ?? []}
         choice={choice}
         look={look}
+        stillness={stillness(job.status.phase)}
         downloadAddress={address("/api/v1/jobs/{ref}/logs/download", { ref: id }, choiceQuery(choice))}
         onChoice={choose}
         onLook={(change) => setLook({ ...look, ...change })}

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import { get } from "../../../data/client";
 import { isPassing } from "../../../data/errors";
+import { follow } from "./following";
 import {
   choiceQuery,
   isAtEnd,
@@ -19,7 +20,6 @@ export interface Place {
   around?: string;
 }
 
-const PACE = 1_000;
 /** How long after a failure that may pass the log is read again, in milliseconds. */
 const PAUSE = 5_000;
 
@@ -34,8 +34,15 @@ export interface LogPages {
   newer: () => Promise<void>;
 }
 
+export interface Following {
+  /** Whether somebody wants to see what is written. */
+  isFollowing: boolean;
+  /** Whether anything is written now. */
+  isWritten: boolean;
+}
+
 /** The windows of a job's log that are in the browser. */
-export function useLogPages(id: string, choice: LogChoice, isFollowing: boolean): LogPages {
+export function useLogPages(id: string, choice: LogChoice, { isFollowing, isWritten }: Following): LogPages {
   const [pages, setPages] = useState<Pages>([]);
   const [error, setError] = useState<unknown>(null);
   const [isLoading, setIsLoading] = useState(true);
@@ -118,15 +125,14 @@ export function useLogPages(id: string, choice: LogChoice, isFollowing: boolean)
 
   useEffect(() => {
     if (!isFollowing) return;
-    const timer = setInterval(() => {
-      if (document.hidden) return;
+    return follow(isWritten, () => {
+      if (document.hidden && isWritten) return;
       // What is written faster than it is read is left out: whoever follows wants to see the end.
       void newer().then(() => {
         if (!isAtEnd(current.current)) go({});
       });
-    }, PACE);
-    return () => clearInterval(timer);
-  }, [isFollowing, newer, go]);
+    });
+  }, [isFollowing, isWritten, newer, go]);
 
   return { pages, error, isLoading, jump, go, older, newer };
 }
