@@ -5,13 +5,14 @@ the policy of the server would have stopped that, which the browser says on its 
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from browser import Dashboard, settle
 from dashboard_pages import job_pages
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("dashboard")]
 
@@ -107,3 +108,71 @@ def test_a_hostile_draft_is_refused_in_its_own_words(dashboard: Dashboard) -> No
     expect(page.locator("#draft-name-help")).to_be_visible()
     expect(page.get_by_role("button", name="Submit")).to_be_disabled()
     check(page)
+
+
+def poisoned(value: Any) -> Any:
+    """An answer of the server with an attack behind every word of it but times."""
+    if isinstance(value, dict):
+        return {key: poisoned(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [poisoned(each) for each in value]
+    is_word = isinstance(value, str) and not re.match(r"\d{4}-\d\d-\d\dT", value)
+    return f"{value}{MARKUP}" if is_word else value
+
+
+def poison(route: Route) -> None:
+    answer = route.fetch()
+    route.fulfill(response=answer, json=poisoned(answer.json()))
+
+
+@pytest.fixture
+def cluster(shared_dashboard: Dashboard) -> Iterator[str]:
+    """A cluster whose only job has failed with an attack as its last words."""
+    trainway = shared_dashboard.trainway
+    program = ("python3", "-c", f"import sys; sys.exit({HOSTILE!r})")
+    trainway.run("launch", "-c", "lab", "--cpus", "1", "-y", "--", *program, code=100)
+    yield "lab"
+    trainway.run("down", "lab", "-y")
+
+
+def test_a_hostile_cluster_is_text(dashboard: Dashboard, cluster: str) -> None:
+    window = dashboard.window()
+    page = window.open(f"/clusters/{cluster}")
+    expect(page.get_by_role("region", name="Queue")).to_contain_text("Failed")
+    check(page)
+    window.context.route(re.compile("/api/v1/clusters"), poison)
+    window.go(page, f"/clusters/{cluster}")
+    for region in ("Nodes", "Queue"):
+        expect(page.get_by_role("region", name=region).get_by_text(MARKUP).first).to_be_visible()
+    check(page)
+    page.get_by_role("button", name="Take down").click()
+    expect(page.get_by_role("dialog").get_by_text(MARKUP).first).to_be_visible()
+    check(page)
+    window.go(page, "/clusters")
+    expect(page.get_by_role("link", name=f"{cluster}{MARKUP}")).to_be_visible()
+    check(page)
+
+
+def test_hostile_settings_are_text(dashboard: Dashboard) -> None:
+    window = dashboard.window()
+    stranger = dashboard.browser.new_context(user_agent=HOSTILE.replace(TURNED, ""))
+    config = dashboard.trainway.home / "config.yaml"
+    config.write_text("notify: {team: {url: 'http://127.0.0.1:9/'}}\n")
+    try:
+        stranger.new_page().goto(dashboard.trainway.run("dashboard", "--no-open").strip())
+        page = window.open("/settings")
+        sessions = page.get_by_role("region", name="Browsers that are logged in")
+        expect(sessions.get_by_text(MARKUP)).to_be_visible()
+        check(page)
+        window.context.route(re.compile("/api/v1/(server|notify|backends)|/sessions"), poison)
+        window.go(page, "/settings")
+        for text in (f"team{MARKUP}", f"local{MARKUP}", f"{dashboard.trainway.home}{MARKUP}"):
+            expect(page.get_by_text(text).first).to_be_visible()
+        window.forgive("status of 400")  # there is no target with that name
+        page.get_by_role("button", name="Send a test").click()
+        expect(page.get_by_text("The test could not be sent")).to_be_visible()
+        expect(page.get_by_text(re.compile(f"no .*{re.escape(MARKUP)}")).first).to_be_visible()
+        check(page)
+    finally:
+        stranger.close()
+        config.unlink()

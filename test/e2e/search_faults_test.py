@@ -16,8 +16,8 @@ import pytest
 from gate import Gate, Visitor
 from installation import Installation, installed
 from patience import until
-from small_disk import small_disk
-from store_faults_test import filled, locked, refused
+from small_disk import filled, small_disk
+from store_faults_test import locked, refused
 
 from trainway.server.testing import RunningServer
 

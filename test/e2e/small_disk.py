@@ -1,8 +1,9 @@
 """A disk that is full soon."""
 
 import contextlib
+import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from environments import last_line, unavailable
@@ -20,3 +21,22 @@ def small_disk(folder: Path) -> Iterator[None]:
         yield
     finally:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@contextlib.contextmanager
+def filled(folder: Path) -> Iterator[Callable[[], None]]:
+    """Leave no room on a disk; what is given takes what has become free since."""
+    path = folder / "ballast"
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT)
+
+    def fill() -> None:
+        with contextlib.suppress(OSError):
+            while os.write(handle, bytes(4096)):
+                pass
+
+    try:
+        fill()
+        yield fill
+    finally:
+        os.close(handle)
+        path.unlink()

@@ -4,12 +4,12 @@ import contextlib
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from gate import Gate
 from installation import TIMEOUT_S, Installation, installed
-from small_disk import small_disk
+from small_disk import filled, small_disk
 
 from trainway.server.testing import RunningServer
 
@@ -32,25 +32,6 @@ def locked(database: Path) -> Iterator[None]:
         assert process.stdout.readline() == b"locked\n"
         yield
         process.communicate(timeout=TIMEOUT_S)
-
-
-@contextlib.contextmanager
-def filled(folder: Path) -> Iterator[Callable[[], None]]:
-    """Leave no room on a disk; what is given takes what has become free since."""
-    path = folder / "ballast"
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT)
-
-    def fill() -> None:
-        with contextlib.suppress(OSError):
-            while os.write(handle, bytes(4096)):
-                pass
-
-    try:
-        fill()
-        yield fill
-    finally:
-        os.close(handle)
-        path.unlink()
 
 
 def refused(home: Installation, *words: str) -> str:

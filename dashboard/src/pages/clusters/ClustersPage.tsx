@@ -22,12 +22,13 @@ export default function ClustersPage() {
       {!data && !error && <Loading what="the clusters" />}
       {data?.length === 0 && (
         <EmptyPage title="There are no clusters yet">
+          <p>A cluster is a number of nodes that you hold, with a queue of its own. Make one:</p>
           <p>
-            A cluster is a number of nodes that you hold, with a queue of its own. Make one:{" "}
-            <code>trainway launch -c dev --cpus 2 &apos;python train.py&apos;</code>. It appears here.
+            <code>trainway launch -c dev --cpus 2 &apos;python train.py&apos;</code>
           </p>
+          <p>It appears here. This gives it its next job:</p>
           <p>
-            Its next job is <code>trainway exec dev &apos;python train.py&apos;</code>.
+            <code>trainway exec dev &apos;python train.py&apos;</code>
           </p>
         </EmptyPage>
       )}

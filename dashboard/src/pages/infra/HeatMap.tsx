@@ -14,19 +14,25 @@ export function HeatMap({ backend, nodes }: Props) {
   return (
     <>
       <div className="tw-table-frame" role="region" aria-label={`GPUs of ${backend}`} tabIndex={0}>
-        <table className="tw-heat">
-          <thead>
-            <tr>
-              <th scope="col">Node</th>
+        <table className="tw-heat" role="table">
+          <thead role="rowgroup">
+            <tr role="row">
+              <th scope="col" role="columnheader">
+                Node
+              </th>
               {columns.map((name) => (
-                <th key={name} scope="col">
+                <th key={name} scope="col" role="columnheader">
                   GPU {name}
                 </th>
               ))}
-              {columns.length === 0 && <th scope="col">GPUs</th>}
+              {columns.length === 0 && (
+                <th scope="col" role="columnheader">
+                  GPUs
+                </th>
+              )}
             </tr>
           </thead>
-          <tbody>
+          <tbody role="rowgroup">
             {withGpus.map((node) => (
               <HeatRow key={node.name} node={node} columns={columns} />
             ))}
@@ -45,18 +51,28 @@ export function HeatMap({ backend, nodes }: Props) {
 function HeatRow({ node, columns }: { node: NodeInfo; columns: readonly string[] }) {
   const devices = new Map(node.devices.map((gpu) => [gpu.name, gpu]));
   return (
-    <tr>
-      <th scope="row">{node.name}</th>
+    <tr role="row">
+      <th scope="row" role="rowheader">
+        {node.name}
+      </th>
       {node.devices.length === 0 ? (
-        <td colSpan={Math.max(1, columns.length)}>{gpusInUse(node)}</td>
+        <td role="cell" colSpan={Math.max(1, columns.length)}>
+          {gpusInUse(node)}
+        </td>
       ) : (
         columns.map((name) => {
           const gpu = devices.get(name);
-          if (!gpu) return <td key={name} />;
+          if (!gpu) return <td key={name} role="cell" />;
           const cell = heatCell(gpu);
           const look = cell.level === null ? (cell.isHeld ? "held" : "unknown") : cell.level;
           return (
-            <td key={name} className={`tw-heat-${look}`} title={cell.label}>
+            <td
+              key={name}
+              role="cell"
+              className={`tw-heat-${look}`}
+              title={cell.label}
+              data-label={`GPU ${name}`}
+            >
               {cell.text}
             </td>
           );

@@ -1,3 +1,4 @@
+import "./stacked.css";
 import { Checkbox } from "@patternfly/react-core/dist/dynamic/components/Checkbox";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type CSSProperties, useEffect, useMemo, useRef } from "react";
@@ -5,6 +6,7 @@ import { EmptyPage } from "../../components/EmptyPage";
 import { ErrorAlert } from "../../components/ErrorAlert";
 import { count } from "../../components/format";
 import { Loading } from "../../components/Loading";
+import { useNarrow } from "../../components/useNarrow";
 import type { Job } from "./actions";
 import type { Column } from "./columns";
 import { isFiltered, queryOf, sortedBy, type JobFilters, type SortKey } from "./filters";
@@ -24,24 +26,30 @@ interface Props {
 }
 
 const ROW_HEIGHT = 40;
+/** Of a row whose cells are one below the other, until it is measured. */
+const LINE_HEIGHT = 23;
 const SELECTION_WIDTH = "2.5rem";
-const NAME_WIDTH = "minmax(14rem, 1.5fr)";
+const NAME_WIDTH = "minmax(10rem, 1.5fr)";
 
 /** The list: as long as it likes, since only the rows on the screen exist. */
 export function JobTable({ filters, columns, selected, onSelect, onChange, known, onCount }: Props) {
   const place = useRef<HTMLDivElement>(null);
+  const isNarrow = useNarrow();
   const virtual = useVirtualizer({
     count: known,
     getScrollElement: () => place.current,
-    estimateSize: () => ROW_HEIGHT,
+    estimateSize: () => (isNarrow ? (columns.length + 2) * LINE_HEIGHT : ROW_HEIGHT),
     overscan: 6,
   });
+  useEffect(() => virtual.measure(), [isNarrow, columns, virtual]);
   const shown = virtual.getVirtualItems();
   const rows = useJobRows(queryOf(filters), shown[0]?.index ?? 0, shown.at(-1)?.index ?? 0, known);
   const grid = useMemo<CSSProperties>(() => {
+    if (isNarrow) return {};
     const widths = [SELECTION_WIDTH, NAME_WIDTH, ...columns.map((column) => column.width)];
     return { gridTemplateColumns: widths.join(" "), minWidth: leastWidth(widths) };
-  }, [columns]);
+  }, [columns, isNarrow]);
+  const measure = isNarrow ? virtual.measureElement : undefined;
   const total = rows.total;
   useEffect(() => {
     if (total !== undefined && total !== known) onCount(total);
@@ -56,7 +64,7 @@ export function JobTable({ filters, columns, selected, onSelect, onChange, known
   return (
     <div
       ref={place}
-      className="tw-job-table"
+      className={isNarrow ? "tw-job-table tw-stacked" : "tw-job-table"}
       role="table"
       aria-rowcount={rows.total + 1}
       aria-label={count(rows.total, "row")}
@@ -88,7 +96,8 @@ export function JobTable({ filters, columns, selected, onSelect, onChange, known
         {shown.map(({ key, index, start }) => {
           const row = rows.rowAt(index);
           const isSelected = selected.has(row?.job?.metadata.id ?? "");
-          return <TableRow key={key} {...{ row, index, columns, isSelected, onSelect, start, grid }} />;
+          const look = { start, grid, measure };
+          return <TableRow key={key} {...{ row, index, columns, isSelected, onSelect, ...look }} />;
         })}
       </div>
     </div>

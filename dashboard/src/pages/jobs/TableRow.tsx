@@ -21,15 +21,25 @@ interface Props {
   start: number;
   /** The widths of the columns. */
   grid: CSSProperties;
+  /** Measures it where its cells are one below the other, so that it is as high as they need. */
+  measure: ((element: HTMLElement | null) => void) | undefined;
 }
 
 /** A row of the list, which is drawn anew only when it shows something else. */
 export const TableRow = memo(function TableRow(props: Props) {
-  const { row, index, columns, isSelected, onSelect, start, grid } = props;
+  const { row, index, columns, isSelected, onSelect, start, grid, measure } = props;
   const job = row?.job;
   const style = { ...grid, transform: `translateY(${start}px)` };
   return (
-    <div className="tw-row tw-virtual" role="row" aria-rowindex={index + 2} style={style} data-row>
+    <div
+      ref={measure}
+      className="tw-row tw-virtual"
+      role="row"
+      aria-rowindex={index + 2}
+      data-index={index}
+      style={style}
+      data-row
+    >
       {job ? (
         <>
           <div role="cell">
@@ -44,7 +54,13 @@ export const TableRow = memo(function TableRow(props: Props) {
             <JobLink id={job.metadata.id}>{job.metadata.name}</JobLink>
           </div>
           {columns.map((column) => (
-            <div key={column.id} role="cell" className="tw-cut" title={titleOf(column, job)}>
+            <div
+              key={column.id}
+              role="cell"
+              className="tw-cut"
+              title={titleOf(column, job)}
+              data-label={column.title}
+            >
               {column.show(job)}
             </div>
           ))}
@@ -94,6 +110,7 @@ function RunCells({ run, columns }: { run: Schemas["Run"]; columns: readonly Col
           role="cell"
           className="tw-cut"
           title={column.id === "message" ? summary : undefined}
+          data-label={column.title}
         >
           {cells[column.id] ?? "–"}
         </div>

@@ -35,9 +35,11 @@ export function TokenReplacement() {
           Write another one into that file to replace it; the server takes it up at once.
         </p>
       ) : (
-        <Button variant="secondary" isDisabled={replacing.isPending} onClick={() => setAsked(true)}>
-          Replace the token…
-        </Button>
+        <div>
+          <Button variant="secondary" isDisabled={replacing.isPending} onClick={() => setAsked(true)}>
+            Replace the token…
+          </Button>
+        </div>
       )}
       {replacing.error && <ErrorAlert error={replacing.error} title="The token was not replaced" />}
       {isAsked && (

@@ -70,7 +70,7 @@ function roleStep(role: string, nodes: JobNode[], phase: string): Step {
     failed.length ? `${failed.map(nodeName).slice(0, 3).join(", ")} failed` : "",
     count("Pending") ? `${count("Pending")} not started` : "",
   ].filter(Boolean);
-  const title = INITIALIZERS[role] ?? `Nodes of role ${role}`;
+  const title = INITIALIZERS[role] ?? (role === "node" ? "Nodes" : `Nodes of role ${role}`);
   return {
     key: role,
     title,
