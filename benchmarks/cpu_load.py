@@ -32,12 +32,16 @@ class Load:
         )
 
     def _times(self) -> tuple[float, float, float]:
-        tree = _tree(os.getpid())
-        own = sum(_cpu_s(pid) for pid in tree if pid != self._server)
+        own = own_cpu_s(besides=self._server)
         words = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
         idle = int(words[3]) + int(words[4])
         busy = sum(map(int, words[:8])) - idle
         return _cpu_s(self._server), own, busy / _TICKS
+
+
+def own_cpu_s(besides: int = 0) -> float:
+    """What this process and all that it has started have used, but for one of them."""
+    return sum(_cpu_s(pid) for pid in _tree(os.getpid()) if pid != besides)
 
 
 def _tree(root: int) -> set[int]:

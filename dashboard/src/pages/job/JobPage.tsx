@@ -1,6 +1,6 @@
 import "./job.css";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { EmptyPage } from "../../components/EmptyPage";
 import { ErrorAlert } from "../../components/ErrorAlert";
@@ -12,12 +12,14 @@ import { jobQuery } from "../../data/queries";
 import { Facts } from "./Facts";
 import { FailureSummary } from "./FailureSummary";
 import { JobActions } from "./JobActions";
-import { JobTabs } from "./JobTabs";
+import { JobTabs, loadTab } from "./JobTabs";
 
 export default function JobPage() {
   const { job: ref } = useParams({ from: "/jobs/$job" });
   const { data: job, error, refetch } = useQuery(jobQuery(ref));
   const navigate = useNavigate();
+  const search = useSearch({ strict: false });
+  useEffect(() => loadTab(search), [search]);
   const id = job?.metadata.id;
   useEffect(() => {
     // A name may belong to another job tomorrow, and live events tell of ids.

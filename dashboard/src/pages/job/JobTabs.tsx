@@ -1,32 +1,38 @@
 import { Tab, Tabs, TabTitleText } from "@patternfly/react-core/dist/dynamic/components/Tabs";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, type ComponentType } from "react";
+import { Suspense, useEffect } from "react";
+import { later } from "../../components/later";
 import { Loading } from "../../components/Loading";
-import { value } from "../../data/search";
+import { value, type Search } from "../../data/search";
 import type { JobProps } from "./jobProps";
 
-interface TabEntry {
-  id: string;
-  title: string;
-  View: ComponentType<JobProps>;
+/** The code of a tab is loaded when somebody opens it. */
+const TABS = [
+  { id: "progress", title: "Progress", View: later<JobProps>(() => import("./progress/ProgressTab")) },
+  { id: "nodes", title: "Nodes", View: later<JobProps>(() => import("./nodes/NodesTab")) },
+  { id: "logs", title: "Logs", View: later<JobProps>(() => import("./logs/LogsTab")) },
+  { id: "events", title: "Events", View: later<JobProps>(() => import("./EventsTab")) },
+  { id: "attempts", title: "Attempts", View: later<JobProps>(() => import("./AttemptsTab")) },
+  { id: "files", title: "Files", View: later<JobProps>(() => import("./FilesTab")) },
+  { id: "yaml", title: "YAML", View: later<JobProps>(() => import("./yaml/YamlTab")) },
+  { id: "resources", title: "Resources and queue", View: later<JobProps>(() => import("./ResourcesTab")) },
+];
+
+/** Load the code of the tab that the address names, which is shown when the job is known. */
+export function loadTab(search: Search): void {
+  tabOf(search)
+    ?.View.load()
+    .catch(() => undefined); // whoever shows it says so
 }
 
-/** The code of a tab is loaded when somebody opens it. */
-const TABS: readonly TabEntry[] = [
-  { id: "progress", title: "Progress", View: lazy(() => import("./progress/ProgressTab")) },
-  { id: "nodes", title: "Nodes", View: lazy(() => import("./nodes/NodesTab")) },
-  { id: "logs", title: "Logs", View: lazy(() => import("./logs/LogsTab")) },
-  { id: "events", title: "Events", View: lazy(() => import("./EventsTab")) },
-  { id: "attempts", title: "Attempts", View: lazy(() => import("./AttemptsTab")) },
-  { id: "files", title: "Files", View: lazy(() => import("./FilesTab")) },
-  { id: "yaml", title: "YAML", View: lazy(() => import("./yaml/YamlTab")) },
-  { id: "resources", title: "Resources and queue", View: lazy(() => import("./ResourcesTab")) },
-];
+function tabOf(search: Search) {
+  return TABS.find((tab) => tab.id === value(search, "tab")) ?? TABS[0];
+}
 
 export function JobTabs({ job }: JobProps) {
   const search = useSearch({ strict: false });
   const navigate = useNavigate();
-  const chosen = TABS.find((tab) => tab.id === value(search, "tab")) ?? TABS[0];
+  const chosen = tabOf(search);
   useEffect(() => {
     // On a phone not all tabs are in sight.
     const tab = document.querySelector(".tw-job-tabs [aria-selected=true]");
