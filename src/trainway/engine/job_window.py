@@ -56,7 +56,7 @@ class Rows:
 
 
 _ID: Final = JOBS.c.id
-FEW: Final = 2_000
+FEW: Final = 10_000
 """So many jobs with a label or a metric are looked up one by one; else the list is gone through."""
 
 
@@ -70,10 +70,20 @@ class WindowStore:
         """The jobs of a window."""
         columns = [_ID] if window.order is Order.CREATED else [JOBS.c[window.order], _ID]
         order = [column if window.is_ascending else column.desc() for column in columns]
+        term = only_term(wanted)
+        # Where nothing else is wanted, who goes through the list soon has a window full.
+        most = FEW if term is None else FEW // 5
         with self._engine.connect() as connection:
-            is_few = _found_by_term(connection, wanted) <= FEW
+            is_few = _found_by_term(connection, wanted, most) <= most
+            count = select(func.count()).select_from(JOBS)
+            if term is not None:
+                count = term.rows(func.count())
+            elif is_few or is_indexed(wanted):
+                count = filtered(count, wanted)
+            else:
+                count = scanned(count, wanted)
             query = (filtered if is_few else scanned)(select(_ID), wanted).order_by(*order)
-            return _rows(connection, query, _count(wanted), window)
+            return _rows(connection, query, count, window)
 
     def groups(self, wanted: Filter, window: Window) -> Rows:
         """The same by age, with one row for all jobs of a run."""
@@ -81,7 +91,7 @@ class WindowStore:
             term = only_term(wanted)
             if term is not None:
                 return _merged(connection, _TermList(term, wanted), window)
-            if _found_by_term(connection, wanted) <= FEW:
+            if _found_by_term(connection, wanted, FEW) <= FEW:
                 found = connection.execute(filtered(select(_ID, JOBS.c.run), wanted))
                 heads = sorted({run or job_id for job_id, run in found})
                 whole = heads if window.is_ascending else heads[::-1]
@@ -183,18 +193,12 @@ def _rows(connection: Connection, query: Select[Any], count: Select[Any], window
     return Rows(ids, int(total))
 
 
-def _count(wanted: Filter) -> Select[Any]:
-    """How many jobs are wanted."""
-    term = only_term(wanted)
-    if term is not None:
-        return term.rows(func.count())
-    query = select(func.count()).select_from(JOBS)
-    return (filtered if is_indexed(wanted) else scanned)(query, wanted)
+def _found_by_term(connection: Connection, wanted: Filter, most: int) -> float:
+    """How many jobs have the label or the metric that is wanted first, if no more than so many.
 
-
-def _found_by_term(connection: Connection, wanted: Filter) -> float:
-    """How many jobs have the label or the metric that is wanted first; without any, all."""
+    Without any, all.
+    """
     for term in terms_of(wanted):
-        some = term.rows(term.table.c.job_id).limit(FEW + 1).subquery()
+        some = term.rows(term.table.c.job_id).limit(most + 1).subquery()
         return float(connection.execute(select(func.count()).select_from(some)).scalar_one())
     return math.inf
