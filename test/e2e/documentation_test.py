@@ -43,6 +43,7 @@ COMMANDS = (
     "docs/operator.md",
     "docs/running.md",
     "docs/server.md",
+    "docs/schedules.md",
     "docs/sweeps.md",
     "docs/tuning.md",
 )

@@ -15,6 +15,7 @@ from trainway.json_types import Json
 _JOBS: Final = "/jobs?limit=100&fields=summary"
 _CLUSTERS: Final = "/clusters"
 _RUNS: Final = "/runs?limit=100"
+_SCHEDULES: Final = "/schedules"
 _PATIENCE_S: Final = 0.3
 
 
@@ -74,6 +75,14 @@ def complete_runs(
 ) -> list[CompletionItem]:
     """Names and ids of runs, as those of jobs."""
     return list(_refs(_listed(_RUNS) or [], typed))
+
+
+def complete_schedules(
+    _context: click.Context, _parameter: click.Parameter, typed: str
+) -> list[CompletionItem]:
+    """Names of schedules."""
+    found = _listed(_SCHEDULES) or []
+    return _items([str(schedule["metadata"]["name"]) for schedule in found], typed)
 
 
 def complete_clusters(

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
+from functools import partial
 
 from trainway.backends import capabilities
 from trainway.backends.base import Absence, Backend, Capacity, Request
@@ -18,6 +19,7 @@ from trainway.backends.registry import Registry
 from trainway.engine import wishing
 from trainway.engine.admission import Admission
 from trainway.engine.agent_starts import USUAL, StartPolicy
+from trainway.engine.cancellation import cancel_all
 from trainway.engine.cluster.clusters import Clusters
 from trainway.engine.cluster.context import ClusterContext
 from trainway.engine.idempotency import identified
@@ -39,6 +41,7 @@ from trainway.engine.rounds import Rounds
 from trainway.engine.run.limits import RunLimits
 from trainway.engine.run.runs import RunContext, Runs
 from trainway.engine.scaling import Scaling
+from trainway.engine.schedule.schedules import ScheduleContext, Schedules
 from trainway.engine.stacks.taking import Stacks
 from trainway.engine.statistics.jobs import JobStatistics
 from trainway.engine.store import Store
@@ -46,7 +49,7 @@ from trainway.engine.stored_job import Change, write
 from trainway.engine.strays import strays
 from trainway.engine.submission import Amend, Submission, resubmission, unchanged, with_job
 from trainway.engine.times import time_text
-from trainway.engine.wishes import CANCEL, RESUME
+from trainway.engine.wishes import RESUME
 from trainway.errors import ConflictError, UnavailableError
 from trainway.families.builtin import HERE
 from trainway.json_types import Json
@@ -91,10 +94,14 @@ class Engine:
         self._admission = Admission(
             self._around, registry, self._intake, self._take_up, self._rounds.request
         )
+        self._cancel_all = partial(cancel_all, self._ledger)
         actions = (self._cancel_all, self.delete, self._again, self._admission.admit)
         self.remarks = Remarks(self._ledger, self.reading, self._live)
         self.scaling = Scaling(self._ledger, self.reading, self._live, self._rounds.request)
         self.runs = Runs(RunContext(self._ledger, self.reading, self._live, *actions, self.metrics))
+        self.schedules = Schedules(
+            ScheduleContext(self._ledger, self._ids, clock, self._live, self, self._cancel_all)
+        )
 
     def _around_clusters(self) -> ClusterContext:
         return ClusterContext(
@@ -104,7 +111,7 @@ class Engine:
             schedule=self._rounds.request,
             capacity=lambda: capabilities.capacity(self.registry.get(HERE)),
             jobs=lambda name: [live for live in self._live.values() if live.record.backend == name],
-            end=self._cancel_all,
+            end=partial(cancel_all, self._ledger),
             starts=self._around.starts,
         )
 
@@ -123,6 +130,7 @@ class Engine:
         self.notifier.start()
         await self._rounds.request()
         await self.runs.searches.start()
+        await self.schedules.start()
 
     async def _adopt_strays(self) -> None:
         """Take up jobs that their backend has and the store has lost."""
@@ -142,6 +150,7 @@ class Engine:
     async def close(self) -> None:
         """Let go of all jobs; they run on."""
         self._retention.stop()
+        await self.schedules.close()
         await self.runs.searches.close()
         await self._rounds.close()
         await self.clusters.close()
@@ -157,7 +166,7 @@ class Engine:
     def is_idle(self) -> bool:
         """Whether nothing will happen unless someone asks."""
         is_active = any(live.record.phase in ACTIVE for live in self._live.values())
-        is_quiet = self.notifier.is_idle and self.runs.is_idle
+        is_quiet = self.notifier.is_idle and self.runs.is_idle and self.schedules.is_idle
         return is_quiet and not is_active and not self.clusters.gangs()
 
     def free(self, backend: Backend) -> Capacity:
@@ -272,17 +281,6 @@ class Engine:
             raise wishing.is_over(record, verb)
         return live, objects
 
-    async def _cancel_all(self, lives: Sequence[LiveJob]) -> None:
-        """End jobs, all or none."""
-        async with AsyncExitStack() as pens:
-            for live in lives:
-                await pens.enter_async_context(live.pen)
-                await live.refresh()
-            wanted = [(live, wishing.ended(live, CANCEL)) for live in lives]
-            changes = [(live, change) for live, change in wanted if change is not None]
-            if changes:
-                await write(self._ledger, changes)
-
     def _add(self, record: JobRecord) -> LiveJob:
         backend = self.registry.of(record.backend, record.handle_data)
         live = LiveJob(record, backend, self._around)
@@ -395,6 +393,7 @@ class Engine:
         self.runs.searches.look()
         if self._live.pop(live.id, None) is not None:
             capabilities.release(live.backend, int(live.record.handle_data["port"]))
+            self.schedules.job_ended()
 
     def _event(self, record: JobRecord, reason: str, message: str) -> Event:
         return Event(time_text(self._clock()), "Normal", reason, message, f"job/{record.name}")

@@ -38,6 +38,7 @@ from trainway.engine.record import Event, JobRecord, JobSpec, storable, stored
 from trainway.engine.run.record import RunRecord
 from trainway.engine.run.replacement import give_place_back, replacement, take_place
 from trainway.engine.run.store import RunStore, delete_empty, insert_run
+from trainway.engine.schedule.store import ScheduleStore
 from trainway.engine.tables import EVENTS, JOBS, LABELS, SPECS
 from trainway.errors import NotFoundError
 from trainway.json_types import Json
@@ -70,6 +71,7 @@ class Store:
         self.outbox = outbox.Outbox(engine)
         self.overview = OverviewStore(engine)
         self.runs = RunStore(engine)
+        self.schedules = ScheduleStore(engine)
         self.windows = WindowStore(engine)
 
     @property

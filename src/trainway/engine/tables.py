@@ -23,7 +23,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD: Final = "0015"
+HEAD: Final = "0016"
 """The migration after which the database looks like this; see `migrations/versions`."""
 
 METADATA: Final = MetaData(
@@ -199,6 +199,27 @@ CLUSTERS: Final = Table(
     Column("devices", Text, nullable=False),
     Column("placed", Text, nullable=False),
     Column("last_job", Integer, nullable=False),
+)
+
+SCHEDULES: Final = Table(
+    "schedules",
+    METADATA,
+    Column("id", String(12), primary_key=True),
+    Column("name", String(63), nullable=False),
+    Column("cron", String(200), nullable=False),
+    Column("zone", String(100), nullable=False),
+    Column("catch_up", String(16), nullable=False),
+    Column("overlap", String(16), nullable=False),
+    Column("is_paused", Boolean, nullable=False),
+    Column("backend", String(253), nullable=False),
+    Column("kind", String(63), nullable=False),
+    Column("created", String(32), nullable=False),
+    Column("until", String(32), nullable=False),
+    Column("waiting", Text, nullable=False),
+    Column("outcome", Text, nullable=True),
+    Column("request_key", String(128), nullable=True),
+    Column("submission", Text, nullable=False),
+    Index(None, "name", unique=True),
 )
 
 NOTICES: Final = Table(

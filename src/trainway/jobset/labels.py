@@ -106,6 +106,10 @@ CLUSTER: Final = "trainway.dev/cluster"
 CLUSTER_JOB: Final = "trainway.dev/cluster-job"
 """On a job of a cluster: the cluster's name, and the job's number there."""
 
+SCHEDULE: Final = "trainway.dev/schedule"
+SCHEDULED_AT: Final = "trainway.dev/scheduled-at"
+"""On a job of a schedule: its name, and the moment that the job was due, in UTC."""
+
 USER: Final = "trainway.dev/user"
 """On a job: who submitted it, by the name on the machine of the submitter."""
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from trainway.sdk.clusters import Cluster
     from trainway.sdk.run import Run
     from trainway.sdk.run_rest import RunRest
+    from trainway.sdk.schedules import Schedule
 
 
 class Client:
@@ -269,6 +270,28 @@ class Client:
 
         rest = self._runs()
         return [Run(rest, item) for item in rest.runs(limit=limit, name=name)[0]]
+
+    def create_schedule(
+        self, cron: str, target: Target, wanted: Mapping[str, Any] | None = None, **options: Any
+    ) -> "Schedule":
+        """Have something run again and again, such as every day at three: `"0 3 * * *"`.
+
+        `wanted` may have `name`, `timezone` (else UTC), `catch_up`, `overlap` and `paused`, as
+        `trainway schedule create` has them; `options` are the arguments of `run`.
+        """
+        from trainway.sdk.schedules import created  # noqa: PLC0415 - only for schedules
+
+        submission = self._submission(target, RunOptions(**options))
+        schedule, warnings = created(self._rest, submission, {**(wanted or {}), "cron": cron})
+        for warning in warnings:
+            _warn(warning)
+        return schedule
+
+    def schedules(self) -> "list[Schedule]":
+        """All schedules, by name."""
+        from trainway.sdk.schedules import all_schedules  # noqa: PLC0415 - only for schedules
+
+        return all_schedules(self._rest)
 
     def _runs(self) -> "RunRest":
         from trainway.sdk.run_rest import RunRest  # noqa: PLC0415 - seldom needed

@@ -76,9 +76,13 @@ class Rest:
 
     def submit(self, submission: Submission) -> tuple[Json, list[str]]:
         """Create a job; the job, and what its author should know."""
-        body = {"objects": self._sent(submission), "options": _with_user(submission.options)}
+        body = self.submission_body(submission)
         answer = self._transport.request("POST", "/jobs", body=body, key=submission.key)
         return answer["job"], [str(line) for line in answer.get("warnings") or ()]
+
+    def submission_body(self, submission: Submission) -> Json:
+        """The body of a request with a job; its files are sent ahead."""
+        return {"objects": self._sent(submission), "options": _with_user(submission.options)}
 
     def submit_run(
         self, submission: Submission, wanted: Mapping[str, Any]

@@ -29,6 +29,7 @@ from trainway.server.routes.remarks import add_remark_routes
 from trainway.server.routes.reruns import add_rerun_routes
 from trainway.server.routes.results import add_result_routes
 from trainway.server.routes.runs import add_run_routes
+from trainway.server.routes.schedules import add_schedule_routes
 from trainway.server.routes.stacks import add_stack_routes
 from trainway.server.routes.streams import add_stream_routes
 from trainway.server.service import Service
@@ -71,6 +72,7 @@ def declared_api(service: Service) -> Api:
     add_pod_routes(api, service)
     add_stream_routes(api, service)
     add_run_routes(api, service.engine)
+    add_schedule_routes(api, service.engine)
     add_overview_routes(api, service.engine)
     add_cluster_routes(api, service)
     add_file_routes(api, service.files)

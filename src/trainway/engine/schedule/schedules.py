@@ -1,0 +1,367 @@
+"""Fires schedules: what is due is written down first, then submitted, once for each moment.
+
+All that a schedule knows is in the store, so the next server goes on where this one was killed. A
+moment that is due is stored before anything is submitted for it, and its job has a key that follows
+from the moment, so none is lost and none comes twice. What is due is decided from the clock alone
+(`schedule/rules.py`), whichever way that was put.
+"""
+
+import asyncio
+import json
+import logging
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from typing import Final, Protocol
+
+from trainway.backends.registry import Registry
+from trainway.engine.ids import Ids
+from trainway.engine.ledger import Ledger
+from trainway.engine.live import LiveJob
+from trainway.engine.rounds import Rounds
+from trainway.engine.run.runs import Runs
+from trainway.engine.schedule.record import (
+    NewSchedule,
+    Result,
+    ScheduleRecord,
+    check_name,
+    compact,
+    key_of,
+    moment_text,
+    read_submission,
+    stored_submission,
+)
+from trainway.engine.schedule.view import schedule_view
+from trainway.engine.submission import Submission, name_of, parted, suffixed
+from trainway.engine.times import time_text
+from trainway.errors import (
+    ConflictError,
+    DatabaseError,
+    NotFoundError,
+    TrainwayError,
+    UnavailableError,
+    UsageError,
+)
+from trainway.jobset import labels
+from trainway.json_types import Json
+from trainway.schedule.cron import parse_cron
+from trainway.schedule.moments import next_moment, zone_of
+from trainway.schedule.rules import CatchUp, Overlap, due, waiting
+from trainway.schema.validation import closest
+
+log = logging.getLogger(__name__)
+
+MOST_SCHEDULES: Final = 1000
+_LOOK_S: Final = 30.0
+"""After so long the clock is looked at again: it may have been put, or the machine slept."""
+_AGAIN_S: Final = 5.0
+"""After so long it is tried again what could not be done."""
+
+
+class Submits(Protocol):
+    """Takes in what is due, as it takes in what anybody submits."""
+
+    @property
+    def runs(self) -> Runs:
+        """Several jobs as one."""
+        ...
+
+    @property
+    def registry(self) -> Registry:
+        """Where jobs can run."""
+        ...
+
+    async def submit(self, submission: Submission) -> tuple[Json, list[str]]:
+        """One job."""
+        ...
+
+    async def submit_array(self, submission: Submission) -> tuple[list[Json], list[str]]:
+        """The jobs of a run."""
+        ...
+
+    async def plan(self, submission: Submission) -> tuple[object, list[str]]:
+        """What would be sent."""
+        ...
+
+
+@dataclass(frozen=True)
+class ScheduleContext:
+    """What schedules need of the engine."""
+
+    ledger: Ledger
+    ids: Ids
+    clock: Callable[[], datetime]
+    live: Mapping[str, LiveJob]
+    """The jobs that are not over."""
+    submits: Submits
+    cancel: Callable[[Sequence[LiveJob]], Awaitable[None]]
+
+
+class Schedules:
+    """The schedules of one server."""
+
+    def __init__(self, around: ScheduleContext) -> None:
+        self._around = around
+        self._ledger = around.ledger
+        self._store = around.ledger.store.schedules
+        self._records: dict[str, ScheduleRecord] = {}
+        """By name."""
+        self._following: dict[str, datetime | None] = {}
+        self._problems: dict[str, str] = {}
+        """Why what is due could not be submitted, by id."""
+        self._rounds = Rounds(self._play)
+        self._timer: asyncio.TimerHandle | None = None
+        self._pens: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        """By name; held while a schedule is fired or changed."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether none will ever fire."""
+        return all(record.is_paused and not record.moments for record in self._records.values())
+
+    async def start(self) -> None:
+        """Go on with what a former server has left."""
+        found = await self._ledger.call(self._store.all)
+        self._records = {record.name: record for record in found}
+        self.look()
+
+    async def close(self) -> None:
+        """Leave all of them to the next server."""
+        if self._timer is not None:
+            self._timer.cancel()
+        await self._rounds.close()
+
+    def look(self) -> "asyncio.Future[None] | None":
+        """See what is due; what is given is done when that was done."""
+        return self._rounds.request() if self._records else None
+
+    def job_ended(self) -> None:
+        """A job is over: a schedule may have waited for that."""
+        if any(record.moments for record in self._records.values()):
+            self.look()
+
+    async def create(self, new: NewSchedule, key: str = "") -> tuple[Json, list[str]]:
+        """Keep a new one, once for its key; the schedule, and what its owner should know."""
+        submission = new.submission
+        name = check_name(new.name or name_of(submission))
+        cron, zone = parse_cron(new.cron), zone_of(new.zone)
+        now = self._around.clock()
+        if next_moment(cron, zone, now) is None:
+            raise UsageError(f"{new.cron!r} never happens", field="cron")
+        made = self._made_before(name, key)
+        warnings = [] if made else (await self._around.submits.plan(submission))[1]
+        async with self._pens[name]:
+            made = self._made_before(name, key)
+            if made is not None:
+                return self._view(made), []
+            record = ScheduleRecord(
+                id=self._around.ids.new(),
+                name=name,
+                cron=new.cron,
+                zone=new.zone,
+                catch_up=new.catch_up,
+                overlap=new.overlap,
+                is_paused=new.is_paused,
+                backend=submission.backend,
+                kind=str((parted(submission.objects)[0] or {}).get("kind", "")),
+                created=time_text(now),
+                until=time_text(now),
+                request_key=key or None,
+            )
+            adding = self._ledger.call(self._store.add, record, stored_submission(submission))
+            await self._ledger.settled(adding, partial(self._store.has, record.id))
+            self._records[name] = record
+        self.look()
+        return self._view(record), warnings
+
+    def _made_before(self, name: str, key: str) -> ScheduleRecord | None:
+        """What the same request has made; a ConflictError where it was another one."""
+        before = self._records.get(name)
+        if before is None and len(self._records) >= MOST_SCHEDULES:
+            raise ConflictError(f"a server has {MOST_SCHEDULES} schedules at most")
+        if before is None or (key and before.request_key == key):
+            return before
+        hint = f"choose another --name, or trainway schedule delete {name} first"
+        raise ConflictError(f"there is a schedule {name} already", hint=hint)
+
+    def all(self) -> list[Json]:
+        """All of them, by name."""
+        return [self._view(self._records[name]) for name in sorted(self._records)]
+
+    async def get(self, name: str) -> Json:
+        """One, with what it submits."""
+        record = self._found(name)
+        text = await self._ledger.call(self._store.submission, record.id)
+        return self._view(record, list(read_submission(text).objects))
+
+    async def pause(self, name: str) -> Json:
+        """Let nothing be due until it is resumed; jobs go on."""
+        async with self._pen_of(name):
+            record = self._found(name)
+            if not record.is_paused:
+                record = await self._keep(replace(record, is_paused=True, waiting="[]"))
+        return self._view(record)
+
+    async def resume(self, name: str) -> Json:
+        """Let it fire again; what would have been due meanwhile was not missed."""
+        async with self._pen_of(name):
+            record = self._found(name)
+            if record.is_paused:
+                now = time_text(self._around.clock())
+                record = await self._keep(replace(record, is_paused=False, until=now))
+        self.look()
+        return self._view(record)
+
+    async def delete(self, name: str) -> Json:
+        """Forget one; its jobs stay."""
+        async with self._pen_of(name):
+            record = self._found(name)
+            await self._ledger.call(self._store.remove, record.id)
+            del self._records[name]
+            self._problems.pop(record.id, None)
+            self._following.pop(record.id, None)
+        return self._view(record)
+
+    def _pen_of(self, name: str) -> asyncio.Lock:
+        return self._pens[self._found(name).name]  # a name that is none gets no pen
+
+    def _found(self, name: str) -> ScheduleRecord:
+        if name in self._records:
+            return self._records[name]
+        meant = closest(name, list(self._records))
+        asked = f'; did you mean "{meant}"?' if meant else ""
+        hint = "trainway schedule list shows them all"
+        raise NotFoundError(f"there is no schedule {name[:80]!r}{asked}", hint=hint)
+
+    def _view(self, record: ScheduleRecord, objects: Sequence[Json] | None = None) -> Json:
+        following = next_moment(record.parsed, record.wall, self._around.clock())
+        active = [live.id for live in self._active(record)]
+        return schedule_view(record, following, self._problems.get(record.id), active, objects)
+
+    def _active(self, record: ScheduleRecord) -> list[LiveJob]:
+        """Its jobs that have not ended."""
+        return [
+            live
+            for live in self._around.live.values()
+            if labels.SCHEDULE in live.record.labels  # as text, which is quicker than to read it
+            and live.record.label_map.get(labels.SCHEDULE) == record.name
+        ]
+
+    async def _keep(self, record: ScheduleRecord) -> ScheduleRecord:
+        await self._ledger.call(self._store.change, record)
+        self._records[record.name] = record
+        self._following.pop(record.id, None)
+        return record
+
+    async def _play(self) -> None:
+        self._set_timer(_AGAIN_S)  # also if this fails in the middle
+        done = [self._carry_on(name) for name in self._records]  # none waits for another's place
+        pauses = await asyncio.gather(*done, return_exceptions=True)
+        for failure in pauses:
+            if isinstance(failure, BaseException):
+                raise failure
+        self._set_timer(min([_LOOK_S, *(pause for pause in pauses if isinstance(pause, float))]))
+
+    def _set_timer(self, pause: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(pause, self.look)
+
+    async def _carry_on(self, name: str) -> float:
+        """Do what is due for one; when to look at it again, in seconds."""
+        async with self._pens[name]:
+            record = self._records.get(name)
+            if record is None or record.is_paused:
+                return _LOOK_S
+            return await self._fired(await self._decided(record))
+
+    async def _fired(self, record: ScheduleRecord) -> float:
+        """Submit for the moments that wait; when to look again."""
+        try:
+            while record.moments:
+                outcome = await self._fire(record, record.moments[0])
+                if outcome is None:
+                    return _LOOK_S  # it is looked at when a job has ended
+                self._problems.pop(record.id, None)
+                left = json.dumps(record.moments[1:])
+                record = await self._keep(replace(record, waiting=left, outcome=outcome))
+        except (DatabaseError, UnavailableError) as error:
+            if self._problems.get(record.id) != str(error):  # it is tried again soon
+                log.warning("the schedule %s waits: %s", record.name, error)
+            self._problems[record.id] = str(error)
+            return _AGAIN_S
+        following = self._following.get(record.id)
+        if following is None:
+            return 0.0 if record.id not in self._following else _LOOK_S
+        return max((following - self._around.clock()).total_seconds(), 0.0)
+
+    async def _decided(self, record: ScheduleRecord) -> ScheduleRecord:
+        """The schedule with all moments written down that are due."""
+        now = self._around.clock()
+        rules = CatchUp(record.catch_up), Overlap(record.overlap)
+        found, following = due(record.parsed, record.wall, rules[0], record.decided, now)
+        if found.fire or found.until < record.decided:
+            new = [moment_text(moment) for moment in found.fire]
+            left = json.dumps(waiting(*rules, record.moments, new))
+            record = await self._keep(replace(record, until=time_text(found.until), waiting=left))
+        self._following[record.id] = following
+        return record
+
+    async def _fire(self, record: ScheduleRecord, moment: str) -> str | None:
+        """Submit what is due; what became of it, or None where it has to wait for a job's end."""
+        key = key_of(record.id, moment)
+        made = await self._ledger.call(self._ledger.store.with_key, key)
+        if made is not None:  # a server that was killed has come that far
+            return _outcome(moment, Result.SUBMITTED, job=made.id, run=made.run)
+        active = self._active(record)
+        if active and record.overlap == Overlap.FORBID:
+            said = f"{active[0].record.name} ({active[0].id}) had not ended"
+            log.info("the schedule %s was due at %s: %s", record.name, moment, said)
+            return _outcome(moment, Result.SKIPPED, said)
+        if active and record.overlap == Overlap.REPLACE:
+            await self._around.cancel(active)
+            return None
+        try:
+            return await self._submitted(record, moment, key)
+        except (DatabaseError, UnavailableError):
+            raise
+        except TrainwayError as error:
+            said = f"{error}; {error.hint}" if error.hint else str(error)
+        except Exception:
+            log.exception("the schedule %s cannot be fired", record.name)
+            said = "an error of the server, which its log has"
+        log.warning("the schedule %s submitted nothing at %s: %s", record.name, moment, said)
+        return _outcome(moment, Result.FAILED, said)
+
+    async def _submitted(self, record: ScheduleRecord, moment: str, key: str) -> str:
+        text = await self._ledger.call(self._store.submission, record.id)
+        submission = read_submission(text)
+        told = {labels.SCHEDULE: record.name, labels.SCHEDULED_AT: compact(moment)}
+        name = submission.name
+        registry = self._around.submits.registry
+        if registry.get(submission.backend, submission.kubeconfig).schedules:  # names are taken
+            name = suffixed(f"{name_of(submission) or record.name}-", key)
+        labelled = {**submission.labels, **told}
+        job = await self._submit(replace(submission, name=name, labels=labelled, key=key))
+        run = job["spec"].get("run")
+        return _outcome(moment, Result.SUBMITTED, job=job["metadata"]["id"], run=run)
+
+    async def _submit(self, submission: Submission) -> Json:
+        """The job, or the first of a run."""
+        submits = self._around.submits
+        if submission.search is not None:
+            jobs, _ = await submits.runs.search(submission)
+        elif submission.is_run:
+            jobs, _ = await submits.submit_array(submission)
+        else:
+            job, _ = await submits.submit(submission)
+            return job
+        return jobs[0]
+
+
+def _outcome(moment: str, result: Result, message: str = "", **made: str | None) -> str:
+    """As JSON; `job` and `run` are the ids of what was made."""
+    said = {"time": moment, "result": result, "message": message, "job": None, "run": None}
+    return json.dumps(said | made)

@@ -1,0 +1,1 @@
+"""Schedules: when jobs are submitted again and again, decided from a time alone."""

@@ -1,0 +1,68 @@
+"""Schedules, for a program: jobs that are submitted again and again."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from trainway.json_types import Json
+from trainway.sdk.rest import Rest, Submission
+from trainway.sdk.schedule_rest import ScheduleRest
+
+
+class Schedule:
+    """A handle on a schedule."""
+
+    def __init__(self, rest: ScheduleRest, data: Json) -> None:
+        self._rest = rest
+        self._data = data
+
+    @property
+    def name(self) -> str:
+        """What no other schedule is called."""
+        return str(self._data["metadata"]["name"])
+
+    @property
+    def next(self) -> str | None:
+        """When it is due next, in UTC, as far as is known here; None while it is paused."""
+        due: str | None = self._data["status"]["next"]
+        return due
+
+    @property
+    def last(self) -> Json | None:
+        """What became of its last moment: `time`, `result`, `message`, `job` and `run`."""
+        last: Json | None = self._data["status"]["last"]
+        return last
+
+    def refresh(self) -> Json:
+        """The schedule as the server has it now."""
+        self._data = self._rest.schedule(self.name)
+        return self._data
+
+    def pause(self) -> None:
+        """Let nothing be due until it is resumed; its jobs go on."""
+        self._data = self._rest.pause_schedule(self.name)
+
+    def resume(self) -> None:
+        """Let it be due again; what it was paused for is not made up for."""
+        self._data = self._rest.resume_schedule(self.name)
+
+    def delete(self) -> None:
+        """Forget it; its jobs stay."""
+        self._rest.delete_schedule(self.name)
+
+    def __repr__(self) -> str:
+        return f"Schedule({self.name!r})"
+
+
+def created(
+    rest: Rest, submission: Submission, wanted: Mapping[str, Any]
+) -> tuple[Schedule, list[str]]:
+    """A new schedule, and what to know of it."""
+    schedules = ScheduleRest(rest.transport)
+    data, warnings = schedules.create_schedule(submission, wanted)
+    return Schedule(schedules, data), warnings
+
+
+def all_schedules(rest: Rest) -> list[Schedule]:
+    """All schedules of a server, by name."""
+    schedules = ScheduleRest(rest.transport)
+    return [Schedule(schedules, data) for data in schedules.schedules()]

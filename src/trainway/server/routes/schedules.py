@@ -1,0 +1,153 @@
+"""Schedules: jobs that are submitted again and again."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import Response
+
+from trainway.engine.jobs import Engine
+from trainway.engine.schedule.record import NewSchedule
+from trainway.engine.submission import Submission
+from trainway.json_types import Json
+from trainway.schedule.cron import LONGEST
+from trainway.schedule.rules import CatchUp, Overlap
+from trainway.server.api import Api, Header
+from trainway.server.json_answer import JsonAnswer
+from trainway.server.models import Shown, SubmitOptions
+from trainway.server.paths import BASE_PATH
+
+IdempotencyKey = Annotated[str, Header(max_length=128)]
+
+
+class ScheduleRequest(BaseModel):
+    """What is to be submitted, and when."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    cron: str = Field(
+        max_length=LONGEST, description="five fields, such as `0 3 * * *`, or `@daily` and the like"
+    )
+    timezone: str = Field("UTC", max_length=100, description="of the IANA database")
+    name: str = Field("", max_length=63, description="else that of the job")
+    catch_up: CatchUp = Field(
+        CatchUp.ONCE, description="what becomes of moments at which no server was there"
+    )
+    overlap: Overlap = Field(
+        Overlap.FORBID, description="what becomes of a moment while a former job has not ended"
+    )
+    paused: bool = Field(False, description="whether it is to wait until it is resumed")
+    objects: list[Json] = Field(description="as for `POST /jobs`")
+    options: SubmitOptions = SubmitOptions()
+
+
+class ScheduleMetadata(Shown):
+    """Names of a schedule."""
+
+    id: str
+    name: str
+    creation_timestamp: str
+
+
+class ScheduleSpec(Shown):
+    """What was asked for."""
+
+    cron: str
+    timezone: str
+    catch_up: str
+    overlap: str
+    paused: bool
+    backend: str
+    kind: str = Field(description="of the job")
+    objects: list[Json] = Field([], description="not in a list; values of Secrets are hidden")
+
+
+class Firing(Shown):
+    """What became of a moment."""
+
+    time: str
+    result: str = Field(description="Submitted, Skipped or Failed")
+    message: str
+    job: str | None = Field(description="the id of the job, or of the first of several")
+    run: str | None
+
+
+class ScheduleStatus(Shown):
+    """How it stands."""
+
+    next: str | None = Field(description="when it is due next; null while it is paused")
+    last: Firing | None
+    due: list[str] = Field(description="moments for which something is yet to be submitted")
+    waiting: str | None = Field(description="why that could not be done so far")
+    active_jobs: list[str] = Field(description="the ids of its jobs that have not ended")
+
+
+class Schedule(Shown):
+    """A job that is submitted again and again."""
+
+    api_version: str
+    kind: str
+    metadata: ScheduleMetadata
+    spec: ScheduleSpec
+    status: ScheduleStatus
+
+
+class ScheduleList(Shown):
+    """All schedules, by name."""
+
+    items: list[Schedule]
+
+
+class ScheduleAnswer(Shown):
+    """A new schedule."""
+
+    schedule: Schedule
+    warnings: list[str]
+
+
+def add_schedule_routes(api: Api, engine: Engine) -> None:
+    """The routes below /schedules."""
+    schedules = engine.schedules
+    path = f"{BASE_PATH}/schedules"
+    described: dict[str, Any] = {"tags": ["schedules"], "response_model": Schedule}
+
+    @api.get(path, tags=["schedules"], response_model=ScheduleList)
+    async def all_schedules() -> Response:
+        """List all schedules, by name, without what they submit."""
+        return JsonAnswer({"items": schedules.all()})
+
+    @api.post(path, tags=["schedules"], status_code=201, response_model=ScheduleAnswer)
+    async def create_schedule(
+        body: ScheduleRequest, idempotency_key: IdempotencyKey = ""
+    ) -> Response:
+        """Have a job submitted again and again. The job is checked now, and nothing is started."""
+        new = NewSchedule(
+            name=body.name,
+            cron=body.cron,
+            zone=body.timezone,
+            catch_up=body.catch_up,
+            overlap=body.overlap,
+            is_paused=body.paused,
+            submission=Submission(body.objects, **body.options.model_dump()),
+        )
+        made, warnings = await schedules.create(new, idempotency_key)
+        return JsonAnswer({"schedule": made, "warnings": warnings}, 201)
+
+    @api.get(f"{path}/{{name}}", **described)
+    async def get_schedule(name: str) -> Response:
+        """Show a schedule, with what it submits."""
+        return JsonAnswer(await schedules.get(name))
+
+    @api.post(f"{path}/{{name}}/pause", **described)
+    async def pause_schedule(name: str) -> Response:
+        """Let nothing be due until it is resumed; its jobs go on."""
+        return JsonAnswer(await schedules.pause(name))
+
+    @api.post(f"{path}/{{name}}/resume", **described)
+    async def resume_schedule(name: str) -> Response:
+        """Let it be due again; what it was paused for is not made up for."""
+        return JsonAnswer(await schedules.resume(name))
+
+    @api.delete(f"{path}/{{name}}", **described)
+    async def delete_schedule(name: str) -> Response:
+        """Forget a schedule; its jobs stay."""
+        return JsonAnswer(await schedules.delete(name))
