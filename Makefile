@@ -126,6 +126,7 @@ bench: install ## print what start-up, compilation and running cost
 	@$(BIN)/python benchmarks/run.py
 	@$(BIN)/python benchmarks/local.py
 	@$(BIN)/python benchmarks/attack.py
+	@$(BIN)/python benchmarks/managed.py
 	@$(BIN)/python benchmarks/clusters.py
 	@$(BIN)/python benchmarks/metrics.py sqlite list
 	@$(BIN)/python benchmarks/sampling.py

@@ -5,6 +5,10 @@ each. Gangs go by priority, then by arrival, and the first that does not fit hol
 it, so that a large one is never starved by small ones; nothing is backfilled. One that could not
 start even if nobody else were there holds back nobody.
 
+A `Policy` may say otherwise: in which order gangs go, who waits for a quota, who may start past the
+one that holds back the others, and who makes room for it. Only the managed queue has one
+(`trainway/scheduling`); without one it is as above.
+
 What fits where is not decided here: a `Room` knows that, which may be filled in the course of a
 decision and is nobody else's. There are three: this machine (`engine/queue.py`), the hosts of a
 pool (`agent/pool/queue.py`), and the nodes of a cluster (`agent/pool/cluster_queue.py`).
@@ -15,7 +19,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from abc import abstractmethod
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import Any, Protocol
 
     class Room(Protocol):
@@ -47,6 +51,33 @@ if TYPE_CHECKING:
         def name(self, gang: Any) -> str:
             """What those behind a gang are told that they wait for; empty: nothing."""
 
+    class Policy(Protocol):
+        """What is decided of gangs beside what fits."""
+
+        @abstractmethod
+        def in_order(self, gangs: Iterable[Any]) -> Iterable[Any]:
+            """All of them, those first whose turn comes first."""
+
+        @abstractmethod
+        def lane(self, gang: Any) -> Any:
+            """Who holds back whom: only gangs of the same lane do."""
+
+        @abstractmethod
+        def hold(self, gang: Any, *, is_behind: bool) -> Verdict | None:
+            """Why a gang may not start though there were room; None: it may."""
+
+        @abstractmethod
+        def behind(self, gang: Any, ahead: str) -> Verdict | None:
+            """What becomes of a gang behind one that waits; None: it may start past that one."""
+
+        @abstractmethod
+        def short(self, gang: Any, verdict: Verdict, ahead: str | None) -> Verdict:
+            """What becomes of a gang that does not fit; `ahead` is None for the first of a lane."""
+
+        @abstractmethod
+        def took(self, gang: Any) -> None:
+            """A gang starts."""
+
 
 QUEUED, DOES_NOT_FIT = "Queued", "DoesNotFit"
 """The reasons of those who wait for their turn, and of those who can never start."""
@@ -57,7 +88,7 @@ START, WAIT, REFUSE = "start", "wait", "refuse"
 class Verdict:
     """What becomes of one gang."""
 
-    __slots__ = ("holds_back", "message", "outcome", "place", "reason")
+    __slots__ = ("holds_back", "message", "outcome", "place", "reason", "victims")
 
     def __init__(
         self,
@@ -67,6 +98,7 @@ class Verdict:
         message: str = "",
         *,
         holds_back: bool = False,
+        victims: Sequence[Any] = (),
     ) -> None:
         self.outcome = outcome
         self.place = place
@@ -75,6 +107,8 @@ class Verdict:
         self.message = message
         self.holds_back = holds_back
         """Whether those behind it wait for it."""
+        self.victims = victims
+        """Who has to make room for it, in the terms of the policy."""
 
 
 def start(place: Any) -> Verdict:
@@ -125,25 +159,75 @@ class Decisions:
         """Who can never start, with reason and message."""
         return [(gang, item.reason, item.message) for gang, item in self._of(REFUSE)]
 
+    @property
+    def in_order(self) -> list[Any]:
+        """All of them."""
+        return [gang for gang, _ in self._verdicts]
+
+    @property
+    def heads(self) -> list[Any]:
+        """Who waits and holds back others."""
+        return [gang for gang, item in self._of(WAIT) if item.holds_back]
+
+    @property
+    def preempted(self) -> list[tuple[Any, Any]]:
+        """Who has to make room, and for whom."""
+        return [(victim, gang) for gang, item in self._of(WAIT) for victim in item.victims]
+
 
 def in_order(gangs: Iterable[Any]) -> list[Any]:
     """By priority, then by arrival."""
     return sorted(gangs, key=lambda gang: (-gang.priority, gang.order))
 
 
-def decide(gangs: Iterable[Any], room: Room) -> Decisions:
+class FirstComeFirstServed:
+    """The policy where nobody says otherwise."""
+
+    def in_order(self, gangs: Iterable[Any]) -> Iterable[Any]:
+        """By priority, then by arrival."""
+        return in_order(gangs)
+
+    def lane(self, gang: Any) -> Any:  # noqa: ARG002 - of the protocol
+        """There is one."""
+        return ""
+
+    def hold(self, gang: Any, *, is_behind: bool) -> Verdict | None:  # noqa: ARG002 - of the protocol
+        """There are no quotas."""
+        return None
+
+    def behind(self, gang: Any, ahead: str) -> Verdict | None:  # noqa: ARG002 - of the protocol
+        """Nothing is backfilled."""
+        return wait(QUEUED, turn(ahead))
+
+    def short(self, gang: Any, verdict: Verdict, ahead: str | None) -> Verdict:  # noqa: ARG002 - of the protocol
+        """Nobody is preempted."""
+        return verdict
+
+    def took(self, gang: Any) -> None:
+        """Nothing is counted."""
+
+
+_USUAL = FirstComeFirstServed()
+
+
+def decide(gangs: Iterable[Any], room: Room, policy: Policy = _USUAL) -> Decisions:
     """Start as many as fit, in order."""
     decisions = Decisions()
-    is_blocked, ahead = False, ""
-    for gang in in_order(gangs):
-        verdict = room.hopeless(gang)
-        if verdict is None and is_blocked and not room.is_exempt(gang):
-            verdict = wait(QUEUED, turn(ahead))
+    ahead: dict[Any, str] = {}
+    for gang in policy.in_order(gangs):
+        lane = policy.lane(gang)
+        first = ahead.get(lane)
+        verdict = room.hopeless(gang) or policy.hold(gang, is_behind=first is not None)
+        if verdict is None and first is not None and not room.is_exempt(gang):
+            verdict = policy.behind(gang, first)
         if verdict is None:
             verdict = room.judge(gang)
+            if verdict.outcome == WAIT:
+                verdict = policy.short(gang, verdict, first)
         if verdict.outcome == START:
             room.take(gang, verdict.place)
+            policy.took(gang)
         elif verdict.holds_back:
-            is_blocked, ahead = True, room.name(gang)
+            ahead[lane] = room.name(gang)
         decisions.add(gang, verdict)
     return decisions

@@ -5,6 +5,7 @@ import pytest
 from trainway.agent.controllers.gang_queue import (
     DOES_NOT_FIT,
     QUEUED,
+    FirstComeFirstServed,
     Verdict,
     decide,
     refuse,
@@ -99,3 +100,43 @@ def test_places_and_messages() -> None:
     ]
     assert decisions.refused == [(gangs[4], DOES_NOT_FIT, "no")]
     assert turn() == "waits for its turn"
+
+
+class Lanes(FirstComeFirstServed):
+    """Gangs hold each other back by the first letter; `x` is held, and `b` gets room from `v`."""
+
+    def __init__(self) -> None:
+        self.taken: list[str] = []
+
+    def lane(self, gang: Gang) -> str:
+        return gang.id[0]
+
+    def hold(self, gang: Gang, *, is_behind: bool) -> Verdict | None:
+        return wait("Held", f"{is_behind}", holds_back=False) if gang.id[0] == "x" else None
+
+    def behind(self, gang: Gang, ahead: str) -> Verdict | None:
+        return None if gang.size == 1 else super().behind(gang, ahead)
+
+    def short(self, _gang: Gang, verdict: Verdict, ahead: str | None) -> Verdict:
+        if ahead is None:
+            verdict.victims = ["v"]
+        return verdict
+
+    def took(self, gang: Gang) -> None:
+        self.taken.append(gang.id)
+
+
+def test_a_policy_has_its_say() -> None:
+    gangs = [Gang("a1", 3), Gang("x1"), Gang("b1", 2), Gang("b2", 2), Gang("b3"), Gang("b4")]
+    policy = Lanes()
+    decisions = decide(gangs, Slots(), policy)
+    assert policy.taken == [gang.id for gang, _ in decisions.start] == ["a1", "b3"]
+    assert [(gang.id, reason, message) for gang, reason, message in decisions.waiting] == [
+        ("x1", "Held", "False"),
+        ("b1", FULL, "needs 2, 1 free"),
+        ("b2", QUEUED, "waits for its turn, after b1"),
+        ("b4", FULL, "needs 1, 0 free"),
+    ]
+    assert decisions.preempted == [("v", gangs[2])]
+    assert decisions.heads == [gangs[2], gangs[3], gangs[5]]
+    assert decisions.in_order == gangs

@@ -1,0 +1,113 @@
+"""How long one decision of the managed queue takes.
+
+The snapshots are made up: queues with quotas in cohorts, users, priorities and time limits, and
+machines that are full, so that most jobs wait. Each decision gets a snapshot of its own, as it is
+in a server, and is made from it alone: what reads the store and carries out is not in the figure.
+"""
+
+import random
+import statistics
+import time
+from collections.abc import Iterator
+
+from benchmarks import suite
+from trainway.scheduling.amounts import CPU, GPU, JOBS, MEMORY
+from trainway.scheduling.decision import decide
+from trainway.scheduling.queue_policy import Preemption, QueuePolicy
+from trainway.scheduling.snapshot import RunningGang, Snapshot, Used, WaitingGang
+
+LIMITS_MS = {1_000: 20.0, 10_000: 100.0}
+"""By how many jobs wait."""
+DECISIONS = 100
+QUEUES, COHORTS, USERS, LANES = 20, 4, 50, 8
+RUNNING = 450
+
+
+def snapshot(pending: int, seed: int) -> Snapshot:
+    """A busy day."""
+    chance = random.Random(seed)  # noqa: S311 - no secret
+    queues = {
+        f"team-{number}": QueuePolicy(
+            f"team-{number}",
+            {CPU: 400_000, GPU: 110, MEMORY: 4 << 40, JOBS: 60},
+            cohort=f"cohort-{number % COHORTS}",
+            gpu_hours=100_000,
+            weight=1 + number % 3,
+            preemption=chance.choice(list(Preemption)),
+            reclaims=number % 2 == 0,
+        )
+        for number in range(QUEUES)
+    }
+    names = list(queues)
+    lanes = {f"k8s/{number}": {CPU: 900_000, MEMORY: 8 << 40, GPU: 250} for number in range(LANES)}
+    places = list(lanes)
+
+    shapes = [
+        {CPU: 1000 * max(gpus, 1) * cpus, MEMORY: (gpus + 1) << 33, GPU: gpus}
+        for gpus in (0, 1, 2, 4, 8, 16)
+        for cpus in range(1, 9)
+    ]
+
+    def request() -> dict[str, int]:
+        return chance.choice(shapes)
+
+    running = [
+        RunningGang(
+            *(f"r{number}", request(), chance.choice(places), chance.choice(names)),
+            user=f"user-{chance.randrange(USERS)}",
+            priority=chance.randint(-10, 10),
+            started=-chance.randrange(10_000),
+            ends=chance.choice((None, chance.randrange(1, 10_000))),
+        )
+        for number in range(RUNNING)
+    ]
+    waiting = [
+        WaitingGang(
+            *(f"w{number}", request(), chance.choice(places), chance.choice(names)),
+            user=f"user-{chance.randrange(USERS)}",
+            priority=chance.randint(-10, 10),
+            order=number,
+            limit_s=chance.choice((None, chance.randrange(60, 10_000))),
+            name=f"train-{number}",
+        )
+        for number in range(pending)
+    ]
+    used = Used({name: chance.randrange(10**9) for name in names})
+    return Snapshot(waiting, running, queues, lanes, now=0, used=used)
+
+
+def decision() -> Iterator[suite.Row]:
+    """One decision with 1,000 and with 10,000 jobs that wait."""
+    for pending, limit in LIMITS_MS.items():
+        taken, busy, started, waited = [], [], 0, 0
+        for seed in range(DECISIONS):
+            given = snapshot(pending, seed)
+            begin, begin_busy = time.perf_counter(), time.process_time()
+            decided = decide(given)
+            taken.append((time.perf_counter() - begin) * 1000)
+            busy.append((time.process_time() - begin_busy) * 1000)
+            started += len(decided.start)
+            waited += len(decided.waiting)
+        beside = (
+            f"median {statistics.median(taken):.1f} ms; of the processor "
+            f"{statistics.median(busy):.1f}, p99 {_p99(busy):.1f} ms; on average "
+            f"{started / DECISIONS:.1f} start and {waited / DECISIONS:.0f} wait"
+        )
+        yield suite.Row(f"a decision over {pending} jobs, p99", _p99(taken), "ms", limit, beside)
+
+
+def _p99(taken: list[float]) -> float:
+    return statistics.quantiles(taken, n=100)[98]
+
+
+MEASUREMENTS: dict[str, suite.Measurement] = {"decision": decision}
+
+
+def _rows(measurements: list[suite.Measurement]) -> suite.Rows:
+    for measurement in measurements:
+        yield from measurement()
+
+
+def main(names: list[str]) -> int:
+    """Take the named measurements, or all."""
+    return suite.run(names, MEASUREMENTS, _rows)

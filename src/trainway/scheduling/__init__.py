@@ -1,0 +1,1 @@
+"""The managed queue: who starts where and when, over all infrastructure. Pure."""

@@ -1,0 +1,232 @@
+"""The decision of the managed queue: who starts, who makes room, and why the others wait.
+
+`agent/controllers/gang_queue.py` goes through the jobs, for this queue as for all others. What is
+special to a managed one is its policy here: the order by shares, the quotas, and what may happen
+past and for the first job of a place.
+"""
+
+from collections.abc import Collection, Iterable
+from datetime import UTC, datetime
+from typing import Final
+
+from trainway.agent.controllers import gang_queue
+from trainway.agent.controllers.gang_queue import Decisions, Verdict, refuse, wait
+from trainway.scheduling.amounts import JOBS, Amounts
+from trainway.scheduling.fair_share import FairShare
+from trainway.scheduling.preemption import Preemptions, Rescue
+from trainway.scheduling.queue_policy import QueuePolicy, QueueState
+from trainway.scheduling.quota import Quotas, Shortage
+from trainway.scheduling.reservation import Release, Reservation, reserved
+from trainway.scheduling.room import Places
+from trainway.scheduling.snapshot import Snapshot, WaitingGang
+
+QUEUED: Final = gang_queue.QUEUED
+PAUSED: Final = "QueuePaused"
+NO_QUEUE: Final = "QueueMissing"
+QUOTA: Final = "QuotaReached"
+SPENT: Final = "GPUHoursSpent"
+PREEMPTING: Final = "Preempting"
+
+_MOST_NAMES: Final = 3
+
+
+def decide(snapshot: Snapshot) -> Decisions:
+    """What becomes of each job that waits."""
+    places = Places(snapshot.lanes, snapshot.running)
+    return gang_queue.decide(snapshot.waiting, places, ManagedPolicy(snapshot, places))
+
+
+def positions(decisions: Decisions) -> dict[str, int]:
+    """The place of each waiting job in its queue, from 1, by its id."""
+    places: dict[str, int] = {}
+    counts: dict[str, int] = {}
+    for gang, _, _ in decisions.waiting:
+        counts[gang.queue] = places[gang.id] = counts.get(gang.queue, 0) + 1
+    return places
+
+
+class ManagedPolicy:
+    """The policy of one decision."""
+
+    def __init__(self, snapshot: Snapshot, places: Places) -> None:
+        self._queues, self._now = snapshot.queues, snapshot.now
+        self._places = places
+        self._shares = FairShare(snapshot)
+        self._quotas = Quotas(snapshot.queues, snapshot.running, snapshot.used.gpu_seconds)
+        self._preemptions = Preemptions(snapshot)
+        self._reservations: dict[str, Reservation] = {}
+        self._first: dict[str, str] = {}
+        """What the first of each lane is told."""
+        self._held: dict[str, tuple[frozenset[str], Verdict]] = {}
+        """By queue: what its first lacks, and what the others are told who want that too."""
+        self._turns: dict[tuple[str, bool], Verdict] = {}
+        self._pauses: dict[str, Verdict] = {}
+        self._releases: dict[str, list[Release]] = {}
+        for gang in snapshot.running:
+            releases = self._releases.setdefault(gang.lane, [])
+            releases.append(Release(gang.id, gang.ends, gang.request, gang.name or gang.id))
+
+    def in_order(self, gangs: Iterable[WaitingGang]) -> Iterable[WaitingGang]:
+        """By priority, shares and arrival."""
+        return self._shares.in_order(gangs)
+
+    def lane(self, gang: WaitingGang) -> str:
+        """Only those hold each other back who want the same place."""
+        return gang.lane
+
+    def hold(self, gang: WaitingGang, *, is_behind: bool) -> Verdict | None:
+        """Whether its queue lets it start."""
+        policy = self._queues.get(gang.queue)
+        if policy is None:
+            return wait(NO_QUEUE, _missing(gang.queue), holds_back=False)
+        if policy.quota and (never := self._quotas.never(gang, policy)):
+            return refuse(never)
+        if policy.state is QueueState.PAUSED:
+            return self._paused(policy)
+        if is_behind and not self._places.fits_now(gang):
+            return None  # whatever its queue says, it waits
+        spent = self._quotas.spent(gang, policy)
+        if spent:
+            return wait(SPENT, spent, holds_back=False)
+        held = self._held.get(gang.queue)
+        if held is not None and _wants(gang.request, held[0]):
+            return held[1]
+        lacks = self._quotas.lacks(gang, policy)
+        return self._held_by_quota(gang, policy, lacks, is_behind=is_behind) if lacks else None
+
+    def _paused(self, policy: QueuePolicy) -> Verdict:
+        verdict = self._pauses.get(policy.name)
+        if verdict is None:
+            verdict = wait(PAUSED, _paused(policy), holds_back=False)
+            self._pauses[policy.name] = verdict
+        return verdict
+
+    def _held_by_quota(
+        self, gang: WaitingGang, policy: QueuePolicy, lacks: list[Shortage], *, is_behind: bool
+    ) -> Verdict:
+        """The first of a queue whose quota has no room for it."""
+        self._quotas.claim(gang, policy, lacks)
+        message = lacks[0].message
+        told = f"It waits for its turn: {gang.name or gang.id} is ahead in queue {policy.name}. "
+        turn = wait(QUEUED, told + _of(gang, message), holds_back=False)
+        resources, turn = self._held.get(gang.queue, (frozenset[str](), turn))
+        self._held[gang.queue] = resources | {item.resource for item in lacks}, turn
+        free = self._places.free(gang.lane)
+        if is_behind or any(item.claim for item in lacks):
+            return wait(QUOTA, message, holds_back=False)
+        rescue = self._preemptions.rescue(gang, policy, self._quotas, free)
+        if not rescue:
+            return wait(QUOTA, message, holds_back=False)
+        self._quotas.count(gang.queue, gang.request)
+        return self._rescued(gang, lacks[0].fact, rescue)
+
+    def _rescued(self, gang: WaitingGang, message: str, rescue: Rescue) -> Verdict:
+        """A job for which others make room; nobody else gets that."""
+        message = f"{message} {_making_room(rescue)}"
+        self._reserve(gang, message, {one.id for one in (*rescue.victims, *rescue.leaving)})
+        has_lane = self._places.free(gang.lane) is not None
+        verdict = wait(PREEMPTING, message, holds_back=has_lane)
+        verdict.victims = rescue.victims
+        return verdict
+
+    def behind(self, gang: WaitingGang, ahead: str) -> Verdict | None:
+        """Whether it may start past the first: only if that starts no later for it."""
+        reservation = self._reservations[gang.lane]
+        may_pass = reservation.allows(gang.request, gang.limit_s, self._now)
+        if may_pass and self._places.fits_now(gang):
+            return None
+        return self._turn(gang, ahead)
+
+    def _turn(self, gang: WaitingGang, ahead: str) -> Verdict:
+        key = gang.lane, gang.limit_s is None
+        verdict = self._turns.get(key)
+        if verdict is None:
+            message = (
+                f"It waits for its turn: {ahead} is ahead. {_of(ahead, self._first[gang.lane])}"
+            )
+            if gang.limit_s is None:
+                message += " With a time limit it could start earlier, where that delays nobody."
+            verdict = self._turns[key] = wait(QUEUED, message, holds_back=False)
+        return verdict
+
+    def short(self, gang: WaitingGang, verdict: Verdict, ahead: str | None) -> Verdict:
+        """The first of a place waits until there is room, or room is made for it."""
+        if ahead is not None:
+            return self._turn(gang, ahead)
+        policy = self._queues[gang.queue]
+        free = self._places.free(gang.lane)
+        rescue = self._preemptions.rescue(gang, policy, self._quotas, free)
+        self._quotas.count(gang.queue, gang.request)
+        if rescue:
+            return self._rescued(gang, verdict.message, rescue)
+        reservation = self._reserve(gang, verdict.message)
+        return wait(QUEUED, f"{verdict.message} {_expected(reservation)}")
+
+    def _reserve(
+        self, gang: WaitingGang, message: str, leaving: Collection[str] = ()
+    ) -> Reservation:
+        """Keep its place; who makes room for it may be gone any moment."""
+        free = self._places.free(gang.lane) or {}
+        releases = self._releases.get(gang.lane, [])
+        if leaving:
+            now = self._now
+            releases = [one._replace(at=now) if one.id in leaving else one for one in releases]
+        found = reserved(gang.name or gang.id, gang.request, free, releases, self._now)
+        self._reservations[gang.lane] = found
+        self._first[gang.lane] = message
+        return found
+
+    def took(self, gang: WaitingGang) -> None:
+        """It counts from now on."""
+        self._quotas.count(gang.queue, gang.request)
+        ends = None if gang.limit_s is None else self._now + gang.limit_s
+        release = Release(gang.id, ends, gang.request, gang.name or gang.id)
+        self._releases.setdefault(gang.lane, []).append(release)
+        reservation = self._reservations.get(gang.lane)
+        if reservation is not None:
+            reservation.took(gang.request, gang.limit_s, self._now)
+
+
+def _wants(request: Amounts, resources: frozenset[str]) -> bool:
+    if JOBS in resources:
+        return True
+    for name in resources:  # noqa: SIM110 - three times as fast as any()
+        if request.get(name):
+            return True
+    return False
+
+
+def _of(ahead: WaitingGang | str, message: str) -> str:
+    """What one is told of another."""
+    name = ahead if isinstance(ahead, str) else ahead.name or ahead.id
+    return message.replace("It needs", f"{name} needs", 1).replace("this job", name)
+
+
+def _missing(name: str) -> str:
+    return (
+        f"There is no queue {name}. Create it with trainway queues apply, "
+        "or submit the job to another queue."
+    )
+
+
+def _paused(policy: QueuePolicy) -> str:
+    return (
+        f"Queue {policy.name} is paused, and none of its jobs starts. "
+        f"To let them start: trainway queues resume {policy.name}"
+    )
+
+
+def _making_room(rescue: Rescue) -> str:
+    leaving = [gang.name or gang.id for gang in (*rescue.victims, *rescue.leaving)]
+    more = len(leaving) - _MOST_NAMES
+    names = ", ".join(leaving[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    verb = "makes" if len(leaving) == 1 else "make"
+    return f"It starts as soon as {names} {verb} room for it, which has begun."
+
+
+def _expected(reservation: Reservation) -> str:
+    if reservation.at is None:
+        return "When that becomes free is not known, since something that runs has no time limit."
+    time = datetime.fromtimestamp(reservation.at, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    end = f", when {reservation.last} has ended" if reservation.last else ""
+    return f"It starts at {time} at the latest{end}."

@@ -1,0 +1,26 @@
+"""Random schedules: see testing.py for what each decision is held against."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trainway.scheduling.testing import schedule
+
+TOGETHER = 5
+"""How many schedules are one example."""
+
+
+@given(st.integers(0, 1 << 40))
+def test_random_schedules_keep_the_rules(seed: int) -> None:
+    for number in range(TOGETHER):
+        simulation = schedule(seed * TOGETHER + number)
+        simulation.play()
+        assert simulation.started.keys() | simulation.refused == simulation.jobs.keys()
+
+
+def test_the_schedules_are_worth_looking_at() -> None:
+    simulations = [schedule(seed) for seed in range(60)]
+    for simulation in simulations:
+        simulation.play()
+    assert sum(simulation.preemptions for simulation in simulations) > 10
+    assert sum(simulation.overtakings for simulation in simulations) > 10
+    assert sum(len(simulation.refused) for simulation in simulations) > 10

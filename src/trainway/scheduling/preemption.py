@@ -1,0 +1,160 @@
+"""Who makes room for a job: those of the lowest priority first, and of these the youngest.
+
+Nobody is preempted for nothing: all who are chosen are needed, and together they are enough. A job
+makes room as a whole or not at all.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from trainway.scheduling.amounts import JOBS, Amounts, add, fits, shortages, subtract
+from trainway.scheduling.queue_policy import Preemption, QueuePolicy
+from trainway.scheduling.quota import Quotas, Shortage
+from trainway.scheduling.snapshot import RunningGang, Snapshot, WaitingGang
+
+
+@dataclass(frozen=True)
+class Rescue:
+    """How a job gets its room."""
+
+    victims: tuple[RunningGang, ...] = ()
+    """Who has to make room from now on."""
+    leaving: tuple[RunningGang, ...] = ()
+    """Who does so already, if that is enough."""
+
+    def __bool__(self) -> bool:
+        return bool(self.victims or self.leaving)
+
+
+class Preemptions:
+    """Finds those who make room."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._queues = snapshot.queues
+        self._leaving = [gang for gang in snapshot.running if gang.leaves_for]
+        self._chosen: set[str] = set()
+        self._candidates = sorted(
+            (gang for gang in snapshot.running if gang.is_preemptible and not gang.leaves_for),
+            key=lambda gang: (gang.priority, -gang.started, gang.id),
+        )
+
+    def rescue(
+        self, gang: WaitingGang, policy: QueuePolicy, quotas: Quotas, free: Amounts | None
+    ) -> Rescue:
+        """Who makes room for the job; nobody, if that would not be enough."""
+        may_preempt = policy.preemption is not Preemption.NEVER or policy.reclaims
+        if not may_preempt and not self._leaving:
+            return Rescue()
+        trial = _Trial(gang, policy, quotas.copy(), None if free is None else dict(free))
+        leaving = [one for one in self._leaving if trial.is_near(one, self._cohort(one))]
+        for one in leaving:
+            trial.remove(one)
+        if trial.is_enough():
+            return Rescue((), tuple(leaving))
+        if not may_preempt:
+            return Rescue()
+        victims = self._victims(gang, policy, trial)
+        self._chosen |= {victim.id for victim in victims}
+        return Rescue(tuple(victims))
+
+    def _victims(
+        self, gang: WaitingGang, policy: QueuePolicy, trial: "_Trial"
+    ) -> Sequence[RunningGang]:
+        chosen: list[RunningGang] = []
+        for one in self._candidates:
+            if one.priority > gang.priority:
+                break
+            if one.id not in self._chosen and self._may_take(one, gang, policy, trial):
+                trial.remove(one)
+                chosen.append(one)
+                if trial.is_enough():
+                    break
+        if not trial.is_enough():
+            return ()
+        needed: list[RunningGang] = []
+        for one in reversed(chosen):
+            trial.put_back(one)
+            if not trial.is_enough():
+                trial.remove(one)
+                needed.append(one)
+        return needed[::-1]
+
+    def _may_take(
+        self, one: RunningGang, gang: WaitingGang, policy: QueuePolicy, trial: "_Trial"
+    ) -> bool:
+        """Whether the policy lets the job take what this one has, and it lacks some of that."""
+        lacks = trial.lacks
+        is_own = one.queue == gang.queue
+        allowed = policy.preemption is Preemption.ANY or (
+            policy.preemption is Preemption.QUEUE and is_own
+        )
+        if one.priority < gang.priority and allowed:
+            return trial.is_short_on_lane(one) or any(
+                _has(one, shortage.resource)
+                and (is_own or (shortage.is_cohorts and self._cohort(one) == policy.cohort))
+                for shortage in lacks
+            )
+        if not policy.reclaims or is_own or self._cohort(one) != policy.cohort:
+            return False
+        resources = [
+            shortage.resource
+            for shortage in lacks
+            if shortage.is_cohorts and _has(one, shortage.resource)
+        ]
+        other = self._queues[one.queue]
+        return bool(resources) and trial.is_within and trial.quotas.borrows(other, resources)
+
+    def _cohort(self, one: RunningGang) -> str | None:
+        policy = self._queues.get(one.queue)
+        return policy.cohort if policy else None
+
+
+class _Trial:
+    """What it would be like without some of those that run."""
+
+    def __init__(
+        self, gang: WaitingGang, policy: QueuePolicy, quotas: Quotas, free: dict[str, int] | None
+    ) -> None:
+        self._gang, self._policy, self._free = gang, policy, free
+        self.quotas = quotas
+        self._lacks: list[Shortage] | None = None
+
+    def remove(self, one: RunningGang) -> None:
+        self._lacks = None
+        self.quotas.count(one.queue, one.request, -1)
+        if self._free is not None and one.lane == self._gang.lane:
+            add(self._free, one.request)
+
+    def put_back(self, one: RunningGang) -> None:
+        self._lacks = None
+        self.quotas.count(one.queue, one.request)
+        if self._free is not None and one.lane == self._gang.lane:
+            subtract(self._free, one.request)
+
+    def is_enough(self) -> bool:
+        return (self._free is None or fits(self._gang.request, self._free)) and not self.lacks
+
+    @property
+    def lacks(self) -> list[Shortage]:
+        if self._lacks is None:
+            self._lacks = self.quotas.lacks(self._gang, self._policy)
+        return self._lacks
+
+    @property
+    def is_within(self) -> bool:
+        return self.quotas.is_within(self._gang, self._policy)
+
+    def is_short_on_lane(self, one: RunningGang) -> bool:
+        if self._free is None or one.lane != self._gang.lane:
+            return False
+        return any(one.request.get(name) for name in shortages(self._gang.request, self._free))
+
+    def is_near(self, one: RunningGang, cohort: str | None) -> bool:
+        """Whether its end may help."""
+        is_here = self._free is not None and one.lane == self._gang.lane
+        is_own = one.queue == self._gang.queue
+        return is_here or is_own or bool(cohort and cohort == self._policy.cohort)
+
+
+def _has(one: RunningGang, resource: str) -> bool:
+    return resource == JOBS or bool(one.request.get(resource))

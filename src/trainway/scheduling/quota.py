@@ -1,0 +1,205 @@
+"""What queues and cohorts use of their quotas, while a decision is made.
+
+A queue may go beyond its quota with what the others of its cohort do not use. What one of them
+waits for, none of the others borrows any more: so what was lent comes back.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
+
+from trainway.scheduling.amounts import GPU, JOBS, Amounts, figure, told
+from trainway.scheduling.queue_policy import QueuePolicy
+from trainway.scheduling.snapshot import RunningGang, WaitingGang
+
+_HOUR_S: Final = 3600
+
+
+class Shortage(NamedTuple):
+    """Why a quota has no room for a job."""
+
+    policy: QueuePolicy
+    resource: str
+    wanted: int
+    has: int
+    """What the queue uses."""
+    limit: int | None = None
+    """The most that the queue may borrow, where that is what is short."""
+    lent: int = 0
+    """What the cohort uses."""
+    total: int | None = None
+    """What the cohort has, where that is short."""
+    claim: str = ""
+    """Who came first and gets what becomes free."""
+
+    @property
+    def is_cohorts(self) -> bool:
+        """Whether it is others of the cohort who have what is short."""
+        return self.total is not None
+
+    @property
+    def fact(self) -> str:
+        """What is short, with the figures."""
+        name, resource = self.policy.name, self.resource
+        quota = told(resource, self.policy.quota[resource])
+        uses = f"Queue {name} uses {self._of(self.has)} of its {quota}"
+        needs = f"this job needs {self._of(self.wanted)}"
+        if self.total is None:
+            borrows = "" if self.limit is None else f" and may borrow {self._of(self.limit)}"
+            return f"{uses}{borrows}, and {needs}."
+        kept = f", and what becomes free is kept for {self.claim}" if self.claim else ""
+        return (
+            f"{uses}, and {needs}. The queues of cohort {self.policy.cohort} use "
+            f"{self._of(self.lent)} of {self._of(self.total)}{kept}."
+        )
+
+    @property
+    def message(self) -> str:
+        """That, and what would help."""
+        whose = "the queue" if self.total is None else "the cohort"
+        return f"{self.fact} It starts when jobs of {whose} end, or with a larger quota."
+
+    def _of(self, amount: int) -> str:
+        return figure(self.resource, amount)
+
+
+class Quotas:
+    """What is in use."""
+
+    def __init__(
+        self,
+        queues: Mapping[str, QueuePolicy],
+        running: Iterable[RunningGang],
+        gpu_seconds: Mapping[str, int],
+    ) -> None:
+        self._queues = queues
+        self._gpu_seconds = gpu_seconds
+        self._used: dict[str, dict[str, int]] = {name: {} for name in queues}
+        self._cohort_used: dict[str, dict[str, int]] = {}
+        self._totals: dict[str, dict[str, int]] = {}
+        self._claims: dict[tuple[str, str], str] = {}
+        for policy in queues.values():
+            if policy.cohort:
+                total = self._totals.setdefault(policy.cohort, {})
+                self._cohort_used.setdefault(policy.cohort, {})
+                for resource, amount in policy.quota.items():
+                    total[resource] = total.get(resource, 0) + amount
+        self._modest: set[tuple[str, int]] = set()
+        """Queues and requests that `never` has nothing to say of."""
+        self._most = {policy.name: self._ceiling(policy) for policy in queues.values()}
+        for gang in running:
+            self.count(gang.queue, gang.request)
+
+    def _ceiling(self, policy: QueuePolicy) -> dict[str, int]:
+        """The most that a queue can have, with all that there is to borrow."""
+        if not policy.cohort:
+            return dict(policy.quota)
+        totals = self._totals[policy.cohort]
+        return {
+            resource: min(
+                totals[resource], quota + policy.borrowing.get(resource, totals[resource])
+            )
+            for resource, quota in policy.quota.items()
+        }
+
+    def copy(self) -> "Quotas":
+        """Books in which one may try things out."""
+        other = object.__new__(Quotas)
+        other._queues, other._gpu_seconds = self._queues, self._gpu_seconds
+        other._claims, other._most, other._modest = {}, self._most, self._modest
+        other._used = {name: dict(used) for name, used in self._used.items()}
+        other._cohort_used = {name: dict(used) for name, used in self._cohort_used.items()}
+        other._totals = self._totals
+        return other
+
+    def count(self, queue: str, request: Amounts, times: int = 1) -> None:
+        """A job has started; or, with -1, has ended."""
+        policy = self._queues.get(queue)
+        if policy is None or not policy.quota:
+            return
+        books = [self._used[queue]]
+        if policy.cohort:
+            books.append(self._cohort_used[policy.cohort])
+        for resource in policy.quota:
+            amount = 1 if resource == JOBS else request.get(resource, 0)
+            for used in books:
+                used[resource] = used.get(resource, 0) + times * amount
+
+    def used(self, queue: str) -> Amounts:
+        """What a queue uses of that which it has a quota for."""
+        return self._used.get(queue, {})
+
+    def lacks(self, gang: WaitingGang, policy: QueuePolicy) -> list[Shortage]:
+        """What is short for a job; empty: nothing."""
+        return [] if not policy.quota else list(self._lacks(gang, policy))
+
+    def _lacks(self, gang: WaitingGang, policy: QueuePolicy) -> Iterable[Shortage]:
+        used = self._used[policy.name]
+        for resource, quota in policy.quota.items():
+            wanted = 1 if resource == JOBS else gang.request.get(resource, 0)
+            if not wanted:
+                continue
+            has = used.get(resource, 0)
+            beyond = has + wanted - quota
+            if not policy.cohort:
+                if beyond > 0:
+                    yield Shortage(policy, resource, wanted, has)
+                continue
+            limit = policy.borrowing.get(resource)
+            if beyond > 0 and limit is not None and beyond > limit:
+                yield Shortage(policy, resource, wanted, has, limit)
+                continue
+            claim = self._claims.get((policy.cohort, resource), "") if beyond > 0 else ""
+            total = self._totals[policy.cohort][resource]
+            lent = self._cohort_used[policy.cohort].get(resource, 0)
+            if claim or lent + wanted > total:
+                yield Shortage(policy, resource, wanted, has, None, lent, total, claim)
+
+    def claim(self, gang: WaitingGang, policy: QueuePolicy, lacks: Iterable[Shortage]) -> None:
+        """From now on nobody borrows what this one waits for."""
+        for shortage in lacks:
+            if shortage.is_cohorts:
+                self._claims.setdefault((policy.cohort, shortage.resource), gang.name or gang.id)
+
+    def never(self, gang: WaitingGang, policy: QueuePolicy) -> str:
+        """Why a job asks for more than its queue can ever have; empty: it does not."""
+        shape = policy.name, id(gang.request)
+        if shape in self._modest:
+            return ""
+        for resource, most in self._most[policy.name].items():
+            wanted = 1 if resource == JOBS else gang.request.get(resource, 0)
+            if wanted > most:
+                allowed = figure(resource, most)
+                return f"{told(resource, wanted)}, and queue {policy.name} may use {allowed}"
+        self._modest.add(shape)
+        return ""
+
+    def is_within(self, gang: WaitingGang, policy: QueuePolicy) -> bool:
+        """Whether a job would borrow nothing."""
+        used = self._used[policy.name]
+        for resource, quota in policy.quota.items():
+            wanted = 1 if resource == JOBS else gang.request.get(resource, 0)
+            if wanted and used.get(resource, 0) + wanted > quota:
+                return False
+        return True
+
+    def borrows(self, policy: QueuePolicy, resources: Iterable[str]) -> bool:
+        """Whether a queue has more than its quota of one of these."""
+        used = self._used[policy.name]
+        return any(
+            used.get(resource, 0) > policy.quota[resource]
+            for resource in resources
+            if resource in policy.quota
+        )
+
+    def spent(self, gang: WaitingGang, policy: QueuePolicy) -> str:
+        """What to say of a queue that has used up its GPU-hours; empty: it has not."""
+        if policy.gpu_hours is None or not gang.request.get(GPU, 0):
+            return ""
+        seconds = self._gpu_seconds.get(policy.name, 0)
+        if seconds < policy.gpu_hours * _HOUR_S:
+            return ""
+        return (
+            f"Queue {policy.name} has used {seconds / _HOUR_S:.1f} of its {policy.gpu_hours} "
+            "GPU-hours of this month. Its jobs with GPUs start again next month, "
+            "or when it gets more."
+        )

@@ -1,0 +1,81 @@
+"""What is free in each place, in whole numbers: the room of the managed queue."""
+
+from collections.abc import Iterable, Mapping
+
+from trainway.agent.controllers import gang_queue
+from trainway.agent.controllers.gang_queue import Verdict
+from trainway.scheduling.amounts import Amounts, fits, shortages, subtract, told
+from trainway.scheduling.snapshot import RunningGang, WaitingGang
+
+
+class Places:
+    """The room of all lanes; one without amounts belongs to a scheduler of its own."""
+
+    def __init__(self, lanes: Mapping[str, Amounts | None], running: Iterable[RunningGang]) -> None:
+        self._lanes = lanes
+        self._free: dict[str, dict[str, int]] = {
+            lane: dict(amounts) for lane, amounts in lanes.items() if amounts is not None
+        }
+        self._possible: set[tuple[str, int]] = set()
+        self._short: set[tuple[str, int]] = set()
+        """By lane and request: many jobs ask for the same, and what is free only becomes less."""
+        for gang in running:
+            if gang.lane in self._free:
+                subtract(self._free[gang.lane], gang.request)
+
+    def free(self, lane: str) -> Amounts | None:
+        """What nobody holds; None: somebody else decides there."""
+        return self._free.get(lane)
+
+    def fits_now(self, gang: WaitingGang) -> bool:
+        """Whether so much is free."""
+        shape = gang.lane, id(gang.request)
+        if shape in self._short:
+            return False
+        free = self._free.get(gang.lane)
+        if free is None or fits(gang.request, free):
+            return True
+        self._short.add(shape)
+        return False
+
+    def hopeless(self, gang: WaitingGang) -> Verdict | None:
+        """Whether it asks for more than the place has."""
+        shape = gang.lane, id(gang.request)
+        if shape in self._possible:
+            return None
+        amounts = self._lanes.get(gang.lane)
+        if amounts is None or fits(gang.request, amounts):
+            self._possible.add(shape)
+            return None
+        short = shortages(gang.request, amounts)
+        wants = "; ".join(
+            f"{told(name, gang.request[name])}, and {gang.lane or 'this machine'} has "
+            f"{told(name, amounts.get(name, 0))}"
+            for name in short
+        )
+        return gang_queue.refuse(wants)
+
+    def is_exempt(self, gang: WaitingGang) -> bool:
+        """Whether it takes nothing from anybody."""
+        return not any(gang.request.values())
+
+    def judge(self, gang: WaitingGang) -> Verdict:
+        """Whether all of it fits."""
+        free = self._free.get(gang.lane)
+        if free is None or fits(gang.request, free):
+            return gang_queue.start(gang.lane)
+        wants = " and ".join(
+            f"{told(name, gang.request[name])}, and {told(name, max(free.get(name, 0), 0))} "
+            f"{'is' if free.get(name, 0) == 1 else 'are'} free"
+            for name in shortages(gang.request, free)
+        )
+        return gang_queue.wait(gang_queue.QUEUED, f"It needs {wants}.")
+
+    def take(self, gang: WaitingGang, lane: str) -> None:
+        """So much less is free."""
+        if lane in self._free:
+            subtract(self._free[lane], gang.request)
+
+    def name(self, gang: WaitingGang) -> str:
+        """What it is called."""
+        return gang.name or gang.id

@@ -1,0 +1,87 @@
+"""What a decision is made from: who waits, who runs, what has been used, and the time."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from trainway.scheduling.amounts import CPU, GPU, Amounts
+from trainway.scheduling.queue_policy import DEFAULT_QUEUE, QueuePolicy
+
+_GPU_COST = 16_000
+"""What a GPU counts beside CPUs where usage is compared: as much as 16 of them."""
+_LEAST_COST = 100
+
+
+def cost_of(request: Amounts) -> int:
+    """What a job costs in a second, where usage is compared."""
+    return request.get(CPU, 0) + _GPU_COST * request.get(GPU, 0) + _LEAST_COST
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingGang:
+    """A job that waits."""
+
+    id: str
+    request: Amounts
+    lane: str = ""
+    """Where it would run."""
+    queue: str = DEFAULT_QUEUE
+    user: str = ""
+    priority: int = 0
+    order: Any = 0
+    """Of its arrival."""
+    limit_s: int | None = None
+    """The longest it holds what it has once it started, its grace period included; None: nobody
+    knows."""
+    name: str = ""
+    is_owed: bool = False
+    """Whether others were told to make room for it: then it comes before its equals."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningGang:
+    """A job that holds what it asked for."""
+
+    id: str
+    request: Amounts
+    lane: str = ""
+    queue: str = DEFAULT_QUEUE
+    user: str = ""
+    priority: int = 0
+    started: int = 0
+    ends: int | None = None
+    """When it will have ended at the latest; None: nobody knows."""
+    name: str = ""
+    is_preemptible: bool = True
+    """Whether it can be made to end and go on later."""
+    leaves_for: str = ""
+    """The job that it makes room for, once it was told to end."""
+
+
+@dataclass(frozen=True)
+class Used:
+    """What was used before now. Usage decays: see `fair_share.decayed`."""
+
+    by_queue: Mapping[str, int] = field(default_factory=dict)
+    by_user: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    """By queue and user."""
+    gpu_seconds: Mapping[str, int] = field(default_factory=dict)
+    """By queue, in this month."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """All that a decision depends on.
+
+    Requests are not changed while it is made. It is quicker where jobs that ask for the same share
+    one object.
+    """
+
+    waiting: Sequence[WaitingGang]
+    running: Sequence[RunningGang]
+    queues: Mapping[str, QueuePolicy]
+    lanes: Mapping[str, Amounts | None]
+    """What there is, by place; None: somebody else decides there when a job starts."""
+    now: int
+    """In seconds since the epoch."""
+    used: Used = field(default_factory=Used)
