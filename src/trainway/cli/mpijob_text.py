@@ -71,7 +71,7 @@ def description(facts: "Facts", now: datetime) -> str:
 def waiting(facts: "Facts") -> str:
     """Why a job waits in its queue, in words; empty: it does not."""
     queue = queue_of(facts.job)
-    if not queue or status_of(facts.job).state is not State.QUEUED:
+    if not queue or status_of(facts.job).state not in (State.QUEUED, State.SUSPENDED):
         return ""
     if facts.workload is None:
         return f"waits in {queue}, but Kueue has not taken it; is there a queue of this name?"

@@ -1,6 +1,7 @@
 from datetime import UTC, datetime
 
 from trainway.cli.mpijob_text import description, waiting
+from trainway.jobset.labels import SUSPENDED
 from trainway.training.facts import Facts
 from trainway.training.members import members_of
 from trainway.training.testing import TIME, job, pod
@@ -60,5 +61,7 @@ def test_a_queue_says_the_place_and_the_reason() -> None:
     )
     assert waiting(Facts(queued)).startswith("waits in blue, but Kueue has not taken it")
     held = {**workload, "spec": {"active": False}}
+    assert waiting(Facts(queued, workload=held)).startswith("suspended in blue")
+    queued["metadata"]["annotations"] = {SUSPENDED: "true"}
     assert waiting(Facts(queued, workload=held)).startswith("suspended in blue")
     assert waiting(Facts(job("Running"))) == ""

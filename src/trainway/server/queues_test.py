@@ -78,8 +78,11 @@ def test_a_backend_tells_who_waits_in_its_queues(tmp_path: Path) -> None:
         backend = _Kueue()
         assert isinstance(backend, TellsQueues)
         site.world.engine.registry.put(backend)
-        mine = _job("mine", "k8s/test/ml", Phase.QUEUED, handle=json.dumps({"top": "mine"}))
-        _add(site, mine)
+        submitted = {"top": "mine", "namespace": "ml"}
+        mine = _job("mine", "k8s/test/ml", Phase.QUEUED, handle=json.dumps(submitted))
+        submitted = {"top": "theirs", "namespace": "other"}
+        alike = _job("alike", "k8s/test/other", Phase.QUEUED, handle=json.dumps(submitted))
+        _add(site, mine, alike)
         body = json.dumps({"backend": "k8s/test"}).encode()
         status, answer = await site.ask("POST", "/backends/queues", body)
         assert (status, answer["tells"], answer["problem"]) == (200, True, "")

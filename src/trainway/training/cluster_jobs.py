@@ -1,7 +1,8 @@
 """The jobs of one kind in a cluster: create, read, watch, suspend, scale and delete them.
 
 A job in a queue of Kueue is suspended and resumed through its Workload: Kueue alone decides on the
-field of the job, and would undo what anybody else writes there.
+field of the job, and would undo what anybody else writes there. An annotation of the job says that
+its owner wants it so, since to those who see the job alone it would look as if it waited.
 """
 
 import asyncio
@@ -22,7 +23,7 @@ from trainway.kube.resources import EVENTS, LOCAL_QUEUES, PODS, WORKLOADS
 from trainway.training.explanation import explained, explanation
 from trainway.training.kinds import JobKind
 from trainway.training.members import Member, members_of
-from trainway.training.state import queue_of, status_of
+from trainway.training.state import queue_of, status_of, withholding
 
 _MANAGER: Final = "trainway"
 _JOB_UID: Final = "kueue.x-k8s.io/job-uid"
@@ -111,6 +112,7 @@ class ClusterJobs:
                     {"spec": {"active": not suspend}},
                     field_manager=_MANAGER,
                 )
+            await self.change(name, withholding(suspend))
         return job
 
     async def workload(self, job: Json, patience: int = 1) -> Json | None:

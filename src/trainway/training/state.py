@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from trainway.jobset.labels import KUEUE_QUEUE_NAME
+from trainway.jobset.labels import KUEUE_QUEUE_NAME, SUSPENDED
 from trainway.jobset.status import conditions_of, find_true
 from trainway.json_types import Json
 
@@ -89,7 +89,7 @@ def _state(job: Json, *, is_succeeded: bool, is_failed: bool) -> State:
     if is_failed:
         return State.FAILED
     if is_suspended(job):
-        return State.QUEUED if queue_of(job) else State.SUSPENDED
+        return State.QUEUED if queue_of(job) and not is_withheld(job) else State.SUSPENDED
     if find_true(conditions_of(job), "Running") is not None:
         return State.RUNNING
     jobs: list[Any] = (job.get("status") or {}).get("jobsStatus") or []
@@ -104,6 +104,16 @@ def is_suspended(job: Json) -> bool:
     spec = job.get("spec") or {}
     policy = spec.get("runPolicy") or {}
     return bool(policy.get("suspend") if job.get("kind") == "MPIJob" else spec.get("suspend"))
+
+
+def is_withheld(job: Json) -> bool:
+    """Whether the owner of a job in a queue has suspended it."""
+    return (job["metadata"].get("annotations") or {}).get(SUSPENDED) == "true"
+
+
+def withholding(withheld: bool) -> Json:
+    """The merge patch that says so of a job, or that it waits again."""
+    return {"metadata": {"annotations": {SUSPENDED: "true" if withheld else None}}}
 
 
 def _workers(job: Json) -> tuple[int, int]:

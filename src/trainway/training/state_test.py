@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from trainway.jobset.labels import SUSPENDED
 from trainway.json_types import Json
 from trainway.training.state import JobStatus, State, status_of
 from trainway.training.testing import TIME, job
@@ -10,6 +11,11 @@ from trainway.training.testing import TIME, job
 
 def queued(obj: Json) -> Json:
     obj["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "team"}
+    return obj
+
+
+def withheld(obj: Json) -> Json:
+    obj["metadata"]["annotations"] = {SUSPENDED: "true"}
     return obj
 
 
@@ -34,6 +40,8 @@ CASES = [
     Case("failed and suspended", job("Failed", suspend=True), State.FAILED),
     Case("suspended", job("Suspended", suspend=True), State.SUSPENDED),
     Case("queued", queued(job("Suspended", suspend=True)), State.QUEUED),
+    Case("withheld", withheld(queued(job("Suspended", suspend=True))), State.SUSPENDED),
+    Case("withheld in vain", withheld(queued(job("Running"))), State.RUNNING),
     Case("admitted", queued(job("Running")), State.RUNNING),
     Case("deleted", {**job(), "metadata": {"name": "t", "deletionTimestamp": TIME}},
          State.TERMINATING),

@@ -15,6 +15,7 @@ from trainway.errors import (
     UnavailableError,
     UsageError,
 )
+from trainway.jobset.labels import SUSPENDED
 from trainway.json_types import Json
 from trainway.sdk import JobFailedError, WaitTimeoutError
 from trainway.training import AsyncMPIJob, MPIJob, ResourceRequirements, State, TrainJob
@@ -188,11 +189,14 @@ def test_a_queued_job_is_suspended_through_its_workload(api: ApiServer, mpijob: 
     api.on("GET", f"{JOBS}/train", queued)
     api.on("GET", WORKLOADS, listing(), listing({"metadata": {"name": "mpijob-train"}}))
     api.on("PATCH", f"{WORKLOADS}/mpijob-train", {})
+    api.on("PATCH", f"{JOBS}/train", queued)
     mpijob.suspend()
-    assert api.asked[-1][2] == {"spec": {"active": False}}
-    assert api.asked[-2][1].startswith(f"{WORKLOADS}?labelSelector=kueue.x-k8s.io/job-uid=uid-1&")
+    assert api.asked[-2][2] == {"spec": {"active": False}}
+    assert api.asked[-1][2] == {"metadata": {"annotations": {SUSPENDED: "true"}}}
+    assert api.asked[-3][1].startswith(f"{WORKLOADS}?labelSelector=kueue.x-k8s.io/job-uid=uid-1&")
     mpijob.resume()
-    assert api.asked[-1][2] == {"spec": {"active": True}}
+    assert api.asked[-2][2] == {"spec": {"active": True}}
+    assert api.asked[-1][2] == {"metadata": {"annotations": {SUSPENDED: None}}}
 
 
 def test_what_has_ended_is_not_suspended(api: ApiServer, mpijob: MPIJob) -> None:

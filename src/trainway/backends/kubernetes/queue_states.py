@@ -59,9 +59,13 @@ def _waiting(found: list[tuple[Json, str]], positions: Positions) -> tuple[Waite
 
 
 def _order(workload: Json, positions: Positions) -> tuple[Any, ...]:
-    """Those first whose position Kueue tells; it has none for those that it does not consider."""
+    """Those first whose position Kueue tells; it has none for those that it does not consider.
+
+    Those that were deactivated are passed by, so they come last and take nobody's place.
+    """
     place = positions.get(str(workload["metadata"]["name"]))
-    return (place is None, place or 0, *rank(workload))
+    is_out = (workload.get("spec") or {}).get("active") is False
+    return (is_out, place is None, place or 0, *rank(workload))
 
 
 def _waiter(workload: Json, place: int, why: str) -> Waiter:

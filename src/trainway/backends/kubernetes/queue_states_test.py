@@ -46,6 +46,8 @@ def test_the_order_is_that_of_kueue() -> None:
     found = (workload("new", 9), workload("old", 1), workload("urgent", 5, priority=10))
     assert names(*found) == ["urgent", "old", "new"]
     assert names(*found, new=1, urgent=2) == ["new", "urgent", "old"]
+    off = workload("off", 0, priority=99, active=False)
+    assert names(off, *found) == ["urgent", "old", "new", "off"]
 
 
 def test_what_will_never_be_admitted_says_so() -> None:
@@ -54,9 +56,9 @@ def test_what_will_never_be_admitted_says_so() -> None:
     unseen = workload("unseen", 3, conditions=[])
     (state,) = states_of([TEAM], [off, large, unseen], {})
     assert [waiter.reason for waiter in state.waiting] == [
-        "it was deactivated",
         f"it can never be admitted: {TOO_LARGE}",
         "the queue has not looked at it yet",
+        "it was deactivated",
     ]
 
 

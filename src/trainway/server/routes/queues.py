@@ -117,13 +117,23 @@ def _answer(name: str, queues: list[Json], **more: object) -> Json:
     return {"name": name, "queues": queues, "tells": True, "problem": "", "hint": "", **more}
 
 
-async def _ours(engine: Engine, name: str) -> dict[str, str]:
+Submitted = tuple[str, str]
+"""The namespace of an object that was submitted for a job, and its name."""
+
+
+async def _ours(engine: Engine, name: str) -> dict[Submitted, str]:
     """The ids of our jobs that wait there, by the objects that were submitted for them."""
     records = await engine.reading.at(name, WAITING, _MOST * 5)
-    return {str(record.handle_data.get("top") or ""): record.id for record in records}
+    handles = ((record.id, record.handle_data) for record in records)
+    return {
+        (str(handle.get("namespace") or ""), str(handle["top"])): id_
+        for id_, handle in handles
+        if handle.get("top")
+    }
 
 
-def _state(state: QueueState, ours: dict[str, str]) -> Json:
+def _state(state: QueueState, ours: dict[Submitted, str]) -> Json:
+    namespace = state.queue.namespace
     waiting = [
         {
             "name": waiter.name,
@@ -132,7 +142,7 @@ def _state(state: QueueState, ours: dict[str, str]) -> Json:
             "since": waiter.since,
             "priority": waiter.priority,
             "owner": waiter.owner,
-            "job": ours.get(waiter.top, "") if waiter.top else "",
+            "job": ours.get((namespace, waiter.top), ""),
         }
         for waiter in state.waiting[:_MOST]
     ]
