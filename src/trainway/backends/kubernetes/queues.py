@@ -1,7 +1,7 @@
 """The queues of Kueue: LocalQueues of a namespace, with the quota of their ClusterQueues."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from trainway.backends.kubernetes.session import readable
 from trainway.backends.queues import Queue, Quota
@@ -10,6 +10,9 @@ from trainway.jobset.status import conditions_of
 from trainway.json_types import Json
 from trainway.kube import resources
 from trainway.kube.client import Client
+
+_NO_CLUSTER_QUEUE: Final = "ClusterQueueDoesNotExist"
+"""Its message says only that nothing can be submitted."""
 
 
 async def read_queues(client: Client, namespace: str) -> list[Queue]:
@@ -36,15 +39,23 @@ def _queue(queue: Json, known: Mapping[str, Json]) -> Queue:
         cluster_queue=leads_to,
         pending=int(status.get("pendingWorkloads") or 0),
         admitted=int(status.get("admittedWorkloads") or 0),
-        problem=_problem(queue),
+        problem=_problem(queue, known.get(leads_to)),
         quotas=_quotas(known[leads_to]) if leads_to in known else (),
     )
 
 
-def _problem(queue: Json) -> str:
+def _problem(queue: Json, leads_to: Json | None) -> str:
+    """Why it admits nothing: of a ClusterQueue that was stopped, Kueue says why only there."""
+    told = (_inactivity(each) for each in (queue, leads_to) if each is not None)
+    return ": ".join(dict.fromkeys(filter(None, told)))
+
+
+def _inactivity(queue: Json) -> str:
     """Why its condition Active is false."""
     for condition in conditions_of(queue):
         if condition.get("type") == "Active" and condition.get("status") == "False":
+            if condition.get("reason") == _NO_CLUSTER_QUEUE:
+                return f"there is no ClusterQueue {(queue.get('spec') or {}).get('clusterQueue')}"
             return str(condition.get("message") or condition.get("reason") or "it is not active")
     return ""
 

@@ -4,11 +4,11 @@ from trainway.backends.kubernetes.queues import queues_of
 from trainway.json_types import Json
 
 
-def _local(name: str, *, active: bool = True) -> Json:
+def _local(name: str, *, active: bool = True, reason: str = "ClusterQueueIsInactive") -> Json:
     condition = {
         "type": "Active",
         "status": str(active),
-        "reason": "ClusterQueueIsInactive",
+        "reason": reason,
         "message": "Can't submit new workloads to clusterQueue",
     }
     return {
@@ -61,6 +61,20 @@ def test_a_queue_without_quota_is_one_whose_cluster_queue_may_not_be_read() -> N
     (queue,) = queues_of([_local("a", active=False)], [])
     assert queue.quotas == ()
     assert "Can't submit" in queue.problem
+
+
+def test_a_queue_says_why_the_one_that_it_leads_to_admits_nothing() -> None:
+    stopped = {"type": "Active", "status": "False", "message": "Can't admit new workloads: stopped"}
+    cluster = {**_CLUSTER, "status": {"conditions": [stopped]}}
+    (queue,) = queues_of([_local("a", active=False)], [cluster])
+    assert queue.problem == (
+        "Can't submit new workloads to clusterQueue: Can't admit new workloads: stopped"
+    )
+
+
+def test_a_queue_that_leads_nowhere_says_so() -> None:
+    (queue,) = queues_of([_local("a", active=False, reason="ClusterQueueDoesNotExist")], [])
+    assert queue.problem == "there is no ClusterQueue all"
 
 
 def test_a_queue_that_kueue_has_not_looked_at_yet_has_nothing() -> None:
