@@ -148,6 +148,7 @@ RESOURCE_FLAVORS: Final = Resource(
     _KUEUE, "v1beta1", "resourceflavors", "ResourceFlavor", namespaced=False
 )
 WORKLOADS: Final = Resource(_KUEUE, "v1beta1", "workloads", "Workload")
+NEWER_WORKLOADS: Final = Resource(_KUEUE, "v1beta2", "workloads", "Workload")
 
 _TABLE: Final[Mapping[tuple[str, str], Resource]] = {
     (value.api_version, value.kind): value

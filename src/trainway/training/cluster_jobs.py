@@ -20,6 +20,7 @@ from trainway.kube.errors import ApiError, Gone, ObjectNotFound, ServerUnavailab
 from trainway.kube.queue_position import QueuePositions, position_among
 from trainway.kube.requests import Selection
 from trainway.kube.resources import EVENTS, LOCAL_QUEUES, PODS, WORKLOADS
+from trainway.kube.workload_activity import set_active
 from trainway.training.explanation import explained, explanation
 from trainway.training.kinds import JobKind
 from trainway.training.members import Member, members_of
@@ -105,13 +106,7 @@ class ClusterJobs:
             await self.change(name, self.kind.suspension(suspend))
         else:
             with explained(self.kind, self.namespace, name):
-                await self.client.patch(
-                    WORKLOADS,
-                    workload["metadata"]["name"],
-                    self.namespace,
-                    {"spec": {"active": not suspend}},
-                    field_manager=_MANAGER,
-                )
+                await set_active(self.client, workload, active=not suspend)
             await self.change(name, withholding(suspend))
         return job
 

@@ -22,6 +22,7 @@ from trainway.training import AsyncMPIJob, MPIJob, ResourceRequirements, State, 
 from trainway.training.testing import JOBS, PODS, ApiServer, events, job, listing, pod
 
 WORKLOADS = "/apis/kueue.x-k8s.io/v1beta1/namespaces/team/workloads"
+NEWER_WORKLOADS = "/apis/kueue.x-k8s.io/v1beta2/namespaces/team/workloads"
 
 
 @pytest.fixture
@@ -187,8 +188,9 @@ def test_a_queued_job_is_suspended_through_its_workload(api: ApiServer, mpijob: 
     queued = job("Suspended", suspend=True)
     queued["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "team"}
     api.on("GET", f"{JOBS}/train", queued)
-    api.on("GET", WORKLOADS, listing(), listing({"metadata": {"name": "mpijob-train"}}))
-    api.on("PATCH", f"{WORKLOADS}/mpijob-train", {})
+    workload = {"metadata": {"name": "mpijob-train", "namespace": "team"}}
+    api.on("GET", WORKLOADS, listing(), listing(workload))
+    api.on("PATCH", f"{NEWER_WORKLOADS}/mpijob-train", {})
     api.on("PATCH", f"{JOBS}/train", queued)
     mpijob.suspend()
     assert api.asked[-2][2] == {"spec": {"active": False}}
@@ -197,6 +199,18 @@ def test_a_queued_job_is_suspended_through_its_workload(api: ApiServer, mpijob: 
     mpijob.resume()
     assert api.asked[-2][2] == {"spec": {"active": True}}
     assert api.asked[-1][2] == {"metadata": {"annotations": {SUSPENDED: None}}}
+
+
+def test_an_older_kueue_takes_the_older_version(api: ApiServer, mpijob: MPIJob) -> None:
+    queued = job("Running")
+    queued["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "team"}
+    api.on("GET", f"{JOBS}/train", queued)
+    api.on("GET", WORKLOADS, listing({"metadata": {"name": "old", "namespace": "team"}}))
+    api.on("PATCH", f"{WORKLOADS}/old", {})
+    api.on("PATCH", f"{JOBS}/train", queued)
+    mpijob.suspend()
+    changed = [path.partition("?")[0] for method, path, _ in api.asked if method == "PATCH"]
+    assert changed == [f"{NEWER_WORKLOADS}/old", f"{WORKLOADS}/old", f"{JOBS}/train"]
 
 
 def test_what_has_ended_is_not_suspended(api: ApiServer, mpijob: MPIJob) -> None:

@@ -38,6 +38,7 @@ from trainway.kube.errors import (
 )
 from trainway.kube.resources import Resource, resource_of
 from trainway.kube.user_rights import Right, Task, grant_hint, missing_words, needed
+from trainway.kube.workload_activity import set_active
 
 _MANAGER: Final = "trainway"
 _GRACE_S: Final = 60.0
@@ -259,9 +260,7 @@ class KubernetesCluster:
             if any(
                 (each["kind"], each["name"]) == (handle["kind"], handle["top"]) for each in owners
             ):
-                name = workload["metadata"]["name"]
-                change = {"spec": {"active": not is_suspended}}
-                await client.patch(resources.WORKLOADS, name, handle["namespace"], change)
+                await set_active(client, workload, active=not is_suspended)
                 return True
         return False
 
