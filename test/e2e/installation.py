@@ -95,12 +95,18 @@ class Installation:
         """The process of the server, started if there was none."""
         return int(self._ask(Rest.server)["pid"])
 
-    def post(self, path: str, body: Mapping[str, Any]) -> Any:
+    def get(self, path: str) -> Any:
         """Ask the server for what no command prints: what pages of the dashboard show."""
+        return self._transport().request("GET", path)
+
+    def post(self, path: str, body: Mapping[str, Any]) -> Any:
+        """The same with a question that has a body."""
+        return self._transport().request("POST", path, body=body)
+
+    def _transport(self) -> Transport:
         self.server_pid()  # starts one if there is none
         home = Home(self.home)
-        address = parse_address(str(home.address(home.server_info())))
-        return Transport(address).request("POST", path, body=body)
+        return Transport(parse_address(str(home.address(home.server_info()))))
 
     def end(self) -> None:
         """Leave nothing running."""

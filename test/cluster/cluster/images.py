@@ -2,6 +2,7 @@
 
 `pause` holds a pod's namespaces, `busybox` is a small system, and `hostroot` is a frame of links
 into which a pod mounts this machine's `/usr`, so that its Python, sshd and mpirun run in pods.
+`mpi` has what the workers of an MPIJob start, which only waits there: for tests of when pods run.
 """
 
 import hashlib
@@ -20,6 +21,7 @@ from cluster.unavailable import UnavailableError
 PAUSE: Final = "docker.io/trainway/pause:1"
 BUSYBOX: Final = "docker.io/trainway/busybox:1"
 HOSTROOT: Final = "docker.io/trainway/hostroot:1"
+MPI: Final = "docker.io/trainway/mpi:1"
 
 LOADER: Final = b"/ld-"  # a program that is not static names its loader near its start
 SEARCH_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -47,6 +49,12 @@ Host *
   UserKnownHostsFile /dev/null
   LogLevel ERROR
 """
+SSH_SERVER_THAT_WAITS: Final = """\
+#!/bin/sh
+trap 'exit 0' TERM INT
+sleep 1000000 &
+wait
+"""
 # What programs in /usr look up in /etc: links to chosen alternatives, libraries, MPI's settings.
 HOST_SETTINGS: Final = ("etc/alternatives", "etc/ld.so.cache", "etc/openmpi")
 
@@ -58,6 +66,7 @@ class Layer:
     folders: dict[str, int] = field(default_factory=dict)  # path -> mode
     links: dict[str, str] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
+    scripts: dict[str, str] = field(default_factory=dict)
     copies: list[Path] = field(default_factory=list)  # of this machine, at the same place
     programs: dict[str, Path] = field(default_factory=dict)
 
@@ -71,6 +80,8 @@ class Layer:
                 add(archive, path, tarfile.SYMTYPE, target=target)
             for path, text in self.texts.items():
                 add(archive, path, tarfile.REGTYPE, mode=0o644, content=text.encode())
+            for path, script in self.scripts.items():
+                add(archive, path, tarfile.REGTYPE, mode=0o755, content=script.encode())
             for path, program in self.programs.items():
                 add(archive, path, tarfile.REGTYPE, mode=0o755, content=program.read_bytes())
             for copy in self.copies:
@@ -135,6 +146,14 @@ def busybox_layer() -> Layer:
     )
 
 
+def mpi_layer() -> Layer:
+    """busybox, and an sshd that nobody can log in to."""
+    layer = busybox_layer()
+    layer.folders["usr/sbin"] = 0o755
+    layer.scripts["usr/sbin/sshd"] = SSH_SERVER_THAT_WAITS
+    return layer
+
+
 def hostroot_layer() -> Layer:
     """A root whose programs are this machine's, once `/usr` is mounted."""
     settings = [Path("/", name) for name in HOST_SETTINGS]
@@ -180,6 +199,7 @@ def write_images(folder: Path) -> list[Path]:
         PAUSE: (small, ["/bin/busybox", "tail", "-f", "/dev/null"]),
         BUSYBOX: (small, ["/bin/sh"]),
         HOSTROOT: (hostroot_layer().write(), ["/bin/sh"]),
+        MPI: (mpi_layer().write(), ["/bin/sh"]),
     }
     archives = []
     for number, (name, (layer, command)) in enumerate(images.items()):

@@ -4,19 +4,14 @@ oc runs plugins as kubectl does, so a kubectl under its name stands for it.
 """
 
 import json
-import os
-import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 from cluster.access import Access
 from environments import require_mpirun
-from installation import TRAINWAY
 from node_operator import NodeOperator
+from plugin_shell import Shell, shell_in
 
 from trainway.jobset.labels import JOBSET_UID, MPI_JOB_ROLE
 from trainway.json_types import Json
@@ -28,43 +23,12 @@ WAITS = "until test -e /tmp/go; do sleep 0.2; done; echo done"
 WORDS = ("--image", IMAGE, "--command", "python train.py", "--workers", "4", "--cpu", "1m")
 
 
-@dataclass(frozen=True)
-class Shell:
-    """A user with kubectl, oc and our plugins, and a kubeconfig of one namespace."""
-
-    bin: Path
-    kubeconfig: Path
-
-    def run(self, *words: str, program: str = "kubectl", check: bool = True) -> Any:
-        done = self.start(*words, program=program)
-        out, err = done.communicate(timeout=180)
-        result = subprocess.CompletedProcess(words, done.returncode, out, err)
-        assert not check or result.returncode == 0, (words, out, err)
-        return result
-
-    def start(self, *words: str, program: str = "kubectl") -> subprocess.Popen[str]:
-        path = os.pathsep.join([str(self.bin), str(TRAINWAY.parent), os.environ["PATH"]])
-        return subprocess.Popen(
-            [str(self.bin / program), "odh", "mpijob", *words],
-            env={**os.environ, "PATH": path, "KUBECONFIG": str(self.kubeconfig)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-
-
 @pytest.fixture
 def shell(
     node_cluster: Access, node_operator: NodeOperator, host_namespace: str, tmp_path: Path
 ) -> Shell:
     require_mpirun()
-    for name in ("kubectl", "oc"):
-        (tmp_path / name).symlink_to(node_cluster.bin / "kubectl")
-    config = yaml.safe_load(node_cluster.kubeconfig.read_text())
-    for context in config["contexts"]:
-        context["context"]["namespace"] = host_namespace
-    (tmp_path / "kubeconfig").write_text(yaml.safe_dump(config))
-    return Shell(tmp_path, tmp_path / "kubeconfig")
+    return shell_in(node_cluster, host_namespace, tmp_path)
 
 
 def test_an_mpijob_through_its_life(
