@@ -60,11 +60,17 @@ class Preemptions:
     def _victims(
         self, gang: WaitingGang, policy: QueuePolicy, trial: "_Trial"
     ) -> Sequence[RunningGang]:
+        possible = self._possible(gang, policy)
+        for one in possible:
+            trial.remove(one)
+        is_possible = trial.is_enough()
+        for one in possible:
+            trial.put_back(one)
+        if not is_possible:
+            return ()
         chosen: list[RunningGang] = []
-        for one in self._candidates:
-            if one.priority > gang.priority:
-                break
-            if one.id not in self._chosen and self._may_take(one, gang, policy, trial):
+        for one in possible:
+            if self._may_take(one, gang, policy, trial):
                 trial.remove(one)
                 chosen.append(one)
                 if trial.is_enough():
@@ -78,6 +84,25 @@ class Preemptions:
                 trial.remove(one)
                 needed.append(one)
         return needed[::-1]
+
+    def _possible(self, gang: WaitingGang, policy: QueuePolicy) -> list[RunningGang]:
+        """Those who may be preempted for it at all, and whose end could help."""
+        is_any = policy.preemption is Preemption.ANY
+        is_lower = policy.preemption is not Preemption.NEVER
+        found = []
+        for one in self._candidates:
+            if one.priority > gang.priority:
+                break
+            is_own = one.queue == gang.queue
+            is_near = is_own or (bool(policy.cohort) and self._cohort(one) == policy.cohort)
+            if one.priority < gang.priority and is_lower:
+                allowed = is_own or (is_any and (is_near or one.lane == gang.lane))
+            else:
+                allowed = False
+            reclaimed = policy.reclaims and is_near and not is_own
+            if (allowed or reclaimed) and one.id not in self._chosen:
+                found.append(one)
+        return found
 
     def _may_take(
         self, one: RunningGang, gang: WaitingGang, policy: QueuePolicy, trial: "_Trial"
