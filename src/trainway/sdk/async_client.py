@@ -12,6 +12,7 @@ from trainway.sdk.client import Client
 if TYPE_CHECKING:
     from trainway.sdk.async_clusters import AsyncCluster
     from trainway.sdk.run import Run
+    from trainway.sdk.schedules import Schedule
 
 
 class AsyncClient:
@@ -49,6 +50,18 @@ class AsyncClient:
     async def runs(self, **query: Any) -> "list[Run]":
         """The newest runs; see `Client.runs`. What a run does waits: call it in a thread."""
         return await asyncio.to_thread(partial(self._client.runs, **query))
+
+    async def create_schedule(self, cron: str, target: Any, **options: Any) -> "Schedule":
+        """Submit something again and again; see `Client.create_schedule`.
+
+        What a schedule does waits: call it in a thread.
+        """
+        call = partial(self._client.create_schedule, cron, target, **options)
+        return await asyncio.to_thread(call)
+
+    async def schedules(self) -> "list[Schedule]":
+        """All schedules, by name; as above."""
+        return await asyncio.to_thread(self._client.schedules)
 
     async def usage(self, *args: Any, **query: Any) -> Json:
         """GPU-hours and CPU-hours of all jobs; see `Client.usage`."""
