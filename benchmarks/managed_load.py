@@ -11,10 +11,10 @@ import time
 from collections.abc import Iterator
 
 from benchmarks import suite
-from trainway.scheduling.amounts import CPU, GPU, JOBS, MEMORY
-from trainway.scheduling.decision import decide
-from trainway.scheduling.queue_policy import Preemption, QueuePolicy
-from trainway.scheduling.snapshot import RunningGang, Snapshot, Used, WaitingGang
+from trainway.queueing.amounts import CPU, GPU, JOBS, MEMORY
+from trainway.queueing.decision import decide
+from trainway.queueing.queue_policy import Preemption, QueuePolicy
+from trainway.queueing.snapshot import RunningGang, Snapshot, Used, WaitingGang
 
 LIMITS_MS = {1_000: 20.0, 10_000: 100.0}
 """By how many jobs wait."""

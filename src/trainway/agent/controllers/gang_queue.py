@@ -7,7 +7,7 @@ start even if nobody else were there holds back nobody.
 
 A `Policy` may say otherwise: in which order gangs go, who waits for a quota, who may start past the
 one that holds back the others, and who makes room for it. Only the managed queue has one
-(`trainway/scheduling`); without one it is as above.
+(`trainway/queueing`); without one it is as above.
 
 What fits where is not decided here: a `Room` knows that, which may be filled in the course of a
 decision and is nobody else's. There are three: this machine (`engine/queue.py`), the hosts of a

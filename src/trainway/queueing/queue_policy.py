@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from trainway.scheduling.amounts import Amounts, is_known
+from trainway.queueing.amounts import Amounts, is_known
 
 LOWEST_PRIORITY: Final = -1000
 HIGHEST_PRIORITY: Final = 1000

@@ -7,10 +7,10 @@ makes room as a whole or not at all.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trainway.scheduling.amounts import JOBS, Amounts, add, fits, shortages, subtract
-from trainway.scheduling.queue_policy import Preemption, QueuePolicy
-from trainway.scheduling.quota import Quotas, Shortage
-from trainway.scheduling.snapshot import RunningGang, Snapshot, WaitingGang
+from trainway.queueing.amounts import JOBS, Amounts, add, fits, shortages, subtract
+from trainway.queueing.queue_policy import Preemption, QueuePolicy
+from trainway.queueing.quota import Quotas, Shortage
+from trainway.queueing.snapshot import RunningGang, Snapshot, WaitingGang
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from trainway.scheduling.amounts import CPU, GPU
-from trainway.scheduling.fair_share import HALF_LIFE_S, FairShare, decayed
-from trainway.scheduling.queue_policy import QueuePolicy
-from trainway.scheduling.snapshot import RunningGang, Snapshot, Used, WaitingGang
+from trainway.queueing.amounts import CPU, GPU
+from trainway.queueing.fair_share import HALF_LIFE_S, FairShare, decayed
+from trainway.queueing.queue_policy import QueuePolicy
+from trainway.queueing.snapshot import RunningGang, Snapshot, Used, WaitingGang
 
 ONE_GPU = {GPU: 1, CPU: 1000}
 

@@ -12,8 +12,8 @@ from heapq import heapify, heappop, heapreplace
 from operator import attrgetter
 from typing import Final
 
-from trainway.scheduling.queue_policy import QueuePolicy
-from trainway.scheduling.snapshot import Snapshot, WaitingGang, cost_of
+from trainway.queueing.queue_policy import QueuePolicy
+from trainway.queueing.snapshot import Snapshot, WaitingGang, cost_of
 
 HALF_LIFE_S: Final = 7 * 24 * 3600
 """After that time usage counts half."""

@@ -2,8 +2,8 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from trainway.scheduling.amounts import CPU, GPU, JOBS, Amounts, gpu_of
-from trainway.scheduling.decision import (
+from trainway.queueing.amounts import CPU, GPU, JOBS, Amounts, gpu_of
+from trainway.queueing.decision import (
     NO_QUEUE,
     PAUSED,
     PREEMPTING,
@@ -13,8 +13,8 @@ from trainway.scheduling.decision import (
     decide,
     positions,
 )
-from trainway.scheduling.queue_policy import Preemption, QueuePolicy, QueueState
-from trainway.scheduling.snapshot import RunningGang, Snapshot, Used, WaitingGang
+from trainway.queueing.queue_policy import Preemption, QueuePolicy, QueueState
+from trainway.queueing.snapshot import RunningGang, Snapshot, Used, WaitingGang
 
 NOON = 1_795_003_200  # 2026-11-18 12:00 UTC
 LANES: dict[str, Amounts | None] = {"local": {CPU: 8_000, GPU: 8}, "slurm/hpc": None}

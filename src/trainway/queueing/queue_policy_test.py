@@ -2,8 +2,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from trainway.scheduling.amounts import CPU, GPU, JOBS, MEMORY, figure, gpu_of, told
-from trainway.scheduling.queue_policy import QueuePolicy, QueueState, problems
+from trainway.queueing.amounts import CPU, GPU, JOBS, MEMORY, figure, gpu_of, told
+from trainway.queueing.queue_policy import QueuePolicy, QueueState, problems
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from trainway.agent.controllers import gang_queue
 from trainway.agent.controllers.gang_queue import Verdict
-from trainway.scheduling.amounts import Amounts, fits, shortages, subtract, told
-from trainway.scheduling.snapshot import RunningGang, WaitingGang
+from trainway.queueing.amounts import Amounts, fits, shortages, subtract, told
+from trainway.queueing.snapshot import RunningGang, WaitingGang
 
 
 class Places:

@@ -11,14 +11,14 @@ from typing import Final
 
 from trainway.agent.controllers import gang_queue
 from trainway.agent.controllers.gang_queue import Decisions, Verdict, refuse, wait
-from trainway.scheduling.amounts import JOBS, Amounts
-from trainway.scheduling.fair_share import FairShare
-from trainway.scheduling.preemption import Preemptions, Rescue
-from trainway.scheduling.queue_policy import QueuePolicy, QueueState
-from trainway.scheduling.quota import Quotas, Shortage
-from trainway.scheduling.reservation import Release, Reservation, reserved
-from trainway.scheduling.room import Places
-from trainway.scheduling.snapshot import Snapshot, WaitingGang
+from trainway.queueing.amounts import JOBS, Amounts
+from trainway.queueing.fair_share import FairShare
+from trainway.queueing.preemption import Preemptions, Rescue
+from trainway.queueing.queue_policy import QueuePolicy, QueueState
+from trainway.queueing.quota import Quotas, Shortage
+from trainway.queueing.reservation import Release, Reservation, reserved
+from trainway.queueing.room import Places
+from trainway.queueing.snapshot import Snapshot, WaitingGang
 
 QUEUED: Final = gang_queue.QUEUED
 PAUSED: Final = "QueuePaused"

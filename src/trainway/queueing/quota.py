@@ -7,9 +7,9 @@ waits for, none of the others borrows any more: so what was lent comes back.
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from trainway.scheduling.amounts import GPU, JOBS, Amounts, figure, told
-from trainway.scheduling.queue_policy import QueuePolicy
-from trainway.scheduling.snapshot import RunningGang, WaitingGang
+from trainway.queueing.amounts import GPU, JOBS, Amounts, figure, told
+from trainway.queueing.queue_policy import QueuePolicy
+from trainway.queueing.snapshot import RunningGang, WaitingGang
 
 _HOUR_S: Final = 3600
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from trainway.scheduling.amounts import Amounts, add, fits, subtract
+from trainway.queueing.amounts import Amounts, add, fits, subtract
 
 
 class Release(NamedTuple):

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, combinations
 
 from trainway.agent.controllers.gang_queue import Decisions
-from trainway.scheduling.amounts import CPU, GPU, JOBS, MEMORY, Amounts, gpu_of
-from trainway.scheduling.decision import PREEMPTING, decide
-from trainway.scheduling.queue_policy import Preemption, QueuePolicy
-from trainway.scheduling.snapshot import RunningGang, Snapshot, WaitingGang
+from trainway.queueing.amounts import CPU, GPU, JOBS, MEMORY, Amounts, gpu_of
+from trainway.queueing.decision import PREEMPTING, decide
+from trainway.queueing.queue_policy import Preemption, QueuePolicy
+from trainway.queueing.snapshot import RunningGang, Snapshot, WaitingGang
 
 H100 = gpu_of("H100")
 LANES: dict[str, Amounts] = {

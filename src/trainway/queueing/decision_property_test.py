@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainway.scheduling.testing import schedule
+from trainway.queueing.testing import schedule
 
 TOGETHER = 5
 """How many schedules are one example."""

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainway.scheduling.amounts import CPU, GPU, Amounts
-from trainway.scheduling.queue_policy import DEFAULT_QUEUE, QueuePolicy
+from trainway.queueing.amounts import CPU, GPU, Amounts
+from trainway.queueing.queue_policy import DEFAULT_QUEUE, QueuePolicy
 
 _GPU_COST = 16_000
 """What a GPU counts beside CPUs where usage is compared: as much as 16 of them."""
