@@ -12,9 +12,11 @@ from trainway.json_types import Json
 from trainway.training.cluster_jobs import ClusterJobs
 from trainway.training.cluster_logs import last_lines
 from trainway.training.members import LAUNCHER, Member, culprit, newest
-from trainway.training.state import queue_of
+from trainway.training.state import State, queue_of, status_of
 
 _LINES: Final = 10
+_STOPPED: Final = frozenset({State.QUEUED, State.SUSPENDED, State.SUCCEEDED})
+"""The pods of such a job are stopped if they run, and how they end then says nothing of it."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ async def facts_of(jobs: ClusterJobs, name: str) -> Facts:
         refused.append(f"events: {error.message}")
     workload = await jobs.workload(job) if queue_of(job) else None
     position = await jobs.position(workload) if workload else None
-    guilty = culprit(members)
+    guilty = None if status_of(job).state in _STOPPED else culprit(members)
     spoke = guilty if guilty and guilty.has_started else newest(members, LAUNCHER, 0)
     lines = await last_lines(jobs, spoke, _LINES) if spoke and spoke.has_started else []
     return Facts(job, members, events, workload, position, guilty, spoke, lines, refused)

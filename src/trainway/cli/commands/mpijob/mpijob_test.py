@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from trainway.cli.app import app
 from trainway.cli.odh import plugin
 from trainway.training import MPIJob, ResourceRequirements
-from trainway.training.testing import JOBS, PODS, ApiServer, events, job, listing, pod
+from trainway.training.testing import JOBS, PODS, TIME, ApiServer, events, job, listing, pod
 
 WORDS = ("--image", "team/train:v1", "--command", "python train.py")
 EVENTS = "/api/v1/namespaces/team/events"
@@ -341,6 +341,27 @@ def test_describe_says_what_could_not_be_seen(api: ApiServer, mpijob: Invoke) ->
     done = mpijob("describe", "train")
     assert done.exit_code == 0
     assert "Not shown:    events: events is forbidden\n" in done.stdout
+
+
+@pytest.mark.parametrize("state", ["Succeeded", "Suspended"])
+def test_describe_blames_no_worker_that_was_stopped(
+    api: ApiServer, mpijob: Invoke, state: str
+) -> None:
+    """Workers are stopped when the launcher has ended, and not all of them end well then."""
+    api.on("GET", f"{JOBS}/train", job(state, suspend=state == "Suspended"))
+    stopped = pod("worker", 0, {"terminated": {"exitCode": 255, "finishedAt": TIME}})
+    launcher = pod("launcher", 0, {"terminated": {"exitCode": 0, "finishedAt": TIME}})
+    api.on("GET", PODS, listing(launcher, stopped))
+    api.on("GET", f"{PODS}/{launcher['metadata']['name']}/log", b"trained\n")
+    api.on("GET", EVENTS, listing())
+    done = mpijob("describe", "train")
+    assert "Last lines of the launcher, " in done.stdout
+    assert "  trained\n" in done.stdout
+    assert "Culprit" not in done.stdout
+    api.on("GET", f"{JOBS}/train", job("Failed"))
+    assert (
+        "Culprit:      the worker 0: exited with status 255\n" in mpijob("describe", "train").stdout
+    )
 
 
 def test_describe_goes_on_after_one_that_is_missing(api: ApiServer, mpijob: Invoke) -> None:
