@@ -76,6 +76,12 @@ class OperatedCluster:
         items: list[Json] = self.cluster.get("pods", "-n", namespace)["items"]
         return [pod for pod in items if "deletionTimestamp" not in pod["metadata"]]
 
+    def wait_gone(self, namespace: str) -> None:
+        """Wait until no pod is left, also none that is being deleted."""
+        self.wait(
+            namespace, lambda: not self.cluster.get("pods", "-n", namespace)["items"], "no pods"
+        )
+
     def wait(self, namespace: str, condition: Callable[[], bool], what: str) -> None:
         """Wait for a condition; if it does not come, say what the namespace looks like."""
         if not wait_until(condition, PATIENCE_S):

@@ -52,7 +52,7 @@ def test_an_mpijob_through_its_life(
     assert shell.run("get", "train", "-o", "name").stdout == "mpijob.kubeflow.org/train\n"
 
     assert shell.run("suspend", "train").stdout == "mpijob.kubeflow.org/train suspended\n"
-    node_operator.wait(host_namespace, lambda: not node_operator.pods(host_namespace), "no pods")
+    node_operator.wait_gone(host_namespace)  # until then the log of the launcher can be read
     refused = shell.run("logs", "train", check=False)
     assert (refused.returncode, refused.stderr.splitlines()[-1]) == (1, "hint: resume the job")
     assert shell.run("resume", "train").stdout == "mpijob.kubeflow.org/train resumed\n"
