@@ -1,4 +1,5 @@
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pytest
 
@@ -25,15 +26,15 @@ B = QueuePolicy("team-b", {GPU: 4}, cohort="research")
 C = QueuePolicy("team-c", {GPU: 4}, cohort="research", reclaims=True)
 
 
-def waits(name: str, gpus: int = 1, queue: str = "default", **more: object) -> WaitingGang:
+def waits(name: str, gpus: int = 1, queue: str = "default", **more: Any) -> WaitingGang:
     """A job that asks for GPUs; ids and names are the same, and arrive in their order."""
     gang = WaitingGang(name, {GPU: gpus}, "local", queue, order=name, name=name)
-    return replace(gang, **more)  # type: ignore[arg-type]
+    return replace(gang, **more)
 
 
-def runs(name: str, gpus: int = 1, queue: str = "default", **more: object) -> RunningGang:
+def runs(name: str, gpus: int = 1, queue: str = "default", **more: Any) -> RunningGang:
     gang = RunningGang(name, {GPU: gpus}, "local", queue, started=NOON - 60, name=name)
-    return replace(gang, **more)  # type: ignore[arg-type]
+    return replace(gang, **more)
 
 
 @dataclass(frozen=True)

@@ -233,7 +233,7 @@ def test_what_cannot_be_submitted_is_told_and_the_next_moment_comes() -> None:
                 raise UsageError("the workdir is gone", hint="make it")
             return await submits(submission)
 
-        world.engine.submit = failing  # type: ignore[method-assign]
+        world.engine.submit = failing  # type: ignore[method-assign] # what schedules submit with
         await at(world, THREE)
         last = (await world.engine.schedules.get("nightly"))["status"]["last"]
         assert (last["result"], last["message"]) == ("Failed", "the workdir is gone; make it")
@@ -253,7 +253,7 @@ def test_a_disk_that_is_full_for_a_while_loses_nothing() -> None:
                 raise DatabaseError("the disk is full")
             return await submits(submission)
 
-        world.engine.submit = failing  # type: ignore[method-assign]
+        world.engine.submit = failing  # type: ignore[method-assign] # what schedules submit with
         await at(world, THREE)
         shown = await world.engine.schedules.get("nightly")
         assert shown["status"]["waiting"] == "the disk is full"
