@@ -77,6 +77,9 @@ for reader in readers:
 for reader in readers:
     reader.join()
 codes = [task.wait() for task in tasks]
+if os.path.exists(folder + "/stuck"):
+    os.remove(folder + "/stuck")
+    threading.Event().wait()
 if any(code < 0 for code in codes):
     os.write(2, b"srun: error: node: task: Killed\\n")
 os._exit(max(abs(code) for code in codes))
@@ -134,6 +137,10 @@ class SlurmJob:
         self.nodes = "a,b"
         self.tasks = "1(x2)"
         self.drivers: list[subprocess.Popen[bytes]] = []
+
+    def stick(self) -> None:
+        """Let the srun that ends next not end: a node of it has lost its task."""
+        (self._folder / "stuck").touch()
 
     def drive(self, restarts: int = 0) -> subprocess.Popen[bytes]:
         """Start an attempt."""

@@ -122,6 +122,17 @@ def test_a_pod_that_is_tried_again_shares_the_place_of_the_first_one() -> None:
         assert job.end_of(driver) == 1
 
 
+def test_what_a_lost_step_holds_for_ever_is_shared() -> None:
+    spec = two('[ "$TRAINWAY_RESTART_ATTEMPT" != 0 ]')
+    spec["spec"]["failurePolicy"] = {"maxRestarts": 1}
+    with slurm_job(spec) as job:
+        job.stick()
+        assert job.run() == 0, job.said()
+        first, second = steps(job)
+        assert "--overlap" not in first
+        assert "--overlap" in second
+
+
 def test_pods_beyond_those_at_once_take_places_that_are_free() -> None:
     script = 'echo done; [ "$TRAINWAY_RANK" != 0 ] || while [ ! -e go ]; do sleep 0.05; done; '
     script += '[ "$TRAINWAY_RANK" != 4 ] || touch go'

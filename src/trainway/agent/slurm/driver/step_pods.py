@@ -136,6 +136,9 @@ class StepPods(RemotePods):
         self._number = 0
         self._devices: dict[str, Json] = {}
         """Which devices the place of a pod has, as Slurm chose them."""
+        self._unreleased: set[str] = set()
+        """Places that Slurm may count as taken for ever: by a step that had to be killed, since one
+        of its nodes lost it."""
         self._is_scheduled = False
         self.on_start: Callable[[str], None] = lambda _node: None
         """Called with the node of each pod that is started."""
@@ -183,6 +186,7 @@ class StepPods(RemotePods):
         for step in list(self._steps):
             step.delay = step.delay + 1 if step.is_over else 0
             if step.delay > LATE_BEATS:
+                self._unreleased |= step.places
                 step.kill()
 
     def wake(self) -> None:
@@ -212,7 +216,7 @@ class StepPods(RemotePods):
             else:
                 together.setdefault(pod.identity.job_name, []).append(pod)
         for pods in together.values():
-            self._start(pods, shares=False)
+            self._start(pods, shares=any(pod.place in self._unreleased for pod in pods))
 
     def _start(self, pods: Sequence[RemotePod], *, shares: bool) -> None:
         self._number += 1
