@@ -86,14 +86,14 @@ class Installation:
 
     def look(self, ref: str) -> dict[str, Any]:
         """A job as `jobs show` has it, for whoever waits and looks many times a second."""
-        return self._ask(lambda server: server.get(ref))
+        return self.ask(lambda server: server.get(ref))
 
     def phase(self, ref: str) -> str:
         return str(self.look(ref)["status"]["phase"])
 
     def server_pid(self) -> int:
         """The process of the server, started if there was none."""
-        return int(self._ask(Rest.server)["pid"])
+        return int(self.ask(Rest.server)["pid"])
 
     def get(self, path: str) -> Any:
         """Ask the server for what no command prints: what pages of the dashboard show."""
@@ -110,12 +110,12 @@ class Installation:
 
     def end(self) -> None:
         """Leave nothing running."""
-        jobs, _ = self._ask(lambda server: server.page(active=True, limit=1000, summary=True))
+        jobs, _ = self.ask(lambda server: server.page(active=True, limit=1000, summary=True))
         if jobs:
             self.run("jobs", "delete", *(job["metadata"]["id"] for job in jobs))
         ServerProcess(Home(self.home)).stop()
 
-    def _ask(self, question: Callable[[Rest], Answer]) -> Answer:
+    def ask(self, question: Callable[[Rest], Answer]) -> Answer:
         """Ask the server itself, since a process for each question takes the processor from others.
 
         Where no server answers, a command starts one.
