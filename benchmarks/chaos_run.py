@@ -65,12 +65,11 @@ def rows(jobs: int, seed: int) -> Rows:
         chaos.play()
         verdict = chaos.verdict()
         took = time.monotonic() - began
+        kept = here.kept() if verdict.troubles else None
     yield from figures(chaos, verdict, took)
-    for trouble in itertools.chain(
-        verdict.lost, verdict.wrong, verdict.doubled, verdict.partial, verdict.orphans
-    ):
+    for trouble in verdict.troubles:
         print(f"  {trouble}")
-    print(f"seed {seed}")
+    print(f"seed {seed}" + (f"; what the jobs left is in {kept}" if kept else ""))
 
 
 def figures(chaos: "Chaos", verdict: Verdict, took: float) -> Iterator[Row]:

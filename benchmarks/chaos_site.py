@@ -1,6 +1,7 @@
 """Where `benchmarks/chaos.py` runs: one Trainway with this machine, SSH hosts and a real Slurm."""
 
 import contextlib
+import shutil
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -44,6 +45,23 @@ class Site:
     def ranks(self) -> list[HostProcess]:
         """Processes of jobs."""
         return [each for each in self.processes() if str(self.marks) in each.words]
+
+    def kept(self) -> Path:
+        """A copy of what jobs and servers have written, for whoever looks for the reason."""
+        folder = Path(tempfile.mkdtemp(prefix="chaos-kept-"))
+        for name in ("home", "shared", "marks"):
+            source = self.marks.parent / name
+            shutil.copytree(source, folder / name, symlinks=True, ignore=_special)
+        return folder
+
+
+def _special(folder: str, names: list[str]) -> list[str]:
+    """Sockets and pipes, which cannot be copied."""
+    return [name for name in names if not _is_ordinary(Path(folder, name))]
+
+
+def _is_ordinary(path: Path) -> bool:
+    return path.is_symlink() or path.is_dir() or path.is_file()
 
 
 @contextlib.contextmanager

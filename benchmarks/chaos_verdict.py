@@ -65,6 +65,11 @@ class Verdict:
     """Jobs of which an attempt had already ended whole when it was killed with whoever watched it,
     so that another one had to be made."""
 
+    @property
+    def troubles(self) -> list[str]:
+        """All that was wrong."""
+        return [*self.lost, *self.wrong, *self.doubled, *self.partial, *self.orphans]
+
 
 def judged(
     expected: Sequence[Expected],

@@ -1,4 +1,4 @@
-"""The managed queue under load: `python benchmarks/managed.py`.
+"""The managed queue under load: `python benchmarks/managed.py [NAME...]`.
 
 The measurements are in managed_load.py; as a module it is found only from the repository's root.
 """
@@ -6,7 +6,8 @@ The measurements are in managed_load.py; as a module it is found only from the r
 import sys
 
 if __name__ == "__main__":
-    sys.path[:1] = [__file__.rpartition("/benchmarks/")[0] or "."]
+    ROOT = __file__.rpartition("/benchmarks/")[0] or "."
+    sys.path[:1] = [ROOT, f"{ROOT}/test/e2e"]
     from benchmarks.managed_load import main
 
     sys.exit(main(sys.argv[1:]))

@@ -1,8 +1,9 @@
-"""How long one decision of the managed queue takes.
+"""The measurements of `benchmarks/managed.py`: a decision of the managed queue, and a whole server.
 
-The snapshots are made up: queues with quotas in cohorts, users, priorities and time limits, and
-machines that are full, so that most jobs wait. Each decision gets a snapshot of its own, as it is
-in a server, and is made from it alone: what reads the store and carries out is not in the figure.
+`live` is in managed_server.py. For `decision` the snapshots are made up: queues with quotas in
+cohorts, users, priorities and time limits, and machines that are full, so that most jobs wait. Each
+decision gets a snapshot of its own, as it is in a server, and is made from it alone: what reads the
+store and carries out is not in the figure.
 """
 
 import random
@@ -11,6 +12,7 @@ import time
 from collections.abc import Iterator
 
 from benchmarks import suite
+from benchmarks.managed_server import live
 from trainway.queueing.amounts import CPU, GPU, JOBS, MEMORY
 from trainway.queueing.decision import decide
 from trainway.queueing.queue_policy import Preemption, QueuePolicy
@@ -111,7 +113,7 @@ def _p99(taken: list[float]) -> float:
     return statistics.quantiles(taken, n=100)[98]
 
 
-MEASUREMENTS: dict[str, suite.Measurement] = {"decision": decision}
+MEASUREMENTS: dict[str, suite.Measurement] = {"decision": decision, "live": live}
 
 
 def _rows(measurements: list[suite.Measurement]) -> suite.Rows:
