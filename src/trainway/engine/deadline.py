@@ -9,6 +9,17 @@ from trainway.engine.record import JobRecord
 from trainway.jobset.status import find_condition, moment
 
 
+def begin_of(record: JobRecord, conditions: Sequence[dict[str, Any]]) -> datetime | None:
+    """Since when the time of a job counts: its start, or when it was resumed; None: not yet."""
+    if not record.started:
+        return None
+    begin = moment(record.started)
+    suspended = find_condition(conditions, "Suspended")
+    if suspended is not None and suspended.get("status") == "False":
+        begin = max(begin, moment(suspended["lastTransitionTime"]))
+    return begin
+
+
 class Deadline:
     """Calls back when the time of one job is over. It counts while the job runs."""
 
@@ -20,12 +31,9 @@ class Deadline:
     def set(self, record: JobRecord, conditions: Sequence[dict[str, Any]]) -> None:
         """Begin to count, unless that was done; from the last time that the job was resumed."""
         limit = record.deadline_seconds
-        if limit is None or self._timer is not None or not record.started:
+        begin = begin_of(record, conditions)
+        if limit is None or self._timer is not None or begin is None:
             return
-        begin = moment(record.started)
-        suspended = find_condition(conditions, "Suspended")
-        if suspended is not None and suspended.get("status") == "False":
-            begin = max(begin, moment(suspended["lastTransitionTime"]))
         left = begin + timedelta(seconds=limit) - self._clock()
         loop = asyncio.get_running_loop()
         self._timer = loop.call_later(max(left.total_seconds(), 0), self._miss)

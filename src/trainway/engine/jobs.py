@@ -8,7 +8,6 @@ one that was about to start is started, once.
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from functools import partial
 
@@ -30,9 +29,11 @@ from trainway.engine.live import LiveContext, LiveJob
 from trainway.engine.metrics.reading import MetricReading
 from trainway.engine.metrics.recorder import Recorder
 from trainway.engine.notify.notifier import NOBODY, Notifier, Notifying
-from trainway.engine.phases import ACTIVE, WAITING, Phase
-from trainway.engine.queue import Holding, Waiting, decide, unheld
-from trainway.engine.queue_entry import told_to_wait
+from trainway.engine.phases import ACTIVE, Phase
+from trainway.engine.queue import Waiting
+from trainway.engine.queue_round import QueueRound, RoundContext
+from trainway.engine.queues.making_room import has_left
+from trainway.engine.queues.queues import Queues
 from trainway.engine.reading import Reading
 from trainway.engine.record import Event, JobRecord
 from trainway.engine.remarks import Remarks
@@ -45,11 +46,9 @@ from trainway.engine.schedule.schedules import ScheduleContext, Schedules
 from trainway.engine.stacks.taking import Stacks
 from trainway.engine.statistics.jobs import JobStatistics
 from trainway.engine.store import Store
-from trainway.engine.stored_job import Change, write
 from trainway.engine.strays import strays
 from trainway.engine.submission import Amend, Submission, resubmission, unchanged, with_job
 from trainway.engine.times import time_text
-from trainway.engine.wishes import RESUME
 from trainway.errors import ConflictError, UnavailableError
 from trainway.families.builtin import HERE
 from trainway.json_types import Json
@@ -77,7 +76,9 @@ class Engine:
         self._live: dict[str, LiveJob] = {}
         self._waiting = Waiting()
         self._limits = RunLimits()
-        self._rounds = Rounds(self._round)
+        self._rounds = Rounds(self._play_round)
+        request = self._rounds.request
+        self.queues = Queues(self._ledger, clock, self._live, self._waiting, request)
         self.notifier = Notifier(self._ledger, clock, notifying)
         self._around = LiveContext(
             *(self._ledger, clock, self._on_phase, self._on_gone),
@@ -90,6 +91,12 @@ class Engine:
         self.metrics = MetricReading(self._ledger, self.recorder, self.reading)
         self.stacks = Stacks(self.reading, registry, clock, self._live)
         self.clusters = Clusters(self._around_clusters(), registry.cluster_agents)
+        self._round = QueueRound(
+            RoundContext(
+                *(self._ledger, clock, self._live, registry, self.clusters, self.queues),
+                *(self._waiting, self._limits, request),
+            )
+        )
         self._intake = Intake(self._ids, clock, self.clusters.labelled, self.notifier.check)
         self._admission = Admission(
             self._around, registry, self._intake, self._take_up, self._rounds.request
@@ -117,6 +124,7 @@ class Engine:
 
     async def start(self) -> None:
         """Adopt every job that is not over, also one that the store has lost."""
+        await self.queues.start()
         for run in await self._ledger.call(self._store.runs.limited):
             self._limits.add(run)
         for record in await self._ledger.call(self._store.unfinished):
@@ -152,6 +160,7 @@ class Engine:
         self._retention.stop()
         await self.schedules.close()
         await self.runs.searches.close()
+        self._round.close()
         await self._rounds.close()
         await self.clusters.close()
         await self._admission.close()
@@ -171,7 +180,7 @@ class Engine:
 
     def free(self, backend: Backend) -> Capacity:
         """What no job of ours holds."""
-        return unheld(capabilities.capacity(backend), self._holdings(backend))
+        return self._round.free(backend)
 
     async def submit(self, submission: Submission) -> tuple[Json, list[str]]:
         """Take in a job, once for each key; the job, and what its owner should know."""
@@ -296,91 +305,16 @@ class Engine:
                 live.carry()
         return lives
 
-    async def _round(self) -> None:
-        """Start what fits, and tell the others why they wait; all of it is one write.
-
-        If a loss of power takes it back, the next round decides the same again.
-        """
-        async with AsyncExitStack() as pens:
-            waiting = []
-            for live in [live for live in self._live.values() if live.record.phase in WAITING]:
-                await pens.enter_async_context(live.pen)
-                await live.refresh()
-                if live.record.phase in WAITING and not live.over.is_set():
-                    waiting.append(live)
-            changes = await self._decided(waiting)
-            if changes:
-                await write(self._ledger, changes, is_durable=False)
-
-    async def _decided(self, waiting: Sequence[LiveJob]) -> list[tuple[LiveJob, Change]]:
-        """What is to become of jobs that wait."""
-        held = self._limits.held(waiting, self._live.values())
-        late = {live.id: live for live in waiting if live.id in held}
-        told = told_to_wait({id_: live.record for id_, live in late.items()}, held, {})
-        changes = [(late[id_], change) for id_, change in told]
-        waiting = [live for live in waiting if live.id not in held]
-        self._waiting.clear()
-        await self._begin_clusters()
-        shares = self.clusters.shares
-        elsewhere = [
-            live
-            for live in waiting
-            if live.backend.schedules and (not live.has_begun or live.record.wanted == RESUME)
-        ]
-        changes += [(live, live.beginning({})) for live in elsewhere if not shares.waits(live)]
-        groups = shares.groups(live for live in elsewhere if shares.waits(live))
-        ours = {live.id: live for live in waiting if not live.backend.schedules}
-        ours |= {live.id: live for group in groups for live in group.jobs}
-        backends = {
-            live.backend.name: live.backend for live in waiting if not live.backend.schedules
-        }
-        if groups:
-            backends[HERE] = self.registry.get(HERE)
-        for backend in backends.values():
-            gangs = [live.gang for live in ours.values() if live.backend is backend]
-            shared = groups if backend.name == HERE else []
-            gangs += [group.gang for group in shared]
-            decision = decide(
-                gangs, self._holdings(backend), capabilities.capacity(backend), shares.promised()
-            )
-            self._waiting.add(decision)
-            together = {group.first.id: group for group in shared}
-            for job_id, devices in decision.start.items():
-                if job_id in together:
-                    self.clusters.wake(together[job_id].cluster.name)
-                    jobs = together[job_id].jobs
-                    changes += [(live, live.beginning({})) for live in jobs]
-                else:
-                    changes.append((ours[job_id], ours[job_id].beginning(devices)))
-            waits = dict(decision.waiting)
-            for group in shared:
-                waits |= group.told(decision)
-            records = {job_id: live.record for job_id, live in ours.items()}
-            told = told_to_wait(records, waits, decision.inadmissible)
-            changes += [(ours[job_id], change) for job_id, change in told]
-        return changes
-
-    async def _begin_clusters(self) -> None:
-        """Give clusters of this machine their nodes, which hold nothing until a job runs."""
-        gangs = self.clusters.gangs()
-        if gangs:
-            backend, shares = self.registry.get(HERE), self.clusters.shares
-            held, promised = self._holdings(backend), shares.promised()
-            await self.clusters.decided(
-                decide(gangs, held, capabilities.capacity(backend), promised)
-            )
-
-    def _holdings(self, backend: Backend) -> list[Holding]:
-        held = (live.holding for live in self._live.values() if live.backend is backend)
-        clusters = self.clusters.shares.holdings() if backend.name == HERE else []
-        return [*(holding for holding in held if holding is not None), *clusters]
+    async def _play_round(self) -> None:
+        await self._round.play()
 
     def _on_phase(self, live: LiveJob) -> None:
         """A job came to another phase: others may fit now."""
         if live.record.is_over:
+            self.queues.note_end(live.record)
             self._drop(live)
             self._retention.look_again()
-        if live.record.is_over or live.record.phase == Phase.PAUSED:
+        if live.record.is_over or live.record.phase == Phase.PAUSED or has_left(live.record):
             self._rounds.request()
 
     def _on_gone(self, live: LiveJob) -> None:

@@ -132,6 +132,7 @@ class LiveJob(StoredJob):
         )
         columns: dict[str, Any] = {"phase": Phase.STARTING, "reason": "", "message": ""}
         columns["wanted"] = RESUME if self.has_begun else wanted
+        columns["making_room"] = None
         if not self.has_begun:
             columns["devices"] = {
                 pod: {kind: list(names) for kind, names in kinds.items()}
@@ -290,7 +291,7 @@ class LiveJob(StoredJob):
         if await self._metrics.take(update, observed):
             return
         await self.observe(lambda: self._noted(update.seq, observed))
-        if self.record.phase == Phase.PAUSED:
+        if self.record.phase == Phase.PAUSED or self.record.making_room:
             self._deadline.clear()
         else:
             self._set_deadline()
@@ -362,9 +363,9 @@ class LiveJob(StoredJob):
         """What follows when the backend does not do what is wanted."""
         if self.record.wanted != wanted or self._is_over():
             return None
-        columns = {"message": f"it cannot be told to {wanted}: {error.sentence}"}
+        columns: dict[str, Any] = {"message": f"it cannot be told to {wanted}: {error.sentence}"}
         if isinstance(error, ConflictError) and wanted not in ENDING:
-            columns["wanted"] = ""
+            columns |= {"wanted": "", "making_room": None}
         return Change(columns)
 
     async def _tell(self, wanted: str) -> None:

@@ -6,9 +6,11 @@ Pure: from the record as it is stored and from what its journal says.
 from typing import Any, Final
 
 from trainway.api.timeout import past_timeout
+from trainway.engine.attempt_runs import seconds_of
 from trainway.engine.failure import is_retried
-from trainway.engine.observation import Observation
-from trainway.engine.phases import LIVE, Phase
+from trainway.engine.observation import RUNS, Observation
+from trainway.engine.phases import LIVE, WAITING, Phase
+from trainway.engine.queues.making_room import has_left, is_leaving, left
 from trainway.engine.record import AT_ONCE, JobRecord
 from trainway.engine.trouble import trouble_of
 from trainway.engine.wishes import DEADLINE, DELETE, ENDING, PRUNED, RESUME
@@ -35,11 +37,12 @@ def observed_columns(
 
 def finished_columns(record: JobRecord, time: str, wish: str = "") -> dict[str, Any]:
     """What an end brings with it; a job that is to be forgotten is cleaned up at once."""
+    ran_seconds = sum(seconds_of(run, time) for run in record.observed_data.get(RUNS) or ())
     if DELETE in (wish, record.wanted):
-        return {"finished": time, "expires": AT_ONCE, "wanted": DELETE}
+        return {"finished": time, "expires": AT_ONCE, "wanted": DELETE, "ran_seconds": ran_seconds}
     ttl = record.ttl_seconds
     expires = None if ttl is None else moment(time).timestamp() + ttl
-    return {"finished": time, "expires": expires, "wanted": ""}
+    return {"finished": time, "expires": expires, "wanted": "", "ran_seconds": ran_seconds}
 
 
 def overdue_message(record: JobRecord) -> str:
@@ -50,9 +53,13 @@ def overdue_message(record: JobRecord) -> str:
 def _phase_columns(record: JobRecord, observed: Observation, *, schedules: bool) -> dict[str, Any]:
     wanted, phase = record.wanted, observed.phase
     columns: dict[str, Any] = {}
+    if observed.is_suspended and is_leaving(record):
+        return left(record)
     if wanted in ENDING:
         phase = Phase.STOPPING
     elif wanted == RESUME and observed.is_suspended:
+        if has_left(record) and record.phase in WAITING:
+            return {}  # what it is told is the queue's to say
         phase = record.phase
     elif wanted == RESUME or (wanted and observed.is_suspended):
         columns["wanted"] = ""
@@ -84,7 +91,9 @@ def _end_columns(record: JobRecord, observed: Observation, now: str) -> dict[str
         columns |= {"reason": PRUNED, "message": record.message}
     elif observed.phase == Phase.FAILED and _was_overdue(record, observed, now):
         columns |= {"reason": "DeadlineExceeded", "message": overdue_message(record)}
-    return columns | finished_columns(record, str(end.get("time") or now))
+    time = str(end.get("time") or now)
+    ran_seconds = sum(seconds_of(run, time) for run in observed.runs)
+    return columns | finished_columns(record, time) | {"ran_seconds": ran_seconds}
 
 
 def _was_overdue(record: JobRecord, observed: Observation, now: str) -> bool:

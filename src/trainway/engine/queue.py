@@ -79,6 +79,10 @@ class Waiting:
         """Remember who waits for the same backend."""
         self._positions |= {job: place for place, job in enumerate(decision.waiting, start=1)}
 
+    def put(self, positions: Mapping[str, int]) -> None:
+        """Remember who waits at which place."""
+        self._positions |= positions
+
     def clear(self) -> None:
         """Nobody waits."""
         self._positions = {}

@@ -11,6 +11,7 @@ from functools import lru_cache
 from trainway.backends.demand import Demand
 from trainway.engine.phases import LIVE, Phase
 from trainway.engine.queue import Holding, QueuedGang
+from trainway.engine.queues import making_room
 from trainway.engine.record import JobRecord
 from trainway.engine.stored_job import Change
 from trainway.engine.wishes import BEGIN_SUSPENDED
@@ -43,16 +44,22 @@ def held_by(record: JobRecord) -> Holding | None:
 
 
 def told_to_wait(
-    records: Mapping[str, JobRecord], waiting: Mapping[str, str], inadmissible: Mapping[str, str]
+    records: Mapping[str, JobRecord],
+    waiting: Mapping[str, str],
+    inadmissible: Mapping[str, str],
+    reasons: Mapping[str, str] | None = None,
 ) -> Iterator[tuple[str, Change]]:
     """What jobs are told that do not start now, by their ids; whoever knows it already is not."""
+    reasons = reasons or {}
     told = [(job_id, Phase.QUEUED, why) for job_id, why in waiting.items()]
     told += [
         (job_id, Phase.INADMISSIBLE, f"it needs {why}") for job_id, why in inadmissible.items()
     ]
     for job_id, phase, why in told:
-        if (records[job_id].phase, records[job_id].message) != (phase, why):
-            yield job_id, Change({"phase": phase, "reason": "", "message": why})
+        record = records[job_id]
+        reason, message = making_room.told(record, reasons.get(job_id, ""), why)
+        if (record.phase, record.reason, record.message) != (phase, reason, message):
+            yield job_id, Change({"phase": phase, "reason": reason, "message": message})
 
 
 def _release(record: JobRecord) -> str:

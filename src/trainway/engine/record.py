@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from trainway.engine.phases import TERMINAL, Phase
 from trainway.json_types import Json
+from trainway.queueing.queue_policy import DEFAULT_QUEUE
 
 JSON_COLUMNS: Final = frozenset({
     "labels", "handle", "demand", "devices", "observed", "progress", "parameters", "links",
@@ -85,6 +86,12 @@ class JobRecord:
     """The first job that had its place in the run; None: it is that one itself."""
     replaced_by: str | None = None
     """The job that has taken its place in the run; None: none has."""
+    queue: str = DEFAULT_QUEUE
+    """The managed queue that it waits in, and whose quota it uses."""
+    making_room: str | None = None
+    """For whom it was preempted, until it goes on: see `engine/queues/making_room.py`."""
+    ran_seconds: float | None = None
+    """How long its attempts ran in all, once it is over; a job of an older program has none."""
 
     def with_columns(self, columns: Mapping[str, object]) -> "JobRecord":
         """The record with other values, as the store will have it."""

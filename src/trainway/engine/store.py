@@ -34,6 +34,7 @@ from trainway.engine.notify.outbox import NewNotice
 from trainway.engine.overview import OverviewStore
 from trainway.engine.phase_counts import PhaseCounts
 from trainway.engine.phases import ACTIVE, TERMINAL, Phase
+from trainway.engine.queues.store import QueueStore
 from trainway.engine.record import Event, JobRecord, JobSpec, storable, stored
 from trainway.engine.run.record import RunRecord
 from trainway.engine.run.replacement import give_place_back, replacement, take_place
@@ -70,6 +71,7 @@ class Store:
         self.metrics = MetricStore(engine)
         self.outbox = outbox.Outbox(engine)
         self.overview = OverviewStore(engine)
+        self.queues = QueueStore(engine)
         self.runs = RunStore(engine)
         self.schedules = ScheduleStore(engine)
         self.windows = WindowStore(engine)

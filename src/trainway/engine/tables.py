@@ -23,7 +23,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD: Final = "0016"
+HEAD: Final = "0017"
 """The migration after which the database looks like this; see `migrations/versions`."""
 
 METADATA: Final = MetaData(
@@ -75,6 +75,9 @@ JOBS: Final = Table(
     Column("links", Text, nullable=True),
     Column("place", String(12), nullable=True),
     Column("replaced_by", String(12), nullable=True),
+    Column("queue", String(63), nullable=False, server_default="default"),
+    Column("making_room", Text, nullable=True),
+    Column("ran_seconds", Float, nullable=True),
     Index(None, "name", "id"),
     Index(None, "phase", "id"),
     Index(None, "expires"),
@@ -220,6 +223,15 @@ SCHEDULES: Final = Table(
     Column("request_key", String(128), nullable=True),
     Column("submission", Text, nullable=False),
     Index(None, "name", unique=True),
+)
+
+QUEUES: Final = Table(
+    "queues",
+    METADATA,
+    Column("name", String(63), primary_key=True),
+    Column("settings", Text, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("created", String(32), nullable=False),
 )
 
 NOTICES: Final = Table(

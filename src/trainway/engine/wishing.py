@@ -3,6 +3,7 @@
 from trainway.backends import capabilities
 from trainway.engine.live import LiveJob
 from trainway.engine.phases import WAITING, Phase
+from trainway.engine.queues.making_room import is_leaving
 from trainway.engine.record import JobRecord
 from trainway.engine.stored_job import Change
 from trainway.engine.wishes import BEGIN_SUSPENDED, CANCEL, DELETE, PRUNED, RESUME, SUSPEND
@@ -56,10 +57,12 @@ def suspending(live: LiveJob) -> Change | None:
         raise ConflictError(f"{record.name} is being stopped and cannot be suspended")
     capabilities.suspending(live.backend)
     event = live.event("Suspending", "a user asked for it")
-    if record.phase in WAITING and not (live.backend.schedules and live.has_begun):
-        columns = {"phase": Phase.PAUSED, "wanted": "", "reason": "", "message": ""}
-        return Change(columns, [event])
-    return None if record.phase == Phase.PAUSED else Change({"wanted": SUSPEND}, [event])
+    is_there = live.backend.schedules and live.has_begun and record.wanted != RESUME
+    stays: dict[str, str | None] = {"making_room": None}
+    if record.phase in WAITING and not is_there:
+        paused = {"phase": Phase.PAUSED, "wanted": "", "reason": "", "message": ""}
+        return Change(paused | stays, [event])
+    return None if record.phase == Phase.PAUSED else Change({"wanted": SUSPEND} | stays, [event])
 
 
 def resuming(live: LiveJob) -> Change | None:
@@ -71,6 +74,8 @@ def resuming(live: LiveJob) -> Change | None:
         event = live.event("Resuming", "a user asked for it")
         wanted = RESUME if live.has_begun else ""
         return Change({"phase": Phase.QUEUED, "wanted": wanted}, [event])
+    if is_leaving(record):
+        return None  # it goes on by itself
     if record.wanted in (SUSPEND, BEGIN_SUSPENDED):
         raise ConflictError(f"{record.name} is still being suspended", hint="try again in a moment")
     return None

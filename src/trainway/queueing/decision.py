@@ -6,7 +6,6 @@ past and for the first job of a place.
 """
 
 from collections.abc import Collection, Iterable
-from datetime import UTC, datetime
 from typing import Final
 
 from trainway.agent.controllers import gang_queue
@@ -17,8 +16,9 @@ from trainway.queueing.preemption import Preemptions, Rescue
 from trainway.queueing.queue_policy import QueuePolicy, QueueState
 from trainway.queueing.quota import Quotas, Shortage
 from trainway.queueing.reservation import Release, Reservation, reserved
-from trainway.queueing.room import Places
+from trainway.queueing.room import Free, Places
 from trainway.queueing.snapshot import Snapshot, WaitingGang
+from trainway.queueing.wording import Sentences, Wording, of_another
 
 QUEUED: Final = gang_queue.QUEUED
 PAUSED: Final = "QueuePaused"
@@ -48,9 +48,10 @@ def positions(decisions: Decisions) -> dict[str, int]:
 class ManagedPolicy:
     """The policy of one decision."""
 
-    def __init__(self, snapshot: Snapshot, places: Places) -> None:
+    def __init__(self, snapshot: Snapshot, places: Free, wording: Wording | None = None) -> None:
         self._queues, self._now = snapshot.queues, snapshot.now
         self._places = places
+        self._wording = wording or Sentences()
         self._shares = FairShare(snapshot)
         self._quotas = Quotas(snapshot.queues, snapshot.running, snapshot.used.gpu_seconds)
         self._preemptions = Preemptions(snapshot)
@@ -59,7 +60,6 @@ class ManagedPolicy:
         """What the first of each lane is told."""
         self._held: dict[str, tuple[frozenset[str], Verdict]] = {}
         """By queue: what its first lacks, and what the others are told who want that too."""
-        self._turns: dict[tuple[str, bool], Verdict] = {}
         self._pauses: dict[str, Verdict] = {}
         self._releases: dict[str, list[Release]] = {}
         for gang in snapshot.running:
@@ -108,7 +108,7 @@ class ManagedPolicy:
         self._quotas.claim(gang, policy, lacks)
         message = lacks[0].message
         told = f"It waits for its turn: {gang.name or gang.id} is ahead in queue {policy.name}. "
-        turn = wait(QUEUED, told + _of(gang, message), holds_back=False)
+        turn = wait(QUEUED, told + of_another(gang.name or gang.id, message), holds_back=False)
         resources, turn = self._held.get(gang.queue, (frozenset[str](), turn))
         self._held[gang.queue] = resources | {item.resource for item in lacks}, turn
         free = self._places.free(gang.lane)
@@ -122,7 +122,7 @@ class ManagedPolicy:
 
     def _rescued(self, gang: WaitingGang, message: str, rescue: Rescue) -> Verdict:
         """A job for which others make room; nobody else gets that."""
-        message = f"{message} {_making_room(rescue)}"
+        message = self._wording.rescued(gang, message, _making_room(rescue))
         self._reserve(gang, message, {one.id for one in (*rescue.victims, *rescue.leaving)})
         has_lane = self._places.free(gang.lane) is not None
         verdict = wait(PREEMPTING, message, holds_back=has_lane)
@@ -138,16 +138,8 @@ class ManagedPolicy:
         return self._turn(gang, ahead)
 
     def _turn(self, gang: WaitingGang, ahead: str) -> Verdict:
-        key = gang.lane, gang.limit_s is None
-        verdict = self._turns.get(key)
-        if verdict is None:
-            message = (
-                f"It waits for its turn: {ahead} is ahead. {_of(ahead, self._first[gang.lane])}"
-            )
-            if gang.limit_s is None:
-                message += " With a time limit it could start earlier, where that delays nobody."
-            verdict = self._turns[key] = wait(QUEUED, message, holds_back=False)
-        return verdict
+        message = self._wording.turn(gang, ahead, self._first[gang.lane])
+        return wait(QUEUED, message, holds_back=False)
 
     def short(self, gang: WaitingGang, verdict: Verdict, ahead: str | None) -> Verdict:
         """The first of a place waits until there is room, or room is made for it."""
@@ -160,7 +152,7 @@ class ManagedPolicy:
         if rescue:
             return self._rescued(gang, verdict.message, rescue)
         reservation = self._reserve(gang, verdict.message)
-        return wait(QUEUED, f"{verdict.message} {_expected(reservation)}")
+        return wait(QUEUED, self._wording.first(gang, verdict.message, reservation))
 
     def _reserve(
         self, gang: WaitingGang, message: str, leaving: Collection[str] = ()
@@ -196,12 +188,6 @@ def _wants(request: Amounts, resources: frozenset[str]) -> bool:
     return False
 
 
-def _of(ahead: WaitingGang | str, message: str) -> str:
-    """What one is told of another."""
-    name = ahead if isinstance(ahead, str) else ahead.name or ahead.id
-    return message.replace("It needs", f"{name} needs", 1).replace("this job", name)
-
-
 def _missing(name: str) -> str:
     return (
         f"There is no queue {name}. Create it with trainway queues apply, "
@@ -222,11 +208,3 @@ def _making_room(rescue: Rescue) -> str:
     names = ", ".join(leaving[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
     verb = "makes" if len(leaving) == 1 else "make"
     return f"It starts as soon as {names} {verb} room for it, which has begun."
-
-
-def _expected(reservation: Reservation) -> str:
-    if reservation.at is None:
-        return "When that becomes free is not known, since something that runs has no time limit."
-    time = datetime.fromtimestamp(reservation.at, UTC).strftime("%Y-%m-%d %H:%M UTC")
-    end = f", when {reservation.last} has ended" if reservation.last else ""
-    return f"It starts at {time} at the latest{end}."

@@ -1,11 +1,24 @@
 """What is free in each place, in whole numbers: the room of the managed queue."""
 
 from collections.abc import Iterable, Mapping
+from typing import Protocol
 
 from trainway.agent.controllers import gang_queue
 from trainway.agent.controllers.gang_queue import Verdict
 from trainway.queueing.amounts import Amounts, fits, shortages, subtract, told
 from trainway.queueing.snapshot import RunningGang, WaitingGang
+
+
+class Free(Protocol):
+    """What a policy asks of the room that it decides about."""
+
+    def free(self, lane: str) -> Amounts | None:
+        """What nobody holds there; None: somebody else decides there."""
+        ...
+
+    def fits_now(self, gang: WaitingGang) -> bool:
+        """Whether so much is free, or the job starts anyway."""
+        ...
 
 
 class Places:

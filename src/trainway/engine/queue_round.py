@@ -1,0 +1,287 @@
+"""A round of the queue: one decision about all jobs that wait, over all places, and what follows.
+
+The decision is that of the managed queue (`queueing/decision.py`), by the one rule for all queues.
+Here the snapshot for it is made of the records as they are stored, and what it says becomes changes
+of records: who starts with which devices, what the others are told, and who makes room. All of it
+is one write, so a server that is killed has done all of it or nothing.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final
+
+from trainway.agent.controllers import gang_queue
+from trainway.agent.controllers.gang_queue import Decisions
+from trainway.backends import capabilities
+from trainway.backends.base import Backend, Capacity
+from trainway.backends.capabilities import Suspends
+from trainway.backends.registry import Registry
+from trainway.engine.cluster.clusters import Clusters
+from trainway.engine.cluster.shares import Group
+from trainway.engine.deadline import begin_of
+from trainway.engine.ledger import Ledger
+from trainway.engine.live import LiveJob
+from trainway.engine.phases import WAITING
+from trainway.engine.queue import (
+    Decision,
+    Holding,
+    MachineRoom,
+    QueuedGang,
+    Waiting,
+    decide,
+    unheld,
+)
+from trainway.engine.queue_entry import told_to_wait
+from trainway.engine.queues.gangs import amounts_of, owed_to, running_gang, waiting_gang
+from trainway.engine.queues.machine_words import MachineWords
+from trainway.engine.queues.making_room import PREEMPTING, leaving
+from trainway.engine.queues.places import EnginePlaces, Machine
+from trainway.engine.queues.queues import Queues
+from trainway.engine.queues.usage_book import next_month
+from trainway.engine.run.limits import RunLimits
+from trainway.engine.stored_job import Change, write
+from trainway.engine.under_way import is_under_way
+from trainway.engine.wishes import RESUME
+from trainway.families.builtin import HERE
+from trainway.queueing.decision import QUEUED, SPENT, ManagedPolicy, positions
+from trainway.queueing.queue_policy import QueuePolicy
+from trainway.queueing.snapshot import RunningGang, Snapshot, WaitingGang
+
+_LONGEST_S: Final = 3600.0
+"""The longest pause before a clock is looked at again that may have been put."""
+
+Changes = list[tuple[LiveJob, Change]]
+
+
+@dataclass(frozen=True)
+class RoundContext:
+    """What a round needs of the engine."""
+
+    ledger: Ledger
+    clock: Callable[[], datetime]
+    live: Mapping[str, LiveJob]
+    """The jobs that are not over."""
+    registry: Registry
+    clusters: Clusters
+    queues: Queues
+    waiting: Waiting
+    """Where positions are kept for those who ask."""
+    limits: RunLimits
+    request: Callable[[], object]
+    """Asks for another round."""
+
+
+@dataclass
+class _Draft:
+    """Who waits for what, on its way to a decision."""
+
+    gangs: list[WaitingGang] = field(default_factory=list)
+    queued: dict[str, QueuedGang] = field(default_factory=dict)
+    """Those who wait for a machine, by their ids."""
+    jobs: dict[str, LiveJob] = field(default_factory=dict)
+    groups: dict[str, Group] = field(default_factory=dict)
+    """By the id of their first job, which stands for all of them."""
+    machines: dict[str, Backend] = field(default_factory=dict)
+
+
+class QueueRound:
+    """Plays rounds."""
+
+    def __init__(self, around: RoundContext) -> None:
+        self._around = around
+        self._timer: asyncio.TimerHandle | None = None
+
+    def close(self) -> None:
+        """Look at no clock any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    async def play(self) -> None:
+        """Start what fits, and tell the others why they wait; all of it is one write.
+
+        If a loss of power takes it back, the next round decides the same again. That a job makes
+        room is not taken back, since its agent may know of it by then.
+        """
+        around = self._around
+        async with AsyncExitStack() as pens:
+            waiting = []
+            for live in [live for live in around.live.values() if live.record.phase in WAITING]:
+                await pens.enter_async_context(live.pen)
+                await live.refresh()
+                if live.record.phase in WAITING and not live.over.is_set():
+                    waiting.append(live)
+            changes, preempted = await self._decided(waiting)
+            leaving_now = await self._leaving(preempted, pens)
+            changes += leaving_now
+            if changes:
+                await write(around.ledger, changes, is_durable=bool(leaving_now))
+
+    def free(self, backend: Backend) -> Capacity:
+        """What no job of ours holds."""
+        return unheld(capabilities.capacity(backend), self._holdings(backend))
+
+    async def _decided(
+        self, waiting: Sequence[LiveJob]
+    ) -> tuple[Changes, list[tuple[RunningGang, WaitingGang]]]:
+        """What is to become of jobs that wait, and who has to make room for whom."""
+        around = self._around
+        held = around.limits.held(waiting, around.live.values())
+        late = {live.id: live for live in waiting if live.id in held}
+        told = told_to_wait({id_: live.record for id_, live in late.items()}, held, {})
+        changes = [(late[id_], change) for id_, change in told]
+        around.waiting.clear()
+        await self._begin_clusters()
+        draft = self._draft([live for live in waiting if live.id not in held])
+        if not draft.gangs:
+            return changes, []
+        decisions = self._decision(draft)
+        around.waiting.put(positions(decisions))
+        self._look_again(decisions)
+        return changes + self._changes(draft, decisions), decisions.preempted
+
+    def _draft(self, waiting: Sequence[LiveJob]) -> _Draft:
+        around, draft = self._around, _Draft()
+        shares = around.clusters.shares
+        records = [live.record for live in around.live.values()]
+        owed = owed_to(records)
+        for_shares = []
+        for live in waiting:
+            if not live.backend.schedules:
+                draft.machines[live.backend.name] = live.backend
+                draft.queued[live.id] = live.gang
+            elif live.has_begun and live.record.wanted != RESUME:
+                continue  # it waits there
+            elif shares.waits(live):
+                for_shares.append(live)
+                continue
+            draft.jobs[live.id] = live
+            draft.gangs.append(self._gang(live, owed))
+        for group in shares.groups(for_shares):
+            draft.machines[HERE] = around.registry.get(HERE)
+            draft.groups[group.first.id] = group
+            draft.queued[group.first.id] = queued = group.gang
+            draft.jobs |= {live.id: live for live in group.jobs}
+            request = amounts_of(queued.demand, queued.pinned)
+            gang = replace(self._gang(group.first, owed), lane=HERE, request=request)
+            draft.gangs.append(replace(gang, name=queued.name))
+        return draft
+
+    def _gang(self, live: LiveJob, owed: frozenset[str]) -> WaitingGang:
+        return waiting_gang(live.record, live.backend.name, self._grace(live.record.queue), owed)
+
+    def _grace(self, queue: str) -> int:
+        return self._around.queues.policies.get(queue, QueuePolicy(queue)).grace_s
+
+    def _decision(self, draft: _Draft) -> Decisions:
+        """The decision about a snapshot of everything."""
+        around, promised = self._around, self._around.clusters.shares.promised()
+        machines = {}
+        for name, backend in draft.machines.items():
+            capacity = capabilities.capacity(backend)
+            room = MachineRoom(capacity, self._holdings(backend), promised)
+            machines[name] = Machine(room, capacity)
+        places = EnginePlaces(machines, draft.queued)
+        running = [live for live in around.live.values() if is_under_way(live)]
+        now = around.clock().timestamp()
+        used = around.queues.book.used(
+            now, ((live.record, live.observation.runs) for live in running)
+        )
+        snapshot = Snapshot(
+            draft.gangs,
+            [self._running(live) for live in running],
+            around.queues.policies,
+            {},
+            int(now),
+            used,
+        )
+        policy = ManagedPolicy(snapshot, places, MachineWords())
+        return gang_queue.decide(draft.gangs, places, policy)
+
+    def _running(self, live: LiveJob) -> RunningGang:
+        record = live.record
+        begin = begin_of(record, live.observation.jobset.get("conditions") or [])
+        return running_gang(
+            record,
+            live.backend.name,
+            self._grace(record.queue),
+            begin.timestamp() if begin else None,
+            can_leave=isinstance(live.backend, Suspends),
+        )
+
+    def _changes(self, draft: _Draft, decisions: Decisions) -> Changes:
+        changes: Changes = []
+        for gang, devices in decisions.start:
+            group = draft.groups.get(gang.id)
+            if group is None:
+                live = draft.jobs[gang.id]
+                changes.append((live, live.beginning(devices)))
+            else:
+                self._around.clusters.wake(group.cluster.name)
+                changes += [(live, live.beginning({})) for live in group.jobs]
+        decision = Decision(
+            waiting={gang.id: message for gang, _, message in decisions.waiting},
+            inadmissible={gang.id: message for gang, _, message in decisions.refused},
+        )
+        waits = dict(decision.waiting)
+        for group in draft.groups.values():
+            waits |= group.told(decision)
+        reasons = {gang.id: reason for gang, reason, _ in decisions.waiting if reason != QUEUED}
+        records = {job_id: live.record for job_id, live in draft.jobs.items()}
+        told = told_to_wait(records, waits, decision.inadmissible, reasons)
+        return changes + [(draft.jobs[job_id], change) for job_id, change in told]
+
+    async def _leaving(
+        self, preempted: Iterable[tuple[RunningGang, WaitingGang]], pens: AsyncExitStack
+    ) -> Changes:
+        """What tells jobs to make room: all that are needed for one that waits, or none."""
+        around = self._around
+        by_gang: dict[str, tuple[WaitingGang, list[RunningGang]]] = {}
+        for victim, gang in preempted:
+            by_gang.setdefault(gang.id, (gang, []))[1].append(victim)
+        changes: Changes = []
+        for gang, victims in by_gang.values():
+            lives = [around.live.get(victim.id) for victim in victims]
+            found = [live for live in lives if live is not None]
+            for live in found:
+                await pens.enter_async_context(live.pen)
+                await live.refresh()
+            if len(found) < len(lives) or not all(_may_leave(live) for live in found):
+                around.request()  # something has happened meanwhile, and all is different
+                continue
+            for live in found:
+                eviction = around.queues.policies[live.record.queue].eviction
+                columns = leaving(gang.id, gang.name, eviction, around.clock())
+                event = live.event(PREEMPTING, f"it makes room for {gang.name} ({gang.id})")
+                changes.append((live, Change(columns, [event])))
+        return changes
+
+    def _look_again(self, decisions: Decisions) -> None:
+        """Play another round when a new month brings new GPU-hours."""
+        self.close()
+        if not any(reason == SPENT for _, reason, _ in decisions.waiting):
+            return
+        now = self._around.clock().timestamp()
+        pause = min(next_month(now) - now, _LONGEST_S)
+        self._timer = asyncio.get_running_loop().call_later(pause, self._around.request)
+
+    async def _begin_clusters(self) -> None:
+        """Give clusters of this machine their nodes, which hold nothing until a job runs."""
+        clusters = self._around.clusters
+        gangs = clusters.gangs()
+        if gangs:
+            backend = self._around.registry.get(HERE)
+            held, promised = self._holdings(backend), clusters.shares.promised()
+            await clusters.decided(decide(gangs, held, capabilities.capacity(backend), promised))
+
+    def _holdings(self, backend: Backend) -> list[Holding]:
+        held = (live.holding for live in self._around.live.values() if live.backend is backend)
+        clusters = self._around.clusters.shares.holdings() if backend.name == HERE else []
+        return [*(holding for holding in held if holding is not None), *clusters]
+
+
+def _may_leave(live: LiveJob) -> bool:
+    """Whether a job can still be told to make room."""
+    return is_under_way(live) and not live.record.is_over and live.record.wanted == ""

@@ -1,0 +1,1 @@
+"""Managed queues of the engine: stored, and what each round of the queue decides by."""

@@ -1,0 +1,134 @@
+"""A job as the managed queue sees it, by its record as it is stored. Pure.
+
+Amounts are whole numbers, and jobs that ask for the same share one object, which makes decisions
+about thousands of them quick. A GPU that a job was given is a resource of its own beside the number
+of GPUs: a job that was suspended needs those again, and not any others.
+"""
+
+import json
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Final
+
+from trainway.backends.base import Capacity, Devices
+from trainway.backends.demand import Demand
+from trainway.engine.attempt_runs import Runs
+from trainway.engine.queue import names_of
+from trainway.engine.queue_entry import demand_of
+from trainway.engine.queues.making_room import read_making_room
+from trainway.engine.record import JobRecord
+from trainway.engine.wishes import SUSPEND
+from trainway.jobset.labels import USER
+from trainway.jobset.status import moment
+from trainway.queueing.amounts import CPU, GPU, MEMORY, Amounts
+from trainway.queueing.snapshot import RunningGang, WaitingGang
+
+_THOUSAND: Final = 1000
+_DEVICE: Final = "device:"
+_USUAL_GRACE_S: Final = 30
+"""How long pods have to end where nobody says otherwise."""
+
+
+def amounts_of(demand: Demand, devices: Devices | None = None) -> dict[str, int]:
+    """What a gang needs, with the devices that it must have or has."""
+    amounts = {
+        CPU: (demand.cpus * _THOUSAND).ceil(),
+        MEMORY: demand.memory.ceil(),
+        GPU: demand.gpus,
+    }
+    named = {f"{_DEVICE}{name}": 1 for name in names_of(devices or {})}
+    return {name: amount for name, amount in (amounts | named).items() if amount}
+
+
+def amounts_in(capacity: Capacity) -> dict[str, int]:
+    """What there is on a machine."""
+    return {
+        CPU: (capacity.cpus * _THOUSAND).ceil(),
+        MEMORY: capacity.memory.ceil(),
+        GPU: len(capacity.gpus),
+        **{f"{_DEVICE}{name}": 1 for name in capacity.gpus},
+    }
+
+
+@lru_cache(20_000)
+def request_of(demand: str, devices: str) -> Amounts:
+    """What a job needs, as its record has it; the same object for the same."""
+    return amounts_of(demand_of(demand), json.loads(devices) if devices else None)
+
+
+@lru_cache(20_000)
+def user_of(labels: str) -> str:
+    """Who has submitted a job; empty: nobody knows."""
+    return str(json.loads(labels).get(USER) or "") if USER in labels else ""
+
+
+@lru_cache(20_000)
+def seconds(time: str) -> float:
+    """A time of a record, since the epoch."""
+    return moment(time).timestamp()
+
+
+def limit_of(record: JobRecord, grace_s: int) -> int | None:
+    """The longest that it holds what it has once it runs; None: nobody knows."""
+    if record.deadline_seconds is None:
+        return None
+    return record.deadline_seconds + max(grace_s, _USUAL_GRACE_S)
+
+
+def waiting_gang(
+    record: JobRecord, lane: str, grace_s: int, owed: frozenset[str] = frozenset()
+) -> WaitingGang:
+    """The job as one that waits for a place; `owed` are those for whom others make room."""
+    made = read_making_room(record.making_room)
+    return WaitingGang(
+        record.id,
+        request_of(record.demand, record.devices),
+        lane,
+        record.queue,
+        user_of(record.labels),
+        record.priority,
+        made.order if made and made.order else record.id,
+        limit_of(record, grace_s),
+        record.name,
+        record.id in owed,
+    )
+
+
+def running_gang(
+    record: JobRecord, lane: str, grace_s: int, begin: float | None, *, can_leave: bool
+) -> RunningGang:
+    """The job as one that holds its place, since `begin` or not quite yet.
+
+    `can_leave`: its backend can suspend it.
+    """
+    made = read_making_room(record.making_room)
+    limit = limit_of(record, grace_s)
+    return RunningGang(
+        record.id,
+        request_of(record.demand, record.devices),
+        lane,
+        record.queue,
+        user_of(record.labels),
+        record.priority,
+        int(begin or seconds(record.created)),
+        None if limit is None or begin is None else int(begin) + limit,
+        record.name,
+        can_leave and record.wanted == "",
+        made.job if made and record.wanted == SUSPEND else "",
+    )
+
+
+def owed_to(records: Iterable[JobRecord]) -> frozenset[str]:
+    """The jobs for which others make room, or have made it and wait now."""
+    found = (read_making_room(record.making_room) for record in records if record.making_room)
+    return frozenset(made.job for made in found if made)
+
+
+def ran(runs: Runs, until: float, since: float = 0.0) -> float:
+    """How many seconds the attempts of a job ran until then; since a time only those after it."""
+    total = 0.0
+    for run in runs:
+        begin, end = seconds(run["start"]), seconds(run["end"]) if "end" in run else until
+        whole = float(run.get("seconds", end - begin))
+        total += whole if begin >= since else min(whole, end - since)
+    return max(total, 0.0)

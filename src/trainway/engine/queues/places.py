@@ -1,0 +1,97 @@
+"""The room of the managed queue: the machines whose devices are ours to give, and all other places.
+
+A machine is a `MachineRoom`, which gives out devices and says what is short and who holds it. Where
+the infrastructure schedules by itself there is no room to look at, and every job starts that its
+queue lets start.
+"""
+
+from collections.abc import Mapping
+
+from trainway.agent.controllers import gang_queue
+from trainway.agent.controllers.gang_queue import Verdict
+from trainway.backends.base import Capacity, Devices
+from trainway.engine.queue import Holding, MachineRoom, QueuedGang
+from trainway.engine.queues.gangs import amounts_in, amounts_of
+from trainway.queueing.amounts import Amounts, fits, subtract
+from trainway.queueing.snapshot import WaitingGang
+
+
+class Machine:
+    """One machine, as a room and in whole numbers."""
+
+    def __init__(self, room: MachineRoom, capacity: Capacity) -> None:
+        self.room = room
+        self.free = amounts_in(capacity)
+        for holding in room.holdings:
+            subtract(self.free, held(holding))
+
+
+def held(holding: Holding) -> Amounts:
+    """What somebody holds of a machine."""
+    return amounts_of(holding.demand, holding.devices)
+
+
+class EnginePlaces:
+    """All places of one decision."""
+
+    def __init__(self, machines: Mapping[str, Machine], gangs: Mapping[str, QueuedGang]) -> None:
+        self._machines = machines
+        """By lane; whoever has another one goes where somebody else decides."""
+        self._gangs = gangs
+        """Those who wait for a machine, by their ids."""
+        self._short: set[tuple[str, int]] = set()
+        self._possible: set[tuple[str, int]] = set()
+        """By lane and request: many jobs ask for the same, and what is free only becomes less."""
+
+    def free(self, lane: str) -> Amounts | None:
+        """What nobody holds; None: somebody else decides there."""
+        machine = self._machines.get(lane)
+        return None if machine is None else machine.free
+
+    def fits_now(self, gang: WaitingGang) -> bool:
+        """Whether so much is free, or it starts anyway."""
+        machine = self._machines.get(gang.lane)
+        if machine is None or self.is_exempt(gang):
+            return True
+        shape = gang.lane, id(gang.request)
+        if shape in self._short:
+            return False
+        if fits(gang.request, machine.free):
+            return True
+        self._short.add(shape)
+        return False
+
+    def hopeless(self, gang: WaitingGang) -> Verdict | None:
+        """Whether it asks for more than the machine has, and means it."""
+        machine = self._machines.get(gang.lane)
+        shape = gang.lane, id(gang.request)
+        if machine is None or shape in self._possible:
+            return None
+        verdict = machine.room.hopeless(self._gangs[gang.id])
+        if verdict is None and not self._gangs[gang.id].oversubscribe:
+            self._possible.add(shape)
+        return verdict
+
+    def is_exempt(self, gang: WaitingGang) -> bool:
+        """Whether it takes nothing from anybody, or does not care."""
+        machine = self._machines.get(gang.lane)
+        return machine is None or machine.room.is_exempt(self._gangs[gang.id])
+
+    def judge(self, gang: WaitingGang) -> Verdict:
+        """Which devices it gets, or what is short."""
+        machine = self._machines.get(gang.lane)
+        if machine is None:
+            return gang_queue.start({})
+        return machine.room.judge(self._gangs[gang.id])
+
+    def take(self, gang: WaitingGang, devices: Devices) -> None:
+        """So much less is free."""
+        machine = self._machines.get(gang.lane)
+        if machine is not None:
+            queued = self._gangs[gang.id]
+            machine.room.take(queued, devices)
+            subtract(machine.free, amounts_of(queued.demand, devices))
+
+    def name(self, gang: WaitingGang) -> str:
+        """What it is called where others are told of it."""
+        return gang.name

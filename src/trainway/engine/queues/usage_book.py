@@ -1,0 +1,91 @@
+"""What queues and users have had: shares of the managed queue, and GPU-hours of the month. Pure.
+
+Jobs that are over are added up once, when they end or when the server starts; what runs is counted
+anew for each decision. Usage halves in a week (`queueing/fair_share.py`), which here is a factor
+that grows with the time of use, so that a sum need not be touched again.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final
+
+from trainway.engine.attempt_runs import Runs
+from trainway.engine.queues.gangs import ran, request_of, seconds, user_of
+from trainway.engine.queues.record import EndedJob
+from trainway.engine.record import JobRecord
+from trainway.queueing.amounts import GPU
+from trainway.queueing.fair_share import HALF_LIFE_S
+from trainway.queueing.snapshot import Used, cost_of
+
+KEPT_S: Final = 35 * 24 * 3600
+"""How long ago a job may have ended to count: a month, and five times what halves a share."""
+
+
+@dataclass
+class UsageBook:
+    """The sums of jobs that are over."""
+
+    _zero: float
+    """The time, since the epoch, at which a second of use counts as one."""
+    _by_user: dict[tuple[str, str], float] = field(default_factory=lambda: defaultdict(float))
+    _gpus: dict[tuple[str, str], float] = field(default_factory=lambda: defaultdict(float))
+    """GPU-seconds by month and queue."""
+
+    def add(self, job: EndedJob) -> None:
+        """Count a job that is over."""
+        if not job.started or not job.finished:
+            return
+        end = seconds(job.finished)
+        whole = max(end - seconds(job.started), 0.0)
+        used = whole if job.ran_seconds is None else job.ran_seconds
+        request = request_of(job.demand, "")
+        user = job.queue, user_of(job.labels)
+        growth: float = 2.0 ** ((end - self._zero) / HALF_LIFE_S)
+        self._by_user[user] += used * cost_of(request) * growth
+        gpus = request.get(GPU, 0)
+        if gpus:
+            month = month_of(end)
+            self._gpus[month, job.queue] += gpus * min(used, end - month_start(end))
+
+    def used(self, now: float, running: Iterable[tuple[JobRecord, Runs]]) -> Used:
+        """What counts in a decision."""
+        decay = 2.0 ** ((self._zero - now) / HALF_LIFE_S)
+        by_user = {user: amount * decay for user, amount in self._by_user.items()}
+        month, start = month_of(now), month_start(now)
+        gpus = {queue: value for (of, queue), value in self._gpus.items() if of == month}
+        for record, runs in running:
+            request = request_of(record.demand, record.devices)
+            user = record.queue, user_of(record.labels)
+            by_user[user] = by_user.get(user, 0) + ran(runs, now) * cost_of(request)
+            count = request.get(GPU, 0)
+            if count:
+                more = count * ran(runs, now, start)
+                gpus[record.queue] = gpus.get(record.queue, 0) + more
+        by_queue: dict[str, int] = defaultdict(int)
+        for (queue, _), amount in by_user.items():
+            by_queue[queue] += int(amount)
+        return Used(
+            by_queue,
+            {user: int(amount) for user, amount in by_user.items()},
+            {queue: int(value) for queue, value in gpus.items()},
+        )
+
+
+def month_of(time: float) -> str:
+    """The month of UTC that a time is in."""
+    return datetime.fromtimestamp(time, UTC).strftime("%Y-%m")
+
+
+def month_start(time: float) -> float:
+    """When that month began."""
+    day = datetime.fromtimestamp(time, UTC)
+    return datetime(day.year, day.month, 1, tzinfo=UTC).timestamp()
+
+
+def next_month(time: float) -> float:
+    """When the month after it begins."""
+    day = datetime.fromtimestamp(time, UTC)
+    year, month = (day.year + 1, 1) if day.month == 12 else (day.year, day.month + 1)
+    return datetime(year, month, 1, tzinfo=UTC).timestamp()
