@@ -38,6 +38,8 @@ def _digest(submission: Submission) -> str:
     names = [field.name for field in fields(submission) if field.name not in _NOT_SENT]
     sent = {name: getattr(submission, name) for name in names}
     sent["objects"] = list(submission.objects)
+    if not submission.queue:
+        del sent["queue"]  # requests of clients that know no queues stay the same
     text = json.dumps(sent, sort_keys=True, separators=(",", ":"), default=_plain)
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -23,6 +23,7 @@ from trainway.engine.ids import Ids
 from trainway.engine.job_size import check_array
 from trainway.engine.observation import Observation
 from trainway.engine.queue import never_fits
+from trainway.engine.queues.entry import queue_of, with_grace
 from trainway.engine.record import Event, JobRecord, JobSpec, stored
 from trainway.engine.run.record import NewRun, RunRecord
 from trainway.engine.submission import JOB_TYPES, Prepared, Submission, name_of, parted, type_of
@@ -30,6 +31,7 @@ from trainway.engine.times import time_text
 from trainway.errors import InvalidError, UsageError
 from trainway.jobset.job_remarks import remarks_of
 from trainway.json_types import Json
+from trainway.queueing.queue_policy import QueuePolicy
 from trainway.sweep.parameter import MOST_TRIALS, check_names, check_value
 from trainway.sweep.placeholders import parameters_of
 from trainway.sweep.ranks import ranked, trial
@@ -64,6 +66,8 @@ class Intake:
     """Gives a job the labels that its backend, of that name, wants on it."""
     check_notify: Callable[[Iterable[str]], list[str]] = list
     """Refuses whom a job cannot notify."""
+    admitting: Callable[[str], QueuePolicy] = QueuePolicy
+    """Gives the queue of that name; refuses where it takes in no jobs."""
 
     async def take(
         self, submissions: Sequence[Submission], backend: Backend, run: NewRun | RunRecord | None
@@ -80,6 +84,8 @@ class Intake:
             for rank, submission in enumerate(submissions):
                 prepared = await prepare(submission, backend)
                 ports.append(prepared.port)
+                policy = self.admitting(queue_of(submission, prepared))
+                prepared = with_grace(prepared, policy)
                 if rank == 0:
                     _check_array(prepared, len(submissions), backend)
                 refuse_unfitting(prepared, submission, backend)
@@ -111,6 +117,7 @@ class Intake:
         await capabilities.look(backend)
         prepared = await prepare(submission, backend)
         capabilities.release(backend, prepared.port)
+        prepared = with_grace(prepared, self.admitting(queue_of(submission, prepared)))
         _check_array(prepared, count or 1, backend)
         new = self.ids.new()
         place = ArrayPlace(new, 0, count) if count else None
@@ -170,6 +177,7 @@ class Intake:
             notify=json.dumps(list(submission.notify)) if submission.notify else None,
             run=run.id if run else None,
             place=submission.place or None,
+            queue=queue_of(submission, prepared),
             **stored(columns),
         )
         environ = dict(submission.environ) or own_environment(os.environ, sys.executable)

@@ -34,6 +34,7 @@ from trainway.engine.queue import Waiting
 from trainway.engine.queue_round import QueueRound, RoundContext
 from trainway.engine.queues.making_room import has_left
 from trainway.engine.queues.queues import Queues
+from trainway.engine.queues.setting import JobSetting
 from trainway.engine.reading import Reading
 from trainway.engine.record import Event, JobRecord
 from trainway.engine.remarks import Remarks
@@ -97,13 +98,17 @@ class Engine:
                 *(self._waiting, self._limits, request),
             )
         )
-        self._intake = Intake(self._ids, clock, self.clusters.labelled, self.notifier.check)
+        self._intake = Intake(
+            *(self._ids, clock, self.clusters.labelled, self.notifier.check),
+            self.queues.admitting,
+        )
         self._admission = Admission(
             self._around, registry, self._intake, self._take_up, self._rounds.request
         )
         self._cancel_all = partial(cancel_all, self._ledger)
         actions = (self._cancel_all, self.delete, self._again, self._admission.admit)
         self.remarks = Remarks(self._ledger, self.reading, self._live)
+        self.setting = JobSetting(self.reading, self._live, self.queues, request)
         self.scaling = Scaling(self._ledger, self.reading, self._live, self._rounds.request)
         self.runs = Runs(RunContext(self._ledger, self.reading, self._live, *actions, self.metrics))
         self.schedules = Schedules(

@@ -64,6 +64,8 @@ class Submission:
     """How many of several may run at a time; None: as many as there is room for."""
     place: str = ""
     """The first job that had the place in a run which this one takes; empty: it takes none."""
+    queue: str = ""
+    """The managed queue that it waits in; empty: what its label says, or the default one."""
     search: Json | None = None
     """The search that trials of it are, as `optimization.request` has it; None: it is none."""
 
@@ -139,6 +141,7 @@ def resubmission(
         oversubscribe=record.oversubscribe,
         labels=record.label_map,
         notify=record.notify_targets,
+        queue=record.queue,
         kubeconfig=record.handle_data.get("kubeconfig") or (),
     )
 

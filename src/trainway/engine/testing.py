@@ -96,7 +96,8 @@ class World:
 
     async def submit(self, name: str = "demo", **more: Any) -> str:
         """Submit a JobSet; the id of its job."""
-        options = {key: more.pop(key) for key in ("priority", "oversubscribe") if key in more}
+        names = ("priority", "oversubscribe", "queue", "labels", "backend")
+        options = {key: more.pop(key) for key in names if key in more}
         objects = [jobset(name, **more)]
         job, _ = await self.engine.submit(Submission(objects, environ={"A": "b"}, **options))
         job_id: str = job["metadata"]["id"]

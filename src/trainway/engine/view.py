@@ -21,6 +21,7 @@ KIND: Final = "Job"
 def job_view(job: JobRecord, objects: list[Json] | None, position: int | None = None) -> Json:
     """The job in full; a summary where no objects are given."""
     spec: Json = {"kind": job.kind, "backend": job.backend, "priority": job.priority}
+    spec["queue"] = job.queue
     if job.run:
         spec["run"] = job.run
     if job.replaced_by:

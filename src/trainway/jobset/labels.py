@@ -46,6 +46,8 @@ VOLCANO_GROUP_NAME: Final = "scheduling.k8s.io/group-name"
 COSCHEDULING_POD_GROUP: Final = "scheduling.x-k8s.io/pod-group"
 """What Kueue, Volcano and the coscheduling plugin know a gang by."""
 
+QUEUE: Final = "trainway.dev/queue"
+"""On a job: the managed queue of the server that it waits in."""
 TIMEOUT_SECONDS: Final = "trainway.dev/timeout-seconds"
 """On a job: after so many seconds of running, restarts included, it is ended and has failed."""
 ISOLATION: Final = "trainway.dev/isolation"

@@ -74,6 +74,10 @@ class Api:
         """Declare what answers POST."""
         return self._declare("POST", path, described)
 
+    def put(self, path: str, **described: Unpack[Described]) -> Callable[[_Declared], _Declared]:
+        """Declare what answers PUT."""
+        return self._declare("PUT", path, described)
+
     def patch(self, path: str, **described: Unpack[Described]) -> Callable[[_Declared], _Declared]:
         """Declare what answers PATCH."""
         return self._declare("PATCH", path, described)

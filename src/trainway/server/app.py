@@ -16,6 +16,7 @@ from trainway.server.routes.files import add_file_routes
 from trainway.server.routes.infra import add_infra_routes
 from trainway.server.routes.jobs import add_action_routes, add_job_routes, add_report_routes
 from trainway.server.routes.log_windows import add_log_window_routes
+from trainway.server.routes.managed_queues import add_managed_queue_routes
 from trainway.server.routes.metrics import add_metric_routes
 from trainway.server.routes.monitoring import monitoring_route
 from trainway.server.routes.notify import add_notify_routes
@@ -82,6 +83,7 @@ def declared_api(service: Service) -> Api:
     add_infra_routes(api, service.engine)
     add_placement_routes(api, service)
     add_queue_routes(api, service.engine)
+    add_managed_queue_routes(api, service.engine)
     add_notify_routes(api, service)
     add_stack_routes(api, service)
     add_dashboard_routes(api, service)

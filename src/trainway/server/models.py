@@ -53,6 +53,12 @@ class SubmitOptions(BaseModel):
     name: str = Field("", max_length=253, description="in place of the one in the object")
     backend: str = Field(HERE, max_length=253, description="where to run it")
     priority: int = Field(0, ge=-INT32, lt=INT32, description="higher ones start first")
+    queue: str = Field(
+        "",
+        max_length=63,
+        description="the managed queue to wait in; empty: that of the label `trainway.dev/queue`, "
+        "or `default`",
+    )
     workdir: str = Field("", max_length=4096, description="absolute path in which containers start")
     environ: dict[str, str] = Field({}, description="environment below the containers' own")
     oversubscribe: bool = Field(False, description="start even if it does not fit")
@@ -137,6 +143,7 @@ class JobSpec(Shown):
     kind: str
     backend: str
     priority: int
+    queue: str = Field("default", description="the managed queue that it waits in")
     parameters: dict[str, str] = Field({}, description="of its trial, where it is one of a sweep")
     run: str | None = Field(None, description="the id of the run that it is a job of")
     replaced_by: str | None = Field(

@@ -64,14 +64,14 @@ class Queues:
         columns = (record.demand, record.started, record.finished, record.ran_seconds)
         self.book.add(EndedJob(record.queue, record.labels, *columns))
 
-    def admitting(self, name: str) -> QueuePolicy:
+    def admitting(self, name: str, field: str = "options.queue") -> QueuePolicy:
         """The queue that a new job is to wait in; raises if it takes in none."""
         policy = self.policies.get(name)
         if policy is None:
-            raise self._missing(name, field="options.queue")
+            raise self._missing(name, field)
         if policy.refusal:
             message, _, hint = policy.refusal.partition(". ")
-            raise ConflictError(message, field="options.queue", hint=hint)
+            raise ConflictError(message, field=field, hint=hint)
         return policy
 
     async def apply(self, obj: Json) -> Json:
@@ -128,8 +128,9 @@ class Queues:
     def _view(self, name: str, *, with_jobs: bool = False) -> Json:
         jobs = self._jobs(name)
         running = [live.record for live in jobs if is_under_way(live)]
-        waiting = [live.record for live in jobs if live.record.phase in WAITING]
-        waiting = [record for record in waiting if record not in running]
+        waiting = [
+            live.record for live in jobs if live.record.phase in WAITING and not is_under_way(live)
+        ]
         now = self._clock().timestamp()
         runs = ((live.record, live.observation.runs) for live in jobs if is_under_way(live))
         used = self.book.used(now, runs).gpu_seconds.get(name, 0)
