@@ -16,6 +16,7 @@ _JOBS: Final = "/jobs?limit=100&fields=summary"
 _CLUSTERS: Final = "/clusters"
 _RUNS: Final = "/runs?limit=100"
 _SCHEDULES: Final = "/schedules"
+_QUEUES: Final = "/managed-queues"
 _PATIENCE_S: Final = 0.3
 
 
@@ -81,8 +82,18 @@ def complete_schedules(
     _context: click.Context, _parameter: click.Parameter, typed: str
 ) -> list[CompletionItem]:
     """Names of schedules."""
-    found = _listed(_SCHEDULES) or []
-    return _items([str(schedule["metadata"]["name"]) for schedule in found], typed)
+    return _items(_names(_SCHEDULES), typed)
+
+
+def complete_queues(
+    _context: click.Context, _parameter: click.Parameter, typed: str
+) -> list[CompletionItem]:
+    """Names of managed queues."""
+    return _items(_names(_QUEUES), typed)
+
+
+def _names(path: str) -> list[str]:
+    return [str(item["metadata"]["name"]) for item in _listed(path) or []]
 
 
 def complete_clusters(

@@ -12,11 +12,12 @@ from trainway.jobset.labels import TRAINWAY_PREFIX, USER
 from trainway.json_types import Json
 
 HEADER: Final = ("NAME", "ID", "KIND", "PHASE", "PROGRESS", "RESTARTS", "AGE")
-WIDE: Final = (*HEADER, "DURATION", "BACKEND", "PRIORITY", "LABELS", "REASON", "MESSAGE")
+WIDE: Final = (*HEADER, "DURATION", "BACKEND", "QUEUE", "PRIORITY", "LABELS", "REASON", "MESSAGE")
 EVENT_HEADER: Final = ("TIME", "TYPE", "REASON", "OBJECT", "MESSAGE")
 NODE_HEADER: Final = ("NODE", "PHASE", "READY", "RESTARTS", "EXIT")
 
 _SHOWN_EVENTS: Final = 10
+_USUAL_QUEUE: Final = "default"
 _FEW_HOURS: Final = 0.1
 
 
@@ -46,6 +47,7 @@ def row(job: Json, now: datetime, *, wide: bool) -> list[str]:
         cells += [
             duration(status, now),
             spec.get("backend") or "",
+            _queue(spec, status),
             str(spec.get("priority") or 0),
             _labels(metadata, ","),
             status.get("reason") or "",
@@ -138,7 +140,7 @@ def _facts(job: Json, now: datetime, paint: Paint) -> Iterator[tuple[str, str]]:
     for name, url in (metadata.get("links") or {}).items():
         yield "Link", f"{name} {url}"
     yield "Phase", paint("PHASE", status["phase"])
-    yield "Queue", _position(status)
+    yield "Queue", _place(spec, status)
     failure = status.get("failure") or {}
     yield "Failure", failure.get("summary") or ""
     yield "Reason", "" if failure else status.get("reason") or ""
@@ -205,9 +207,16 @@ def _percent(status: Json) -> str:
     return "" if percent is None else f"{percent:g} %"
 
 
-def _position(status: Json) -> str:
-    position = status.get("queuePosition")
-    return "" if position is None else f"position {position}"
+def _place(spec: Json, status: Json) -> str:
+    """Where it waits; of the queue where everybody is only the position is told."""
+    position, queue = status.get("queuePosition"), spec.get("queue") or _USUAL_QUEUE
+    told = [] if queue == _USUAL_QUEUE else [queue]
+    return ", ".join([*told, *([] if position is None else [f"position {position}"])])
+
+
+def _queue(spec: Json, status: Json) -> str:
+    position, queue = status.get("queuePosition"), spec.get("queue") or _USUAL_QUEUE
+    return queue if position is None else f"{queue} #{position}"
 
 
 def duration(status: Json, now: datetime) -> str:

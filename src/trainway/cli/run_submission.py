@@ -68,6 +68,8 @@ def submission_options(
         sent["backend"] = wishes.on
     if options["notify"]:
         sent["notify"] = list(options["notify"])
+    if options["queue"]:
+        sent["queue"] = options["queue"]
     return sent
 
 

@@ -12,6 +12,7 @@ from trainway.json_types import Json
 from trainway.sdk.address import Address
 from trainway.sdk.job import Job
 from trainway.sdk.placement import placed
+from trainway.sdk.queue_access import QueueAccess
 from trainway.sdk.rest import Rest, Submission
 from trainway.sdk.run_options import Amount, RunOptions, amount
 from trainway.sdk.run_target import Target, objects_of
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from trainway.sdk.schedules import Schedule
 
 
-class Client:
+class Client(QueueAccess):
     """Speaks to a server: the embedded one, which it starts when none runs, or the one named.
 
     `server` is `http://host:port` or `unix:/path`; without it TRAINWAY_SERVER counts.
@@ -105,6 +106,7 @@ class Client:
         timeout: float | None = None,
         notify: Sequence[str] = (),
         hang_timeout: float | None = None,
+        queue: str | None = None,
         labels: Mapping[str, str] | None = None,
         metrics_from_logs: str | bool = False,
         grid: Mapping[str, Sequence[Any]] | None = None,
@@ -163,6 +165,7 @@ class Client:
             timeout=timeout,
             notify=notify,
             hang_timeout=hang_timeout,
+            queue=queue,
             labels=labels,
             metrics_from_logs=metrics_from_logs,
         )
@@ -223,9 +226,7 @@ class Client:
             _tell_what_stays(objects, to_hosts=not wishes.is_in_pods)
         sent: Json = {
             **job_options(self._rest.address, prefer_our_python=True, backend=on),
-            "priority": options.priority,
-            "oversubscribe": options.oversubscribe,
-            **({"notify": list(options.notify)} if options.notify else {}),
+            **options.sent,
             **wishes.isolation(),
         }
         return Submission(objects, sent if on is None else {**sent, "backend": on})

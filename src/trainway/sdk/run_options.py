@@ -50,12 +50,23 @@ class RunOptions:
     labels: Mapping[str, str] | None = None
     metrics_from_logs: str | bool = False
     hang_timeout: float | None = None
+    queue: str | None = None
 
     def marked(self, objects: Sequence[Json]) -> list[Json]:
         """The objects of the job, with what else is asked of it: labels, sharing nodes, ..."""
         shared = packed(list(objects)) if self.pack else objects
         marked = labelled(with_hang_timeout(shared, self.hang_timeout), self.labels or {})
         return reading_logs(marked, self.metrics_from_logs)
+
+    @property
+    def sent(self) -> Json:
+        """What concerns the submission, and not the objects."""
+        return {
+            "priority": self.priority,
+            "oversubscribe": self.oversubscribe,
+            **({"notify": list(self.notify)} if self.notify else {}),
+            **({"queue": self.queue} if self.queue else {}),
+        }
 
     @property
     def wishes(self) -> Wishes:

@@ -11,6 +11,7 @@ from trainway.cli.leaving import Leaving
 from trainway.cli.metrics_option import metrics_option
 from trainway.cli.notify_option import notify_option
 from trainway.cli.output import echo, echo_line, to_yaml
+from trainway.cli.queue_option import queue_option
 from trainway.cli.refusal import RefusedError
 from trainway.cli.run_submission import made_objects, submission_options
 from trainway.cli.run_words import RunCommand, words_argument
@@ -66,6 +67,7 @@ best trial, otherwise 4.
     " given several times.",
 )
 @click.option("--priority", type=int, default=0, help="Jobs with a higher priority start first.")
+@queue_option
 @infra_option("Where to run: a place, a list such as slurm/hpc,local, or any.")
 @prefer_option
 @slurm_option

@@ -26,6 +26,7 @@ _COMMANDS: Final = {
     "suspend": "control:suspend",
     "resume": "control:resume",
     "scale": "control:scale",
+    "set": "setting:set_job",
     "cancel": "control:cancel",
     "delete": "control:delete",
     "prune": "pruning:prune",
