@@ -32,7 +32,8 @@ def test_a_row_says_how_it_stands() -> None:
     progress = {"progressPercentage": 45}
     cells = row(job(progress=progress, restarts=2, reason="Why", message="m\nn"), NOW, wide=True)
     assert cells == [
-        "a", "i1", "TrainJob", "Running", "45 %", "2", "5m", "4m", "local", "5", "", "Why", "m n"
+        "a", "i1", "TrainJob", "Running", "45 %", "2", "5m", "4m", "local", "default", "5", "",
+        "Why", "m n",
     ]  # fmt: skip
     assert row(job(), NOW, wide=False) == ["a", "i1", "TrainJob", "Running", "", "0", "5m"]
     assert row(job("Queued", startTime=None), NOW, wide=True)[7] == ""

@@ -11,6 +11,7 @@ from trainway.sdk.client import Client
 
 if TYPE_CHECKING:
     from trainway.sdk.async_clusters import AsyncCluster
+    from trainway.sdk.queues import Queues
     from trainway.sdk.run import Run
     from trainway.sdk.schedules import Schedule
 
@@ -62,6 +63,11 @@ class AsyncClient:
     async def schedules(self) -> "list[Schedule]":
         """All schedules, by name; as above."""
         return await asyncio.to_thread(self._client.schedules)
+
+    @property
+    def queues(self) -> "Queues":
+        """The managed queues; see `Client.queues`. What it does waits: call it in a thread."""
+        return self._client.queues
 
     async def usage(self, *args: Any, **query: Any) -> Json:
         """GPU-hours and CPU-hours of all jobs; see `Client.usage`."""

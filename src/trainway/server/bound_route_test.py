@@ -48,6 +48,7 @@ ODD_BODIES: tuple[Any, ...] = (
     {"kind": "TrainJob", "nodes": -1}, {"kind": "TrainJob", "nodes": 2}, {"text": 1}, {"text": "x"},
     {"backend": "x" * 254}, {"backend": "local"},
     {"candidates": [{"objects": [{}]}], "prefer": "cost"}, {"candidates": [], "prefer": "luck"},
+    {"metadata": {"name": "a-1"}}, {"metadata": 1, "spec": []},
     {"cron": "@daily", "objects": [{}]}, {"cron": "@daily", "objects": [{}], "overlap": "perhaps"},
 )  # fmt: skip
 
