@@ -29,6 +29,8 @@ class Demand:
     gpus: int = 0
     slots: Mapping[str, Sequence[int]] = field(default_factory=dict)
     """The GPUs of the gang, counted from 0, that each pod uses."""
+    types: Mapping[str, int] = field(default_factory=dict)
+    """How many of the GPUs are to be of a type, where that is said."""
 
     @property
     def is_empty(self) -> bool:
@@ -38,8 +40,10 @@ class Demand:
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for the store."""
         slots = {pod: list(numbers) for pod, numbers in self.slots.items()}
+        types = {"types": dict(self.types)} if self.types else {}
         return {
             "cpus": str(self.cpus), "memory": str(self.memory), "gpus": self.gpus, "slots": slots,
+            **types,
         }  # fmt: skip
 
     @classmethod
@@ -50,6 +54,7 @@ class Demand:
             Quantity.parse(data["memory"]),
             data["gpus"],
             data.get("slots", {}),
+            data.get("types", {}),
         )
 
 

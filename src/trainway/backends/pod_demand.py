@@ -5,14 +5,12 @@ fraction of a GPU, which Kubernetes does not know, stands in the annotation that
 tasks writes.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from trainway.api import accelerators
 from trainway.backends.demand import pod_keys
+from trainway.backends.gpu_types import accelerators_of
 from trainway.compiler.devices import is_gpu
-from trainway.jobset.labels import CANDIDATES
 from trainway.jobset.model import ReplicatedJob, replicated_jobs
 from trainway.jobset.quantity import ZERO, Quantity
 from trainway.jobset.requests import pod_requests
@@ -56,18 +54,8 @@ def _of_role(job: ReplicatedJob, fraction: float | None, apart: str) -> "Iterato
 
 def _fractions(metadata: Mapping[str, Any]) -> dict[str, float]:
     """The roles whose task asks for a part of a GPU."""
-    text = (metadata.get("annotations") or {}).get(CANDIDATES)
-    if not isinstance(text, str):
-        return {}
-    try:
-        roles = json.loads(text)
-        named = {
-            str(role): accelerators.candidates(told["candidates"][0].get("accelerators"))
-            for role, told in roles.items()
-        }
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError):
-        return {}  # whoever wrote it, it is not what our compiler writes
-    return {role: found[0].count for role, found in named.items() if found and found[0].count < 1}
+    named = accelerators_of(metadata)
+    return {role: one.count for role, one in named.items() if one.count < 1}
 
 
 def _number(amount: Quantity) -> float:

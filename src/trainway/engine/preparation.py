@@ -4,6 +4,7 @@ import binascii
 import copy
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from trainway.api.metrics_from_logs import pattern_errors
@@ -11,6 +12,7 @@ from trainway.api.timeout import timeout_errors, timeout_of
 from trainway.backends import capabilities, path_names
 from trainway.backends.base import Backend, Isolation, isolation_of
 from trainway.backends.demand import demand_of
+from trainway.backends.gpu_types import gpu_types
 from trainway.compiler.compile import Input, Options, Outcome, Problem, compile_objects
 from trainway.compiler.network import JobIdentity, Network
 from trainway.engine.job_size import check_jobset, check_source
@@ -182,7 +184,7 @@ def _prepared(
         objects=objects,
         jobset=jobset,
         companions=[obj for obj in (*objects, *outcome.objects) if type_of(obj) in FILES],
-        demand=demand_of(jobset["spec"]),
+        demand=replace(demand_of(jobset["spec"]), types=gpu_types(jobset)),
         port=port,
         warnings=[*_lines(outcome.warnings), *warnings],
         deadline_seconds=spec.get("activeDeadlineSeconds")

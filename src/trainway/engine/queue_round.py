@@ -8,10 +8,9 @@ is one write, so a server that is killed has done all of it or nothing.
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final
+from typing import Final, Self
 
 from trainway.agent.controllers import gang_queue
 from trainway.agent.controllers.gang_queue import Decisions
@@ -41,13 +40,14 @@ from trainway.engine.queues.making_room import PREEMPTING, leaving
 from trainway.engine.queues.places import EnginePlaces, Machine
 from trainway.engine.queues.queues import Queues
 from trainway.engine.queues.usage_book import next_month
+from trainway.engine.record import JobRecord
 from trainway.engine.run.limits import RunLimits
 from trainway.engine.stored_job import Change, write
 from trainway.engine.under_way import is_under_way
 from trainway.engine.wishes import RESUME
 from trainway.families.builtin import HERE
+from trainway.queueing.amounts import is_type
 from trainway.queueing.decision import QUEUED, SPENT, ManagedPolicy, positions
-from trainway.queueing.queue_policy import QueuePolicy
 from trainway.queueing.snapshot import RunningGang, Snapshot, WaitingGang
 
 _LONGEST_S: Final = 3600.0
@@ -79,12 +79,37 @@ class _Draft:
     """Who waits for what, on its way to a decision."""
 
     gangs: list[WaitingGang] = field(default_factory=list)
-    queued: dict[str, QueuedGang] = field(default_factory=dict)
-    """Those who wait for a machine, by their ids."""
+    careless: set[str] = field(default_factory=set)
+    """Those who start even if they do not fit."""
     jobs: dict[str, LiveJob] = field(default_factory=dict)
     groups: dict[str, Group] = field(default_factory=dict)
     """By the id of their first job, which stands for all of them."""
     machines: dict[str, Backend] = field(default_factory=dict)
+
+    def queued(self, job_id: str) -> QueuedGang:
+        """Somebody who waits for a machine, as that sees it."""
+        group = self.groups.get(job_id)
+        return self.jobs[job_id].gang if group is None else group.gang
+
+
+class Pens:
+    """The pens of many jobs, held until all is written."""
+
+    def __init__(self) -> None:
+        self._held: list[asyncio.Lock] = []
+
+    async def take(self, live: LiveJob) -> None:
+        """Hold the pen of one more, and see its record as it is stored."""
+        await live.pen.acquire()
+        self._held.append(live.pen)
+        await live.refresh()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        for pen in self._held:
+            pen.release()
 
 
 class QueueRound:
@@ -93,6 +118,8 @@ class QueueRound:
     def __init__(self, around: RoundContext) -> None:
         self._around = around
         self._timer: asyncio.TimerHandle | None = None
+        self._gangs: dict[str, tuple[JobRecord, int, WaitingGang]] = {}
+        """Those who waited in the last round, with what each was made from."""
 
     def close(self) -> None:
         """Look at no clock any more."""
@@ -106,11 +133,10 @@ class QueueRound:
         room is not taken back, since its agent may know of it by then.
         """
         around = self._around
-        async with AsyncExitStack() as pens:
+        async with Pens() as pens:
             waiting = []
             for live in [live for live in around.live.values() if live.record.phase in WAITING]:
-                await pens.enter_async_context(live.pen)
-                await live.refresh()
+                await pens.take(live)
                 if live.record.phase in WAITING and not live.over.is_set():
                     waiting.append(live)
             changes, preempted = await self._decided(waiting)
@@ -144,6 +170,10 @@ class QueueRound:
 
     def _draft(self, waiting: Sequence[LiveJob]) -> _Draft:
         around, draft = self._around, _Draft()
+        if len(self._gangs) > 2 * len(waiting):
+            self._gangs = {
+                live.id: known for live in waiting if (known := self._gangs.get(live.id))
+            }
         shares = around.clusters.shares
         records = [live.record for live in around.live.values()]
         owed = owed_to(records)
@@ -151,7 +181,6 @@ class QueueRound:
         for live in waiting:
             if not live.backend.schedules:
                 draft.machines[live.backend.name] = live.backend
-                draft.queued[live.id] = live.gang
             elif live.has_begun and live.record.wanted != RESUME:
                 continue  # it waits there
             elif shares.waits(live):
@@ -159,10 +188,14 @@ class QueueRound:
                 continue
             draft.jobs[live.id] = live
             draft.gangs.append(self._gang(live, owed))
+            if live.record.oversubscribe:
+                draft.careless.add(live.id)
         for group in shares.groups(for_shares):
             draft.machines[HERE] = around.registry.get(HERE)
             draft.groups[group.first.id] = group
-            draft.queued[group.first.id] = queued = group.gang
+            queued = group.gang
+            if queued.oversubscribe:
+                draft.careless.add(queued.id)
             draft.jobs |= {live.id: live for live in group.jobs}
             request = amounts_of(queued.demand, queued.pinned)
             gang = replace(self._gang(group.first, owed), lane=HERE, request=request)
@@ -170,20 +203,29 @@ class QueueRound:
         return draft
 
     def _gang(self, live: LiveJob, owed: frozenset[str]) -> WaitingGang:
-        return waiting_gang(live.record, live.backend.name, self._grace(live.record.queue), owed)
+        """The job as one that waits; made anew only where something about it has changed."""
+        record, grace = live.record, self._grace(live.record.queue)
+        known = self._gangs.get(record.id)
+        if known is None or known[0] is not record or known[1] != grace:
+            gang = waiting_gang(record, live.backend.name, grace)
+            self._gangs[record.id] = known = (record, grace, gang)
+        return replace(known[2], is_owed=True) if record.id in owed else known[2]
 
     def _grace(self, queue: str) -> int:
-        return self._around.queues.policies.get(queue, QueuePolicy(queue)).grace_s
+        policy = self._around.queues.policies.get(queue)
+        return 0 if policy is None else policy.grace_s
 
     def _decision(self, draft: _Draft) -> Decisions:
         """The decision about a snapshot of everything."""
         around, promised = self._around, self._around.clusters.shares.promised()
+        requests = {id(gang.request): gang.request for gang in draft.gangs}
+        types = {name for request in requests.values() for name in request if is_type(name)}
         machines = {}
         for name, backend in draft.machines.items():
             capacity = capabilities.capacity(backend)
             room = MachineRoom(capacity, self._holdings(backend), promised)
-            machines[name] = Machine(room, capacity)
-        places = EnginePlaces(machines, draft.queued)
+            machines[name] = Machine(room, capacity, types)
+        places = EnginePlaces(machines, draft.queued, draft.careless)
         running = [live for live in around.live.values() if is_under_way(live)]
         now = around.clock().timestamp()
         used = around.queues.book.used(
@@ -234,7 +276,7 @@ class QueueRound:
         return changes + [(draft.jobs[job_id], change) for job_id, change in told]
 
     async def _leaving(
-        self, preempted: Iterable[tuple[RunningGang, WaitingGang]], pens: AsyncExitStack
+        self, preempted: Iterable[tuple[RunningGang, WaitingGang]], pens: "Pens"
     ) -> Changes:
         """What tells jobs to make room: all that are needed for one that waits, or none."""
         around = self._around
@@ -246,8 +288,7 @@ class QueueRound:
             lives = [around.live.get(victim.id) for victim in victims]
             found = [live for live in lives if live is not None]
             for live in found:
-                await pens.enter_async_context(live.pen)
-                await live.refresh()
+                await pens.take(live)
             if len(found) < len(lives) or not all(_may_leave(live) for live in found):
                 around.request()  # something has happened meanwhile, and all is different
                 continue

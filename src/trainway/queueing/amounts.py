@@ -26,6 +26,11 @@ def gpu_of(kind: str) -> str:
     return _TYPE + kind
 
 
+def is_type(resource: str) -> bool:
+    """Whether it counts GPUs of one type."""
+    return resource.startswith(_TYPE)
+
+
 def is_known(resource: str) -> bool:
     """Whether there is such a resource."""
     return resource in (CPU, MEMORY, GPU, JOBS) or (

@@ -20,7 +20,7 @@ from trainway.engine.record import JobRecord
 from trainway.engine.wishes import SUSPEND
 from trainway.jobset.labels import USER
 from trainway.jobset.status import moment
-from trainway.queueing.amounts import CPU, GPU, MEMORY, Amounts
+from trainway.queueing.amounts import CPU, GPU, MEMORY, Amounts, gpu_of
 from trainway.queueing.snapshot import RunningGang, WaitingGang
 
 _THOUSAND: Final = 1000
@@ -37,6 +37,7 @@ def amounts_of(demand: Demand, devices: Devices | None = None) -> dict[str, int]
         GPU: demand.gpus,
     }
     named = {f"{_DEVICE}{name}": 1 for name in names_of(devices or {})}
+    named |= {gpu_of(kind): count for kind, count in demand.types.items()}
     return {name: amount for name, amount in (amounts | named).items() if amount}
 
 

@@ -5,7 +5,8 @@ the infrastructure schedules by itself there is no room to look at, and every jo
 queue lets start.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import cache
 
 from trainway.agent.controllers import gang_queue
 from trainway.agent.controllers.gang_queue import Verdict
@@ -19,9 +20,10 @@ from trainway.queueing.snapshot import WaitingGang
 class Machine:
     """One machine, as a room and in whole numbers."""
 
-    def __init__(self, room: MachineRoom, capacity: Capacity) -> None:
+    def __init__(self, room: MachineRoom, capacity: Capacity, types: Collection[str] = ()) -> None:
         self.room = room
-        self.free = amounts_in(capacity)
+        self.free = amounts_in(capacity) | dict.fromkeys(types, len(capacity.gpus))
+        """Its GPUs may be of any type that somebody asks for: only their number is known here."""
         for holding in room.holdings:
             subtract(self.free, held(holding))
 
@@ -34,11 +36,18 @@ def held(holding: Holding) -> Amounts:
 class EnginePlaces:
     """All places of one decision."""
 
-    def __init__(self, machines: Mapping[str, Machine], gangs: Mapping[str, QueuedGang]) -> None:
+    def __init__(
+        self,
+        machines: Mapping[str, Machine],
+        gang: Callable[[str], QueuedGang],
+        careless: Collection[str] = (),
+    ) -> None:
         self._machines = machines
         """By lane; whoever has another one goes where somebody else decides."""
-        self._gangs = gangs
-        """Those who wait for a machine, by their ids."""
+        self._gang = cache(gang)
+        """Gives one who waits for a machine by its id; of most nobody asks."""
+        self._careless = careless
+        """The ids of those who start even if they do not fit."""
         self._short: set[tuple[str, int]] = set()
         self._possible: set[tuple[str, int]] = set()
         """By lane and request: many jobs ask for the same, and what is free only becomes less."""
@@ -67,28 +76,27 @@ class EnginePlaces:
         shape = gang.lane, id(gang.request)
         if machine is None or shape in self._possible:
             return None
-        verdict = machine.room.hopeless(self._gangs[gang.id])
-        if verdict is None and not self._gangs[gang.id].oversubscribe:
+        verdict = machine.room.hopeless(self._gang(gang.id))
+        if verdict is None and gang.id not in self._careless:
             self._possible.add(shape)
         return verdict
 
     def is_exempt(self, gang: WaitingGang) -> bool:
         """Whether it takes nothing from anybody, or does not care."""
-        machine = self._machines.get(gang.lane)
-        return machine is None or machine.room.is_exempt(self._gangs[gang.id])
+        return not gang.request or gang.id in self._careless or gang.lane not in self._machines
 
     def judge(self, gang: WaitingGang) -> Verdict:
         """Which devices it gets, or what is short."""
         machine = self._machines.get(gang.lane)
         if machine is None:
             return gang_queue.start({})
-        return machine.room.judge(self._gangs[gang.id])
+        return machine.room.judge(self._gang(gang.id))
 
     def take(self, gang: WaitingGang, devices: Devices) -> None:
         """So much less is free."""
         machine = self._machines.get(gang.lane)
         if machine is not None:
-            queued = self._gangs[gang.id]
+            queued = self._gang(gang.id)
             machine.room.take(queued, devices)
             subtract(machine.free, amounts_of(queued.demand, devices))
 

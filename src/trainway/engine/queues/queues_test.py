@@ -1,6 +1,7 @@
 """Managed queues in an engine, with a backend that the test plays."""
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -309,6 +310,25 @@ def test_a_backend_that_schedules_gets_a_job_only_if_its_queue_has_room() -> Non
         await world.begun(second)
 
     play(scene)
+
+
+def test_gpus_of_a_type_have_a_quota_of_their_own() -> None:
+    async def scene(world: World) -> None:
+        await world.engine.queues.apply(queue("default", quota={"gpu:H100": 1}))
+        wants = {"node": {"candidates": [{"accelerators": "H100:1"}]}}
+        metadata = {"annotations": {"trainway.dev/candidates": json.dumps(wants)}}
+        requests = {"nvidia.com/gpu": "1"}
+        await world.begun(await world.submit("first", requests=requests, metadata=metadata))
+        await world.begun(await world.submit("any", requests=requests))
+        await world.submit("second", requests=requests, metadata=metadata)
+        status = (await world.until("second", "Queued"))["status"]
+        assert status["message"].startswith("Queue default uses 1 of its 1 GPU of type H100")
+        assert world.engine.queues.get("default")["status"]["used"]["gpu:H100"] == 1
+
+    async def run() -> None:
+        await act(scene, World(FakeBackend(gpus=4)))
+
+    asyncio.run(run())
 
 
 def test_the_label_of_a_job_names_its_queue_and_its_pods_have_the_grace_of_that() -> None:
