@@ -18,25 +18,25 @@ _WAITING: Final = 1_000
 
 
 def followed(
-    rest: Rest, jobs: Sequence[Json], *, tail: int | None, colourful: bool
+    rest: Rest, jobs: Sequence[Json], *, tail: int | None, colourful: bool, named: bool = True
 ) -> Iterator[str]:
-    """Texts to print: each line begins with the name of its job."""
-    names = [job["metadata"]["name"] for job in jobs]
+    """Texts to print: each line begins with the name of its job, unless nodes tell enough."""
+    names = [f"{job['metadata']['name']} " if named else "" for job in jobs]
     width = max(map(len, names), default=0)
     texts: queue.Queue[str | TrainwayError | None] = queue.Queue(_WAITING)
-    left: queue.SimpleQueue[Json] = queue.SimpleQueue()
-    for job in jobs:
-        left.put(job)
+    left: queue.SimpleQueue[tuple[str, Json]] = queue.SimpleQueue()
+    for name, job in zip(names, jobs, strict=True):
+        left.put((name.ljust(width), job))
     control = StreamControl()
 
     def work() -> None:
         while not control.is_over():
             try:
-                job = left.get_nowait()
+                name, job = left.get_nowait()
             except queue.Empty:
                 break
             try:
-                for text in _of_job(rest, job, tail, width, colourful=colourful):
+                for text in _of_job(rest, job, tail, name, colourful=colourful):
                     texts.put(text)
             except NotFoundError:  # it was deleted, or its logs were
                 continue
@@ -61,9 +61,8 @@ def followed(
 
 
 def _of_job(
-    rest: Rest, job: Json, tail: int | None, width: int, *, colourful: bool
+    rest: Rest, job: Json, tail: int | None, name: str, *, colourful: bool
 ) -> Iterator[str]:
     shown = LogText(colourful=colourful, joined=False)
-    name = job["metadata"]["name"].ljust(width)
     for batch in batches(rest.logs(job["metadata"]["id"], LogQuery(tail=tail, follow=True)), 1):
-        yield f"{name} {shown.lines(batch)}"
+        yield f"{name}{shown.lines(batch)}"

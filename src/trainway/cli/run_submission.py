@@ -14,6 +14,7 @@ from trainway.json_types import Json
 from trainway.sdk.hang_timeout import with_hang_timeout
 from trainway.sdk.job_labels import labelled, parse_labels
 from trainway.sdk.manifests import Wishes, packed, reading_logs
+from trainway.sdk.pipelines import PIPELINE, is_pipeline
 from trainway.sdk.rest import Rest
 from trainway.sdk.slurm_options import parsed, with_options
 from trainway.sdk.submitter import job_options
@@ -41,7 +42,7 @@ def made_objects(
 ) -> tuple[str, list[Json]]:
     """Where the job comes from, and its objects for the place that the wishes name.
 
-    A file may be a search, which is noted in `several`.
+    A file may be a search or a pipeline, which is noted in `several`.
     """
     source, objects = _target(targets, rest_words, wishes, several)
     objects = with_options(objects, parsed(options["slurm"]), wishes.on)
@@ -105,9 +106,12 @@ def _target(
 
 def _manifest(text: str, name: str, wishes: Wishes, several: Json) -> list[Json]:
     try:
-        return _searched(text, name, wishes, several) or manifest_objects(text, name, wishes)
+        objects = _searched(text, name, wishes, several) or manifest_objects(text, name, wishes)
     except InvalidError as error:
         raise RefusedError([f"{name}: {line}" for line in error.lines], error.exit_code) from None
+    if not several and is_pipeline(objects):
+        several |= PIPELINE
+    return objects
 
 
 def _searched(text: str, name: str, wishes: Wishes, several: Json) -> list[Json]:

@@ -14,7 +14,8 @@ from rich.text import Text
 
 from trainway.cli.job_text import utc_now
 from trainway.cli.live_view import phase_text
-from trainway.cli.run_text import grouped, job_table, summary, waiting_line
+from trainway.cli.pipeline_text import run_table
+from trainway.cli.run_text import grouped, summary, waiting_line
 from trainway.json_types import Json
 
 _AROUND: Final = 6
@@ -56,7 +57,7 @@ class RunTable:
 def drawing(run: Json, most: int) -> RenderableType:
     """A line about all jobs, and a table of as many of them as fit."""
     jobs = sorted(run["jobs"], key=_urgency)
-    header, rows = job_table(jobs[:most], utc_now())
+    header, rows = run_table(run, jobs[:most], utc_now())
     table = Table.grid(padding=(0, 2))
     table.add_row(*(Text(name, "bold") for name in header))
     for row in rows:

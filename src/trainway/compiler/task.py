@@ -8,9 +8,11 @@ placement.
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from graphlib import TopologicalSorter
 from typing import Any, Final
 
-from trainway.api.task import storage
+from trainway.api.task import pipeline, storage
 from trainway.api.task.amounts import port_ranges
 from trainway.api.task.resources import Candidate
 from trainway.api.task.task import EXPOSED, Task
@@ -46,7 +48,10 @@ _KEPT: Final = ("config", "event_callback", "inputs", "outputs", "service", "poo
 
 def compile_task(job: TaskJob, network: NetworkFactory) -> Compiled:
     """The JobSet of a file of tasks."""
-    roles = names_of(job.file.tasks)
+    roles = [job.part.role] if job.part.role else names_of(job.file.tasks)
+    if job.part.outputs:
+        tasks = tuple(pipeline.reading(task, job.part.outputs) for task in job.file.tasks)
+        job = replace(job, file=replace(job.file, tasks=tasks))
     made = network(JobIdentity(job.name, job.namespace or "default", subdomain=job.name))
     compiling = _Compiling(job, roles, made)
     warnings = [text for index in range(len(roles)) for text in compiling.warnings(index)]
@@ -92,6 +97,7 @@ class _Compiling:
         self.tasks = job.file.tasks
         self.roles = roles
         self.network = network
+        self.before = self._before()
 
     def jobset(self) -> Json:
         """The whole."""
@@ -105,7 +111,7 @@ class _Compiling:
         spec: Json = {
             **self._failure_policy(),
             **self._success_policy(),
-            "replicatedJobs": [self._role(index) for index in range(len(self.tasks))],
+            "replicatedJobs": [self._role(index) for index in self._order()],
         }
         return {"apiVersion": API_VERSION, "kind": KIND, "metadata": metadata, "spec": spec}
 
@@ -123,6 +129,8 @@ class _Compiling:
             yield f"resources.infra: {first.infra}: {reason}"
         if first.use_spot:
             yield "resources.use_spot: it is for clouds, which are not supported yet"
+        if len(self.tasks) > 1 and any(pipeline.references(task)):
+            yield "tasks: only `trainway run` knows the outputs of tasks; they are not replaced"
         if self.job.file.execution == SERIAL and task.recovery.max_restarts:
             yield "resources.job_recovery: a restart begins with the first task of the pipeline"
         if not task.run and not task.setup:
@@ -151,9 +159,27 @@ class _Compiling:
             job_spec["podFailurePolicy"] = {"rules": rules}
         job_spec["template"] = self._pod(index)
         role: Json = {"name": self.roles[index], "template": {"spec": job_spec}}
-        if index and self.job.file.execution == SERIAL:
-            role["dependsOn"] = [{"name": self.roles[index - 1], "status": "Complete"}]
+        before = self.before[index]
+        if before:
+            role["dependsOn"] = [
+                {"name": self.roles[other], "status": "Complete"} for other in before
+            ]
         return role
+
+    def _order(self) -> list[int]:
+        """The tasks as a JobSet wants them: each behind those that it depends on."""
+        ranks = range(len(self.tasks))
+        if all(other < rank for rank in ranks for other in self.before[rank]):
+            return list(ranks)
+        return list(TopologicalSorter(dict(enumerate(self.before))).static_order())
+
+    def _before(self) -> list[list[int]]:
+        """For each task the ranks of those that it comes after."""
+        if self.job.file.execution != SERIAL:
+            return [[] for _ in self.tasks]
+        names = pipeline.titles(self.tasks)
+        after = pipeline.dependencies(self.tasks)
+        return [[names.index(other) for other in after[name]] for name in names]
 
     def _pod(self, index: int) -> Json:
         task, is_here = self.tasks[index], self.network.shares_host

@@ -82,7 +82,9 @@ class Admission:
         lives = self._taken_up(new)
         await self._request_round()
         records = [live.record for live in lives]
-        return Admitted(records, new[0].prepared.warnings, new[0].spec.objects)
+        is_pipeline = new[0].run is not None and new[0].run.pipeline is not None
+        told = [line for job in (new if is_pipeline else new[:1]) for line in job.prepared.warnings]
+        return Admitted(records, told, new[0].spec.objects)
 
     def _taken_up(self, new: Sequence[NewJob]) -> list[LiveJob]:
         lives = self._take_up(new)

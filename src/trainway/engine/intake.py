@@ -95,7 +95,7 @@ class Intake:
                 place = ArrayPlace(array, rank, len(submissions)) if is_array else None
                 workload = _workload(new, prepared, submission, workdir, place)
                 request = backend.plan(workload)
-                if rank == 0:
+                if rank == 0 or (run is not None and run.pipeline):
                     await capabilities.rehearse(backend, request)
                 if isinstance(run, NewRun):
                     record = record or self._run(run, array, len(submissions), backend)
@@ -134,6 +134,7 @@ class Intake:
             parallel=run.parallel,
             search=run.search,
             template=run.template,
+            pipeline=run.pipeline,
         )
 
     def _job(
@@ -189,6 +190,11 @@ class Intake:
 
 def elements(submission: Submission) -> list[Submission]:
     """The submissions of the jobs of a run, by rank; each has a key of its own."""
+    if submission.pipeline:
+        from trainway.engine.run.tasks import tasks_of  # noqa: PLC0415 - it loads the compiler
+
+        tasks = tasks_of(submission)
+        return [replace(task, key=_key(submission.key, rank)) for rank, task in enumerate(tasks)]
     count = _count(submission)
     name = name_of(submission)
     return [
@@ -208,6 +214,10 @@ def elements(submission: Submission) -> list[Submission]:
 def run_of(submission: Submission, jobs: Sequence[Submission]) -> NewRun:
     """The run that these jobs of a submission are."""
     parallel = submission.parallel
+    if submission.pipeline:
+        from trainway.engine.run.tasks import pipeline_of  # noqa: PLC0415 - as above
+
+        return NewRun(name_of(submission), parallel, pipeline=pipeline_of(submission).text())
     is_free = parallel is None or parallel >= len(jobs)
     is_array = is_free and submission.parameters is None
     return NewRun(jobs[0].name.removesuffix("-0"), parallel, is_array)

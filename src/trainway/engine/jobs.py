@@ -40,7 +40,7 @@ from trainway.engine.record import Event, JobRecord
 from trainway.engine.remarks import Remarks
 from trainway.engine.retention import ABANDONED, FORCE_HINT, Retention
 from trainway.engine.rounds import Rounds
-from trainway.engine.run.limits import RunLimits
+from trainway.engine.run.holds import RunHolds
 from trainway.engine.run.runs import RunContext, Runs
 from trainway.engine.scaling import Scaling
 from trainway.engine.schedule.schedules import ScheduleContext, Schedules
@@ -76,7 +76,7 @@ class Engine:
         self._ids = Ids(clock)
         self._live: dict[str, LiveJob] = {}
         self._waiting = Waiting()
-        self._limits = RunLimits()
+        self._holds = RunHolds(self._ledger)
         self._rounds = Rounds(self._play_round)
         request = self._rounds.request
         self.queues = Queues(self._ledger, clock, self._live, self._waiting, request)
@@ -95,7 +95,7 @@ class Engine:
         self._round = QueueRound(
             RoundContext(
                 *(self._ledger, clock, self._live, registry, self.clusters, self.queues),
-                *(self._waiting, self._limits, request),
+                *(self._waiting, self._holds, request),
             )
         )
         self._intake = Intake(
@@ -131,7 +131,7 @@ class Engine:
         """Adopt every job that is not over, also one that the store has lost."""
         await self.queues.start()
         for run in await self._ledger.call(self._store.runs.limited):
-            self._limits.add(run)
+            self._holds.add(run)
         for record in await self._ledger.call(self._store.unfinished):
             live = self._add(record)
             await capabilities.adopt(live.backend, record.handle_data)
@@ -260,6 +260,8 @@ class Engine:
             if not record.is_over:
                 raise UnavailableError("the server stops before the job has ended")
         await self._retention.forget(record)
+        self._holds.look(record)
+        self._rounds.request()
         return self.reading.shown(record, objects)
 
     async def _abandon(
@@ -303,7 +305,7 @@ class Engine:
 
     def _take_up(self, new: Sequence[NewJob]) -> list[LiveJob]:
         """Look after jobs that are stored."""
-        self._limits.add(new[0].run)
+        self._holds.add(new[0].run)
         lives = [self._add(job.record) for job in new]
         for live in lives:
             if live.has_begun:
@@ -330,6 +332,7 @@ class Engine:
 
     def _drop(self, live: LiveJob) -> None:
         self.runs.searches.look()
+        self._holds.look(live.record)
         if self._live.pop(live.id, None) is not None:
             capabilities.release(live.backend, int(live.record.handle_data["port"]))
             self.schedules.job_ended()

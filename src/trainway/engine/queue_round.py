@@ -41,7 +41,7 @@ from trainway.engine.queues.places import EnginePlaces, Machine
 from trainway.engine.queues.queues import Queues
 from trainway.engine.queues.usage_book import next_month
 from trainway.engine.record import JobRecord
-from trainway.engine.run.limits import RunLimits
+from trainway.engine.run.holds import RunHolds
 from trainway.engine.stored_job import Change, write
 from trainway.engine.under_way import is_under_way
 from trainway.engine.wishes import RESUME
@@ -69,7 +69,7 @@ class RoundContext:
     queues: Queues
     waiting: Waiting
     """Where positions are kept for those who ask."""
-    limits: RunLimits
+    holds: RunHolds
     request: Callable[[], object]
     """Asks for another round."""
 
@@ -154,10 +154,7 @@ class QueueRound:
     ) -> tuple[Changes, list[tuple[RunningGang, WaitingGang]]]:
         """What is to become of jobs that wait, and who has to make room for whom."""
         around = self._around
-        held = around.limits.held(waiting, around.live.values())
-        late = {live.id: live for live in waiting if live.id in held}
-        told = told_to_wait({id_: live.record for id_, live in late.items()}, held, {})
-        changes = [(late[id_], change) for id_, change in told]
+        held, changes = await around.holds.judged(waiting, around.live.values())
         around.waiting.clear()
         await self._begin_clusters()
         draft = self._draft([live for live in waiting if live.id not in held])

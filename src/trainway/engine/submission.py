@@ -69,10 +69,14 @@ class Submission:
     search: Json | None = None
     """The search that trials of it are, as `optimization.request` has it; None: it is none."""
 
+    pipeline: bool = False
+    """Whether each task of it is to be a job of its own, one after the other."""
+
     @property
     def is_run(self) -> bool:
         """Whether it is several jobs, or could be."""
-        return self.num_jobs is not None or self.parameters is not None or self.search is not None
+        several = (self.num_jobs, self.parameters, self.search)
+        return self.pipeline or any(each is not None for each in several)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD: Final = "0017"
+HEAD: Final = "0020"
 """The migration after which the database looks like this; see `migrations/versions`."""
 
 METADATA: Final = MetaData(
@@ -182,6 +182,7 @@ RUNS: Final = Table(
     Column("search", Text, nullable=True),
     Column("outcome", Text, nullable=True),
     Column("template", Text, nullable=True),
+    Column("pipeline", Text, nullable=True),
     Index(None, "name", "id"),
 )
 

@@ -11,6 +11,7 @@ from trainway.errors import UsageError
 from trainway.json_types import Json
 from trainway.sdk.address import Address
 from trainway.sdk.job import Job
+from trainway.sdk.pipelines import submitted
 from trainway.sdk.placement import placed
 from trainway.sdk.queue_access import QueueAccess
 from trainway.sdk.rest import Rest, Submission
@@ -137,6 +138,7 @@ class Client(QueueAccess):
         With `grid`, the values of each parameter, or `sweep`, a sweep file, it submits one job for
         each trial, at most `parallel` of them at a time, and gives the Run. A function gets the
         parameters as keyword arguments, a script as options: `grid={"lr": [0.1, 0.01]}`.
+        A file with a pipeline, of several tasks, gives a Run as well.
         """
         options = RunOptions(
             args=args,
@@ -174,10 +176,8 @@ class Client(QueueAccess):
             return self._sweep(target, options, grid or {}, sweep, parallel)
         if parallel is not None:
             raise UsageError("parallel is for several jobs", hint="give a grid or a sweep")
-        data, warnings = self._rest.submit(self._submission(target, options))
-        for warning in warnings:
-            _warn(warning)
-        return Job(self._rest, data, allow_pickle=allow_pickle)
+        submission = self._submission(target, options)
+        return submitted(self._rest, submission, _warn, allow_pickle=allow_pickle)
 
     def run_array(self, target: Target, num_jobs: int, **options: Any) -> list[Job]:
         """Submit so many jobs of one thing, all or none, and give them by rank.

@@ -139,8 +139,11 @@ def test_a_function_keeps_its_text_and_a_script_gets_options(
 @pytest.mark.parametrize("several", [False, True])
 def test_a_task_may_be_a_dict(fake: FakeServer, several: bool) -> None:
     task = {"name": "mine", "run": "echo $A", "envs": {"A": 1}}
-    Client().run([task, {"name": "second", "run": "x"}] if several else task, env={"A": "2"})
-    objects, _ = submitted(fake)
+    target = [task, {"name": "second", "run": "x"}] if several else task
+    made_of: Any = Client().run(target, env={"A": "2"})
+    objects, options = submitted(fake)
+    assert type(made_of).__name__ == ("Run" if several else "Job")
+    assert options.get("pipeline", False) is several
     (made,) = [obj for obj in objects if obj["kind"] == "Task"]
     assert made["metadata"]["name"] == "mine"
     tasks = [item["task"] for item in made["spec"]["tasks"]]

@@ -16,8 +16,9 @@ class FakeRuns:
         self._add_job = add_job
 
     def submit(self, name: str, options: Mapping[str, Any]) -> list[Json]:
-        """The jobs of a run."""
-        trials = options.get("parameters") or [{}] * (options.get("num_jobs") or 0)
+        """The jobs of a run; a pipeline has two."""
+        count = 2 if options.get("pipeline") else options.get("num_jobs") or 0
+        trials = options.get("parameters") or [{}] * count
         made = [self._add_job(f"{name}-{rank}") for rank in range(len(trials))]
         for job, trial in zip(made, trials, strict=True):
             job["spec"] |= {"run": made[0]["metadata"]["id"]} | (

@@ -96,6 +96,11 @@ class SubmitOptions(BaseModel):
         description="in place of `num_jobs`: a hyperparameter search whose trials are such jobs, "
         "as `spec` and `annotations` of an OptimizationJob without its `trainJobTemplate`",
     )
+    pipeline: bool = Field(
+        False,
+        description="whether each task of a Task with several is to be a job of its own, which "
+        "waits for those that it depends on",
+    )
 
 
 class SubmitRequest(BaseModel):

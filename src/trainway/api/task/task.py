@@ -61,6 +61,7 @@ _FIELDS: Final[Mapping[str, Shape]] = {
     "event_callback": TEXT,
     "inputs": _AMOUNT_OF_DATA,
     "outputs": _AMOUNT_OF_DATA,
+    "depends_on": Items(TEXT),  # our own; see `pipeline`
 }
 SHAPE: Final = Record(
     _FIELDS,
@@ -118,6 +119,12 @@ class Task:
         """The git repository that is the workdir: url, maybe ref."""
         value = self.data.get("workdir")
         return value if isinstance(value, dict) else None
+
+    @property
+    def depends_on(self) -> tuple[str, ...] | None:
+        """The tasks of its pipeline that must have succeeded before it; None: it does not say."""
+        given = self.data.get("depends_on")
+        return None if given is None else tuple(given)
 
     @property
     def envs(self) -> Mapping[str, str]:

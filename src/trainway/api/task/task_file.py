@@ -8,7 +8,7 @@ from typing import Any, Final
 import yaml
 
 from trainway.api.document import Place, Places, place_text
-from trainway.api.task import amounts, scalar, task, volume
+from trainway.api.task import amounts, pipeline, scalar, task, volume
 from trainway.api.task.task import Task
 from trainway.api.task.variables import Overrides
 from trainway.api.yaml_composer import compose
@@ -154,6 +154,7 @@ class _Reading:
         tasks = [self._task(value, marks) for value, marks in rest]
         if execution == PARALLEL:
             self._check_group(header, documents[0][1], rest)
+        self._check_order(tasks, [marks for _, marks in rest], execution)
         self.parsed.errors = _sorted(self.parsed.errors)
         if not self.parsed.errors:
             name = str(header.get("name") or "") or next((t.name for t in tasks if t), "")
@@ -201,6 +202,17 @@ class _Reading:
                 self._refuse([duplicate(("name",), name)], places)
             names.append(name)
         self._refuse(_names_errors(header, names), marks)
+
+    def _check_order(
+        self, tasks: Sequence[Task | None], places: Sequence[Places], execution: str
+    ) -> None:
+        """Which task comes after which; a task of an object may be one of a pipeline."""
+        found = [item for item in tasks if item is not None]
+        if len(found) < len(tasks) or not (self.substitute or len(tasks) > 1):
+            return
+        judge = pipeline.group_errors if execution == PARALLEL else pipeline.errors
+        for rank, error in judge(found):
+            self._refuse([error], places[rank])
 
     def _task(self, value: Json, marks: Places) -> Task | None:
         found = task.read(value, self.overrides, substitute=self.substitute)

@@ -6,7 +6,7 @@ are shown. What a task needs to know of its submitter stands under `origin`.
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from trainway.api.task.task_file import TaskFile, read_documents
@@ -30,6 +30,22 @@ class Origin:
     home: str = ""
     cluster: str = ""
     """The cluster that it is for, where it is for one."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Which task of a pipeline an object is."""
+
+    of: str = ""
+    """The pipeline; empty: it is a task by itself."""
+    role: str = ""
+    """What its nodes are called in logs."""
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    """The output directories of other tasks that it reads, by task."""
+
+    def to_dict(self) -> Json:
+        """As the object has it."""
+        return {key: value for key, value in asdict(self).items() if value}
 
 
 @dataclass(frozen=True)
@@ -79,6 +95,7 @@ class TaskJob:
     """The ConfigMap that has them."""
     notes: tuple[str, ...] = ()
     """What the submitter should know of the text that it was made from."""
+    part: Part = field(default_factory=Part)
 
 
 def secret_name(name: str) -> str:
@@ -192,8 +209,17 @@ def read(obj: Json) -> tuple[TaskJob | None, list[FieldError]]:
         files_name=str(spec.get("filesName") or "") if isinstance(spec, dict) else "",
         files=tuple(_files(obj.get("files"))),
         notes=tuple(str(note) for note in notes) if isinstance(notes, list) else (),
+        part=_part(obj.get("part")),
     )
     return job, []
+
+
+def _part(given: Any) -> Part:
+    told = given if isinstance(given, dict) else {}
+    outputs = told.get("outputs")
+    known = outputs.items() if isinstance(outputs, dict) else ()
+    paths = {str(task): str(path) for task, path in known}
+    return Part(str(told.get("of") or ""), str(told.get("role") or ""), paths)
 
 
 def _files(given: Any) -> Iterator[Brought]:

@@ -151,13 +151,15 @@ def follow(rest: Rest, job: Json) -> int:
 
 def wait(rest: Rest, jobs: list[Json]) -> int:
     """Tell how each of several jobs ends; the exit status says whether all succeeded."""
-    from trainway.cli.run_following import ended, view_for_output  # noqa: PLC0415 - not for one job
+    from trainway.cli.run_following import NoView, ended, view_for_output  # noqa: PLC0415 - seldom
     from trainway.sdk.run_rest import RunRest  # noqa: PLC0415 - as above
 
     phases, view = set(), view_for_output()
     runs = RunRest(rest.transport)
     try:
         run = runs.run(jobs[0]["spec"]["run"])
+        if run.get("pipeline") and isinstance(view, NoView):
+            _show_logs(rest, run)
         for job in ended(runs, run, view):
             _say_end(rest, job)
             phases.add(job["status"]["phase"])
@@ -166,6 +168,14 @@ def wait(rest: Rest, jobs: list[Json]) -> int:
     if "search" in run:
         return _say_found(runs.run(run["metadata"]["id"]))
     return 0 if phases == {"Succeeded"} else JobFailedError.exit_code
+
+
+def _show_logs(rest: Rest, run: Json) -> None:
+    """The logs of the tasks of a pipeline, as they come; their nodes are called after them."""
+    from trainway.cli.run_logs import followed  # noqa: PLC0415 - only for pipelines
+
+    for text in followed(rest, run["jobs"], tail=None, colourful=False, named=False):
+        echo(text)
 
 
 def _say_found(run: Json) -> int:

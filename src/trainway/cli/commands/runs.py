@@ -15,7 +15,8 @@ from trainway.cli.job_options import output_option
 from trainway.cli.job_text import painter, utc_now
 from trainway.cli.log_text import LogText, batches
 from trainway.cli.output import echo, echo_line, to_json, to_json_list, to_yaml
-from trainway.cli.run_text import HEADER, best_line, job_table, row, summary, waiting_line
+from trainway.cli.pipeline_text import run_table
+from trainway.cli.run_text import HEADER, best_line, row, summary, waiting_line
 from trainway.errors import NotFoundError
 from trainway.json_types import Json
 from trainway.sdk.phases import remains
@@ -81,7 +82,7 @@ def show(ref: str, output: str) -> None:
     elif output == "yaml":
         echo(to_yaml([run]))
     else:
-        header, rows = job_table(run["jobs"], utc_now())
+        header, rows = run_table(run, run["jobs"], utc_now())
         paint = painter(colourful=is_colourful(sys.stdout))
         lines = [summary(run), *([best_line(run)] if run.get("search") else [])]
         lines += filter(None, [waiting_line(run)])

@@ -25,6 +25,8 @@ class RunRecord:
     """How the search ended, as JSON; None: it has not, or there is none."""
     template: str | None = None
     """What its trials are made of, as JSON; it may be large, and only who asks for it gets it."""
+    pipeline: str | None = None
+    """Its tasks and their order, as `engine.run.pipeline` writes them; None: it is no pipeline."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,7 @@ class NewRun:
     """How many jobs there will be; None: as many as are submitted now."""
     search: str | None = None
     template: str | None = None
+    pipeline: str | None = None
 
 
 def phase_of(counts: Mapping[str, int]) -> Phase:

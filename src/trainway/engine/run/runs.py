@@ -16,6 +16,7 @@ from trainway.engine.metrics.reading import MetricReading
 from trainway.engine.phases import Phase
 from trainway.engine.reading import Page, Reading
 from trainway.engine.record import JobRecord
+from trainway.engine.run.pipeline import Pipeline
 from trainway.engine.run.record import NewRun, RunRecord, phase_of
 from trainway.engine.run.search import Search, search_view, trial_submission
 from trainway.engine.run.searches import Admit, SearchContext, Searches
@@ -175,7 +176,8 @@ class Runs:
         """Submit all jobs of a run again, as a new run of that name."""
         run = await self._ledger.call(self._store.runs.get, ref)
         again = [await self._around.again(job) for job in await self._jobs(run)]
-        admitted = await self._around.admit(again, NewRun(run.name, run.parallel))
+        new = NewRun(run.name, run.parallel, pipeline=run.pipeline)
+        admitted = await self._around.admit(again, new)
         run = await self._ledger.call(self._store.runs.get, admitted.records[0].run or "")
         return await self._rerun(run, [], admitted)
 
@@ -243,6 +245,11 @@ class Runs:
             counts[job.phase] = counts.get(job.phase, 0) + 1
         return {
             **_view(run, counts, await self._found(run), self.searches.waiting(run)),
+            **(
+                {"pipeline": {"tasks": Pipeline.stored(run.pipeline).view()}}
+                if run.pipeline
+                else {}
+            ),
             "jobs": [self._around.reading.summary(job) for job in jobs],
         }
 

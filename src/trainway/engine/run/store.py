@@ -10,8 +10,9 @@ from trainway.engine.database import transaction
 from trainway.engine.phases import TERMINAL, Phase
 from trainway.engine.record import storable
 from trainway.engine.run.record import RunRecord
-from trainway.engine.tables import JOBS, RUNS
+from trainway.engine.tables import JOBS, LABELS, RUNS
 from trainway.errors import NotFoundError
+from trainway.jobset.labels import TASK
 
 _LARGE: Final = "template"
 _ALL: Final = [RUNS.c[field.name] for field in fields(RunRecord) if field.name != _LARGE]
@@ -88,11 +89,25 @@ class RunStore:
         with transaction(self._engine) as connection:
             connection.execute(update(RUNS).where(RUNS.c.id == run.id).values(values))
 
+    def task_phases(self, ids: Collection[str]) -> dict[str, dict[str, Phase]]:
+        """The phase of each task of these pipelines; one whose job was deleted is missing."""
+        query = (
+            select(JOBS.c.run, LABELS.c.value, JOBS.c.phase)
+            .join_from(JOBS, LABELS, LABELS.c.job_id == JOBS.c.id)
+            .where(LABELS.c.key == TASK, JOBS.c.run.in_(ids), JOBS.c.replaced_by.is_(None))
+        )
+        found: dict[str, dict[str, Phase]] = {id_: {} for id_ in ids}
+        with self._engine.connect() as connection:
+            for run, task, phase in connection.execute(query):
+                found[run][task] = Phase(phase)
+        return found
+
     def limited(self) -> list[RunRecord]:
         """The runs that are not over and may not have all of their jobs run at once."""
         unfinished = sorted(set(Phase) - TERMINAL)
         running = select(JOBS.c.run).where(JOBS.c.phase.in_(unfinished), JOBS.c.run.is_not(None))
-        query = select(*_ALL).where(RUNS.c.parallel.is_not(None), RUNS.c.id.in_(running))
+        is_limited = or_(RUNS.c.parallel.is_not(None), RUNS.c.pipeline.is_not(None))
+        query = select(*_ALL).where(is_limited, RUNS.c.id.in_(running))
         with self._engine.connect() as connection:
             return [RunRecord(**row._asdict()) for row in connection.execute(query)]
 

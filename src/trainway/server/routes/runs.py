@@ -56,6 +56,9 @@ class Run(Shown):
     search: Json | None = Field(
         None, description="of a search: what is searched, and `best` with the best trial so far"
     )
+    pipeline: Json | None = Field(
+        None, description="of a pipeline: its `tasks`, each with those that it comes `after`"
+    )
     jobs: list[Job] = Field([], description="in short, by rank; not in a list of runs")
 
 

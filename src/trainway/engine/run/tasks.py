@@ -1,0 +1,70 @@
+"""The tasks of a pipeline as jobs of their own: what was submitted as one becomes a run.
+
+Apart from `intake`, since reading a task brings the compiler along.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from trainway.api.task import pipeline, task_object
+from trainway.api.task.task_file import SERIAL
+from trainway.api.task.task_object import TaskJob
+from trainway.api.task.task_parts import parts
+from trainway.compiler.task_pods import names_of
+from trainway.engine.run.pipeline import Pipeline
+from trainway.engine.submission import TASK_TYPE, Submission, name_of, parted, type_of
+from trainway.errors import InvalidError, UsageError
+from trainway.jobset.labels import TASK
+from trainway.json_types import Json
+from trainway.sweep.parameter import MOST_TRIALS
+
+_LONGEST: Final = 63
+"""So long may a label be, and a job has its task as one."""
+
+
+def tasks_of(submission: Submission) -> list[Submission]:
+    """The submissions of the tasks, in the order of the file; InvalidError says why not."""
+    if submission.num_jobs is not None or submission.parameters is not None:
+        raise UsageError("a pipeline is run once", field="options.pipeline",
+                         hint="leave out num_jobs and parameters")  # fmt: skip
+    obj, job, others = _read(submission)
+    titles = pipeline.titles(job.file.tasks)
+    made = parts(obj, job, others, names_of(job.file.tasks))
+    return [
+        replace(
+            submission,
+            objects=objects,
+            name="",
+            labels={**submission.labels, TASK: title},
+            pipeline=False,
+            parallel=None,
+        )
+        for title, objects in zip(titles, made, strict=True)
+    ]
+
+
+def pipeline_of(submission: Submission) -> Pipeline:
+    """The tasks of a submission, and their order."""
+    _, job, _ = _read(submission)
+    return Pipeline(pipeline.dependencies(job.file.tasks))
+
+
+def _read(submission: Submission) -> tuple[Json, TaskJob, list[Json]]:
+    obj, others = parted(submission.objects)
+    if obj is None or type_of(obj) != TASK_TYPE:
+        raise UsageError("only a file of tasks can be a pipeline", field="options.pipeline")
+    name = name_of(submission)
+    job, errors = task_object.read(
+        {**obj, "metadata": {**(obj.get("metadata") or {}), "name": name}}
+    )
+    if job is None:
+        raise InvalidError([f"Task/{name}: {error}" for error in errors])
+    if job.file.execution != SERIAL:
+        raise UsageError("there is one task, or they run in parallel", field="options.pipeline")
+    if len(job.file.tasks) > MOST_TRIALS:
+        raise UsageError(f"a pipeline has {MOST_TRIALS} tasks at most", field="options.pipeline")
+    long = [name for name in pipeline.titles(job.file.tasks) if len(name) > _LONGEST]
+    if long:
+        told = f"a task of a pipeline has a name of {_LONGEST} characters at most"
+        raise InvalidError([f"Task/{name}: name: {told}: {long[0]}"])
+    return obj, job, others
