@@ -206,6 +206,15 @@ class KeepsOutput(Protocol):
 
 
 @runtime_checkable
+class SharesOutput(Protocol):
+    """Lets a job read what another one has written, where it has written it."""
+
+    def shared_output(self, job_id: str) -> str:
+        """The output directory of a job, as processes of other jobs find it."""
+        ...
+
+
+@runtime_checkable
 class LimitsPods(Protocol):
     """Starts pods itself, and not as many as somebody asks for."""
 

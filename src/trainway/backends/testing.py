@@ -233,6 +233,10 @@ class FakeBackend:
             await ended.wait()
             yield [LogLine("", "node", 0, 0, "main", 0, "stdout", handle["id"].encode(), "2")]
 
+    def shared_output(self, job_id: str) -> str:
+        """Somewhere."""
+        return f"/jobs/{job_id}/output"
+
     def output(self, handle: Handle) -> Path:
         """A path with nothing there."""
         return Path(handle["id"])

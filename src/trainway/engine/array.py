@@ -7,7 +7,7 @@ others. Pure.
 from collections.abc import Mapping
 
 from trainway.backends.base import ArrayPlace
-from trainway.jobset.labels import ARRAY, ARRAY_RANK, ARRAY_SIZE, RUN
+from trainway.jobset.labels import ARRAY, ARRAY_RANK, ARRAY_SIZE, RUN, TASK
 
 
 def placed(labels: Mapping[str, str], place: ArrayPlace | None, run: str = "") -> dict[str, str]:
@@ -16,6 +16,8 @@ def placed(labels: Mapping[str, str], place: ArrayPlace | None, run: str = "") -
     others = {name: text for name, text in labels.items() if name not in (*ours, RUN)}
     if run:
         others[RUN] = run
+    else:
+        others.pop(TASK, None)
     if place is None:
         return others
     return {**others, **dict(zip(ours, map(str, (place.id, place.rank, place.count)), strict=True))}

@@ -78,8 +78,12 @@ class Intake:
         await capabilities.look(backend)
         made: list[NewJob] = []
         ports: list[int] = []
-        array = ""
         record = run if isinstance(run, RunRecord) else None
+        ids = [self.ids.new() for _ in submissions]
+        if run is not None and run.pipeline:
+            from trainway.engine.run.tasks import linked  # noqa: PLC0415 - it loads the compiler
+
+            submissions = linked(submissions, ids, backend)
         try:
             for rank, submission in enumerate(submissions):
                 prepared = await prepare(submission, backend)
@@ -89,8 +93,7 @@ class Intake:
                 if rank == 0:
                     _check_array(prepared, len(submissions), backend)
                 refuse_unfitting(prepared, submission, backend)
-                new = self.ids.new()
-                array = array or new
+                new, array = ids[rank], ids[0]
                 is_array = isinstance(run, NewRun) and run.is_array
                 place = ArrayPlace(array, rank, len(submissions)) if is_array else None
                 workload = _workload(new, prepared, submission, workdir, place)

@@ -69,6 +69,8 @@ class Submission:
     search: Json | None = None
     """The search that trials of it are, as `optimization.request` has it; None: it is none."""
 
+    kept: Mapping[str, str] = field(default_factory=dict)
+    """The jobs of its pipeline that there are already, by task."""
     pipeline: bool = False
     """Whether each task of it is to be a job of its own, one after the other."""
 

@@ -139,7 +139,7 @@ def test_a_function_keeps_its_text_and_a_script_gets_options(
 @pytest.mark.parametrize("several", [False, True])
 def test_a_task_may_be_a_dict(fake: FakeServer, several: bool) -> None:
     task = {"name": "mine", "run": "echo $A", "envs": {"A": 1}}
-    target = [task, {"name": "second", "run": "x"}] if several else task
+    target: Any = [task, {"name": "second", "run": "x"}] if several else task
     made_of: Any = Client().run(target, env={"A": "2"})
     objects, options = submitted(fake)
     assert type(made_of).__name__ == ("Run" if several else "Job")

@@ -10,7 +10,7 @@ from trainway.sdk.run_rest import RunRest
 
 
 class Run:
-    """A handle on the jobs of a sweep or an array; it has them by rank."""
+    """A handle on the jobs of a sweep, an array or a pipeline; it has them by rank."""
 
     def __init__(self, rest: RunRest, data: Json, *, allow_pickle: bool = False) -> None:
         self._rest = rest
@@ -64,12 +64,13 @@ class Run:
         """End all jobs and forget them, with their files."""
         self._rest.delete_run(self.id, force=force)
 
-    def rerun(self, *, failed: bool = False, cancelled: bool = False) -> "Run":
+    def rerun(self, *, failed: bool = False, cancelled: bool = False, task: str = "") -> "Run":
         """Submit all jobs again, as a new run; or those that failed or were cancelled, in place.
 
-        The run that the new jobs belong to; what they replace is no longer among its jobs.
+        Of a pipeline: `task` and all tasks after it, in place. The run that the new jobs belong to;
+        what they replace is no longer among its jobs.
         """
-        data, _, _ = self._rest.rerun_run(self.id, failed=failed, cancelled=cancelled)
+        data, _, _ = self._rest.rerun_run(self.id, failed=failed, cancelled=cancelled, task=task)
         return Run(self._rest, data, allow_pickle=self._allow_pickle)
 
     def __repr__(self) -> str:

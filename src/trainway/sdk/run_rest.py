@@ -45,13 +45,14 @@ class RunRest(Rest):
         return jobs
 
     def rerun_run(
-        self, ref: str, *, failed: bool = False, cancelled: bool = False
+        self, ref: str, *, failed: bool = False, cancelled: bool = False, task: str = ""
     ) -> tuple[Json, list[Json], list[str]]:
         """Submit its jobs again as a new run, or those that ended so in their places.
 
-        The run, its new jobs, and what to know of them.
+        Of a pipeline, `task` and all tasks after it, in their places. The run, its new jobs, and
+        what to know of them.
         """
-        query = {"failed": failed or None, "cancelled": cancelled or None}
+        query = {"failed": failed or None, "cancelled": cancelled or None, "task": task or None}
         path = _path(ref, "/rerun")
         answer = self._transport.request("POST", path, query=query, timeout=_UNHURRIED_S)
         run: Json = answer["run"]

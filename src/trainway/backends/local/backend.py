@@ -111,6 +111,10 @@ class LocalBackend(AgentBackend[LocalRequest]):
         """The loopback address, and a port that no other job has."""
         return LoopbackNetwork(job, self._ports.reserve())
 
+    def shared_output(self, job_id: str) -> str:
+        """All jobs of this machine are processes of one user, and see the same files."""
+        return str(JobDir(self._jobs / job_id).output)
+
     def has_lost_network(self, handle: Handle) -> bool:
         """Whether one of the ports of a job without a plan is in use."""
         port = int(handle["port"])

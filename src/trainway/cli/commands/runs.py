@@ -17,7 +17,7 @@ from trainway.cli.log_text import LogText, batches
 from trainway.cli.output import echo, echo_line, to_json, to_json_list, to_yaml
 from trainway.cli.pipeline_text import run_table
 from trainway.cli.run_text import HEADER, best_line, row, summary, waiting_line
-from trainway.errors import NotFoundError
+from trainway.errors import NotFoundError, UsageError
 from trainway.json_types import Json
 from trainway.sdk.phases import remains
 from trainway.sdk.rest import LogQuery, is_terminal
@@ -37,8 +37,9 @@ def _run_argument(command: Command) -> Command:
 def command() -> None:
     """List runs, look at them, and change all their jobs at once.
 
-    A run is the jobs of one `trainway run --grid`, `--sweep` or `--num-jobs`, or the trials of one
-    `trainway tune`. Name it by its name or its id. A name means the newest run with that name.
+    A run is the jobs of one `trainway run --grid`, `--sweep` or `--num-jobs`, the trials of one
+    `trainway tune`, or the tasks of a pipeline. Name it by its name or its id. A name means the
+    newest run with that name.
     """
 
 
@@ -159,13 +160,24 @@ def logs(ref: str, tail: int | None, failed: bool, follow: bool) -> None:
 @_run_argument
 @click.option("--failed", is_flag=True, help="Only the jobs that failed.")
 @click.option("--cancelled", is_flag=True, help="Only the jobs that were cancelled.")
-def rerun(ref: str, *, failed: bool, cancelled: bool) -> None:
+@click.option(
+    "--from",
+    "task",
+    metavar="TASK",
+    default="",
+    help="Of a pipeline: this task and all tasks after it.",
+)
+def rerun(ref: str, *, failed: bool, cancelled: bool, task: str) -> None:
     """Submit the jobs of a run again as a new run of that name, and print their names and ids.
 
     With --failed or --cancelled, submit only the jobs that ended so. The new jobs take their places
     in the same run, and the others stay. The old jobs, with their logs, can still be shown by id.
+    The same holds for the tasks of a pipeline with --from TASK: what succeeded before is kept.
     """
-    _, jobs, warnings = _connected().rerun_run(ref, failed=failed, cancelled=cancelled)
+    if task and (failed or cancelled):
+        raise UsageError("--from cannot be combined with --failed or --cancelled")
+    rest = _connected()
+    _, jobs, warnings = rest.rerun_run(ref, failed=failed, cancelled=cancelled, task=task)
     for warning in warnings:
         echo_line(f"warning: {warning}")
     for job in jobs:

@@ -1,16 +1,18 @@
 """Pipelines in the engine: tasks start in their order, whichever server is there to see it."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from trainway.api.task.task_file import parse
 from trainway.api.task.task_object import objects_of
+from trainway.backends.base import Isolation
 from trainway.backends.testing import FakeBackend
 from trainway.engine.submission import Submission
-from trainway.engine.testing import World, act, memory_store, play
-from trainway.errors import InvalidError, UsageError
+from trainway.engine.testing import World, act, jobset, memory_store, play
+from trainway.errors import ConflictError, InvalidError, NotFoundError, UsageError
 from trainway.jobset.labels import RUN, TASK
 from trainway.json_types import Json
 
@@ -197,6 +199,99 @@ def test_a_task_that_is_deleted_takes_the_later_ones_along() -> None:
             "two was deleted, so it was not started",
         }
         await end(world, ids["one"])
+
+    play(scene)
+
+
+READER = """\
+name: p
+---
+{name: one, run: 'true'}
+---
+{name: two, envs: {DATA: "${tasks.one.output}/x"}, run: "ls ${tasks.one.output}"}
+---
+{name: three, run: "ls ${tasks.one.output} ${tasks.two.output}"}
+"""
+
+
+async def command(world: World, id_: str) -> str:
+    """The last word of the command of a task."""
+    spec = await world.engine.reading.spec(id_)
+    (role,) = spec.jobset["spec"]["replicatedJobs"]
+    (container,) = role["template"]["spec"]["template"]["spec"]["containers"]
+    assert "tasks." in str(spec.objects), "the objects stay as they were written"
+    return str(container["command"][-1])
+
+
+def test_an_output_is_where_its_task_has_written_it() -> None:
+    async def scene(world: World) -> None:
+        ids = await submitted(world, pipeline(READER))
+        assert await command(world, ids["two"]) == f"ls /jobs/{ids['one']}/output"
+        spec = await world.engine.reading.spec(ids["two"])
+        assert f"'/jobs/{ids['one']}/output/x'" in str(spec.jobset)
+        for name in ids:
+            await end(world, ids[name])
+        made = await world.engine.runs.replace_from("p", "two")
+        assert [job["metadata"]["labels"][TASK] for job in made.jobs] == ["two", "three"]
+        new = {job["metadata"]["labels"][TASK]: job["metadata"]["id"] for job in made.run["jobs"]}
+        assert new["one"] == ids["one"]
+        assert await command(world, new["two"]) == f"ls /jobs/{ids['one']}/output"
+        outputs = f"/jobs/{ids['one']}/output /jobs/{new['two']}/output"
+        assert await command(world, new["three"]) == f"ls {outputs}"
+        await until_told(world, new["three"], "it waits for two")
+        await end(world, new["two"])
+        await end(world, new["three"])
+        run = await world.engine.runs.get("p")
+        assert run["status"] == {"phase": "Succeeded", "phases": {"Succeeded": 3}}
+
+    play(scene)
+
+
+def test_where_outputs_cannot_be_read_nothing_is_submitted() -> None:
+    async def scene(world: World) -> None:
+        contained = replace(pipeline(READER), isolation=Isolation.CONTAINER)
+        with pytest.raises(InvalidError) as raised:
+            await world.engine.submit_array(contained)
+        assert raised.value.lines[0] == (
+            "two: envs.DATA: ${tasks.one.output}: a task in a container does not see the files of "
+            "another job"
+        )
+        assert (await world.engine.runs.page(5)).items == []
+
+    play(scene)
+
+
+def test_what_failed_is_run_again_from_there() -> None:
+    async def scene(world: World) -> None:
+        ids = await submitted(world, pipeline())
+        await end(world, ids["one"])
+        with pytest.raises(ConflictError, match="the task two has not ended"):
+            await world.engine.runs.replace_from("p", "two")
+        await end(world, ids["two"], failed=True)
+        await world.until(ids["three"], "Cancelled")
+        with pytest.raises(ConflictError, match="three depends on two, which failed"):
+            await world.engine.runs.replace_from("p", "three")
+        with pytest.raises(NotFoundError, match="the pipeline has no task 'four'"):
+            await world.engine.runs.replace_from("p", "four")
+        made = await world.engine.runs.replace_from("p", "two")
+        two, three = (job["metadata"]["id"] for job in made.jobs)
+        await end(world, two)
+        await end(world, three)
+        run = await world.engine.runs.get("p")
+        assert [job["metadata"]["id"] for job in run["jobs"]] == [ids["one"], two, three]
+        assert run["status"]["phase"] == "Succeeded"
+        whole = await world.engine.runs.rerun("p")
+        assert [job["status"]["phase"] for job in whole.jobs][1:] == ["Queued", "Queued"]
+        assert whole.run["pipeline"] == run["pipeline"]
+
+    play(scene)
+
+
+def test_a_run_that_is_no_pipeline_has_no_tasks() -> None:
+    async def scene(world: World) -> None:
+        await world.engine.submit_array(Submission([jobset("s")], num_jobs=2))
+        with pytest.raises(ConflictError, match="the run s is not a pipeline"):
+            await world.engine.runs.replace_from("s", "two")
 
     play(scene)
 

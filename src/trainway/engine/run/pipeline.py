@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 from typing import Final
 
-from trainway.engine.phases import Phase
+from trainway.engine.phases import TERMINAL, Phase
+from trainway.errors import ConflictError, NotFoundError
 
 _ENDINGS: Final = {Phase.FAILED: "failed", Phase.CANCELLED: "was cancelled", None: "was deleted"}
 
@@ -69,6 +70,30 @@ def decide(pipeline: Pipeline, phases: Mapping[str, Phase], idle: Collection[str
         else:
             start.add(task)
     return Decision(frozenset(start), waits, ends)
+
+
+def to_rerun(pipeline: Pipeline, phases: Mapping[str, Phase], task: str) -> list[str]:
+    """The tasks that run again from one on: it, and all that come after it, if they can.
+
+    What they come after must have succeeded, or be on its way.
+    """
+    if task not in pipeline.after:
+        names = ", ".join(pipeline.after)
+        raise NotFoundError(f"the pipeline has no task {task!r}", hint=f"its tasks are: {names}")
+    again = pipeline.since(task)
+    for name in again:
+        if name not in phases:
+            raise ConflictError(f"the job of the task {name} was deleted")
+        if phases[name] not in TERMINAL:
+            said = f"the task {name} has not ended ({phases[name].lower()})"
+            raise ConflictError(said, hint="wait for its end, or cancel it")
+    for name in again:
+        for other in pipeline.after[name]:
+            if other not in again and phases.get(other) in _ENDINGS:
+                ending = _ENDINGS[phases.get(other)]
+                raise ConflictError(f"{name} depends on {other}, which {ending}",
+                                    hint=f"run it again from there: --from {other}")  # fmt: skip
+    return again
 
 
 def told(waits: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from trainway.engine.metrics.reading import MetricReading
 from trainway.engine.phases import Phase
 from trainway.engine.reading import Page, Reading
 from trainway.engine.record import JobRecord
-from trainway.engine.run.pipeline import Pipeline
+from trainway.engine.run.pipeline import Pipeline, to_rerun
 from trainway.engine.run.record import NewRun, RunRecord, phase_of
 from trainway.engine.run.search import Search, search_view, trial_submission
 from trainway.engine.run.searches import Admit, SearchContext, Searches
@@ -24,6 +24,7 @@ from trainway.engine.submission import Submission, name_of, suffixed
 from trainway.engine.view import API_VERSION
 from trainway.engine.wishes import PRUNED
 from trainway.errors import ConflictError, NotFoundError
+from trainway.jobset.labels import TASK
 from trainway.json_types import Json
 from trainway.optimization.decision import COMPLETE, decide
 from trainway.optimization.trial import best
@@ -175,7 +176,11 @@ class Runs:
     async def rerun(self, ref: str) -> Rerun:
         """Submit all jobs of a run again, as a new run of that name."""
         run = await self._ledger.call(self._store.runs.get, ref)
-        again = [await self._around.again(job) for job in await self._jobs(run)]
+        jobs = await self._jobs(run)
+        if run.pipeline and len(jobs) < run.size:
+            raise ConflictError(f"jobs of the pipeline {run.name} were deleted",
+                                hint="submit its file again")  # fmt: skip
+        again = [await self._around.again(job) for job in jobs]
         new = NewRun(run.name, run.parallel, pipeline=run.pipeline)
         admitted = await self._around.admit(again, new)
         run = await self._ledger.call(self._store.runs.get, admitted.records[0].run or "")
@@ -190,11 +195,30 @@ class Runs:
             if not jobs:
                 wanted = " or ".join(sorted(phase.lower() for phase in phases))
                 raise ConflictError(f"no job of the run {run.name} is {wanted}")
-            again = [_in_place(await self._around.again(job), job) for job in jobs]
-            async with self._reopened(run):
-                admitted = await self._around.admit(again, run)
-            others = [job for job in all_jobs if job not in jobs]
-            return await self._rerun(run, others, admitted)
+            return await self._replaced(run, all_jobs, jobs)
+
+    async def replace_from(self, ref: str, task: str) -> Rerun:
+        """Submit a task of a pipeline and all that come after it again, each in its place."""
+        async with self._pen:
+            run = await self._ledger.call(self._store.runs.get, ref)
+            if run.pipeline is None:
+                raise ConflictError(f"the run {run.name} is not a pipeline")
+            all_jobs = await self._jobs(run)
+            phases = {name: job.phase for name, job in _by_task(all_jobs).items()}
+            again = to_rerun(Pipeline.stored(run.pipeline), phases, task)
+            jobs = [job for job in all_jobs if job.label_map.get(TASK) in again]
+            return await self._replaced(run, all_jobs, jobs)
+
+    async def _replaced(
+        self, run: RunRecord, all_jobs: Sequence[JobRecord], jobs: Sequence[JobRecord]
+    ) -> Rerun:
+        """Submit some of the jobs of a run again, each in its place."""
+        kept = {name: job.id for name, job in _by_task(all_jobs).items()}
+        again = [replace(_in_place(await self._around.again(job), job), kept=kept) for job in jobs]
+        async with self._reopened(run):
+            admitted = await self._around.admit(again, run)
+        others = [job for job in all_jobs if job not in jobs]
+        return await self._rerun(run, others, admitted)
 
     @asynccontextmanager
     async def _reopened(self, run: RunRecord) -> AsyncIterator[None]:
@@ -257,6 +281,12 @@ class Runs:
 def _place(job: JobRecord) -> str:
     """What the jobs of a run are sorted by: the first job that had the place of each."""
     return job.place or job.id
+
+
+def _by_task(jobs: Sequence[JobRecord]) -> dict[str, JobRecord]:
+    """The jobs of a pipeline by their tasks; those of other runs have none."""
+    named = ((job.label_map.get(TASK), job) for job in jobs)
+    return {name: job for name, job in named if name is not None}
 
 
 def _is_to_replace(job: JobRecord, phases: Collection[Phase]) -> bool:

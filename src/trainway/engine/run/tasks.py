@@ -3,19 +3,23 @@
 Apart from `intake`, since reading a task brings the compiler along.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
 from trainway.api.task import pipeline, task_object
 from trainway.api.task.task_file import SERIAL
 from trainway.api.task.task_object import TaskJob
-from trainway.api.task.task_parts import parts
+from trainway.api.task.task_parts import parts, with_outputs
+from trainway.backends.base import Backend, Isolation, isolation_of
+from trainway.backends.capabilities import SharesOutput
 from trainway.compiler.task_pods import names_of
 from trainway.engine.run.pipeline import Pipeline
 from trainway.engine.submission import TASK_TYPE, Submission, name_of, parted, type_of
 from trainway.errors import InvalidError, UsageError
 from trainway.jobset.labels import TASK
 from trainway.json_types import Json
+from trainway.schema.field import path_text
 from trainway.sweep.parameter import MOST_TRIALS
 
 _LONGEST: Final = 63
@@ -68,3 +72,44 @@ def _read(submission: Submission) -> tuple[Json, TaskJob, list[Json]]:
         told = f"a task of a pipeline has a name of {_LONGEST} characters at most"
         raise InvalidError([f"Task/{name}: name: {told}: {long[0]}"])
     return obj, job, others
+
+
+def linked(
+    submissions: Sequence[Submission], ids: Sequence[str], backend: Backend
+) -> list[Submission]:
+    """The submissions of tasks that will have these ids, told where the outputs they read are."""
+    new = {item.labels[TASK]: id_ for item, id_ in zip(submissions, ids, strict=True)}
+    made, problems = [], []
+    for item in submissions:
+        known, found = {**item.kept, **new}, {}
+        for path, task in _references(item):
+            problem = _unshared(item, backend) if task in known else "its job was deleted"
+            if problem:
+                problems.append(f"{item.labels[TASK]}: {path}: ${{tasks.{task}.output}}: {problem}")
+            elif isinstance(backend, SharesOutput):
+                found[task] = backend.shared_output(known[task])
+        made.append(replace(item, objects=with_outputs(item.objects, found)))
+    if problems:
+        raise InvalidError(
+            problems, hint="write it to a place that both tasks can read, such as a volume"
+        )
+    return made
+
+
+def _references(submission: Submission) -> list[tuple[str, str]]:
+    """Whose outputs a task reads, and in which fields."""
+    obj, _ = parted(submission.objects)
+    job, _ = task_object.read(obj or {})
+    tasks = job.file.tasks if job is not None else ()  # the compiler will say what is wrong
+    return [(path_text(path), name) for task in tasks for path, name in pipeline.references(task)]
+
+
+def _unshared(submission: Submission, backend: Backend) -> str:
+    """Why a task cannot read what another has written; empty: it can."""
+    obj, _ = parted(submission.objects)
+    isolation = isolation_of(obj or {})
+    if Isolation.CONTAINER in (isolation, submission.isolation):
+        return "a task in a container does not see the files of another job"
+    if not isinstance(backend, SharesOutput):
+        return f"jobs on {backend.name} do not see the files of each other"
+    return ""

@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from trainway.engine.jobs import Engine
 from trainway.engine.phases import Phase
+from trainway.errors import UsageError
 from trainway.json_types import Json
 from trainway.server.api import Api, Query
 from trainway.server.json_answer import JsonAnswer
@@ -126,10 +127,20 @@ def add_run_routes(api: Api, engine: Engine) -> None:
         status_code=201,
         response_model=RerunAnswer,
     )
-    async def rerun_run(run: str, failed: bool = False, cancelled: bool = False) -> Response:
-        """Submit all jobs of a run again, as a new run, or those that ended so, in their places."""
+    async def rerun_run(
+        run: str, failed: bool = False, cancelled: bool = False, task: str = ""
+    ) -> Response:
+        """Submit all jobs of a run again, as a new run, or those that ended so, in their places.
+
+        Of a pipeline, `task` and all tasks after it are submitted again, in their places.
+        """
+        if task and (failed or cancelled):
+            raise UsageError("task cannot be combined with failed or cancelled", field="task")
         wanted = ((Phase.FAILED, failed), (Phase.CANCELLED, cancelled))
         phases = [phase for phase, is_wanted in wanted if is_wanted]
-        made = await (runs.replace(run, phases) if phases else runs.rerun(run))
+        if task:
+            made = await runs.replace_from(run, task)
+        else:
+            made = await (runs.replace(run, phases) if phases else runs.rerun(run))
         answer = {"run": made.run, "jobs": made.jobs, "warnings": made.warnings}
         return JsonAnswer(answer, 201)
