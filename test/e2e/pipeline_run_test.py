@@ -77,3 +77,44 @@ def test_a_killed_server_goes_on_with_the_next_task(
     until(lambda: phases(here, "killed")["c"] == "Cancelled", "the last task does not end")
     assert phases(here, "killed") == {"a": "Succeeded", "b": "Failed", "c": "Cancelled"}
     assert gate.nobody_waits()
+
+
+def group(gate: Gate, name: str, delay: str) -> str:
+    """A group whose primary task ends at once, and whose other one waits at the gate."""
+    visit = shlex.join(gate.command("helper"))
+    return (
+        f"name: {name}\nexecution: parallel\nprimary_tasks: [main]\ntermination_delay: {delay}\n"
+        f"---\nname: main\nnum_nodes: 2\nresources: {{cpus: 0.1}}\n"
+        f"run: echo $TRAINWAY_ADDRESSES_HELPER\n"
+        f"---\nname: helper\nresources: {{cpus: 0.1}}\nrun: |\n  {visit}\n"
+    )
+
+
+def test_a_task_of_a_group_goes_on_for_its_delay(
+    here: Installation, gate: Gate, tmp_path: Path
+) -> None:
+    file = tmp_path / "g.yaml"
+    file.write_text(group(gate, "patient", "10m"))
+    job = here.submit(str(file))
+    helper = gate.next()
+    assert helper.env["TRAINWAY_ADDRESSES_MAIN"] == "127.0.0.1\n127.0.0.1"
+    until(lambda: ended(here, job) == {"main-0", "main-1"}, "the primary task does not end")
+    assert here.phase(job) == "Running"
+    helper.let_go()
+    until(lambda: here.phase(job) == "Succeeded", "the group does not end")
+
+
+def test_a_task_of_a_group_is_ended_after_its_delay(
+    here: Installation, gate: Gate, tmp_path: Path
+) -> None:
+    file = tmp_path / "g.yaml"
+    file.write_text(group(gate, "hasty", "1s"))
+    printed = here.run("run", str(file))
+    assert printed.count("127.0.0.1") == 2
+    assert here.phase("hasty") == "Succeeded"
+
+
+def ended(here: Installation, job: str) -> set[str]:
+    """The nodes of a job that have succeeded."""
+    nodes = here.job(job)["status"]["nodes"]
+    return {node["name"] for node in nodes if node["phase"] == "Succeeded"}

@@ -22,6 +22,7 @@ from trainway.compiler import task_files
 from trainway.compiler.compiled import Compiled
 from trainway.compiler.network import KUBERNETES, JobIdentity, Network, NetworkFactory
 from trainway.compiler.task_environment import Node, environment
+from trainway.compiler.task_group import termination_delays
 from trainway.compiler.task_pods import names_of, with_config
 from trainway.compiler.task_script import Scripts, command
 from trainway.families.builtin import HERE
@@ -31,6 +32,7 @@ from trainway.jobset.labels import (
     KUEUE_QUEUE_NAME,
     TASK_FILES,
     TASK_OPTIONS,
+    TERMINATION_DELAYS,
 )
 from trainway.jobset.model import API_VERSION, KIND
 from trainway.json_types import Json
@@ -55,9 +57,10 @@ def compile_task(job: TaskJob, network: NetworkFactory) -> Compiled:
     made = network(JobIdentity(job.name, job.namespace or "default", subdomain=job.name))
     compiling = _Compiling(job, roles, made)
     warnings = [text for index in range(len(roles)) for text in compiling.warnings(index)]
-    if job.file.header.get("termination_delay"):
+    if termination_delays(job.file, roles) and made.cloud == KUBERNETES:
         warnings.append(
-            "termination_delay: it is not supported yet; the other tasks are stopped at once"
+            "termination_delay: it is not supported on Kubernetes; the other tasks are stopped at "
+            "once"
         )
     told = dict.fromkeys((*job.notes, *warnings))
     return Compiled([compiling.jobset()], list(told))
@@ -266,6 +269,7 @@ class _Compiling:
             CANDIDATES: {role: _candidates(task) for role, task in tasks},
             TASK_FILES: {role: task_files.described(task, self.job.origin) for role, task in tasks},
             TASK_OPTIONS: {role: _options(task) for role, task in tasks},
+            TERMINATION_DELAYS: termination_delays(self.job.file, self.roles),
         }
         kept = {
             name: {role: value for role, value in part.items() if value}

@@ -13,6 +13,7 @@ from trainway.api.task.task_file import PARALLEL
 from trainway.api.task.task_object import TaskJob
 from trainway.compiler.host_list import host_indexes
 from trainway.compiler.network import Network
+from trainway.compiler.task_group import address_variables
 from trainway.compiler.task_script import JOB
 from trainway.jobset.labels import COMPLETION_INDEX, JOBSET_UID
 from trainway.jobset.literal_text import literal
@@ -88,6 +89,7 @@ def _told(node: Node) -> dict[str, Json]:
     }
     if node.job.file.execution == PARALLEL:
         values["SKYPILOT_JOBGROUP_NAME"] = node.job.file.name
+        values |= address_variables(node.job.file, node.roles, node.network)
     return {name: {"name": name, "value": literal(value)} for name, value in values.items()}
 
 

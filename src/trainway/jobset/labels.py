@@ -69,6 +69,9 @@ TASK_FILES: Final = "trainway.dev/task-files"
 """For each role the directory of submission, its workdir and its file mounts, as JSON."""
 TASK_OPTIONS: Final = "trainway.dev/task-options"
 """For each role what of its task has no place in a JobSet, as JSON."""
+TERMINATION_DELAYS: Final = "trainway.dev/termination-delays"
+"""On the JobSet of a job group: for how many seconds roles may go on after the group's success, as
+JSON."""
 CANDIDATES: Final = "trainway.dev/candidates"
 """For each role its candidates, and whether they are in order of preference, as JSON."""
 

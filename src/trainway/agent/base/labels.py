@@ -12,6 +12,8 @@ JOB_KEY = f"{JOBSET_PREFIX}job-key"
 EXCLUSIVE_TOPOLOGY = f"alpha.{JOBSET_PREFIX}exclusive-topology"
 NODE_SELECTOR = f"alpha.{JOBSET_PREFIX}node-selector"
 
+TERMINATION_DELAYS = "trainway.dev/termination-delays"
+
 JOB_PREFIX = "batch.kubernetes.io/"
 JOB_NAME = f"{JOB_PREFIX}job-name"
 CONTROLLER_UID = f"{JOB_PREFIX}controller-uid"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from trainway.agent.controllers.conditions import condition, find, is_true, set_condition
 from trainway.agent.controllers.jobset_rules import COUNTS
+from trainway.agent.controllers.lingering import delays
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +33,10 @@ class JobSet:
         self.terminal_state = ""
         self.job_restarts: dict[str, list[int]] = {}
         self.job_restarts_count_towards_max: dict[str, list[int]] = {}
+        self.delays = delays(plan.metadata)
+        """For how many seconds Jobs of a role may go on after the success, by role."""
+        self.wake_at: float | None = None
+        """When the Jobs must be looked at again, though none of them has changed."""
         self.counts: dict[str, dict[str, int]] = {}
         self.events: list[tuple[str, str, str]] = []
         """The type, reason and message of what is to be told."""
@@ -64,6 +69,7 @@ class JobSet:
         """Make it Completed or Failed for good."""
         self.set(type_, True, reason, message, now)
         self.terminal_state = type_
+        self.wake_at = None
         why = message if type_ == "Completed" else "jobset failed"
         self.set("RestartingJobSet", False, f"JobSet{type_}", why, now)
 

@@ -16,6 +16,7 @@ from trainway.agent.controllers.jobset_rules import (
     has_started,
     has_succeeded,
 )
+from trainway.agent.controllers.lingering import lingering, succeeded_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,10 +51,13 @@ def _reconcile_once(jobset: JobSet, now: float) -> None:
     _delete(previous)
     if not jobset.suspend and _all_ready(jobset):
         jobset.set("RestartingJobSet", False, "JobsReady", "all jobs are ready", now)
-    if failed:
+    is_done = _succeeded(jobset, current)
+    if is_done and _linger(jobset, current, active, now):
+        return
+    if failed and not (is_done and jobset.delays):
         handle_failure(jobset, failed, now)
         return
-    if _succeeded(jobset, current):
+    if is_done:
         jobset.end("Completed", "AllJobsCompleted", "jobset completed successfully", now)
         return
     _create_jobs(jobset, blocked=bool(previous), now=now)
@@ -96,6 +100,18 @@ def _delete(jobs: list[Job]) -> None:
 def _succeeded(jobset: JobSet, jobs: list[Job]) -> bool:
     complete = [job.role for job in jobs if job.is_complete]
     return has_succeeded(jobset.success_policy, _replicas(jobset), complete)
+
+
+def _linger(jobset: JobSet, jobs: list[Job], active: list[Job], now: float) -> bool:
+    """After the success, end those Jobs whose delay is over; whether some of them go on."""
+    if not jobset.delays:
+        return False
+    targets = jobset.success_policy.get("targetReplicatedJobs") or _replicas(jobset)
+    until = lingering(active, succeeded_at(jobs, targets), jobset.delays)
+    _delete([job for job in active if until[job.name] <= now])
+    left = [moment for moment in until.values() if moment > now]
+    jobset.wake_at = min(left) if left else None
+    return bool(left)
 
 
 def _replicas(jobset: JobSet) -> dict[str, int]:

@@ -7,6 +7,7 @@ from trainway.agent.base.plan import Plan
 from trainway.agent.controllers.conditions import condition, set_condition
 from trainway.agent.controllers.jobset import JobSet
 from trainway.agent.controllers.jobset_controller import reconcile
+from trainway.agent.controllers.lingering import delays
 from trainway.json_types import Json
 
 NOW = 10.0
@@ -343,3 +344,52 @@ def test_every_change_of_a_condition_is_told() -> None:
         ("Warning", "DefaultFailurePolicy"),
         ("Warning", "RestartJobSetFailurePolicyAction"),
     ]
+
+
+def test_who_may_linger_goes_on_after_the_success() -> None:
+    policy = {"operator": "All", "targetReplicatedJobs": ["main"]}
+    jobset = make(role("main"), role("short"), role("long"), role("other"), successPolicy=policy)
+    jobset.delays = {"short": 5.0, "long": 20.0}
+    step(jobset)
+    step(jobset, main_0="complete")
+    assert not jobset.finished
+    assert names(jobset) == {"js-main-0", "js-short-0", "js-long-0"}
+    assert jobset.wake_at == NOW + 5
+    drop_deleted(jobset)
+    reconcile(jobset, NOW + 5)
+    assert names(jobset) == {"js-main-0", "js-long-0"}
+    assert jobset.wake_at == NOW + 20
+    reconcile(jobset, NOW + 20)
+    assert jobset.outcome() == (True, "AllJobsCompleted", "jobset completed successfully")
+    assert names(jobset) == {"js-main-0"}
+    assert jobset.wake_at is None
+
+
+@pytest.mark.parametrize("state", ["complete", "BackoffLimitExceeded: it failed"])
+def test_who_lingers_may_end_earlier_in_any_way(state: str) -> None:
+    policy = {"operator": "All", "targetReplicatedJobs": ["main"]}
+    jobset = make(role("main"), role("other"), successPolicy=policy)
+    jobset.delays = {"other": 60.0}
+    step(jobset)
+    step(jobset, main_0="complete")
+    assert not jobset.finished
+    step(jobset, other_0=state)
+    assert jobset.outcome()[0]
+
+
+def test_who_may_linger_fails_the_jobset_before_its_success() -> None:
+    policy = {"operator": "All", "targetReplicatedJobs": ["main"]}
+    jobset = make(role("main"), role("other"), successPolicy=policy)
+    jobset.delays = {"other": 60.0}
+    step(jobset)
+    step(jobset, other_0="BackoffLimitExceeded: it failed")
+    assert not jobset.outcome()[0]
+    assert jobset.finished
+
+
+def test_delays_are_read_from_the_annotation() -> None:
+    metadata = {"annotations": {"trainway.dev/termination-delays": '{"other": 60}'}}
+    assert delays(metadata) == {"other": 60.0}
+    assert delays({}) == {}
+    for text in ("x", "[]", '{"a": "b"}'):
+        assert delays({"annotations": {"trainway.dev/termination-delays": text}}) == {}

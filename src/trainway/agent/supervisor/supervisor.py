@@ -179,6 +179,8 @@ class Supervisor:
         self._publish()
         self._pods.start_waiting()
         moments = [look.again_at for look in self._looks.values() if look.again_at is not None]
+        if self._jobset.wake_at is not None:
+            moments.append(self._jobset.wake_at)
         if moments:
             self._timer = self._loop.call_later(min(moments) - now, self.wake)
         if self._jobset.finished and not self._pods.live():
