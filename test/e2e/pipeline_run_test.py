@@ -117,4 +117,4 @@ def test_a_task_of_a_group_is_ended_after_its_delay(
 def ended(here: Installation, job: str) -> set[str]:
     """The nodes of a job that have succeeded."""
     nodes = here.job(job)["status"]["nodes"]
-    return {node["name"] for node in nodes if node["phase"] == "Succeeded"}
+    return {f"{node['role']}-{node['rank']}" for node in nodes if node["phase"] == "Succeeded"}
