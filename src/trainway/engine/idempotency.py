@@ -14,7 +14,7 @@ from trainway.engine.record import JobRecord
 from trainway.engine.submission import Submission
 from trainway.errors import ConflictError
 
-_NOT_SENT: Final = ("key", "digest", "place")
+_NOT_SENT: Final = ("key", "digest", "place", "kept")
 
 
 def identified(submission: Submission) -> Submission:
