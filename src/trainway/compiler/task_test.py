@@ -10,7 +10,7 @@ import yaml
 
 from trainway.api.task import task_object
 from trainway.api.task.task_file import parse
-from trainway.api.task.task_object import Origin, TaskJob
+from trainway.api.task.task_object import Origin, Part, TaskJob
 from trainway.compiler.network import JobIdentity, KubernetesNetwork, Network
 from trainway.compiler.task import compile_task, later, unresolved
 from trainway.compiler.testing import compiled
@@ -158,3 +158,38 @@ def test_the_network_is_that_of_the_job() -> None:
 
     compile_task(job_of("run: x"), network)
     assert seen == [JobIdentity("job", "default", "job")]
+
+
+def test_a_jobset_has_each_task_behind_those_that_it_depends_on() -> None:
+    text = "{name: last, depends_on: [b, a]}\n---\n{name: a, depends_on: [b]}\n---\n{name: b}"
+    jobset = jobset_of(text)
+    roles = jobset["spec"]["replicatedJobs"]
+    assert [role["name"] for role in roles] == ["b", "a", "last"]
+    complete = {"status": "Complete"}
+    assert "dependsOn" not in roles[0]
+    assert roles[2]["dependsOn"] == [{"name": "b", **complete}, {"name": "a", **complete}]
+
+
+def test_a_part_of_a_pipeline_has_its_task_as_role_and_reads_outputs() -> None:
+    part = Part("p", "train", {"prepare": "/jobs/1/output"})
+    task = {"name": "train", "envs": {"D": "${tasks.prepare.output}"}}
+    metadata, spec = {"name": "p-train"}, {"tasks": [{"task": task}]}
+    job, errors = task_object.read({"metadata": metadata, "spec": spec, "part": part.to_dict()})
+    assert job is not None, errors
+    jobset = compile_task(job, OneHost).objects[0]
+    assert [role["name"] for role in jobset["spec"]["replicatedJobs"]] == ["train"]
+    assert {"name": "D", "value": "/jobs/1/output"} in container_of(jobset)["env"]
+
+
+def test_outputs_are_not_known_in_one_jobset() -> None:
+    job = job_of("{name: a, run: x}\n---\n{name: b, run: 'ls ${tasks.a.output}'}")
+    told = "tasks: only `trainway run` knows the outputs of tasks; they are not replaced"
+    assert told in compile_task(job, OneHost).warnings
+
+
+def test_a_delay_is_not_for_kubernetes() -> None:
+    header = "name: g\nexecution: parallel\nprimary_tasks: [a]\ntermination_delay: 5s"
+    job = job_of(f"{header}\n---\n{{name: a, run: x}}\n---\n{{name: b, run: x}}")
+    assert compile_task(job, OneHost).warnings == []
+    (told,) = compile_task(job, KubernetesNetwork).warnings
+    assert told.startswith("termination_delay: it is not supported on Kubernetes")

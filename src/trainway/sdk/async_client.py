@@ -8,6 +8,7 @@ from trainway.errors import UsageError
 from trainway.json_types import Json
 from trainway.sdk.async_job import AsyncJob
 from trainway.sdk.client import Client
+from trainway.sdk.job import Job
 
 if TYPE_CHECKING:
     from trainway.sdk.async_clusters import AsyncCluster
@@ -25,14 +26,16 @@ class AsyncClient:
     async def run(self, target: Any, **options: Any) -> AsyncJob:
         """Submit a function, a script, a manifest or objects; see `Client.run`.
 
-        A sweep is submitted by `Client.run` in a thread, which gives the Run.
+        A sweep is submitted by `Client.run` in a thread, which gives the Run. A file with a
+        pipeline gives the Run too; what a run does waits: call it in a thread.
         """
         if options.keys() & {"grid", "sweep"}:
             raise UsageError(
                 "AsyncClient.run runs one job",
                 hint="submit a sweep with asyncio.to_thread(Client().run, ...)",
             )
-        return AsyncJob(await asyncio.to_thread(lambda: self._client.run(target, **options)))
+        made: Any = await asyncio.to_thread(lambda: self._client.run(target, **options))
+        return AsyncJob(made) if isinstance(made, Job) else made
 
     async def run_array(self, target: Any, num_jobs: int, **options: Any) -> list[AsyncJob]:
         """Submit so many jobs of one thing; see `Client.run_array`."""

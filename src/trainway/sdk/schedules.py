@@ -1,9 +1,11 @@
 """Schedules, for a program: jobs that are submitted again and again."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from trainway.json_types import Json
+from trainway.sdk.pipelines import PIPELINE, is_pipeline
 from trainway.sdk.rest import Rest, Submission
 from trainway.sdk.schedule_rest import ScheduleRest
 
@@ -58,6 +60,8 @@ def created(
 ) -> tuple[Schedule, list[str]]:
     """A new schedule, and what to know of it."""
     schedules = ScheduleRest(rest.transport)
+    if is_pipeline(submission.objects):
+        submission = replace(submission, options={**submission.options, **PIPELINE})
     data, warnings = schedules.create_schedule(submission, wanted)
     return Schedule(schedules, data), warnings
 

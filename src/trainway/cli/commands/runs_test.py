@@ -10,6 +10,8 @@ from click.testing import CliRunner, Result
 from rich.console import Console
 
 from trainway.cli.app import app
+from trainway.cli.job_text import utc_now
+from trainway.cli.pipeline_text import run_table
 from trainway.cli.run_table import drawing
 from trainway.json_types import Json
 from trainway.sdk.testing import FakeServer
@@ -103,3 +105,26 @@ def test_those_that_run_come_first_in_the_table(fake: FakeServer) -> None:
     assert header.split()[:4] == ["NAME", "ID", "PHASE", "lr="]
     assert [row.split()[0] for row in rows] == ["sweep-1", "sweep-2"]
     assert more.rstrip() == "and 1 more"
+
+
+def test_the_tasks_of_a_pipeline_say_what_they_come_after(fake: FakeServer) -> None:
+    jobs = run(fake)
+    for job, name in zip(jobs, ("one", "two", "three"), strict=True):
+        job["metadata"]["labels"] |= {"trainway.dev/task": name}
+        job["status"]["message"] = "it waits for one and two" if name == "three" else ""
+    tasks = [{"name": "one", "after": []}, {"name": "three", "after": ["one", "two"]}]
+    header, rows = run_table({"pipeline": {"tasks": tasks}}, jobs, utc_now())
+    assert header == ["NAME", "ID", "PHASE", "AFTER", "DURATION", "MESSAGE"]
+    assert [(row[3], row[5]) for row in rows] == [
+        ("", ""), ("", ""), ("one, two", "it waits for one and two"),
+    ]  # fmt: skip
+    assert run_table({}, jobs, utc_now())[0][:4] == ["NAME", "ID", "PHASE", "lr="]
+
+
+def test_from_a_task_is_not_for_those_that_ended_somehow(fake: FakeServer) -> None:
+    run(fake)
+    done = invoke("rerun", "sweep", "--from", "two", "--failed")
+    assert done.exit_code == 2
+    assert "--from cannot be combined with --failed or --cancelled" in done.stderr
+    assert invoke("rerun", "sweep", "--from", "two").exit_code == 0
+    assert fake.requests[-1][1].endswith("/rerun?task=two")
