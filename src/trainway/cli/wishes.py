@@ -10,6 +10,7 @@ from trainway.cli.times import parse_duration
 from trainway.cli.variables import env_option, given_variables, task_options
 from trainway.errors import UsageError
 from trainway.sdk.manifests import Resources, Wishes
+from trainway.sdk.node_range import NodeRange, parse_nodes
 from trainway.sdk.run_options import whole_seconds
 
 Command = Callable[..., Any]
@@ -52,6 +53,23 @@ class _GpuCount(_Amount):
 
 
 _AMOUNT: Final = _Amount()
+
+
+class _Nodes(click.ParamType[NodeRange]):
+    """A number of nodes, or MIN:MAX."""
+
+    name = "number"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> NodeRange:
+        """What was written."""
+        if isinstance(value, NodeRange):
+            return value
+        try:
+            return parse_nodes(str(value))
+        except UsageError as error:
+            self.fail(f"{error.message}; {error.hint}", param, ctx)
 
 
 class _Duration(click.ParamType[int]):
@@ -99,9 +117,11 @@ prefer_option: Final = click.option(
 def wishes_of(options: dict[str, Any]) -> Wishes:
     """What the options say."""
     told = given_variables(options)
+    nodes: NodeRange | None = options["nodes"]
     return Wishes(
         name=options["name"],
-        nodes=options["nodes"],
+        nodes=None if nodes is None else nodes.maximum,
+        min_nodes=None if nodes is None else nodes.minimum,
         procs_per_node=options["procs_per_node"],
         resources=Resources(
             options["cpus"], options["memory"], options["gpus"], options["memory_limit"]
@@ -121,7 +141,14 @@ _OPTIONS: Final[tuple[Callable[[Command], Command], ...]] = (
     click.option(
         "-n", "--name", help="The name of the job; by default that of the file or program."
     ),
-    click.option("--nodes", "--num-nodes", type=click.IntRange(min=1), help="Number of nodes."),
+    click.option(
+        "--nodes",
+        "--num-nodes",
+        type=_Nodes(),
+        metavar="[MIN:]MAX",
+        help="Number of nodes. With MIN, a torch job goes on with fewer when one is lost,"
+        " and on SSH hosts it starts with as many as fit.",
+    ),
     click.option("--procs-per-node", type=click.IntRange(min=1), help="Processes on each node."),
     click.option(
         "--cpus",

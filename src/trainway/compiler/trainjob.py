@@ -5,9 +5,11 @@ from typing import Final
 
 from trainway.api.trainjob import CONTROLLER, GROUP, TrainJob, TrainJobSpec
 from trainway.compiler.compiled import Compiled
+from trainway.compiler.elasticity import annotation_errors
 from trainway.compiler.framework import Framework
 from trainway.compiler.keys import GeneratedKeys, Keys
 from trainway.compiler.network import KubernetesNetwork, NetworkFactory
+from trainway.compiler.plugins.elastic import elasticity_errors
 from trainway.compiler.registry import default_framework
 from trainway.compiler.restarts import max_restarts
 from trainway.compiler.workload import Lookup, Runtime, Workload, new_workload
@@ -53,11 +55,15 @@ def _checked(
     except ValueError:
         where = ("metadata", "annotations", (MAX_RESTARTS,))
         return None, [invalid(where, annotations[MAX_RESTARTS], "must be a number of restarts")]
+    errors = list(annotation_errors(annotations))
+    if errors:
+        return None, errors
     try:
         workload = new_workload(job, runtime, target.network, target.keys, target.lookup)
     except MergePatchError as error:
         return None, [invalid(("spec", "runtimePatches"), ABSENT, str(error))]
-    return workload, sorted(target.framework.validate(workload), key=_field_order)
+    errors = [*elasticity_errors(workload), *target.framework.validate(workload)]
+    return workload, sorted(errors, key=_field_order)
 
 
 def runtime_kind_error(job: TrainJob) -> FieldError | None:

@@ -83,7 +83,7 @@ class Client(QueueAccess):
         *,
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
-        nodes: int | None = None,
+        nodes: int | str | None = None,
         procs_per_node: int | None = None,
         gpus: Amount | None = None,
         cpus: Amount | None = None,
@@ -117,9 +117,9 @@ class Client(QueueAccess):
         """Submit a function, a script, a manifest or objects, and give the job.
 
         A function is called in every process with `args` and `kwargs`; a script gets `args`. There
-        is one node unless `nodes` says more. Amounts are for each node, and written as in
-        Kubernetes: `cpus=0.5`, `memory="4Gi"`. They replace what a manifest says. A node that uses
-        more memory is killed, where that can be enforced, unless `memory_limit` allows more.
+        is one node unless `nodes` says more; `"2:8"` makes a torch job elastic. Amounts are for
+        each node, as in Kubernetes: `cpus=0.5`, `memory="4Gi"`. They replace what a manifest says.
+        A node that uses more memory is killed, where possible, unless `memory_limit` allows more.
         `packages` are installed for this job alone, before the function is called. With `image` it
         runs in containers of that image, by podman or docker; with `containers`, in its own. `on`
         names another place, such as `k8s/CONTEXT` or `ssh/POOL`: a function or script travels

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from trainway.api.job_variables import entries, merged, secret_objects, set_in_pods
+from trainway.compiler.elasticity import with_elasticity
 from trainway.compiler.packing import with_packing
 from trainway.compiler.restarts import INITIALIZERS, fail_fast, with_max_restarts
 from trainway.errors import UsageError
@@ -103,6 +104,8 @@ class Wishes:
     """Variables whose values are never shown."""
     timeout: int | None = None
     """How many seconds the job may run."""
+    min_nodes: int | None = None
+    """With how few of its nodes an elastic job goes on; None: it needs them all."""
 
     @property
     def travels(self) -> bool:
@@ -205,6 +208,7 @@ def plain_objects(wishes: Wishes, command: Sequence[str]) -> list[Json]:
 
 def plain_jobset(wishes: Wishes, command: Sequence[str]) -> Json:
     """The JobSet of it."""
+    refuse_elastic(wishes, "a command")
     container: Json = {"name": "node"}
     image = wishes.image or (DEFAULT_IMAGE if wishes.is_in_pods else None)
     if image is not None:
@@ -233,6 +237,17 @@ def plain_jobset(wishes: Wishes, command: Sequence[str]) -> Json:
     }
     set_timeout(job, wishes.timeout)
     return with_packing(job, pack=False) if nodes > 1 else job
+
+
+def refuse_elastic(wishes: Wishes, what: str) -> None:
+    """Refuse a range of nodes for what cannot go on with fewer."""
+    if wishes.min_nodes is not None:
+        raise UsageError(
+            f"{what} cannot be elastic, only a torch job can: a script that imports torch, or a "
+            "TrainJob of a torch runtime",
+            field="nodes",
+            hint=f"write --nodes {wishes.nodes}",
+        )
 
 
 def set_timeout(job: Json, seconds: int | None) -> None:
@@ -340,6 +355,8 @@ def _apply_to_trainjob(job: Json, wishes: Wishes, name: str | None = None) -> No
         trainer["image"] = wishes.image
     if wishes.nodes is not None:
         trainer["numNodes"] = wishes.nodes
+    if wishes.nodes is not None and wishes.min_nodes is not None:
+        job.update(with_elasticity(job, wishes.min_nodes, wishes.nodes))
     if wishes.procs_per_node is not None:
         trainer["numProcPerNode"] = wishes.procs_per_node
     resources = wishes.resources.to_dict()

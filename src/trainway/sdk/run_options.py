@@ -10,6 +10,7 @@ from trainway.json_types import Json
 from trainway.sdk.hang_timeout import with_hang_timeout
 from trainway.sdk.job_labels import labelled
 from trainway.sdk.manifests import Resources, Wishes, packed, reading_logs
+from trainway.sdk.node_range import parse_nodes
 from trainway.sdk.slurm_options import Value
 
 Amount = str | int | float
@@ -24,7 +25,7 @@ class RunOptions:
 
     args: Sequence[Any] = ()
     kwargs: Mapping[str, Any] | None = None
-    nodes: int | None = None
+    nodes: int | str | None = None
     procs_per_node: int | None = None
     gpus: Amount | None = None
     cpus: Amount | None = None
@@ -71,9 +72,11 @@ class RunOptions:
     @property
     def wishes(self) -> Wishes:
         """What concerns the objects of the job."""
+        nodes = None if self.nodes is None else parse_nodes(self.nodes)
         return Wishes(
             name=self.name,
-            nodes=self.nodes,
+            nodes=None if nodes is None else nodes.maximum,
+            min_nodes=None if nodes is None else nodes.minimum,
             procs_per_node=self.procs_per_node,
             resources=Resources(
                 amount(self.cpus),

@@ -17,7 +17,7 @@ from trainway.errors import InvalidError, UsageError
 from trainway.jobset.job_name import job_name
 from trainway.json_types import Json
 from trainway.sdk.local_files import refuse_missing
-from trainway.sdk.manifests import Wishes, named_wishes, set_timeout
+from trainway.sdk.manifests import Wishes, named_wishes, refuse_elastic, set_timeout
 
 _TAKEN: Final = ("name", "nodes", "env", "secret", "image", "restarts", "timeout")
 """The wishes that a task takes."""
@@ -123,6 +123,7 @@ def origin_here() -> Origin:
 
 def _with_wishes(file: TaskFile, wishes: Wishes) -> TaskFile:
     changes: Json = {}
+    refuse_elastic(wishes, "a task")
     if wishes.nodes is not None:
         changes["num_nodes"] = wishes.nodes
     resources: Json = {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from trainway.agent.base.labels import MIN_NODES
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from trainway.json_types import Json
@@ -14,7 +16,8 @@ DEFAULT_BACKOFF_LIMIT = 6
 class JobSpec:
     """The spec of a Job as far as it steers pods."""
 
-    def __init__(self, spec: Json) -> None:
+    def __init__(self, spec: Json, metadata: Json | None = None) -> None:
+        """`metadata` is the Job's own: it says whether the Job is elastic."""
         self.indexed = spec.get("completionMode") == "Indexed"
         self.completions, self.parallelism = _counts(spec, indexed=self.indexed)
         per_index = spec.get("backoffLimitPerIndex")
@@ -28,12 +31,19 @@ class JobSpec:
         self.replaces_failed_only = (
             spec.get("podReplacementPolicy") == "Failed" or spec.get("podFailurePolicy") is not None
         )
+        self.minimum = _minimum(metadata or {}) if self.indexed else None
+        """With how many pods at least it goes on; None: it is not elastic."""
+        if self.minimum is not None:
+            # Each pod is replaced by itself, whatever became of others and however often.
+            self.backoff_limit = self.backoff_limit_per_index = MAX_INT32
         pod = (spec.get("template") or {}).get("spec") or {}
         self.restart_policy = str(pod.get("restartPolicy") or "OnFailure")
 
     @property
     def pods(self) -> int:
         """How many pods must be ready for the Job to count as ready."""
+        if self.minimum is not None:
+            return self.minimum
         if self.completions is None:
             return self.parallelism
         return min(self.parallelism, self.completions)
@@ -49,6 +59,11 @@ def _counts(spec: Json, *, indexed: bool) -> tuple[int | None, int]:
     if completions is None and (parallelism is None or indexed):
         completions = _number(parallelism, 1)
     return completions, _number(parallelism, 1)
+
+
+def _minimum(metadata: Json) -> int | None:
+    text = str((metadata.get("annotations") or {}).get(MIN_NODES) or "")
+    return max(1, int(text)) if text.isdigit() else None
 
 
 def _number(value: int | None, default: int) -> int:

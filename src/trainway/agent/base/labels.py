@@ -13,6 +13,8 @@ EXCLUSIVE_TOPOLOGY = f"alpha.{JOBSET_PREFIX}exclusive-topology"
 NODE_SELECTOR = f"alpha.{JOBSET_PREFIX}node-selector"
 
 TERMINATION_DELAYS = "trainway.dev/termination-delays"
+MIN_NODES = "trainway.dev/min-nodes"
+HOSTS_RENDEZVOUS = "trainway.dev/hosts-rendezvous"
 
 JOB_PREFIX = "batch.kubernetes.io/"
 JOB_NAME = f"{JOB_PREFIX}job-name"

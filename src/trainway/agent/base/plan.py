@@ -31,7 +31,7 @@ class Role:
         template: Json = data.get("template") or {}
         self.metadata: Json = template.get("metadata") or {}
         job: Json = template.get("spec") or {}
-        self.job = JobSpec(job)
+        self.job = JobSpec(job, self.metadata)
         pod: Json = job.get("template") or {}
         self.pod_metadata: Json = pod.get("metadata") or {}
         self.pod_spec: Json = pod.get("spec") or {}

@@ -6,6 +6,7 @@ from trainway.agent.base.labels import (
     COMPLETION_INDEX,
     CONTROLLER_UID,
     EXCLUSIVE_TOPOLOGY,
+    HOSTS_RENDEZVOUS,
     INDEX_FAILURE_COUNT,
     JOB_KEY,
     JOB_NAME,
@@ -132,6 +133,8 @@ class PodIdentity:
                 annotations.update({key: given[key] for key in wanted if key in given})
         if self.role.job.indexed:
             annotations[COMPLETION_INDEX] = str(self.slot)
+        if self.role.job.minimum is not None:
+            annotations[HOSTS_RENDEZVOUS] = "true" if self.slot == 0 else "false"
         if self.role.job.backoff_limit_per_index is not None:
             annotations[INDEX_FAILURE_COUNT] = str(self.failures)
         return annotations

@@ -25,6 +25,7 @@ class PodStatus:
         restart_times: Sequence[float] = (),
         finished_at: float = 0.0,
         disrupted: bool = False,
+        placed: bool = True,
     ) -> None:
         self.uid = uid
         self.name = name
@@ -40,6 +41,8 @@ class PodStatus:
         self.finished_at = finished_at
         self.disrupted = disrupted
         """Whether the pod failed through no fault of its own."""
+        self.placed = placed
+        """Whether there is room for it; one without waits."""
 
     @property
     def terminal(self) -> bool:

@@ -45,6 +45,8 @@ class Job:
         self.active = 0
         self.ready = 0
         self.terminating = 0
+        self.size_told = 0
+        """Of an elastic Job, the number of running pods that was last told."""
 
     @property
     def succeeded(self) -> int:
@@ -100,6 +102,7 @@ class Job:
             "target": self.target,
             "conditions": [dict(condition) for condition in self.conditions],
             "counted": sorted(self.counted),
+            "size": self.size_told or None,
         }
         return {key: value for key, value in data.items() if value not in (None, False, "", {}, [])}
 
@@ -123,6 +126,7 @@ class Job:
         job.target = state.get("target")
         job.conditions = state.get("conditions", [])
         job.counted = set(state.get("counted", ()))
+        job.size_told = state.get("size", 0)
         return job
 
 

@@ -10,7 +10,7 @@ restarted in its pod gets it before its restarts are held against the back-off l
 
 from __future__ import annotations
 
-from trainway.agent.controllers import indexes
+from trainway.agent.controllers import elastic_rules, indexes
 from trainway.agent.controllers.conditions import condition, set_condition
 from trainway.agent.controllers.job import IndexFailures, Job
 from trainway.agent.controllers.pod_failure_policy import judge
@@ -60,6 +60,8 @@ def sync(job: Job, pods: Sequence[PodStatus], now: float) -> Decision:
     else:
         _manage(job, active, pods, now, decision)
     _measure(job, pods, decision)
+    if not job.deleting and job.target is None:
+        decision.events += elastic_rules.news(job, pods)
     if not job.deleting:
         if job.target is None and _completions_reached(job):
             job.target = _reached(now)
@@ -134,6 +136,9 @@ def _failure(job: Job, pods: Sequence[PodStatus], now: float, decision: Decision
             message = "Job was active longer than specified deadline"
             return _target("FailureTarget", "DeadlineExceeded", message, now)
         decision.wake(deadline)
+    collapse = elastic_rules.collapse(job, pods)
+    if collapse:
+        return _target("FailureTarget", elastic_rules.TOO_FEW_NODES, collapse, now)
     return _failure_of_indexes(job, now)
 
 
@@ -190,7 +195,7 @@ def _manage(
     job: Job, active: Sequence[PodStatus], pods: Sequence[PodStatus], now: float, decision: Decision
 ) -> None:
     """Bring the number of running pods to what it should be."""
-    wanted = 0 if job.suspend else _wanted(job, len(active))
+    wanted = 0 if job.suspend else _wanted(job, active)
     if len(active) > wanted:
         surplus = sorted(active, key=_removal_order)[: len(active) - wanted]
         decision.delete = [pod.uid for pod in surplus]
@@ -214,9 +219,11 @@ def _manage(
     decision.create = list(_startable(job, pending[:missing], now, decision))
 
 
-def _wanted(job: Job, active: int) -> int:
+def _wanted(job: Job, active: Sequence[PodStatus]) -> int:
+    if elastic_rules.is_ending(job):
+        return sum(pod.placed for pod in active)
     if job.spec.completions is None:
-        return active if job.succeeded > 0 else job.spec.parallelism
+        return len(active) if job.succeeded > 0 else job.spec.parallelism
     return max(0, min(job.spec.completions - job.succeeded, job.spec.parallelism))
 
 
@@ -243,9 +250,9 @@ def _is_delayed(failures: int, last: float, now: float, decision: Decision) -> b
     return True
 
 
-def _removal_order(pod: PodStatus) -> tuple[bool, bool]:
+def _removal_order(pod: PodStatus) -> tuple[bool, bool, bool]:
     """Pods that got least far go first."""
-    return (pod.phase == "Running", pod.ready)
+    return (pod.placed, pod.phase == "Running", pod.ready)
 
 
 def _measure(job: Job, pods: Sequence[PodStatus], decision: Decision) -> None:
@@ -260,6 +267,8 @@ def _measure(job: Job, pods: Sequence[PodStatus], decision: Decision) -> None:
 def _completions_reached(job: Job) -> bool:
     if job.active:
         return False
+    if job.spec.minimum is not None:
+        return job.succeeded >= job.spec.minimum
     if job.spec.completions is None:
         return job.succeeded > 0
     return job.succeeded >= job.spec.completions

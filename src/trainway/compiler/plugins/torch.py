@@ -5,6 +5,8 @@ from typing import Any
 
 from trainway.api.runtime import TorchPolicy
 from trainway.compiler.devices import cpus, gpus
+from trainway.compiler.elasticity import elasticity
+from trainway.compiler.plugins import elastic as elastic_torch
 from trainway.compiler.plugins.reserved_env import reserved_env_errors
 from trainway.compiler.plugins.torchtune import is_torchtune
 from trainway.compiler.workload import RANK, Workload
@@ -39,13 +41,16 @@ class Torch:
                     "not found in runtime template"
                 )
                 yield invalid(("spec", "runtimeRef"), workload.job.spec.runtime_ref.name, detail)
-        yield from reserved_env_errors(workload, RESERVED)
+        elastic = elasticity(workload.job.metadata.annotations)
+        more = elastic_torch.RESERVED if elastic is not None else ()
+        yield from reserved_env_errors(workload, (*RESERVED, *more))
 
     def enforce_ml_policy(self, workload: Workload) -> None:
         """Set the variables on the trainer and on the containers the runtime names."""
         policy = workload.ml_policy.torch
         if policy is None:
             return
+        elastic_torch.apply_elasticity(workload)
         ranks, master = _rank_env(workload), _master_env(workload)
         node = workload.node
         if node is not None:
@@ -70,14 +75,18 @@ def processes_per_node(workload: Workload) -> str:
 
 def _rank_env(workload: Workload) -> list[dict[str, Any]]:
     count = workload.trainer.count if workload.trainer else 1
+    elastic = elasticity(workload.job.metadata.annotations)
+    nodes = str(count) if elastic is None else elastic.text
     return [
-        {"name": "PET_NNODES", "value": str(count)},
+        {"name": "PET_NNODES", "value": nodes},
         {"name": "PET_NPROC_PER_NODE", "value": processes_per_node(workload)},
         {"name": "PET_NODE_RANK", "valueFrom": RANK},
     ]
 
 
 def _master_env(workload: Workload) -> list[dict[str, Any]]:
+    if elasticity(workload.job.metadata.annotations) is not None:
+        return elastic_torch.rendezvous_env(workload)
     return [
         {"name": "PET_MASTER_ADDR", "value": workload.first_host},
         {"name": "PET_MASTER_PORT", "value": str(workload.network.port)},

@@ -1,0 +1,55 @@
+"""When an elastic Job goes on, and when it cannot: the rules for a gang that may lose nodes. Pure.
+
+A pod that fails or is lost is replaced by itself, after a back-off of its own, while the others go
+on. The Job fails when fewer are left than it needs, so that the JobSet begins anew. It also fails
+with the pod of index 0, at which the others meet: without it nobody can join again.
+
+Once a pod has succeeded the work is done: nothing is replaced any more, and the Job is complete
+when the others have ended too, provided that enough of them succeeded.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from trainway.agent.base.pod_status import PodStatus
+    from trainway.agent.controllers.job import Job
+
+FIRST = 0
+"""The index of the pod at which the others meet."""
+TOO_FEW_NODES, RESIZED = "TooFewNodes", "NodesChanged"
+
+
+def is_ending(job: Job) -> bool:
+    """Whether an elastic Job has done its work, and only waits for its last pods."""
+    return job.spec.minimum is not None and bool(job.completed)
+
+
+def collapse(job: Job, pods: Sequence[PodStatus]) -> str:
+    """Why an elastic Job cannot go on after what failed now; empty: it can, or it is none."""
+    minimum = job.spec.minimum
+    failed = [pod.index for pod in pods if pod.phase == "Failed" and not pod.deleted]
+    if minimum is None or job.suspend or not failed:
+        return ""
+    if FIRST in failed and not job.completed:
+        return "the node at which the others meet has ended"
+    left = len(job.completed) + sum(pod.active and pod.placed for pod in pods)
+    if left >= minimum:
+        return ""
+    return f"{left} of at least {minimum} nodes are left"
+
+
+def news(job: Job, pods: Sequence[PodStatus]) -> list[tuple[str, str, str]]:
+    """What is to be told of the size of an elastic Job, once for each that it comes to."""
+    if job.spec.minimum is None or job.suspend or job.completed:
+        return []
+    here = [pod for pod in pods if pod.active and pod.placed]
+    size = len(here)
+    if not size or size == job.size_told or any(pod.phase != "Running" for pod in here):
+        return []
+    grew = size > job.size_told
+    job.size_told = size
+    kind = "Normal" if grew else "Warning"
+    return [(kind, RESIZED, f"runs with {size} of {job.spec.completions} nodes")]

@@ -1,0 +1,38 @@
+"""A number of nodes, or how many there may be: `4` or `2:8`. Pure."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from trainway.errors import UsageError
+
+_HINT: Final = "write a number such as 4, or MIN:MAX such as 2:8 for an elastic torch job"
+
+
+@dataclass(frozen=True)
+class NodeRange:
+    """With how many nodes a job runs when there is room, and with how few it goes on."""
+
+    maximum: int
+    minimum: int | None = None
+    """None: it needs them all."""
+
+
+def parse_nodes(value: int | str) -> NodeRange:
+    """What `--nodes` and `Client.run(nodes=...)` say."""
+    least, colon, most = str(value).strip().partition(":")
+    if not colon:
+        return NodeRange(_count(value, least))
+    found = NodeRange(_count(value, most), _count(value, least))
+    if found.minimum is not None and found.minimum > found.maximum:
+        raise UsageError(
+            f"{value} has fewer nodes at most than at least",
+            field="nodes",
+            hint=f"write {found.maximum}:{found.minimum}",
+        )
+    return found
+
+
+def _count(value: int | str, text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) >= 1):
+        raise UsageError(f"{value!r} is no number of nodes", field="nodes", hint=_HINT)
+    return int(text)
