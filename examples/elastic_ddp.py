@@ -1,4 +1,4 @@
-"""A training that goes on when nodes come and go: `trainway run --nodes 2:4 examples/elastic_ddp.py`.
+"""A training that goes on when nodes come and go: `trainway run --nodes 2:4 elastic_ddp.py`.
 
 torchrun starts all processes anew whenever the number of nodes changes. So each node keeps a
 checkpoint of its own, and after every start the newest one of all nodes is given to everybody.

@@ -218,6 +218,8 @@ if TYPE_CHECKING:
         """The devices of each pod, by the pod's key and the kind of device."""
         logs: NotRequired[dict[str, int]]
         """How long the copies of logs were when the hosts began theirs anew."""
+        resized: NotRequired[list[str]]
+        """An elastic job has more or fewer places than before; these hosts begin from nothing."""
         leaving: NotRequired[bool]
         """The placement is given up, but pods may still run there."""
         restarts: NotRequired[int]

@@ -10,11 +10,12 @@ when the others have ended too, provided that enough of them succeeded.
 
 from __future__ import annotations
 
+from trainway.agent.base.pod_status import PodStatus
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
-    from trainway.agent.base.pod_status import PodStatus
     from trainway.agent.controllers.job import Job
 
 FIRST = 0
@@ -39,6 +40,18 @@ def collapse(job: Job, pods: Sequence[PodStatus]) -> str:
     if left >= minimum:
         return ""
     return f"{left} of at least {minimum} nodes are left"
+
+
+def survives(job: Job, pods: Sequence[PodStatus], lost: Collection[str]) -> bool:
+    """Whether a Job would go on if the pods with these uids were lost."""
+    if job.spec.minimum is None:
+        return not any(pod.uid in lost and not pod.terminal for pod in pods)
+    return not collapse(job, [_lost(pod) if pod.uid in lost else pod for pod in pods])
+
+
+def _lost(pod: PodStatus) -> PodStatus:
+    phase = pod.phase if pod.terminal else "Failed"
+    return PodStatus(pod.uid, index=pod.index, phase=phase, deleted=pod.deleted)
 
 
 def news(job: Job, pods: Sequence[PodStatus]) -> list[tuple[str, str, str]]:

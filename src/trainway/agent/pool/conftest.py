@@ -53,6 +53,9 @@ class ScriptedPool:
     def changed(self, _gang: Gang) -> None:
         self.changes += 1
 
+    def resized(self, _gang: Gang) -> None:
+        self.changes += 1
+
     def send(self, host: str, frame: Mapping[str, object]) -> bool:
         if self.hosts[host].state == "up":
             self.hosts[host].frames.append(json.loads(json.dumps(frame)))

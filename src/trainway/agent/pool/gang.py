@@ -11,6 +11,7 @@ from __future__ import annotations
 from trainway.agent.base.journal import Journal
 from trainway.agent.base.plan import Plan
 from trainway.agent.base.transitions import following
+from trainway.agent.pool.gang_elasticity import ElasticGang
 from trainway.agent.pool.gang_recovery import GangMemory
 from trainway.agent.pool.gang_state import TRANSITIONS, WITH_PLACE, WITHOUT_PLACE, GangState
 from trainway.agent.pool.host_reports import HostReports
@@ -38,7 +39,7 @@ UP, SILENT, LOST = "up", "silent", "lost"
 FLUSH_SECONDS = 1.0
 
 
-class Gang:
+class Gang(ElasticGang):
     """One job, from its submission to its end."""
 
     def __init__(self, pool: GangPool[Gang], directory: Directory, data: Json, order: int) -> None:
@@ -144,7 +145,7 @@ class Gang:
 
     def displaced(self, message: str) -> None:
         """A host gave its place to somebody else while nothing of it ran there."""
-        if self._pods.waiting():
+        if any(not self._may_lack(pod) for pod in self._pods.waiting()):
             self.start_anew(message)
 
     def lose(self, message: str) -> None:
@@ -229,9 +230,7 @@ class Gang:
         if name not in self._hosts():
             return
         self._gone.add(name)
-        if self._pods.on(name):
-            self.start_anew(f"host {name} was lost")
-            self._lose_pods(name, f"host {name} was lost")
+        self._lose_host(name, f"host {name} was lost")
 
     def start_anew(self, message: str) -> None:
         """Leave the placement and run again elsewhere, for a reason that is not the job's own."""
@@ -288,8 +287,7 @@ class Gang:
             self._intake.connected(name, int(known.get("seq") or 0))
         elif self._is_leaving or any(pod.seen for pod in self._pods.on(name)):
             # It has forgotten the job, or stopped it as one of an earlier attempt.
-            self.start_anew(f"host {name} lost the job")
-            self._lose_pods(name, f"host {name} lost the job")
+            self._lose_host(name, f"host {name} lost the job")
         else:
             self._gone.discard(name)
             if known is not None:
@@ -345,6 +343,9 @@ class Gang:
         for pod in self._pods.waiting():
             place = self._pods.place_of(pod)
             host = self.placement.hosts.get(place, "")
+            if not host and self._may_lack(pod):
+                self._pool.changed(self)
+                continue
             if host in self._gone or not host:
                 self.start_anew(f"host {host} was lost")
                 return

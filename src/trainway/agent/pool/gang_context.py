@@ -55,5 +55,9 @@ if TYPE_CHECKING:
             """The host of that name."""
 
         @abstractmethod
+        def resized(self, job: Job_contra) -> None:
+            """An elastic job has more or fewer places than before."""
+
+        @abstractmethod
         def changed(self, job: Job_contra) -> None:
             """A job has, wants or gave up a placement, or ended."""

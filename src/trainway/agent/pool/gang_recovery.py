@@ -68,6 +68,10 @@ class GangMemory:
         self.restarts = int(record.get("restarts") or 0)
         self.placement = record if record.get("hosts") else None
         self.hosts.update((record.get("hosts") or {}).values())
-        if not self.leaving:
+        if "resized" in record:
+            self.bases = dict(record.get("logs") or {})
+            for host in record["resized"]:
+                self.seqs.pop(host, None)
+        elif not self.leaving:
             self.bases = dict(record.get("logs") or {})
             self.seqs = {}

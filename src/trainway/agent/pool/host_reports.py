@@ -50,6 +50,13 @@ class HostReports:
         self._seqs = {}
         return self._logs.begin_anew()
 
+    def begin_pods(self, pods: Collection[str], hosts: Collection[str]) -> dict[str, int]:
+        """These pods begin anew, some on hosts that begin from nothing; how long logs are."""
+        for host in hosts:
+            self._seqs.pop(host, None)
+            self.forget_host(host)
+        return self._logs.begin_pods(pods)
+
     def rest(self, host: str, pods: Collection[str], *, with_output: bool) -> Position:
         """The fields of a request for all that is missing here."""
         fields: Position = {"after": self.seq(host), "logs": self._logs.offsets(set(pods))}

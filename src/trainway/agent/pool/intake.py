@@ -32,8 +32,8 @@ if TYPE_CHECKING:
             """Say something to a host."""
 
         @abstractmethod
-        def start_anew(self, message: str) -> None:
-            """Run again elsewhere."""
+        def pod_lost(self, uid: str, message: str) -> None:
+            """A pod ended through no fault of its own."""
 
         @abstractmethod
         def ask_for_rest(self, host: str) -> None:
@@ -141,7 +141,8 @@ class Intake:
             return
         if is_disrupted(frame) and not pod.deleted:
             why = str(frame.get("message") or frame.get("reason"))
-            self._owner.start_anew(f"pod {pod.identity.key} on host {host} was lost: {why}")
+            message = f"pod {pod.identity.key} on host {host} was lost: {why}"
+            self._owner.pod_lost(uid, message)
         pod.take(frame)
 
     def _on_answer(self, host: str, frame: Json) -> None:

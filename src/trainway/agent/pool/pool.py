@@ -16,6 +16,7 @@ from trainway.agent.base.directory import Directory
 from trainway.agent.host.facts import user
 from trainway.agent.pool.clusters import Clusters
 from trainway.agent.pool.gang import Gang
+from trainway.agent.pool.growth import Growth
 from trainway.agent.pool.guarded_loop import GuardedLoop
 from trainway.agent.pool.hosts import Hosts, HostsListener
 from trainway.agent.pool.job_order import order_at, order_of
@@ -178,6 +179,13 @@ class Pool(HostsListener):
             self.clusters.on_job(gang)
         self.schedule()
 
+    def resized(self, gang: Gang) -> None:
+        """An elastic job has more or fewer places."""
+        if gang.placement is not None:
+            self._ledger.hold(gang.id, gang.demand, gang.placement)
+            self._scheduler.reservations.resize(gang, gang.placement)
+        self.schedule()
+
     def schedule(self) -> None:
         """Let the queue move, in the next turn of the loop."""
         if not self._is_scheduled:
@@ -234,8 +242,9 @@ class Pool(HostsListener):
         self._is_scheduled = False
         self.clusters.look()
         gangs = [gang for gang in self._gangs.values() if gang.wants_place]
+        growths = [Growth(gang, item) for gang in self._gangs.values() for item in gang.lacking()]
         self._scheduler.turn(
-            [gang for gang in gangs if not gang.queue], self.clusters.allocations()
+            [*(gang for gang in gangs if not gang.queue), *growths], self.clusters.allocations()
         )
         of_clusters = [gang for gang in gangs if gang.queue]
         if of_clusters:

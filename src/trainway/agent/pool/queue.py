@@ -9,7 +9,8 @@ from __future__ import annotations
 from trainway.agent.controllers import gang_queue
 from trainway.agent.controllers.gang_queue import QUEUED, refuse, start, wait
 from trainway.agent.pool.allocation import fill
-from trainway.agent.pool.placement import place, place_anyway, shortage
+from trainway.agent.pool.growth import is_growth, place_some
+from trainway.agent.pool.placement import place_anyway, shortage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,11 +82,13 @@ class HostRoom:
         """Where it goes, or why it cannot."""
         if not self._settled and len(entry.demand) > 1:
             return wait(QUEUED, UNSETTLED)
-        placement = place(entry.demand, self._rooms)
+        placement = place_some(entry, self._rooms)
         if placement is None and entry.oversubscribe:
             placement = place_anyway(entry.demand, self._rooms)
         if placement is not None:
             return start(placement)
+        if is_growth(entry):
+            return wait(NO_ROOM, shortage(entry.demand, self._rooms), holds_back=False)
         defects = self._known.defects
         if defects and entry.is_new and not self._may_fit(entry):
             return refuse(_defective(entry.demand, self._empty, defects), UNUSABLE)
@@ -97,7 +100,7 @@ class HostRoom:
 
     def _may_fit(self, entry: Any) -> bool:
         """Whether it could start if nobody else were there, as far as the hosts are known."""
-        return not self._complete or place(entry.demand, self._empty) is not None
+        return not self._complete or place_some(entry, self._empty) is not None
 
     def _elsewhere(self) -> str:
         """Which hosts others use, and which are not there."""

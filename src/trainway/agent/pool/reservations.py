@@ -116,6 +116,18 @@ class Reservations:
         reservation.is_granted = True
         self._known[entry.id] = reservation
 
+    def resize(self, entry: Any, placement: Placement) -> None:
+        """A gang that has its place has more or less of it: hosts hear what it holds of them.
+
+        What is new was granted under another name, so that nobody need be asked.
+        """
+        before = self._known.get(entry.id)
+        self.know(entry, placement)
+        for host, frame in self._known[entry.id].frames.items():
+            if before is None or before.frames.get(host) != frame:
+                insisting: Hold = {**frame, "insist": True}
+                self._tell(host, insisting)
+
     def keep_only(self, keys: Collection[str]) -> None:
         """Give back what is needed no more."""
         for key in [key for key in self._known if key not in keys]:

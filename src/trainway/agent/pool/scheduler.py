@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from trainway.agent.pool.growth import is_growth
 from trainway.agent.pool.queue import NO_ROOM, Hindrances, Notices, decide
 from trainway.agent.pool.reservations import Reservations, used_by
 
@@ -53,6 +54,8 @@ class Scheduler:
     def _granted(self, entry: Any, placement: Placement) -> None:
         if entry.wants_place:
             self._pool.guarded(entry, entry.place, placement)
+            if is_growth(entry):
+                self._ledger.release(entry.id)  # its gang holds it from now on
         else:
             self._ledger.release(entry.id)
             self._pool.schedule()

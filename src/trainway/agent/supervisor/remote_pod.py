@@ -119,6 +119,7 @@ class RemotePod:
             restart_times=self._restart_times,
             finished_at=self.finished_at,
             disrupted=disrupted,
+            placed=bool(self.host),
         )
 
     def record(self) -> Json:

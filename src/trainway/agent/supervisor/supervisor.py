@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 
 from trainway.agent.base.transitions import following
+from trainway.agent.controllers.elastic_rules import survives
 from trainway.agent.controllers.job import Job
 from trainway.agent.controllers.job_controller import sync
 from trainway.agent.controllers.jobset import JobSet
@@ -24,7 +25,7 @@ from trainway.agent.supervisor.unsupported import not_honoured
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from trainway.agent.base.clock import Clock
     from trainway.agent.base.event_loop import Timer, Timetable
@@ -121,6 +122,14 @@ class Supervisor:
 
     def _become(self, state: SupervisorState) -> None:
         self._state = following(TRANSITIONS, self._state, state)
+
+    def survives(self, lost: Collection[str]) -> bool:
+        """Whether it would go on if the pods with these uids were lost."""
+        return all(
+            survives(job, self._pods.statuses(job.name), lost)
+            for job in self._jobset.jobs.values()
+            if not job.finished
+        )
 
     def live_pods(self) -> list[AnyPod]:
         """All pods that have not ended."""

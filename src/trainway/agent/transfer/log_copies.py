@@ -15,7 +15,7 @@ from trainway.agent.base.log_limit import LogLimit, is_closed, limit_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from trainway.agent.base.directory import Directory
 
@@ -61,6 +61,12 @@ class LogCopies:
     def begin_anew(self) -> dict[str, int]:
         """Let hosts begin all files from nothing; where their bytes go from now on."""
         self._bases = {name: size for name, size in self._sizes.items() if size}
+        return self._bases
+
+    def begin_pods(self, pods: Collection[str]) -> dict[str, int]:
+        """The same for the logs of these pods alone."""
+        fresh = {name: size for name, size in self._sizes.items() if pod_of(name) in pods}
+        self._bases = {**self._bases, **fresh}
         return self._bases
 
     def offsets(self, pods: set[str]) -> dict[str, int]:
