@@ -79,6 +79,10 @@ class ElasticGang:
         least = self._minimums
         return smaller(self.demand, least) if least else []
 
+    def has_place(self, pod: str) -> bool:
+        """Whether there is a host for the pod of that key."""
+        return self.placement is not None and pod in self.placement.hosts
+
     def lacking(self) -> list[Json]:
         """The pods that wait for a place while the others run, as the demand has them."""
         if self._state is not GangState.PLACED or self.placement is None or not self._minimums:

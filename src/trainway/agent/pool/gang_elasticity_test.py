@@ -128,6 +128,17 @@ def test_it_may_begin_with_fewer(tmp_path: Path) -> None:
     assert world.end["succeeded"], "what never had a place is not missed"
 
 
+def test_one_that_is_on_its_way_to_its_place_is_waited_for(tmp_path: Path) -> None:
+    world = GangWorld(tmp_path, elastic_jobset(), demand=[{"pod": pod} for pod in ALL])
+    world.pool.hosts["c"].state = "silent"
+    world.place(ALL)
+    world.run_both()
+    assert told(world) == []
+    world.host("c", "up")
+    world.record("c", "node-0-2", "Running")
+    assert told(world) == ["runs with 3 of 3 nodes"]
+
+
 def test_the_next_pool_agent_knows_what_is_lacking(world: GangWorld) -> None:
     world.host("c", "lost")
     world.reborn()

@@ -34,6 +34,10 @@ if TYPE_CHECKING:
             """Put a pod into the journal."""
 
         @abstractmethod
+        def has_place(self, pod: RemotePod) -> bool:
+            """Whether there is room for a pod that has not been sent off."""
+
+        @abstractmethod
         def send_start(self, pod: RemotePod) -> None:
             """Send a pod off, if it has a place by now."""
 
@@ -119,7 +123,7 @@ class RemotePod:
             restart_times=self._restart_times,
             finished_at=self.finished_at,
             disrupted=disrupted,
-            placed=bool(self.host),
+            placed=bool(self.host) or self._dispatcher.has_place(self),
         )
 
     def record(self) -> Json:

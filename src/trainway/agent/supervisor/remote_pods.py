@@ -42,6 +42,10 @@ if TYPE_CHECKING:
         id: str
 
         @abstractmethod
+        def has_place(self, pod: str) -> bool:
+            """Whether the pod of that key has a place."""
+
+        @abstractmethod
         def send(self, host: str, frame: HostRequest) -> bool:
             """Say something to a host."""
 
@@ -126,6 +130,10 @@ class RemotePods(Workplace):
         """Put a pod into the journal."""
         self._journal.append("pod", record)
 
+    def has_place(self, _pod: RemotePod) -> bool:
+        """All pods of a job have one, or none has."""
+        return True
+
     def send_start(self, _pod: RemotePod) -> None:
         """Send a pod off, if it has a place by now."""
         self._owner.on_turn()
@@ -141,6 +149,10 @@ class GangPods(RemotePods):
     def __init__(self, gang: GangOwner, loop: Timetable, journal: Journal, clock: Clock) -> None:
         super().__init__(gang, loop, journal, clock)
         self._gang = gang
+
+    def has_place(self, pod: RemotePod) -> bool:
+        """An elastic gang may have fewer places than pods."""
+        return self._gang.has_place(self.place_of(pod))
 
     def on(self, host: str) -> list[RemotePod]:
         """Those on a host."""

@@ -1,0 +1,62 @@
+"""An elastic torch job on SSH hosts: a cable is pulled, it goes on with three, and comes back."""
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from environments import REPOSITORY, TORCH, environment
+from ssh_pool import SshPool, pool_of
+
+from ssh_hosts import SshHosts
+
+pytestmark = pytest.mark.xdist_group("ssh")
+
+
+@pytest.fixture
+def torch(ssh_hosts: SshHosts, tmp_path: Path) -> Iterator[SshPool]:
+    imports = os.pathsep.join(str(REPOSITORY / name) for name in ("examples", "test/e2e"))
+    variables = environment(*TORCH).variables()
+    with pool_of(ssh_hosts, tmp_path / "torch", variables, {"PYTHONPATH": imports}) as pool:
+        yield pool
+
+
+def next_size(log: subprocess.Popen[str], nodes: int) -> int:
+    """Read up to a step that was done with so many nodes; which step that was."""
+    assert log.stdout is not None
+    for line in log.stdout:
+        found = re.search(rf"step (\d+) nodes {nodes} ", line)
+        if found:
+            return int(found[1])
+    raise AssertionError(f"no step was done with {nodes} nodes")
+
+
+def test_training_goes_on_without_a_host_and_takes_it_back(torch: SshPool, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    words = ["--nodes", "2:4", "--procs-per-node", "1", "--env", "OMP_NUM_THREADS=1"]
+    program = ["test/e2e/paced_elastic.py", "--", str(folder), "--pause", "0.05"]
+    job = torch.submit_here(*words, *program)
+    with torch.follow_logs(job) as log:
+        first = next_size(log, 4)
+        lost = torch.hosts_of(job)["node-0-3"]
+        torch.hosts.cut(lost)
+        fewer = next_size(log, 3)
+        assert lost not in torch.hosts_of(job).values()
+        torch.hosts.heal(lost)
+        again = next_size(log, 4)
+        assert torch.hosts_of(job)["node-0-3"] == lost
+        (folder / "finish").touch()
+        assert log.stdout is not None
+        rest = log.stdout.read()
+    torch.run("jobs", "wait", job)
+
+    assert first < fewer < again
+    assert re.search(r"done after \d+ steps with 4 nodes", rest)
+    status = torch.job(job)["status"]
+    assert (status["phase"], status["restarts"]) == ("Succeeded", 0)
+    events = torch.json("jobs", "events", job)["items"]
+    told = [event["message"] for event in events if event["reason"] == "NodesChanged"]
+    assert told == [f"runs with {nodes} of 4 nodes" for nodes in (4, 3, 4)]
