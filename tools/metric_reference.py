@@ -26,8 +26,9 @@ _RUNNING = (
     "`node` is the role and rank of a node, as in front of its log lines."
 )
 _SERVER_CAUSES = (
-    "The `cause` of a restart is what the node did that failed first: `exit_code`, `signal`, "
-    "`out_of_memory`, `hang`, `not_started`, `node` (its host was lost) or `unknown`."
+    "The `cause` of a restart is [that of the attempt before it](recovery.md#causes): `preempted`, "
+    "`node_lost`, `out_of_memory`, `exit_code`, `timeout`, `hang`, `refused`, `agent_lost` or "
+    "`unknown`."
 )
 _SECTIONS = (
     ("Server: jobs", _SERVER_CAUSES, server.JOB_METRICS),

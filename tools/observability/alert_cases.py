@@ -80,7 +80,7 @@ _OPERATOR: Final = {_build("operator"): ALWAYS}
 _QUEUE: Final = {"name": "trainjob", "controller": "trainjob"}
 _GPU: Final = {"job_id": "01j", "node": "node-0", "host": "h1", "backend": "local", "gpu": "0"}
 _JOB: Final = {"backend": "local", "kind": "TrainJob"}
-_BY_NODE: Final = named(SERVER_JOBS.restarts, cause="node", **_JOB)
+_BY_NODE: Final = named(SERVER_JOBS.restarts, cause="node_lost", **_JOB)
 _HANGS: Final = named(SERVER_JOBS.hangs, **_JOB)
 _OK: Final = named(requests.REQUESTS, method="GET", code="200")
 _REQUEST: Final = {"host": "https://k", "method": "GET"}
@@ -207,7 +207,7 @@ CASES: Final = (
         "TrainwayJobsRestart",
         fires={_BY_NODE: "0+1x200"},
         quiet={_BY_NODE: "0+1x3 3+0x200"},
-        labels={"job": TARGET["job"], "cause": "node"},
+        labels={"job": TARGET["job"], "cause": "node_lost"},
         value="60",
     ),
     Case(

@@ -259,8 +259,8 @@ JOB_ALERTS: Final = (
         0,
         _WARNING,
         "Jobs were restarted {{ $value | humanize }} times within an hour: {{ $labels.cause }}",
-        "`node`: hosts are lost; look at them and at the network. `out_of_memory`: jobs request "
-        "too little memory. `not_started`: an image or a program is missing.",
+        "`node_lost`: look at the hosts and at the network. `out_of_memory`: jobs request too "
+        "little memory. `refused`: an image or a program is missing.",
     ),
     Alert(
         "TrainwayJobsHang",

@@ -133,7 +133,7 @@ _JOBS: Final = Dashboard(
                 graph(
                     "Restarts by cause",
                     "A cause that grows for many jobs at once is that of a machine: look for "
-                    "`node` and `out_of_memory`.",
+                    "`node_lost` and `out_of_memory`.",
                     Line(total(rate(RESTARTS, **CHOSEN), "cause"), "{{cause}}"),
                     unit=Unit.PER_SECOND,
                 ),

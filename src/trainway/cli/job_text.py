@@ -14,10 +14,12 @@ from trainway.json_types import Json
 HEADER: Final = ("NAME", "ID", "KIND", "PHASE", "PROGRESS", "RESTARTS", "AGE")
 WIDE: Final = (*HEADER, "DURATION", "BACKEND", "QUEUE", "PRIORITY", "LABELS", "REASON", "MESSAGE")
 EVENT_HEADER: Final = ("TIME", "TYPE", "REASON", "OBJECT", "MESSAGE")
+ATTEMPT_HEADER: Final = ("ATTEMPT", "CAUSE", "COUNTS", "HOST", "MESSAGE")
 NODE_HEADER: Final = ("NODE", "PHASE", "READY", "RESTARTS", "EXIT")
 
 _SHOWN_EVENTS: Final = 10
 _USUAL_QUEUE: Final = "default"
+_SHOWN_ATTEMPTS: Final = 10
 _FEW_HOURS: Final = 0.1
 
 
@@ -64,6 +66,9 @@ def description(job: Json, events: Sequence[Json], now: datetime, *, paint: Pain
     nodes = job["status"].get("nodes") or ()
     if nodes:
         text += "\n" + _node_table(nodes, job["status"].get("failure") or {}, paint)
+    ended = job["status"].get("endedAttempts") or ()
+    if ended:
+        text += "\n" + attempt_table(ended[-_SHOWN_ATTEMPTS:])
     if events:
         text += "\n" + event_table(events[-_SHOWN_EVENTS:])
     return text
@@ -85,6 +90,21 @@ def _node_table(nodes: Sequence[Json], failure: Json, paint: Paint) -> str:
             header.append(name)
             rows = [[*row, cell] for row, cell in zip(rows, cells, strict=True)]
     return Columns(header, paint).table(rows)
+
+
+def attempt_table(ended: Sequence[Json]) -> str:
+    """A row per attempt that a failure has ended."""
+    rows = [
+        [
+            str(each["attempt"] + 1),
+            each.get("reason") or "",
+            "" if each.get("counts") is None else "yes" if each["counts"] else "no",
+            each.get("host") or "",
+            _line(each.get("cause")),
+        ]
+        for each in ended
+    ]
+    return Columns(ATTEMPT_HEADER).table(rows)
 
 
 def event_table(events: Sequence[Json]) -> str:
@@ -143,6 +163,7 @@ def _facts(job: Json, now: datetime, paint: Paint) -> Iterator[tuple[str, str]]:
     yield "Queue", _place(spec, status)
     failure = status.get("failure") or {}
     yield "Failure", failure.get("summary") or ""
+    yield "Cause", status.get("cause") or ""
     yield "Reason", "" if failure else status.get("reason") or ""
     yield "Message", "" if failure else status.get("message") or ""
     yield "Progress", progress_text(status)

@@ -141,3 +141,27 @@ END = {"completionTime": "2026-11-15T05:12:30Z"}
 )
 def test_the_last_word(ended: Json, text: str) -> None:
     assert ending(ended) == text
+
+
+def test_a_description_has_the_cause_of_each_attempt() -> None:
+    ended = [
+        {
+            "attempt": 0,
+            "reason": "NodeLost",
+            "counts": False,
+            "host": "h1",
+            "cause": "h1\nwas lost",
+        },
+        {"attempt": 1, "reason": None, "counts": None, "host": None, "cause": "nobody knows"},
+    ]
+    text = description(
+        job("Failed", cause="ExitCode", endedAttempts=ended), [], NOW, paint=unpainted
+    )
+    assert [line.split() for line in text.splitlines() if line.startswith("Cause:")] == [
+        ["Cause:", "ExitCode"]
+    ]
+    assert (
+        "ATTEMPT  CAUSE     COUNTS  HOST  MESSAGE\n1        NodeLost  no      h1    h1 was lost\n"
+        in text
+    )
+    assert "2                                nobody knows\n" in text

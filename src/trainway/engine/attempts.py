@@ -9,20 +9,77 @@ from typing import Any, Final
 
 from trainway.engine.attempt_runs import Runs, seconds_of
 from trainway.engine.failure import culprit_name, culprit_words
+from trainway.engine.recovery.cause import Cause, cause_of, cause_of_end
 from trainway.json_types import Json
 
 _MOST: Final = 50
 """Attempts of which it is kept; a job may have any number."""
 
 
-def with_ending(endings: list[Json], attempt: int, culprit: Json) -> list[Json]:
+def with_ending(endings: list[Json], attempt: int, culprit: Json, noted: str = "") -> list[Json]:
     """The endings once it is known who is to blame in an attempt; empty: nobody, after all."""
+    if culprit and culprit["attempt"] != attempt:
+        return endings
+    known = next((each for each in endings if each["attempt"] == attempt), {})
     others = [each for each in endings if each["attempt"] != attempt]
     if not culprit:
         return others
-    if culprit["attempt"] != attempt:
-        return endings
-    return sorted([*others, culprit], key=lambda each: int(each["attempt"]))[-_MOST:]
+    since = {"time": known.get("time") or noted} if known.get("time") or noted else {}
+    return _latest([*others, {**culprit, **_cause(culprit), **since}])
+
+
+def with_restart(
+    endings: list[Json], attempt: int, why: Mapping[str, Any], *, counts: bool
+) -> list[Json]:
+    """The endings once the set was started anew after an attempt.
+
+    `why` are the reason, message and time that JobSet gives, for an attempt that ended before any
+    of its pods did.
+    """
+    ending = next((each for each in endings if each["attempt"] == attempt), None)
+    if ending is None:
+        told = {name: str(why[name]) for name in ("reason", "message", "time") if why.get(name)}
+        cause = cause_of_end(told.get("reason", ""), {})
+        ending = {"attempt": attempt, **told, **({} if cause is None else {"cause": str(cause)})}
+    others = [each for each in endings if each["attempt"] != attempt]
+    return _latest([*others, {**ending, "counts": counts}])
+
+
+def _latest(endings: list[Json]) -> list[Json]:
+    return sorted(endings, key=lambda each: int(each["attempt"]))[-_MOST:]
+
+
+def _cause(culprit: Json) -> Json:
+    cause = cause_of(culprit)
+    return {} if cause is None else {"cause": str(cause)}
+
+
+def ending_cause(ending: Json) -> Cause | None:
+    """The cause of an ending; one that an older program stored has none written down."""
+    if ending.get("cause") in set(Cause):
+        return Cause(ending["cause"])
+    return cause_of(ending) if "pod" in ending else None
+
+
+def ending_words(ending: Json) -> str:
+    """Why an attempt ended, in a sentence."""
+    if "pod" in ending:
+        return f"{culprit_name(ending)} {culprit_words(ending)}"
+    return str(ending.get("message") or ending.get("reason") or "")
+
+
+def endings_view(endings: list[Json]) -> list[Json]:
+    """The attempts that ended by themselves, oldest first."""
+    return [
+        {
+            "attempt": each["attempt"],
+            **_ending(each),
+            "host": each.get("host"),
+            "time": each.get("time"),
+            "counts": each.get("counts"),
+        }
+        for each in endings
+    ]
 
 
 def attempts_view(observed: Mapping[str, Any], runs: Runs, endings: list[Json]) -> list[Json]:
@@ -53,11 +110,12 @@ def _span(runs: Runs, until: str) -> Json:
     }
 
 
-def _ending(culprit: Json | None) -> Json:
-    if culprit is None:
-        return {"node": None, "exitCode": None, "cause": ""}
+def _ending(ending: Json | None) -> Json:
+    if ending is None:
+        return {"node": None, "exitCode": None, "cause": "", "reason": None}
     return {
-        "node": culprit_name(culprit),
-        "exitCode": culprit.get("exitCode"),
-        "cause": f"{culprit_name(culprit)} {culprit_words(culprit)}",
+        "node": culprit_name(ending) if "pod" in ending else None,
+        "exitCode": ending.get("exitCode"),
+        "cause": ending_words(ending),
+        "reason": ending_cause(ending),
     }

@@ -1,6 +1,6 @@
 from typing import Any
 
-from trainway.engine.attempts import attempts_view, with_ending
+from trainway.engine.attempts import attempts_view, endings_view, with_ending
 from trainway.engine.observation import Observation
 from trainway.json_types import Json
 
@@ -32,6 +32,7 @@ def test_each_attempt_tells_when_it_ran_and_who_ended_it() -> None:
             "node": "node-1",
             "exitCode": 137,
             "cause": "node-1 was killed by SIGKILL: it ran out of memory",
+            "reason": "OutOfMemory",
         },
         {
             "attempt": 1,
@@ -42,6 +43,7 @@ def test_each_attempt_tells_when_it_ran_and_who_ended_it() -> None:
             "node": None,
             "exitCode": None,
             "cause": "",
+            "reason": None,
         },
     ]
     assert attempts_view({"attempt": 0, "started": "", "until": ""}, [], []) == []
@@ -76,3 +78,44 @@ def test_only_the_last_ones_are_kept() -> None:
     for attempt in range(200):
         endings = with_ending(endings, attempt, {"pod": "node-0-0", "attempt": attempt})
     assert [each["attempt"] for each in endings] == list(range(150, 200))
+
+
+def restarted(restarts: int, counted: int, **condition: str) -> Json:
+    held = {"type": "RestartingJobSet", "status": "True", **condition}
+    jobset = {"restarts": restarts, "restartsCountTowardsMax": counted, "conditions": [held]}
+    return {"type": "status", "time": "2026-11-15T05:00:02Z", "jobset": jobset}
+
+
+def test_the_cause_of_each_attempt_is_stored_and_told() -> None:
+    lost = {**pod("node-0-1", 0, "Failed", exitCode=137), "reason": "HostLost", "host": "h1"}
+    observation = Observation()
+    observation.fold(
+        [
+            {**lost, "message": "host h1 was lost"},
+            pod("node-0-0", 0, "Failed", exitCode=143) | {"deleted": True},
+            restarted(1, 0, reason="HostLost", message="host h1 was lost"),
+            pod("node-0-0", 1, "Failed", exitCode=5),
+            restarted(2, 1, reason="DefaultFailurePolicy", message="applying RestartJobSet"),
+            restarted(3, 1, reason="HostLost", message="host h2 was lost"),
+        ]
+    )
+    observation = Observation.of(observation.to_dict(), "")
+    told = [
+        (each["attempt"], each["reason"], each["node"], each["host"], each["counts"])
+        for each in endings_view(observation.endings)
+    ]
+    assert told == [
+        (0, "NodeLost", "node-1", "h1", False),
+        (1, "ExitCode", "node-0", None, True),
+        (2, "NodeLost", None, None, False),
+    ]
+
+
+def test_a_restart_is_an_event_with_its_cause() -> None:
+    observation = Observation()
+    observation.fold([pod("node-0-0", 0, "Failed", exitCode=5), restarted(1, 1)])
+    observation.fold([restarted(1, 1), restarted(2, 1, reason="NewToUs", message="it was so")])
+    assert [(event.reason, event.message) for event in observation.events] == [
+        ("ExitCode", "attempt 1 ended: node-0 exited with 5"),
+        ("Restarted", "attempt 2 ended: it was so; the restart does not count"),
+    ]

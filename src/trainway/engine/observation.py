@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from trainway.backends.demand import pod_keys
 from trainway.engine.attempt_runs import Runs, begun, passed, stopped
-from trainway.engine.attempts import with_ending
+from trainway.engine.attempts import ending_cause, ending_words, with_ending, with_restart
 from trainway.engine.failure import blamed, ended_by_us, hung
 from trainway.engine.metrics.report import Report, report_of
 from trainway.engine.metrics.usage_series import usage_report
@@ -139,9 +139,25 @@ class Observation:
             self._return_to_queue()
 
     def _status(self, record: Mapping[str, Any]) -> None:
-        self.jobset = dict(record.get("jobset") or {})
+        before, self.jobset = self.jobset, dict(record.get("jobset") or {})
+        first = int(before.get("restarts") or 0)
+        if self.restarts > first:
+            counts = _counted(self.jobset) > _counted(before)
+            self._restarted(range(first, self.restarts), str(record.get("time") or ""), counts)
         if self.is_suspended:
             stopped(self.runs, str(record.get("time") or ""))
+
+    def _restarted(self, attempts: range, time: str, counts: bool) -> None:
+        """The set was started anew: note why, and tell it."""
+        why = find_true(self.jobset.get("conditions") or [], "RestartingJobSet") or {}
+        told = {"reason": why.get("reason"), "message": why.get("message"), "time": time}
+        for attempt in attempts:
+            self.endings = with_restart(self.endings, attempt, told, counts=counts)
+            ending = next(each for each in self.endings if each["attempt"] == attempt)
+            tail = "" if counts else "; the restart does not count"
+            text = f"attempt {attempt + 1} ended: {ending_words(ending)}{tail}"
+            reason = str(ending_cause(ending) or "Restarted")
+            self.events.append(Event(time, "Warning", reason, text))
 
     def _progress(self, record: Mapping[str, Any]) -> None:
         status = dict(record.get("trainerStatus") or {})
@@ -198,7 +214,8 @@ class Observation:
             stopped(self.runs, str(record.get("time") or ""))
         self.idle_gpu = "" if node["phase"] in _OVER else self.idle_gpu
         self.culprit = hung(blamed(self.culprit, ended_by_us(record, self.hang)), self.hang)
-        self.endings = with_ending(self.endings, node["attempt"], self.culprit)
+        noted = str(record.get("time") or "")
+        self.endings = with_ending(self.endings, node["attempt"], self.culprit, noted)
         if starts and not self.started:
             self.started = str(starts[0])
 
@@ -296,6 +313,11 @@ class Observation:
         if end.get("succeeded"):
             return Phase.SUCCEEDED
         return Phase.CANCELLED if end.get("reason") == CANCELLED else Phase.FAILED
+
+
+def _counted(jobset: Json) -> int:
+    """How many restarts of the whole set counted against those that it may have."""
+    return int(jobset.get("restartsCountTowardsMax") or 0)
 
 
 def _node(key: str) -> Json:

@@ -5,11 +5,13 @@ from typing import Final
 
 from trainway.api.node_count import is_countable
 from trainway.backends.masking import masked_object
+from trainway.engine.attempts import endings_view
 from trainway.engine.failure import failure_view, is_retried
-from trainway.engine.observation import ATTEMPTS, CULPRIT, JOBSET, NODES, RUNS, WAITING
+from trainway.engine.observation import ATTEMPTS, CULPRIT, ENDINGS, JOBSET, NODES, RUNS, WAITING
 from trainway.engine.phases import WAITING as WAITING_PHASES
 from trainway.engine.phases import Phase
 from trainway.engine.record import Event, JobRecord
+from trainway.engine.recovery.cause import cause_of_end
 from trainway.engine.submission import parted
 from trainway.engine.usage import Rates, usage_view
 from trainway.json_types import Json
@@ -81,7 +83,10 @@ def _status(job: JobRecord, position: int | None, *, is_full: bool) -> Json:
         culprit = observed.get(CULPRIT) if job.phase == Phase.FAILED else None
         if culprit and not (job.reason == "DeadlineExceeded" and is_retried(culprit)):
             status["failure"] = failure_view(culprit, nodes, observed.get(ATTEMPTS) or 1)
+        if job.phase == Phase.FAILED:
+            status["cause"] = cause_of_end(job.reason, culprit or {})
         status |= {
+            "endedAttempts": endings_view(observed.get(ENDINGS) or []),
             "nodes": nodes,
             "jobSet": observed.get(JOBSET) or {},
             "usage": usage_view(Rates.of(job.demand_data), observed.get(RUNS) or [], job.finished),

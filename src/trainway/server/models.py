@@ -4,10 +4,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from trainway.backends.base import Isolation
+from trainway.engine.recovery.cause import Cause
 from trainway.families.builtin import HERE
 from trainway.json_types import Json
 
 INT32 = 2**31
+CAUSES = f"one of {', '.join(Cause)}"
 
 
 class Shown(BaseModel):
@@ -210,6 +212,8 @@ class JobStatus(Shown):
     failure: Json | None = Field(
         None, description="of a job that failed: who failed first (`node`), and how (`summary`)"
     )
+    cause: str | None = Field(None, description=f"of a job that failed: {CAUSES}")
+    ended_attempts: list[Json] = Field([], description="each with `reason`, `node` and `host`")
     queue_position: int | None = None
     scalable: bool = Field(
         False, description="whether it can be given another number of nodes: `POST .../scale`"

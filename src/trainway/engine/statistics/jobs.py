@@ -12,17 +12,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
+from trainway.engine.attempts import ending_cause
 from trainway.engine.ledger import Ledger
-from trainway.engine.observation import CULPRIT
+from trainway.engine.observation import CULPRIT, ENDINGS
 from trainway.engine.phases import LIVE, WAITING, Phase
 from trainway.engine.queue_entry import demand_of
 from trainway.engine.record import JobRecord
+from trainway.engine.recovery.cause import Cause, cause_of, metric_label
 from trainway.engine.statistics import table
-from trainway.engine.statistics.cause import RestartCause, restart_cause
 from trainway.engine.statistics.running import Running, running_samples
 from trainway.engine.usage import Rates
 from trainway.jobset.status import moment
-from trainway.json_types import Json
 from trainway.telemetry.job_metrics import SERVER_JOBS
 from trainway.telemetry.metric import Sample
 from trainway.telemetry.registry import MOST_SERIES, Registry
@@ -74,10 +74,9 @@ class JobStatistics:
             labels = (after.backend, after.kind)
             self.registry.observe(SERVER_JOBS.running, *labels, value=max(seconds, 0.0))
         if after.restarts > before.restarts:
-            cause = restart_cause(_culprit(after))
-            count = after.restarts - before.restarts
-            self.registry.add(SERVER_JOBS.restarts, *_about(after), cause, amount=count)
-            self._count_hang(after, cause)
+            for cause in _causes(after, before.restarts):
+                self.registry.add(SERVER_JOBS.restarts, *_about(after), metric_label(cause))
+                self._count_hang(after, cause)
         if after.phase != before.phase:
             self._moved(before, after)
         if after.started and after.id in self._waited:
@@ -103,11 +102,11 @@ class JobStatistics:
     def _finished(self, record: JobRecord) -> None:
         self.registry.add(SERVER_JOBS.finished, *_about(record), record.phase)
         if record.phase == Phase.FAILED:
-            self._count_hang(record, restart_cause(_culprit(record)))
+            self._count_hang(record, cause_of(record.observed_data.get(CULPRIT) or {}))
         self.gone(record)
 
-    def _count_hang(self, record: JobRecord, cause: RestartCause) -> None:
-        if cause is RestartCause.HANG:
+    def _count_hang(self, record: JobRecord, cause: Cause | None) -> None:
+        if cause is Cause.HANG:
             self.registry.add(SERVER_JOBS.hangs, *_about(record))
 
     def _moved(self, before: JobRecord, after: JobRecord) -> None:
@@ -176,6 +175,9 @@ def _about(record: JobRecord) -> tuple[str, str]:
     return record.backend, record.kind
 
 
-def _culprit(record: JobRecord) -> Json:
-    culprit: Json = record.observed_data.get(CULPRIT) or {}
-    return culprit
+def _causes(record: JobRecord, known: int) -> list[Cause | None]:
+    """The cause of each restart beyond those that were known."""
+    observed = record.observed_data
+    causes = {int(each["attempt"]): ending_cause(each) for each in observed.get(ENDINGS) or []}
+    last = cause_of(observed.get(CULPRIT) or {})
+    return [causes.get(attempt, last) for attempt in range(known, record.restarts)]

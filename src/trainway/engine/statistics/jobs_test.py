@@ -10,8 +10,8 @@ from trainway.engine.ledger import Ledger
 from trainway.engine.observation import Observation
 from trainway.engine.phases import Phase
 from trainway.engine.record import JobRecord
+from trainway.engine.recovery.cause import cause_of, metric_label
 from trainway.engine.statistics import table
-from trainway.engine.statistics.cause import RestartCause, restart_cause
 from trainway.engine.statistics.jobs import JobStatistics
 from trainway.engine.testing import memory_store
 from trainway.engine.times import time_text
@@ -78,7 +78,7 @@ def test_the_life_of_a_job() -> None:
     assert play.value(SERVER_JOBS.gpu_seconds, "local") == 200
     play.change(job, 10, phase=Phase.RESTARTING, restarts=1, observed={"culprit": {"hung": True}})
     assert play.value(SERVER_JOBS.gpu_seconds, "local") == 220
-    assert play.value(SERVER_JOBS.restarts, "local", "TrainJob", RestartCause.HANG) == 1
+    assert play.value(SERVER_JOBS.restarts, "local", "TrainJob", "hang") == 1
     assert play.value(SERVER_JOBS.hangs, "local", "TrainJob") == 1
     play.change(job, 50, phase=Phase.RUNNING)
     play.change(job, 1, phase=Phase.SUCCEEDED)
@@ -153,12 +153,23 @@ def test_the_page_is_bounded_however_many_jobs_run() -> None:
     [
         ({}, "unknown"),
         ({"exitCode": 3}, "exit_code"),
-        ({"exitCode": 137}, "signal"),
+        ({"exitCode": 137}, "exit_code"),
         ({"exitCode": 137, "outOfMemory": True, "reason": "OOMKilled"}, "out_of_memory"),
         ({"exitCode": 1, "hung": True}, "hang"),
-        ({"exitCode": 127, "notStarted": True}, "not_started"),
-        ({"reason": "NodeLost"}, "node"),
+        ({"exitCode": 127, "notStarted": True}, "refused"),
+        ({"reason": "NodeLost"}, "node_lost"),
+        ({"reason": "PreemptionByScheduler"}, "preempted"),
+        ({"reason": "AgentLost"}, "agent_lost"),
     ],
 )
 def test_causes_of_restarts(culprit: Json, cause: str) -> None:
-    assert restart_cause(culprit) == cause
+    assert metric_label(cause_of(culprit)) == cause
+
+
+def test_several_restarts_at_once_each_have_their_own_cause() -> None:
+    play = Play()
+    job = play.create("1", Phase.RUNNING)
+    endings = [{"attempt": 0, "cause": "NodeLost"}, {"attempt": 1, "cause": "ExitCode"}]
+    play.change(job, 10, phase=Phase.RESTARTING, restarts=2, observed={"endings": endings})
+    for cause in ("node_lost", "exit_code"):
+        assert play.value(SERVER_JOBS.restarts, "local", "TrainJob", cause) == 1

@@ -14,7 +14,7 @@ from trainway.json_types import Json
 from trainway.server.api import Api, Query
 from trainway.server.downloads import contents, download, pieces_of
 from trainway.server.json_answer import JsonAnswer
-from trainway.server.models import Shown
+from trainway.server.models import CAUSES, Shown
 from trainway.server.paths import BASE_PATH
 from trainway.server.patience import read_patiently
 from trainway.server.service import Service
@@ -58,6 +58,7 @@ class Attempt(Shown):
     node: str | None = Field(description="who failed first")
     exit_code: int | None
     cause: str = Field(description="why it ended, in a sentence; empty: nothing failed")
+    reason: str | None = Field(description=f"why it ended, in one word: {CAUSES}")
     has_stacks: bool = Field(description="whether Python stacks of it are kept")
 
 
