@@ -11,7 +11,7 @@ from trainway.cli.variables import env_option, given_variables, task_options
 from trainway.errors import UsageError
 from trainway.sdk.manifests import Resources, Wishes
 from trainway.sdk.node_range import NodeRange, parse_nodes
-from trainway.sdk.run_options import whole_seconds
+from trainway.sdk.run_options import checked_exit_codes, whole_seconds
 
 Command = Callable[..., Any]
 
@@ -87,6 +87,23 @@ class _Duration(click.ParamType[int]):
             self.fail(f"{error.message}{f'; {error.hint}' if error.hint else ''}", param, ctx)
 
 
+class _ExitCodes(click.ParamType[tuple[int, ...]]):
+    """Exit codes, with commas between them."""
+
+    name = "codes"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, ...]:
+        """The numbers."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            return checked_exit_codes([value])
+        except UsageError as error:
+            self.fail(f"{error.message}; {error.hint}", param, ctx)
+
+
 def wishes_group(command: Command) -> Command:
     """All options that say something of the job itself."""
     for option in reversed(_OPTIONS):
@@ -130,6 +147,7 @@ def wishes_of(options: dict[str, Any]) -> Wishes:
         runtime=options["runtime"],
         image=options["image"],
         restarts=options["restarts"],
+        recover_on_exit_codes=options["recover_on_exit_codes"],
         on=options["backend"],
         containers=options["containers"],
         secrets=told.secrets,
@@ -181,7 +199,18 @@ _OPTIONS: Final[tuple[Callable[[Command], Command], ...]] = (
     env_option,
     task_options,
     click.option(
-        "--restarts", type=click.IntRange(min=0), default=0, help="Restarts after a failure."
+        "--restarts",
+        "--max-restarts",
+        "restarts",
+        type=click.IntRange(min=0),
+        default=0,
+        help="Restarts after a failure of the job itself. Lost nodes do not count.",
+    ),
+    click.option(
+        "--recover-on-exit-codes",
+        type=_ExitCodes(),
+        default="",
+        help="Exit codes after which the job restarts however often, such as 33,34.",
     ),
     click.option(
         "--timeout",

@@ -1,10 +1,11 @@
+import re
 from typing import Any
 
 import pytest
 
 from trainway.compiler.compile import Input, Options, Outcome, compile_objects
-from trainway.compiler.restarts import with_max_restarts
-from trainway.jobset.labels import MAX_RESTARTS
+from trainway.compiler.restarts import exit_codes_of, with_max_restarts
+from trainway.jobset.labels import MAX_RESTARTS, RECOVER_ON_EXIT_CODES
 from trainway.json_types import Json
 from trainway.runtimes import builtin_runtime
 
@@ -70,3 +71,36 @@ def test_what_is_no_count_is_an_error(text: str) -> None:
 def test_other_annotations_stay() -> None:
     made = with_max_restarts(job("torch-distributed"), 2)
     assert made["metadata"]["annotations"] == {"mine": "kept", MAX_RESTARTS: "2"}
+
+
+def test_some_exit_codes_restart_it_without_counting() -> None:
+    spec = jobset(with_max_restarts(job("torchtune-llama3.2-1b"), 0, [33, 34]))
+    rule = {
+        "name": "recoverOnExitCodes",
+        "action": "RestartJobSetAndIgnoreMaxRestarts",
+        "onJobFailureReasons": ["PodFailurePolicy"],
+        "targetReplicatedJobs": ["node"],
+    }
+    assert spec["failurePolicy"] == {"rules": [rule]}
+    policies = [role["template"]["spec"].get("podFailurePolicy") for role in spec["replicatedJobs"]]
+    matched = {"operator": "In", "values": [33, 34]}
+    assert policies == [None, None, {"rules": [{"action": "FailJob", "onExitCodes": matched}]}]
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [("", []), (" ", []), ("33", [33]), ("34, 33,34", [33, 34]), ("1,255", [1, 255])],
+)
+def test_exit_codes(text: str, codes: list[int]) -> None:
+    assert exit_codes_of(text) == codes
+
+
+@pytest.mark.parametrize("text", ["0", "256", "-1", "a", "33,", "1.5", "٣"])
+def test_what_are_no_exit_codes_is_an_error(text: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(text)):
+        exit_codes_of(text)
+    given = with_max_restarts(job("torch-distributed"), 0)
+    given["metadata"]["annotations"][RECOVER_ON_EXIT_CODES] = text
+    (error,) = compiled(given).errors
+    assert f"metadata.annotations[{RECOVER_ON_EXIT_CODES}]: Invalid value" in error.message
+    assert "must be exit codes from 1 to 255" in error.message

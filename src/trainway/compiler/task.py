@@ -21,6 +21,7 @@ from trainway.api.task.task_object import TaskJob, secret_key
 from trainway.compiler import task_files
 from trainway.compiler.compiled import Compiled
 from trainway.compiler.network import KUBERNETES, JobIdentity, Network, NetworkFactory
+from trainway.compiler.restarts import failure_policy, pod_failure_policy
 from trainway.compiler.task_environment import Node, environment
 from trainway.compiler.task_group import termination_delays
 from trainway.compiler.task_pods import names_of, with_config
@@ -155,11 +156,7 @@ class _Compiling:
             "parallelism": task.num_nodes,
             "backoffLimit": 0,
         }
-        codes = _failures(task)
-        if codes:
-            matched = {"containerName": CONTAINER, "operator": "In", "values": codes}
-            rules = [{"action": "FailJob", "onExitCodes": matched}]
-            job_spec["podFailurePolicy"] = {"rules": rules}
+        job_spec |= pod_failure_policy(_failures(task), CONTAINER)
         job_spec["template"] = self._pod(index)
         role: Json = {"name": self.roles[index], "template": {"spec": job_spec}}
         before = self.before[index]
@@ -231,20 +228,7 @@ class _Compiling:
         """Restarts after failures of the code: so many, and with some exit codes any number."""
         restarts = max(task.recovery.max_restarts for task in self.tasks)
         pairs = zip(self.roles, self.tasks, strict=True)
-        targets = [role for role, task in pairs if _failures(task)]
-        if not restarts and not targets:
-            return {}
-        policy: Json = {"maxRestarts": restarts}
-        if targets:
-            policy["rules"] = [
-                {
-                    "name": "recoverOnExitCodes",
-                    "action": "RestartJobSetAndIgnoreMaxRestarts",
-                    "onJobFailureReasons": ["PodFailurePolicy"],
-                    "targetReplicatedJobs": targets,
-                }
-            ]
-        return {"failurePolicy": policy}
+        return failure_policy(restarts, [role for role, task in pairs if _failures(task)])
 
     def _success_policy(self) -> Json:
         primary = self.job.file.primary_tasks

@@ -11,9 +11,9 @@ from trainway.compiler.keys import GeneratedKeys, Keys
 from trainway.compiler.network import KubernetesNetwork, NetworkFactory
 from trainway.compiler.plugins.elastic import elasticity_errors
 from trainway.compiler.registry import default_framework
-from trainway.compiler.restarts import max_restarts
+from trainway.compiler.restarts import max_restarts, recovered_exit_codes
 from trainway.compiler.workload import Lookup, Runtime, Workload, new_workload
-from trainway.jobset.labels import MAX_RESTARTS
+from trainway.jobset.labels import MAX_RESTARTS, RECOVER_ON_EXIT_CODES
 from trainway.jobset.merge_patch import MergePatchError
 from trainway.schema.field import ABSENT, FieldError, invalid
 
@@ -58,6 +58,12 @@ def _checked(
     errors = list(annotation_errors(annotations))
     if errors:
         return None, errors
+    try:
+        recovered_exit_codes(annotations)
+    except ValueError:
+        where = ("metadata", "annotations", (RECOVER_ON_EXIT_CODES,))
+        said = annotations[RECOVER_ON_EXIT_CODES]
+        return None, [invalid(where, said, "must be exit codes from 1 to 255, such as 33,34")]
     try:
         workload = new_workload(job, runtime, target.network, target.keys, target.lookup)
     except MergePatchError as error:

@@ -18,7 +18,7 @@ from trainway.api.trainjob import Trainer, TrainJob
 from trainway.compiler.keys import Keys
 from trainway.compiler.network import JobIdentity, Network, NetworkFactory
 from trainway.compiler.ownership import owned_metadata
-from trainway.compiler.restarts import fail_fast, max_restarts
+from trainway.compiler.restarts import fail_fast, max_restarts, recovered_exit_codes
 from trainway.jobset.labels import ANCESTOR_STEP, COMPLETION_INDEX
 from trainway.jobset.merge_patch import merge
 from trainway.jobset.model import Container, PodTemplate, ReplicatedJob, replicated_jobs
@@ -181,7 +181,7 @@ def new_workload(
     patched = _patched(copy.deepcopy(template), job.spec.runtime_patches)
     restarts = max_restarts(job.metadata.annotations)
     if restarts is not None:
-        fail_fast(patched, restarts)
+        fail_fast(patched, restarts, recovered_exit_codes(job.metadata.annotations))
     spec = _overridden(patched, job.spec.pod_template_overrides)
     labels, annotations = _propagated_metadata(job, runtime)
     subdomain = (spec.get("network") or {}).get("subdomain") or job.metadata.name

@@ -96,6 +96,7 @@ class Client(QueueAccess):
         runtime: str | None = None,
         priority: int = 0,
         restarts: int = 0,
+        recover_on_exit_codes: Sequence[int] = (),
         on: str | None = None,
         prefer: str | None = None,
         oversubscribe: bool = False,
@@ -133,7 +134,8 @@ class Client(QueueAccess):
         fails. `notify` names targets of `config.yaml`, or has URLs of webhooks, that are told how
         the job goes. `labels={"team": "nlp"}` are labels by which `jobs` finds it. With
         `metrics_from_logs`, True or a regular expression, what rank 0 prints becomes metrics.
-        A node that is silent for `hang_timeout` seconds is ended after its stacks were taken.
+        A node that is silent for `hang_timeout` seconds is ended after its stacks were taken. After
+        `recover_on_exit_codes` the job restarts without counting against `restarts`.
 
         With `grid`, the values of each parameter, or `sweep`, a sweep file, it submits one job for
         each trial, at most `parallel` of them at a time, and gives the Run. A function gets the
@@ -156,6 +158,7 @@ class Client(QueueAccess):
             runtime=runtime,
             priority=priority,
             restarts=restarts,
+            recover_on_exit_codes=recover_on_exit_codes,
             on=on,
             prefer=prefer,
             oversubscribe=oversubscribe,

@@ -17,7 +17,13 @@ from typing import Final
 from trainway.api.job_variables import entries, merged, secret_objects, set_in_pods
 from trainway.compiler.elasticity import with_elasticity
 from trainway.compiler.packing import with_packing
-from trainway.compiler.restarts import INITIALIZERS, fail_fast, with_max_restarts
+from trainway.compiler.restarts import (
+    INITIALIZERS,
+    fail_fast,
+    failure_policy,
+    pod_failure_policy,
+    with_max_restarts,
+)
 from trainway.errors import UsageError
 from trainway.families.family import Runs
 from trainway.families.table import family_of
@@ -96,6 +102,8 @@ class Wishes:
     runtime: str | None = None
     image: str | None = None
     restarts: int = 0
+    recover_on_exit_codes: tuple[int, ...] = ()
+    """Those after which it restarts however often."""
     on: str | None = None
     """The backend; on this machine jobs run as processes and need no image."""
     containers: bool = False
@@ -137,6 +145,9 @@ class Wishes:
         return {"isolation": "container"} if self.wants_containers and not self.is_in_pods else {}
 
 
+_NOTHING: Final = Wishes()
+
+
 def launcher(runtime: Json | None, python: str = "python") -> list[str]:
     """What starts the processes of a function under a runtime, before `python`.
 
@@ -175,10 +186,10 @@ def trainjob(
     _apply_to_trainjob(job, wishes)
     secrets = secret_objects(wishes.secrets, wishes.name or "")
     if wishes.is_in_pods:
-        return [*secrets, with_max_restarts(job, wishes.restarts)]
+        return [*secrets, with_max_restarts(job, wishes.restarts, wishes.recover_on_exit_codes)]
     if runtime is None:
         return [*secrets, job]
-    runtime = failing_fast(runtime, wishes.restarts, with_images=wishes.uses_images)
+    runtime = failing_fast(runtime, wishes, with_images=wishes.uses_images)
     if wishes.travels:
         if runtime["metadata"]["labels"].get(FRAMEWORK) == "torchtune":
             return [*secrets, job]  # the model is told by the name of the cluster's runtime
@@ -188,11 +199,11 @@ def trainjob(
     return [*secrets, runtime, job]
 
 
-def failing_fast(runtime: Json, restarts: int = 0, *, with_images: bool = False) -> Json:
-    """The runtime without retries of single pods; the gang restarts as often as said."""
+def failing_fast(runtime: Json, wishes: Wishes = _NOTHING, *, with_images: bool = False) -> Json:
+    """The runtime without retries of single pods; the gang restarts as often as wished."""
     runtime = deepcopy(runtime)
     spec = runtime["spec"]["template"]["spec"]
-    fail_fast(spec, restarts)
+    fail_fast(spec, wishes.restarts, wishes.recover_on_exit_codes)
     for role in () if with_images else spec["replicatedJobs"]:
         if role["name"] not in INITIALIZERS:
             for container in role["template"]["spec"]["template"]["spec"]["containers"]:
@@ -226,9 +237,10 @@ def plain_jobset(wishes: Wishes, command: Sequence[str]) -> Json:
         "completions": nodes,
         "parallelism": nodes,
         "backoffLimit": 0,
+        **pod_failure_policy(wishes.recover_on_exit_codes),
         "template": {"spec": {"restartPolicy": "Never", "containers": [container]}},
     }
-    policy = {"failurePolicy": {"maxRestarts": wishes.restarts}} if wishes.restarts else {}
+    policy = failure_policy(wishes.restarts, ["node"] if wishes.recover_on_exit_codes else [])
     job: Json = {
         "apiVersion": JOBSET_API,
         "kind": "JobSet",
@@ -296,7 +308,7 @@ def with_wishes(objects: Sequence[Json], wishes: Wishes) -> list[Json]:
     wrong = [
         wish
         for wish in wanted
-        if (wish == "restarts" if kind == "TrainJob" else wish not in _OF_PODS)
+        if (wish in _OF_NEW_JOBS if kind == "TrainJob" else wish not in _OF_PODS)
     ]
     if wrong:
         article = "an" if kind == "MPIJob" else "a"
@@ -315,6 +327,7 @@ def with_wishes(objects: Sequence[Json], wishes: Wishes) -> list[Json]:
     return [*secret_objects(wishes.secrets, name), *changed]
 
 
+_OF_NEW_JOBS: Final = ("restarts", "recover-on-exit-codes")
 _OF_PODS: Final = ("name", "env", "secret", "timeout")
 """What can be set for a kind that describes its pods itself; for a TrainJob most can."""
 
@@ -341,6 +354,7 @@ def named_wishes(wishes: Wishes) -> list[str]:
         "runtime": wishes.runtime,
         "image": wishes.image,
         "restarts": wishes.restarts or None,
+        "recover-on-exit-codes": wishes.recover_on_exit_codes or None,
         "timeout": wishes.timeout,
     }
     return [name for name, value in given.items() if value is not None]

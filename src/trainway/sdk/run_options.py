@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from trainway.compiler.restarts import exit_codes_of
 from trainway.errors import UsageError
 from trainway.json_types import Json
 from trainway.sdk.hang_timeout import with_hang_timeout
@@ -38,6 +39,7 @@ class RunOptions:
     runtime: str | None = None
     priority: int = 0
     restarts: int = 0
+    recover_on_exit_codes: Sequence[int] = ()
     on: str | None = None
     prefer: str | None = None
     oversubscribe: bool = False
@@ -88,11 +90,24 @@ class RunOptions:
             runtime=self.runtime,
             image=self.image,
             restarts=self.restarts,
+            recover_on_exit_codes=checked_exit_codes(self.recover_on_exit_codes),
             on=self.on,
             containers=self.containers,
             secrets=dict(self.secrets or {}),
             timeout=None if self.timeout is None else whole_seconds(self.timeout),
         )
+
+
+def checked_exit_codes(codes: Sequence[int]) -> tuple[int, ...]:
+    """The exit codes after which a job restarts however often, in order."""
+    try:
+        return tuple(exit_codes_of(",".join(map(str, codes))))
+    except ValueError as error:
+        raise UsageError(
+            f"{error} is not an exit code of a failure, or several",
+            field="recover_on_exit_codes",
+            hint="write numbers from 1 to 255, such as 33,34",
+        ) from None
 
 
 def whole_seconds(seconds: float) -> int:

@@ -19,7 +19,16 @@ from trainway.json_types import Json
 from trainway.sdk.local_files import refuse_missing
 from trainway.sdk.manifests import Wishes, named_wishes, refuse_elastic, set_timeout
 
-_TAKEN: Final = ("name", "nodes", "env", "secret", "image", "restarts", "timeout")
+_TAKEN: Final = (
+    "name",
+    "nodes",
+    "env",
+    "secret",
+    "image",
+    "restarts",
+    "recover-on-exit-codes",
+    "timeout",
+)
 """The wishes that a task takes."""
 
 
@@ -129,8 +138,13 @@ def _with_wishes(file: TaskFile, wishes: Wishes) -> TaskFile:
     resources: Json = {}
     if wishes.image is not None:
         resources["image_id"] = f"docker:{wishes.image}"
+    recovery: Json = {}
     if wishes.restarts:
-        resources["job_recovery"] = {"max_restarts_on_errors": wishes.restarts}
+        recovery["max_restarts_on_errors"] = wishes.restarts
+    if wishes.recover_on_exit_codes:
+        recovery["recover_on_exit_codes"] = list(wishes.recover_on_exit_codes)
+    if recovery:
+        resources["job_recovery"] = recovery
     if not changes and not resources:
         return file
     if len(file.tasks) > 1:
@@ -140,7 +154,12 @@ def _with_wishes(file: TaskFile, wishes: Wishes) -> TaskFile:
 
 
 def _changed(document: Json, changes: Mapping[str, Any], resources: Mapping[str, Any]) -> Json:
-    merged = {**(document.get("resources") or {}), **resources}
+    given = document.get("resources") or {}
+    merged = {**given, **resources}
+    if "job_recovery" in resources:  # what the file says beside it stays
+        said = given.get("job_recovery")
+        known = said if isinstance(said, dict) else {"strategy": said} if said else {}
+        merged["job_recovery"] = {**known, **resources["job_recovery"]}
     return {**document, **changes, **({"resources": merged} if resources else {})}
 
 

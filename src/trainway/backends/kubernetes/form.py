@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from trainway.compiler.restarts import says_restarts
+from trainway.compiler.restarts import said_of_restarts
 from trainway.errors import UsageError
-from trainway.jobset.labels import KUBERNETES_FORM, MAX_RESTARTS
+from trainway.jobset.labels import KUBERNETES_FORM
 from trainway.json_types import Json
 
 VARIABLE: Final = "TRAINWAY_KUBERNETES_FORM"
@@ -79,7 +79,7 @@ def _takes_source(source: Json, submitted: Sequence[Json], offer: Offer) -> bool
         return False
     if kind != "TrainJob":
         return True
-    if says_restarts(source) and MAX_RESTARTS not in offer.annotations:
+    if not said_of_restarts(source) <= offer.annotations:
         return False
     ref = (source.get("spec") or {}).get("runtimeRef") or {}
     named = str(ref.get("kind") or "ClusterTrainingRuntime"), str(ref.get("name") or "")
