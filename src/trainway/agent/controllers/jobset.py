@@ -5,9 +5,12 @@ from __future__ import annotations
 from trainway.agent.controllers.conditions import condition, find, is_true, set_condition
 from trainway.agent.controllers.jobset_rules import COUNTS
 from trainway.agent.controllers.lingering import delays
+from trainway.agent.controllers.restart_backoff import RestartBackoff
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from trainway.agent.base.plan import Plan, Role
     from trainway.agent.controllers.job import Job
     from trainway.json_types import Json
@@ -38,6 +41,9 @@ class JobSet:
         self.wake_at: float | None = None
         """When the Jobs must be looked at again, though none of them has changed."""
         self.counts: dict[str, dict[str, int]] = {}
+        self.backoff = RestartBackoff()
+        self.chance: Callable[[], float] = lambda: 0.0
+        """A number from 0 to 1 that nobody can foresee, for pauses."""
         self.events: list[tuple[str, str, str]] = []
         """The type, reason and message of what is to be told."""
 
@@ -64,6 +70,13 @@ class JobSet:
         if set_condition(self.conditions, condition(type_, holds, reason, message, now)):
             bad = holds and type_ in ("Failed", "RestartingJobSet")
             self.events.append(("Warning" if bad else "Normal", reason, message))
+
+    def begin_anew(self, now: float) -> None:
+        """Count a restart of the whole set; its Jobs are made when its pause is over."""
+        self.restarts += 1
+        seconds = self.backoff.ended(now, self.chance())
+        if seconds:
+            self.events.append(("Normal", "BackOff", f"the next attempt begins in {seconds:.0f} s"))
 
     def end(self, type_: str, reason: str, message: str, now: float) -> None:
         """Make it Completed or Failed for good."""

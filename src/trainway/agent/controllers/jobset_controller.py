@@ -60,7 +60,9 @@ def _reconcile_once(jobset: JobSet, now: float) -> None:
     if is_done:
         jobset.end("Completed", "AllJobsCompleted", "jobset completed successfully", now)
         return
-    _create_jobs(jobset, blocked=bool(previous), now=now)
+    if jobset.backoff.is_due(now):
+        jobset.backoff.began(now)
+        _create_jobs(jobset, blocked=bool(previous), now=now)
     if jobset.suspend:
         _suspend(jobset, active, now)
     else:

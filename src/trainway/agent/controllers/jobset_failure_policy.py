@@ -34,7 +34,7 @@ def handle_failure(jobset: JobSet, failed: list[Job], now: float) -> None:
         return
     message = with_job(f"applying {action} failure policy action", job)
     if action.startswith("RestartJobSet"):
-        jobset.restarts += 1
+        jobset.begin_anew(now)
         jobset.restarts_count_towards_max += counts
         reason = f"FailurePolicy_{rule.get('name', '')}" if rule else "DefaultFailurePolicy"
         jobset.set("RestartingJobSet", True, reason, message, now)
@@ -45,7 +45,7 @@ def handle_failure(jobset: JobSet, failed: list[Job], now: float) -> None:
 
 def restart_regardless(jobset: JobSet, reason: str, message: str, now: float) -> None:
     """Restart for a cause outside the job, as RestartJobSetAndIgnoreMaxRestarts does."""
-    jobset.restarts += 1
+    jobset.begin_anew(now)
     jobset.set("RestartingJobSet", True, reason, message, now)
 
 

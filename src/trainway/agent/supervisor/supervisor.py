@@ -45,6 +45,11 @@ if TYPE_CHECKING:
     from trainway.json_types import Json
 
 
+def _chance() -> float:
+    """A random number from 0 to 1, without importing random."""
+    return os.urandom(1)[0] / 255
+
+
 class Look:
     """When a Job was last looked at, what was wanted of it then, and when to look again."""
 
@@ -74,6 +79,7 @@ class Supervisor:
         self._on_over = on_over
         self._pods = PodRegistry(plan, workplace, self._on_pod)
         self._jobset = JobSet(plan)
+        self._jobset.chance = _chance
         self._job_states: dict[str, Json] = {}
         self._looks: dict[str, Look] = {}
         self._status: Json = {}
@@ -190,6 +196,8 @@ class Supervisor:
         moments = [look.again_at for look in self._looks.values() if look.again_at is not None]
         if self._jobset.wake_at is not None:
             moments.append(self._jobset.wake_at)
+        if not self._jobset.finished and not self._jobset.backoff.is_due(now):
+            moments.append(self._jobset.backoff.until)
         if moments:
             self._timer = self._loop.call_later(min(moments) - now, self.wake)
         if self._jobset.finished and not self._pods.live():
