@@ -7,6 +7,8 @@ to see each of them, also those that take no jobs at the moment.
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from trainway.backends.base import Backend
+from trainway.errors import ConflictError
 from trainway.jobset.quantity import ZERO, Quantity
 
 
@@ -44,6 +46,8 @@ class Node:
     free_gpus: int = 0
     devices: tuple[Gpu, ...] = ()
     """Its GPUs one by one; empty where only their number is known."""
+    drained: str = ""
+    """Why somebody has set it aside, so that it takes no new pods; empty: nobody has."""
 
 
 @runtime_checkable
@@ -53,3 +57,34 @@ class HasNodes(Protocol):
     async def nodes(self) -> list[Node]:
         """The nodes as they are now. Raises UnavailableError where they cannot be asked for."""
         ...
+
+
+@runtime_checkable
+class DrainsNodes(Protocol):
+    """Can set nodes aside, so that they take no new pods and keep those that they have."""
+
+    @property
+    def has_own_nodes(self) -> bool:
+        """Whether only our jobs are on its nodes, so that we may set one aside by ourselves."""
+        ...
+
+    async def drain(self, node: str, why: str) -> None:
+        """Set a node aside; done when it is written where the next process finds it.
+
+        Raises NotFoundError where there is no such node, and ForbiddenError where others decide.
+        """
+        ...
+
+    async def undrain(self, node: str) -> None:
+        """Let it take pods again."""
+        ...
+
+
+def draining(backend: Backend) -> DrainsNodes:
+    """The backend, as one that sets nodes aside; refused in words where it cannot."""
+    if isinstance(backend, DrainsNodes):
+        return backend
+    raise ConflictError(
+        f"the nodes of {backend.name} cannot be set aside",
+        hint="SSH hosts and nodes of Kubernetes can: trainway nodes drain NODE --on ssh/POOL",
+    )

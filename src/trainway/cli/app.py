@@ -17,7 +17,9 @@ from trainway.cli.refusal import RefusedError
 from trainway.errors import TrainwayError
 
 SECTIONS: Final = {
-    "Jobs": ("run", "tune", "schedule", "jobs", "runs", "queues", "usage", "dashboard"),
+    "Jobs": (
+        "run", "tune", "schedule", "jobs", "runs", "queues", "nodes", "usage", "dashboard",
+    ),
     "Clusters": (
         "launch", "exec", "status", "queue", "logs", "cancel", "autostop", "stop", "start", "down",
         "ssh",

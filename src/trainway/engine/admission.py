@@ -92,9 +92,9 @@ class Admission:
             record = job.record
             fields = job_fields(record.id, record.name)
             log.info("job %s was created on %s", record.id, record.backend, extra=fields)
-        if self._ledger.observer is not None:
+        for observer in self._ledger.observers:
             for job in new:
-                self._ledger.observer.created(job.record)
+                observer.created(job.record)
         return lives
 
     async def _made_before(self, submissions: Sequence[Submission]) -> list[JobRecord]:

@@ -53,7 +53,7 @@ class Ledger:
         self.changes = Changes(self.feed.note)
         self.turn = asyncio.Lock()
         """Held by whoever writes what nobody waits for, so that no queue of that can form."""
-        self.observer: Observer | None = None
+        self.observers: list[Observer] = []
         self._thread = ThreadPoolExecutor(1, "store")
 
     def call(

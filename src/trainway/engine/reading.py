@@ -18,7 +18,7 @@ from trainway.engine.change_feed import ChangeFeed
 from trainway.engine.ids import before
 from trainway.engine.job_filter import EVERY_JOB, Filter
 from trainway.engine.job_window import Rows, Window
-from trainway.engine.ledger import Ledger
+from trainway.engine.ledger import Ledger, Observer
 from trainway.engine.log_nodes import refuse_unknown
 from trainway.engine.observation import ENDINGS, NODES, RUNS
 from trainway.engine.phases import Phase
@@ -64,6 +64,10 @@ class Reading:
         self._clock = clock
         self._settle = settle
         """Stores what was reported in the last second, so that it is shown."""
+
+    def tell(self, observer: Observer) -> None:
+        """Let somebody know of every record that changes."""
+        self._ledger.observers.append(observer)
 
     @property
     def feed(self) -> ChangeFeed:

@@ -127,8 +127,8 @@ class StoredJob:
         if record.phase != before.phase:
             fields = job_fields(record.id, record.name)
             log.info("job %s is %s", record.id, record.phase, extra=fields)
-        if self._ledger.observer is not None:
-            self._ledger.observer.changed(before, record)
+        for observer in self._ledger.observers:
+            observer.changed(before, record)
         self.entered(before)
 
     def recorded(self, columns: Mapping[str, Any]) -> None:

@@ -12,6 +12,7 @@ from trainway.server.routes.clusters import add_cluster_routes
 from trainway.server.routes.dashboard import add_dashboard_routes
 from trainway.server.routes.docs import Description, add_docs_route, description_route
 from trainway.server.routes.drafts import add_draft_routes
+from trainway.server.routes.drains import add_drain_routes
 from trainway.server.routes.files import add_file_routes
 from trainway.server.routes.infra import add_infra_routes
 from trainway.server.routes.jobs import add_action_routes, add_job_routes, add_report_routes
@@ -81,6 +82,7 @@ def declared_api(service: Service) -> Api:
     add_backend_routes(api, service)
     add_offer_routes(api, service.engine)
     add_infra_routes(api, service.engine)
+    add_drain_routes(api, service.engine)
     add_placement_routes(api, service)
     add_queue_routes(api, service.engine)
     add_managed_queue_routes(api, service.engine)

@@ -19,6 +19,7 @@ from trainway import __version__
 from trainway.backends.file_store import FileStore
 from trainway.engine.database import BUSY_S
 from trainway.engine.jobs import Engine
+from trainway.engine.nodes.watch import NodeWatch
 from trainway.engine.stacks.hang_watch import HangWatch
 from trainway.server.access import TokenAccess
 from trainway.server.app import create_app
@@ -122,6 +123,8 @@ async def serve(home: ServerHome, sockets: Sockets, settings: Settings) -> None:
         asyncio.create_task(_warm_up(engine)),
         asyncio.create_task(HangWatch(engine.stacks).run()),
     ]
+    nodes = NodeWatch(engine.registry, engine.reading)
+    engine.reading.tell(nodes)
     if settings.idle_s is not None:
         background.append(asyncio.create_task(_stop_when_idle(service, settings.idle_s)))
     if web.sessions.last_port:
@@ -134,6 +137,7 @@ async def serve(home: ServerHome, sockets: Sockets, settings: Settings) -> None:
         for task in background:
             task.cancel()
         await web.listener.close()
+        await nodes.background.close()
         await engine.close()
 
 

@@ -82,6 +82,11 @@ class Host(LinkListener):
         return self.state == UP and self.is_ready and not self.retired
 
     @property
+    def drained(self) -> str:
+        """Why it takes no new pods though it is there; empty: it does."""
+        return self._hosts.drained.get(self.name, "")
+
+    @property
     def is_new(self) -> bool:
         """Whether its first attempt to answer still goes on."""
         age = self._hosts.now() - self._since
@@ -90,8 +95,10 @@ class Host(LinkListener):
     @property
     def absence(self) -> str:
         """Why no pods can be placed on it; empty: they can."""
-        if self.is_usable or self.retired:
+        if self.retired or (self.is_usable and not self.drained):
             return ""
+        if self.drained:
+            return f"it is set aside: {self.drained}"
         if self.failure is not None:
             return self.failure.message
         return SILENCE if self.facts else "it has not answered yet"
@@ -265,6 +272,8 @@ class Hosts:
         self._hosts: dict[str, Host] = {}
         self._leases = Leases(now())
         self._timer: Timer | None = None
+        self.drained: Mapping[str, str] = {}
+        """Why hosts are set aside, by their names."""
 
     def link_of(self, settings: Json, host: Host) -> Link:
         """A connection that is still to be opened."""
@@ -280,7 +289,8 @@ class Hosts:
 
     def usable(self) -> list[str]:
         """The names of hosts on which pods may be placed, in the order of the configuration."""
-        return [host.name for host in self._hosts.values() if host.is_usable]
+        hosts = self._hosts.values()
+        return [host.name for host in hosts if host.is_usable and not host.drained]
 
     def configure(self, settings: Sequence[Json], in_use: Collection[str]) -> None:
         """Have exactly these hosts, and those that are gone for as long as jobs are on them."""

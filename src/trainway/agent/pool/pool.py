@@ -63,6 +63,7 @@ class Pool(HostsListener):
         self.jitter = (crc32(state.owner.encode()) % 1000) / 1000
         """How much longer we wait than other clients, in seconds, lest two always clash again."""
         self._hosts = Hosts(loop, self, state.owner, archive, self.environ, log=self.log)
+        self._hosts.drained = state.drained
         self._hosts.client = f"{user()}@{os.uname().nodename}"
         self._scheduler = Scheduler(self, self._hosts, self._ledger)
         self.clusters = Clusters(self, self._slurm)
@@ -277,6 +278,12 @@ class Pool(HostsListener):
             if host.retired or host.facts:
                 self.on_capacity(host)
         self.schedule()
+
+    def drain(self, name: str, why: str) -> bool:
+        """Let a host take no new pods, or, without a reason, let it; False: it is not written."""
+        is_written = self._state.append({"type": "drain", "host": name, "why": why})
+        self.schedule()
+        return is_written
 
     def submit(self, path: str) -> None:
         """Take a job, unless it is known; PlanError and others where it cannot be run."""

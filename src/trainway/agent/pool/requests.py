@@ -38,6 +38,8 @@ def _handle(pool: Pool, request: Json, answer: Answer) -> None:
         environ: Json = request.get("environ") or {}
         pool.configure(list(request["hosts"]), {key: str(environ[key]) for key in environ})
         answer({"ok": True})
+    elif operation == "drain":
+        _drain(pool, str(request["host"]), str(request.get("why") or ""), answer)
     elif operation == "submit":
         _submit(pool, str(request["directory"]), answer)
     elif operation in OPERATIONS:
@@ -46,6 +48,23 @@ def _handle(pool: Pool, request: Json, answer: Answer) -> None:
         _handle_job(pool, request, answer)
     else:
         answer({"ok": False, "error": f"no such operation: {operation}"})
+
+
+def _drain(pool: Pool, name: str, why: str, answer: Answer) -> None:
+    host = pool.host(name)
+    if host is None or host.retired:
+        names = ", ".join(item.name for item in pool.hosts() if not item.retired)
+        unknown: SocketAnswer = {
+            "ok": False,
+            "code": "not_found",
+            "error": f"there is no host {name} in the pool",
+            "hint": f"its hosts are {names}" if names else "it has no hosts",
+        }
+        answer(unknown)
+    elif pool.drain(name, why):
+        answer({"ok": True})
+    else:
+        answer({"ok": False, "error": "it could not be written down: is the disk full?"})
 
 
 def _submit(pool: Pool, path: str, answer: Answer) -> None:

@@ -153,6 +153,8 @@ class Scheduler:
             status.update(message=host.failure.message, hint=host.failure.hint)
         if host.retired:
             status.update(retired=True)
+        if host.drained:
+            status.update(drained=host.drained)
         for name in ("program", "step", "python"):
             if host.settings.get("step"):
                 status[name] = host.settings[name]

@@ -1,4 +1,6 @@
-"""What a pool agent leaves to the next one: hosts, jobs and clusters, one JSON object a line.
+"""What a pool agent leaves to the next one: hosts, jobs, clusters, and which hosts are set aside.
+
+One JSON object a line.
 
 A job's own state is its journal; here stands only which jobs there are, and in what order they
 came. The file is written anew at each start, without what is over.
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from trainway.agent.base.directory import Directory
-    from trainway.agent.pool.state_records import HostsState, OwnerState, StateRecord
+    from trainway.agent.pool.state_records import DrainState, HostsState, OwnerState, StateRecord
     from trainway.json_types import Json
 
 
@@ -38,6 +40,8 @@ class State:
         """The record of each job that is not over, by its id."""
         self.clusters: dict[str, Json] = {}
         """The last record of each cluster, by its name."""
+        self.drained: dict[str, str] = {}
+        """Why hosts take no new pods, by their names."""
         for record in _records(directory):
             self._take(record)
         if not self.owner:
@@ -61,6 +65,8 @@ class State:
             self.jobs.pop(str(record["id"]), None)
         elif type_ == "cluster":
             self._take_cluster(record)
+        elif type_ == "drain":
+            _take_drain(self.drained, record)
 
     def _take_cluster(self, record: Json) -> None:
         cluster: Json = record.get("cluster") or {}
@@ -107,9 +113,13 @@ class State:
     def _compact(self) -> None:
         owner: OwnerState = {"type": "owner", "owner": self.owner, "order": self.order}
         hosts: HostsState = {"type": "hosts", "hosts": self.hosts}
+        drains: list[DrainState] = [
+            {"type": "drain", "host": host, "why": why} for host, why in self.drained.items()
+        ]
         records: list[Mapping[str, object]] = [
             owner,
             hosts,
+            *drains,
             *self.clusters.values(),
             *self.jobs.values(),
         ]
@@ -119,6 +129,21 @@ class State:
             os.close(self._fd)
         self._fd = self._directory.open(NAME, os.O_WRONLY | os.O_APPEND)
         self._size = len(data)
+
+
+def drained_hosts(directory: Directory) -> dict[str, str]:
+    """The hosts that are set aside, as an agent that runs no more has left it."""
+    found: dict[str, str] = {}
+    for record in _records(directory):
+        if record.get("type") == "drain":
+            _take_drain(found, record)
+    return found
+
+
+def _take_drain(drained: dict[str, str], record: Json) -> None:
+    drained.pop(str(record["host"]), None)
+    if record.get("why"):
+        drained[str(record["host"])] = str(record["why"])
 
 
 def _records(directory: Directory) -> list[Json]:

@@ -54,4 +54,13 @@ if TYPE_CHECKING:
         gone: NotRequired[bool]
         """The cluster is no more."""
 
-    StateRecord = OwnerState | HostsState | JobState | JobOver | ClusterState
+    class DrainState(TypedDict):
+        """A host was set aside, or may take pods again."""
+
+        type: Literal["drain"]
+        host: str
+        """The name of the host."""
+        why: str
+        """Why it takes no new pods, in a sentence; empty: it does."""
+
+    StateRecord = OwnerState | HostsState | JobState | JobOver | ClusterState | DrainState

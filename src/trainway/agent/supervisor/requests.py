@@ -68,6 +68,15 @@ if TYPE_CHECKING:
         environ: NotRequired[dict[str, str]]
         """The variables with which ssh is started."""
 
+    class DrainHost(TypedDict):
+        """Lets a host take no new pods, or lets it again. Answered when that is on the disk."""
+
+        op: Literal["drain"]
+        host: str
+        """The name of the host."""
+        why: NotRequired[str]
+        """Why, in a sentence; empty: the host may take pods again."""
+
     class SubmitJob(TypedDict):
         """Hands a job over; one that the pool agent has already is left alone."""
 

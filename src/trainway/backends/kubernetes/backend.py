@@ -51,6 +51,8 @@ class KubernetesBackend(SpoolBackend):
     """Runs each job in a namespace of a cluster."""
 
     schedules = True
+    has_own_nodes: Final = False
+    """Others use the cluster too."""
 
     def __init__(self, settings: BackendSettings, environ: Mapping[str, str] = os.environ) -> None:
         self._settings = settings
@@ -139,6 +141,21 @@ class KubernetesBackend(SpoolBackend):
         """The nodes of the cluster."""
         infra = self._infra()
         return await self._cluster(infra.kubeconfig, infra.context).nodes()
+
+    async def drain(self, node: str, why: str) -> None:  # noqa: ARG002 - a node has no field for it
+        """Cordon a node."""
+        await self._cordon(node, is_cordoned=True)
+
+    async def undrain(self, node: str) -> None:
+        """Uncordon it."""
+        await self._cordon(node, is_cordoned=False)
+
+    async def _cordon(self, node: str, *, is_cordoned: bool) -> None:
+        from trainway.backends.kubernetes.cordon import cordon  # noqa: PLC0415 - needs the extra
+
+        infra = self._infra()
+        client = await self._cluster(infra.kubeconfig, infra.context).client()
+        await cordon(client, infra.context, node, is_cordoned=is_cordoned)
 
     def namespace(self, named: str) -> str:
         """That of `--on`, of the object, or of the context."""

@@ -38,7 +38,7 @@ from trainway.backends.pod_demand import pod_demands
 from trainway.backends.pool import planning
 from trainway.backends.pool.attachment import attachment
 from trainway.backends.pool.network import PoolNetwork
-from trainway.backends.pool.nodes import of_agent, of_survey
+from trainway.backends.pool.nodes import of_agent, of_survey, with_drained
 from trainway.backends.pool.planning import PoolRequest
 from trainway.backends.pool.pool_agent import PoolAgent
 from trainway.backends.pool.site import Sites
@@ -116,7 +116,8 @@ class PoolBackend(SiteBackend[PoolRequest]):
             return of_agent(status["hosts"])
         hosts = await self._hosts()
         survey = await Survey.of(hosts, (), login_environment(self._home))
-        return of_survey(hosts, survey.checks, survey.capacity)
+        found = of_survey(hosts, survey.checks, survey.capacity)
+        return with_drained(found, await asyncio.to_thread(agent.drained))
 
     def network(self, job: JobIdentity) -> Network:
         """The names of pods, and a port that other jobs of ours do not have."""

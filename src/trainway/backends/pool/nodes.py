@@ -1,6 +1,7 @@
 """The hosts of a pool as nodes, as its agent or the hosts themselves say. Pure."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from trainway.backends.base import Capacity, Check
@@ -16,7 +17,25 @@ _UNREACHED: Final = "not reached"
 
 def of_agent(hosts: Iterable[Mapping[str, Any]]) -> list[Node]:
     """Hosts as the pool agent's `status` has them; one that is new has nothing yet."""
-    return [_node(pool_of(host), str(host["state"]), _problem(host)) for host in hosts]
+    return [
+        replace(
+            _node(pool_of(host), str(host["state"]), _problem(host)),
+            drained=str(host.get("drained") or ""),
+        )
+        for host in hosts
+    ]
+
+
+def with_drained(nodes: Iterable[Node], drained: Mapping[str, str]) -> list[Node]:
+    """The nodes, with why some are set aside."""
+    return [
+        replace(
+            node,
+            drained=drained.get(node.name, ""),
+            problem=node.problem or _set_aside(drained.get(node.name, "")),
+        )
+        for node in nodes
+    ]
 
 
 def of_survey(hosts: Iterable[Json], checks: Iterable[Check], capacity: Capacity) -> list[Node]:
@@ -52,7 +71,13 @@ def _problem(host: Mapping[str, Any]) -> str:
         return _sentence(str(host["message"]), str(host.get("hint") or ""))
     if host.get("retired"):
         return "it is no longer configured, and stays until its jobs have ended"
-    return "" if host["state"] in (_UP, _CONNECTING) else f"it is {host['state']}"
+    if host["state"] not in (_UP, _CONNECTING):
+        return f"it is {host['state']}"
+    return _set_aside(str(host.get("drained") or ""))
+
+
+def _set_aside(why: str) -> str:
+    return f"it is set aside: {why}" if why else ""
 
 
 def _sentence(message: str, hint: str) -> str:

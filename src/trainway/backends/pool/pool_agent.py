@@ -11,6 +11,8 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from trainway.agent.base.directory import Directory
+from trainway.agent.pool.state import drained_hosts
 from trainway.backends.agents import agent_socket
 from trainway.backends.agents.agent_socket import AgentLostError, Starter
 from trainway.backends.agents.jobdir import PRIVATE_DIR, AgentDir
@@ -43,6 +45,17 @@ class PoolAgent:
         if hosts and list(hosts) != list(self._told):
             await self.ask("configure", hosts=list(hosts))
             self._told = list(hosts)
+
+    def drained(self) -> dict[str, str]:
+        """The hosts that are set aside, and why, as the last agent has left it."""
+        try:
+            directory = Directory(str(self.directory.path))
+        except OSError:
+            return {}
+        try:
+            return drained_hosts(directory)
+        finally:
+            directory.close()
 
     async def ask(self, operation: str, **more: object) -> Json:
         """Have the agent do something and wait until it has; it is started if it does not run."""

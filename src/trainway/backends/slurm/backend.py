@@ -76,6 +76,8 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
     """Hands each job to Slurm."""
 
     request_type = SlurmRequest
+    has_own_nodes: Final = False
+    """They are the administrators'."""
 
     def __init__(
         self,
@@ -146,6 +148,14 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
         """The nodes of the cluster, or of the partition."""
         cluster, partition = self._sites.find(self._target), self._target.partition("/")[2]
         return nodes_of(await self._printed(cluster, NODES), partition)
+
+    async def drain(self, node: str, why: str) -> None:
+        """Refuse: Slurm lets only its administrators do that."""
+        raise refusals.not_our_node(self.name, f"nodename={node} state=drain reason={why!r}")
+
+    async def undrain(self, node: str) -> None:
+        """Refuse as well."""
+        raise refusals.not_our_node(self.name, f"nodename={node} state=resume")
 
     async def queue_states(self) -> list[QueueState]:
         """The partitions, with what is used of them and who waits there."""

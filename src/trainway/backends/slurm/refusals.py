@@ -14,6 +14,7 @@ from trainway.backends.slurm.options import Options
 from trainway.backends.slurm.section import NONE
 from trainway.compiler.devices import is_gpu
 from trainway.compiler.workload import LAUNCHER
+from trainway.errors import ForbiddenError
 from trainway.jobset.labels import SLURM_MPI
 from trainway.jobset.model import replicated_jobs
 from trainway.jobset.requests import pod_requests
@@ -24,6 +25,14 @@ _LAUNCHED: Final = (
     f"role {LAUNCHER}: mpirun reaches other pods through srun, which its image has to have"
 )
 _COUNTED: Final = ("cpu", "memory", "ephemeral-storage", "pods")
+
+
+def not_our_node(name: str, words: str) -> ForbiddenError:
+    """Why nodes of a Slurm cluster are not set aside by us, and who can."""
+    return ForbiddenError(
+        f"the nodes of {name} are set aside by the administrators of Slurm",
+        hint=f"ask them to run: scontrol update {words}",
+    )
 
 
 def errors(

@@ -51,7 +51,7 @@ class JobStatistics:
         self._introduced: set[tuple[str, str]] = set()
         """Backends and kinds whose counters are there."""
         self.registry.collect(self._samples)
-        ledger.observer = self
+        ledger.observers.append(self)
 
     async def page(self) -> str:
         """The text that Prometheus reads."""

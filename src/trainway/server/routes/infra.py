@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -11,8 +12,9 @@ from starlette.responses import Response
 from trainway.backends.base import Backend, Capacity
 from trainway.backends.nodes import Gpu, HasNodes, Node
 from trainway.engine.jobs import Engine
+from trainway.engine.nodes.failures import NodeFailure, failures_by_node, tally
 from trainway.engine.occupancy import Occupant, occupants
-from trainway.engine.phases import LIVE
+from trainway.engine.phases import LIVE, Phase
 from trainway.errors import TrainwayError, UnavailableError
 from trainway.jobset.quantity import Quantity
 from trainway.json_types import Json
@@ -72,6 +74,11 @@ class NodeInfo(Shown):
     free_gpus: int
     devices: list[GpuInfo] = Field(description="empty: only the number of GPUs is known")
     jobs: list[NodeJob]
+    drained: str = Field(description="why it is set aside; empty: it is not")
+    failures: dict[str, int] = Field(
+        description="attempts of jobs that failed there in the last day, by cause"
+    )
+    last_failure: str = Field(description="the last one, in a sentence; empty: there was none")
 
 
 class BackendNodes(Shown):
@@ -101,12 +108,16 @@ def add_infra_routes(api: Api, engine: Engine) -> None:
             async with asyncio.timeout(_LIMIT_S):
                 found = await _held(engine, backend, await backend.nodes())
                 jobs = await _jobs(engine, backend.name, found)
+                failed = await _failures(engine, backend.name, found)
         except TimeoutError:
             pass
         except TrainwayError as raised:
             error = raised
         else:
-            views = [_node(node, jobs.get(node.name, [])) for node in found[:MOST_NODES]]
+            views = [
+                _node(node, jobs.get(node.name, []), failed.get(node.name, []))
+                for node in found[:MOST_NODES]
+            ]
             return JsonAnswer(_answer(backend.name, views, total=len(found)))
         return JsonAnswer(_answer(backend.name, [], problem=error.message, hint=error.hint or ""))
 
@@ -140,7 +151,15 @@ async def _jobs(engine: Engine, name: str, nodes: Sequence[Node]) -> dict[str, l
     return occupants(records, series, nodes[0].name if len(nodes) == 1 else "")
 
 
-def _node(node: Node, jobs: Sequence[Occupant]) -> Json:
+async def _failures(
+    engine: Engine, name: str, nodes: Sequence[Node]
+) -> dict[str, list[NodeFailure]]:
+    records = await engine.reading.at(name, tuple(Phase), _MOST_JOBS)
+    alone = nodes[0].name if len(nodes) == 1 else ""
+    return failures_by_node(records, datetime.now(UTC), alone)
+
+
+def _node(node: Node, jobs: Sequence[Occupant], failures: Sequence[NodeFailure]) -> Json:
     return {
         "name": node.name,
         "state": node.state,
@@ -162,6 +181,9 @@ def _node(node: Node, jobs: Sequence[Occupant]) -> Json:
             }
             for job in jobs
         ],
+        "drained": node.drained,
+        "failures": tally(failures),
+        "lastFailure": failures[-1].message if failures else "",
     }
 
 

@@ -1,0 +1,62 @@
+"""A host that is set aside takes no new pods, whoever the pool agent is, and keeps those it has."""
+
+from pathlib import Path
+
+from trainway.agent.base.directory import Directory
+from trainway.agent.base.testing import container, jobset, role
+from trainway.agent.pool.state import State, drained_hosts
+from trainway.agent.pool.testing import pool_agent
+from trainway.json_types import Json
+
+
+def job(script: str) -> Json:
+    return jobset(role("node", container("main", script)))
+
+
+def test_what_is_set_aside_is_remembered_and_forgotten(tmp_path: Path) -> None:
+    directory = Directory(str(tmp_path))
+    assert drained_hosts(directory) == {}
+    state = State(directory)
+    state.append({"type": "drain", "host": "a", "why": "its fan"})
+    state.append({"type": "drain", "host": "b", "why": "its disk"})
+    state.append({"type": "drain", "host": "b", "why": ""})
+    assert drained_hosts(directory) == State(directory).drained == {"a": "its fan"}
+    assert drained_hosts(directory) == {"a": "its fan"}, "the next one has written it anew"
+
+
+def test_a_drained_host_takes_no_new_pods_also_after_a_killed_agent() -> None:
+    with pool_agent() as pool:
+        for host in "ab":
+            pool.until_host(host, "up")
+        assert pool.ask("drain", host="a", why="its fan is loud") == {"ok": True}
+        assert pool.status("a")["drained"] == "its fan is loud"
+        pool.end()
+        pool.start()
+        for host in "ab":
+            pool.until_host(host, "up")
+        assert pool.status("a")["drained"] == "its fan is loud"
+        for _ in range(3):
+            done = pool.job(job("true"))
+            assert done.end()["succeeded"]
+            assert set(done.placement().values()) == {"b"}
+
+
+def test_pods_go_on_and_a_job_waits_for_a_host_that_is_set_aside() -> None:
+    with pool_agent(hosts=1) as pool:
+        pool.until_host("a", "up")
+        runs = pool.job(job("mkfifo f; cat f"))
+        runs.until_pod("Running")
+        assert pool.ask("drain", host="a", why="its fan is loud") == {"ok": True}
+        waits = pool.job(job("true"))
+        waiting = waits.until(lambda record: record["type"] == "waiting")
+        assert "a: it is set aside: its fan is loud" in waiting["message"]
+        assert pool.ask("drain", host="a") == {"ok": True}
+        assert waits.end()["succeeded"]
+        assert "drained" not in pool.status("a")
+        assert runs.ask("cancel", grace=0)["ok"]
+
+
+def test_a_host_that_is_not_there_cannot_be_set_aside() -> None:
+    with pool_agent() as pool:
+        answer = pool.ask("drain", host="z", why="no reason")
+        assert (answer["code"], answer["hint"]) == ("not_found", "its hosts are a, b")
