@@ -23,9 +23,10 @@ def with_ending(endings: list[Json], attempt: int, culprit: Json, noted: str = "
     known = next((each for each in endings if each["attempt"] == attempt), {})
     others = [each for each in endings if each["attempt"] != attempt]
     if not culprit:
-        return others
-    since = {"time": known.get("time") or noted} if known.get("time") or noted else {}
-    return _latest([*others, {**culprit, **_cause(culprit), **since}])
+        return endings if "counts" in known else others
+    kept = {name: known[name] for name in ("time", "counts") if name in known}
+    since = {"time": noted} if noted else {}
+    return _latest([*others, {**culprit, **_cause(culprit), **since, **kept}])
 
 
 def with_restart(

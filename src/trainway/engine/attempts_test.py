@@ -119,3 +119,18 @@ def test_a_restart_is_an_event_with_its_cause() -> None:
         ("ExitCode", "attempt 1 ended: node-0 exited with 5"),
         ("Restarted", "attempt 2 ended: it was so; the restart does not count"),
     ]
+
+
+def test_pods_that_end_after_the_restart_change_neither_its_time_nor_whether_it_counts() -> None:
+    lost = pod("node-0-1", 0, "Failed", exitCode=137) | {"reason": "HostLost", "host": "h1"}
+    observation = Observation()
+    observation.fold([restarted(1, 0, reason="HostLost", message="host h1 was lost")])
+    observation.fold([pod("node-0-0", 0, "Failed", exitCode=143) | {"deleted": True}])
+    assert len(observation.endings) == 1
+    observation.fold([lost])
+    (ending,) = endings_view(observation.endings)
+    assert (ending["host"], ending["counts"], ending["time"]) == (
+        "h1",
+        False,
+        "2026-11-15T05:00:02Z",
+    )
