@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from trainway.json_types import Json
 
 
-STEP_SECONDS = 1.0
+STEP_SECONDS = 0.5
 FENCED = "Fenced"
 
 

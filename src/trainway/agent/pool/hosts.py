@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from trainway.json_types import Json
 
 
-PING_SECONDS = 1.0
+TICK_SECONDS = 0.25
 FIRST_SECONDS = 10.0
 """How long a host that was never heard may take before nobody waits for it."""
 RENEW_SECONDS = 8.0
@@ -167,8 +167,10 @@ class Host(LinkListener):
                 self._lease.sent(self._hosts.now())
 
     def ping(self) -> None:
-        """Ask whether it is there."""
-        self.send({"op": "ping"})
+        """Ask whether it is there, if it is time."""
+        now = self._hosts.now()
+        if self._lease.wants_ping(now) and self.send({"op": "ping"}):
+            self._lease.pinged(now)
 
     def renew(self) -> None:
         """Connect anew if it has been silent for long, which the connection itself has survived."""
@@ -357,7 +359,7 @@ class Hosts:
             host.link.close()
 
     def _tick(self) -> None:
-        self._timer = self._loop.call_later(PING_SECONDS, self._tick)
+        self._timer = self._loop.call_later(TICK_SECONDS, self._tick)
         for name, state in self._leases.check(self.now()):
             host = self._hosts[name]
             self.log(f"{name} is {state}")

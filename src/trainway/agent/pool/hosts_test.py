@@ -108,6 +108,7 @@ class Trial(HostsListener):
         if self.hosts.get(name) is None:
             return
         heard = len(self.heard(name, "ping"))
+        self.time += 1  # the next ping is due
         self.until(lambda: len(self.heard(name, "ping")) > heard)
         self.loop.turn()
 
@@ -150,7 +151,7 @@ class Trial(HostsListener):
 
 @pytest.fixture
 def trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Trial]:
-    monkeypatch.setattr(hosts_module, "PING_SECONDS", 0.02)
+    monkeypatch.setattr(hosts_module, "TICK_SECONDS", 0.02)
     monkeypatch.setattr(link_module, "RETRY_SECONDS", 0.02)
     trial = Trial(tmp_path)
     yield trial

@@ -16,7 +16,10 @@ CONNECTING, UP, SILENT, LOST = "connecting", "up", "silent", "lost"
 BACK = "back"
 """What is said once, when a lost host is heard again; then it is up."""
 SILENT_SECONDS = 3.0
-LOST_SECONDS = 10.0
+LOST_SECONDS = 8.5
+"""How long after our last word a host is lost: its own lease has run out a second before
+(`agent/host/lease.py`), and with the second until a ping is missed, ten have not passed."""
+PING_SECONDS = 1.0
 QUORUM_SECONDS = 8.0
 """How long we must have heard most hosts before we take another for lost: after a network has come
 back, an attempt to connect that began before may take so long to fail and be followed by the next.
@@ -35,11 +38,24 @@ class HostLease:
         self.heard_at = now
         self.sent_at = now
         """When we last said something that the host may have got."""
+        self._pinged_at = now - PING_SECONDS
 
     @property
     def may_send(self) -> bool:
         """Whether to speak to it at all: not to one that does not answer."""
         return self.state in (CONNECTING, UP)
+
+    def wants_ping(self, now: float) -> bool:
+        """Whether to ask if it is there: once a second, and not while it owes us an answer.
+
+        Whatever we say renews the lease of the host, and so our patience with it.
+        """
+        is_due = now - self._pinged_at >= PING_SECONDS
+        return self.may_send and is_due and self.heard_at >= self._pinged_at
+
+    def pinged(self, now: float) -> None:
+        """We asked."""
+        self._pinged_at = now
 
     def sent(self, now: float) -> None:
         """We said something."""
@@ -57,6 +73,7 @@ class HostLease:
         """Time passed in which we were asleep."""
         self.heard_at = min(now, self.heard_at + seconds)
         self.sent_at = min(now, self.sent_at + seconds)
+        self._pinged_at = min(self.heard_at, self._pinged_at + seconds)
 
 
 class Leases:

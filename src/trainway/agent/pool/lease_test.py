@@ -2,7 +2,20 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from trainway.agent.pool.lease import BACK, CONNECTING, LOST, SILENT, UP, Leases, has_quorum
+from trainway.agent.host import lease as host_lease
+from trainway.agent.host.owner import STEP_SECONDS
+from trainway.agent.pool.hosts import TICK_SECONDS
+from trainway.agent.pool.lease import (
+    BACK,
+    CONNECTING,
+    LOST,
+    LOST_SECONDS,
+    PING_SECONDS,
+    SILENT,
+    UP,
+    Leases,
+    has_quorum,
+)
 
 
 @dataclass(frozen=True)
@@ -48,9 +61,9 @@ FOR_EVER = 1000
 CASES = [
     Case("stays up", {"a": FOR_EVER, "b": FOR_EVER}, {1: UP, 60: UP}),
     Case(
-        "is silent after 3 s and lost 10 s after our last word",
+        "is silent after 3 s and lost 8.5 s after our last word",
         {"a": 10, "b": FOR_EVER, "c": FOR_EVER},
-        {12: UP, 13: SILENT, 21: SILENT, 22: LOST},
+        {12: UP, 13: SILENT, 20: SILENT, 21: LOST},
     ),
     Case("the only host is never lost", {"a": 10}, {13: SILENT, 500: SILENT}),
     Case("nobody is lost when all are gone", {"a": 10, "b": 10, "c": 10}, {13: SILENT, 90: SILENT}),
@@ -58,7 +71,7 @@ CASES = [
     Case(
         "one of two is lost while the other is heard",
         {"a": 10, "b": FOR_EVER},
-        {13: SILENT, 22: LOST},
+        {13: SILENT, 20: SILENT, 21: LOST},
     ),
     Case(
         "time in which we slept does not count",
@@ -145,3 +158,25 @@ def test_a_host_that_others_watch_over_is_never_lost() -> None:
         changes += leases.check(float(second))
     assert ("c", SILENT) in changes
     assert ("c", LOST) not in changes
+
+
+def test_a_host_is_asked_once_a_second_and_not_before_it_has_answered() -> None:
+    lease = Leases(0.0).add("a", 0.0)
+    asked = []
+    for quarter in range(24):
+        now = quarter / 4
+        if now < 3:
+            lease.heard(now)
+        if lease.wants_ping(now):
+            lease.pinged(now)
+            lease.sent(now)
+            asked.append(now)
+    assert asked == [0.0, 1.0, 2.0, 3.0], "the last one is never answered"
+    lease.heard(6.0)
+    assert lease.wants_ping(6.0)
+
+
+def test_a_loss_is_noticed_within_ten_seconds_and_after_the_host_has_stopped() -> None:
+    stopped = host_lease.SILENCE + host_lease.PATIENCE + STEP_SECONDS
+    assert stopped + 1 <= LOST_SECONDS
+    assert PING_SECONDS + LOST_SECONDS + TICK_SECONDS <= 10
