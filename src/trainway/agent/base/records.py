@@ -30,8 +30,10 @@ if TYPE_CHECKING:
         """An agent began, went on with what another one left, or stops without an end."""
 
         type: NotRequired[Literal["agent"]]
-        event: Literal["started", "recovered", "stopping", "submitted"]
-        """`submitted` is written by the Kubernetes backend, where there is no agent."""
+        event: Literal["started", "recovered", "stopping", "left", "submitted"]
+        """`left`: nothing of the job runs, and another agent may go on with it.
+
+        `submitted` is written by the Kubernetes backend, where there is no agent."""
         pid: NotRequired[int]
         """The process of the agent."""
         boot_id: NotRequired[str]

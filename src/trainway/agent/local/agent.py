@@ -48,9 +48,8 @@ class LocalAgent:
 
     def start(self, remembered: Remembered | None = None, *, cancelled: bool = False) -> None:
         """Begin, or go on from what is remembered; a job that was cancelled only ends."""
-        if remembered is None:
-            for name in ("logs", "output", "volumes"):
-                self._directory.make(name)
+        for name in ("logs", "output", "volumes"):  # also of a job that comes from elsewhere
+            self._directory.make(name)
         if self._plan.status:
             self._open_status_port()
         self._supervisor.start(remembered, cancelled=cancelled)

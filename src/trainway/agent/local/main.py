@@ -87,7 +87,7 @@ def _run(path: str, flags: set[str], report: Report) -> int:
         report(READY)
         return 0
     _prepare_process(plan, remembered)
-    record = begun(is_new=remembered is None)
+    record = begun(is_new=remembered is None or remembered.left)
     journal.append("agent", record)
     journal.records = []
     loop = EventLoop()

@@ -77,6 +77,7 @@ class Gang(ElasticGang):
         self._supervisor = Supervisor(
             self.plan, self._loop, self.journal, pool.clock, self._pods, self._over
         )
+        self._supervisor.before_parting = self._give_back
 
     @property
     def title(self) -> str:
@@ -258,15 +259,20 @@ class Gang(ElasticGang):
         suspended = self._supervisor.suspended and not self._supervisor.finished
         if not self._is_leaving and not suspended:
             return
-        if not self._is_leaving:
-            self.token += 1
+        self._give_back()
+        if suspended:
+            self.abandon()
+        self._pool.changed(self)
+
+    def _give_back(self) -> None:
+        """Have no place any more; the next one has a higher token."""
+        if self._state not in WITH_PLACE:
+            return
+        self.token += not self._is_leaving
         self._become(GangState.PENDING)
         self.placement = None
         nowhere: PlacementRecord = {"token": self.token, "hosts": {}}
         self.journal.append("placement", nowhere, durable=True)
-        if suspended:
-            self.abandon()
-        self._pool.changed(self)
 
     def _connected(self, name: str) -> None:
         """Bring a host that was just heard to what the job needs of it."""
@@ -367,8 +373,9 @@ class Gang(ElasticGang):
             self._remove(name)
 
     def _over(self) -> None:
-        """The last record is written."""
-        self._deliveries.clear()
+        """The last record is written, or another agent goes on with the job."""
+        if not self._supervisor.left:
+            self._deliveries.clear()
         if not self.journal.flush():
             self._loop.call_later(FLUSH_SECONDS, self._over)
             return
@@ -385,8 +392,7 @@ class Gang(ElasticGang):
         return set() if self.placement is None else set(self.placement.hosts.values())
 
     def _is_up(self, name: str) -> bool:
-        host = self._pool.host(name)
-        return host is not None and host.state == UP
+        return (host := self._pool.host(name)) is not None and host.state == UP
 
     def tell_once(self, reason: str, message: str) -> None:
         """Write a warning, unless there was one with that reason."""

@@ -24,7 +24,8 @@ class GangMemory:
 
     def __init__(self, records: Sequence[Json]) -> None:
         self.remembered = Remembered(records)
-        self.is_new = not records
+        self.is_new = not records or self.remembered.left
+        """Whether no agent has the job, so that none was lost."""
         self.started = False
         """Whether the controllers of the job had begun."""
         self.token = FIRST_TOKEN

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from trainway.json_types import Json
 
 
-JOB_OPERATIONS = ("cancel", "suspend", "resume", "forget")
+JOB_OPERATIONS = ("cancel", "suspend", "resume", "leave", "forget")
+HAPPENED = ("leave", "forget")
+"""What has been done with a job that is not here."""
 
 
 def handle(pool: Pool, request: Json, answer: Answer) -> None:
@@ -81,7 +83,7 @@ def _handle_job(pool: Pool, request: Json, answer: Answer) -> None:
     if gang is None:
         message = f"there is no job {request.get('id')} here"
         unknown: SocketAnswer = {"ok": False, "code": "not_found", "error": message}
-        answer({"ok": True} if request["op"] == "forget" else unknown)
+        answer({"ok": True} if request["op"] in HAPPENED else unknown)
         return
     if request["op"] == "forget":
         failure = pool.guarded(gang, gang.forget, answer)

@@ -49,6 +49,8 @@ class Remembered:
 
     def __init__(self, records: Iterable[Json]) -> None:
         self.ended = False
+        self.left = False
+        """Whether the last agent let go of the job in order, and none has taken it up since."""
         self.status: Json = {}
         self.suspend: bool | None = None
         self.jobs: dict[str, Json] = {}
@@ -68,6 +70,8 @@ class Remembered:
             self.pods.setdefault(record["job"], {})[str(record.get("uid"))] = record
         elif type_ == "job":
             self._take_job(record)
+        elif type_ == "agent":
+            self.left = record.get("event") == "left"
         elif type_ == "end":
             self.ended = True
 

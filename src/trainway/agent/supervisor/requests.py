@@ -52,7 +52,15 @@ if TYPE_CHECKING:
         grace: NotRequired[int]
         """0: the pods are killed at once."""
 
-    JobRequest = AgentStatus | SuspendJob | ResumeJob | CancelJob
+    class LeaveJob(OfJob):
+        """Lets go of a suspended job, so that another agent can go on with it.
+
+        Answered when none of its processes is left.
+        """
+
+        op: Literal["leave"]
+
+    JobRequest = AgentStatus | SuspendJob | ResumeJob | CancelJob | LeaveJob
 
     class ForgetJob(OfJob):
         """Ends the job, and removes what hosts have of it. Only a pool agent takes it."""

@@ -87,8 +87,11 @@ class Supervisor:
         self._scheduled = False
         self._state = SupervisorState.RUNNING
         self._cancels: list[Answer] = []
+        self._partings: list[Answer] = []
         self.before_end: Callable[[], None] = lambda: None
         """Called before it is written how the job ended."""
+        self.before_parting: Callable[[], None] = lambda: None
+        """Called before it is said that the job was let go of."""
 
     def start(self, remembered: Remembered | None = None, *, cancelled: bool = False) -> None:
         """Begin, or go on from what is remembered; a job that was cancelled only ends."""
@@ -125,6 +128,11 @@ class Supervisor:
     def ended(self) -> bool:
         """Whether its last record is written."""
         return self._state is SupervisorState.ENDED
+
+    @property
+    def left(self) -> bool:
+        """Whether it was let go of, so that another agent can go on with the job."""
+        return self._state is SupervisorState.LEFT
 
     def _become(self, state: SupervisorState) -> None:
         self._state = following(TRANSITIONS, self._state, state)
@@ -202,6 +210,8 @@ class Supervisor:
             self._timer = self._loop.call_later(min(moments) - now, self.wake)
         if self._jobset.finished and not self._pods.live():
             self._end()
+        elif self._partings and not self._pods.live():
+            self._part()
 
     def _is_due(self, job: Job, now: float) -> bool:
         """Whether there is news for a Job since the last look at it."""
@@ -264,12 +274,20 @@ class Supervisor:
         elif operation == "cancel":
             self._cancels.append(answer)
             self.cancel(hurry=request.get("grace") == 0)
+        elif operation == "leave" and self._jobset.suspend and not self._jobset.finished:
+            self._partings.append(answer)
+            self.wake()
+        elif operation == "leave":
+            said = "has ended" if self._jobset.finished else "is not suspended"
+            answer({"ok": False, "error": f"the job {said}"})
         elif operation not in ("suspend", "resume"):
             answer({"ok": False, "error": f"no such operation: {operation}"})
         elif self._jobset.finished:
             answer({"ok": False, "error": "the job has ended"})
         else:
             self._jobset.suspend = operation == "suspend"
+            if not self._jobset.suspend:
+                self._refuse_partings("the job was resumed")
             self._reconcile()
             answer(self._done())
 
@@ -312,6 +330,25 @@ class Supervisor:
             self._become(SupervisorState.LEFT)
             self._workplace.clear(self._on_over)
 
+    def _part(self) -> None:
+        """Let go of a suspended job of which nothing runs: another agent goes on with it."""
+        self._become(SupervisorState.LEAVING)
+        left: AgentRecord = {"event": "left", "pid": os.getpid()}
+        self._journal.append("agent", left, durable=True)
+        self._become(SupervisorState.LEFT)
+        self._workplace.clear(self._parted)
+
+    def _parted(self) -> None:
+        self.before_parting()
+        for answer in self._partings:
+            answer(self._done())
+        self._on_over()
+
+    def _refuse_partings(self, why: str) -> None:
+        partings, self._partings = self._partings, []
+        for answer in partings:
+            answer({"ok": False, "error": why})
+
     def _end(self) -> None:
         """Write how it ended, once nothing runs any more, and go."""
         self._become(SupervisorState.ENDING)
@@ -325,6 +362,7 @@ class Supervisor:
         self._become(SupervisorState.ENDED)
         for answer in self._cancels:
             answer(self._done())
+        self._refuse_partings("the job has ended")
         self._on_over()
 
     def fail(self, message: str) -> None:

@@ -12,6 +12,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final, Generic, TypeVar
 
@@ -102,6 +103,12 @@ class AgentBackend(SpoolBackend, Generic[Wanted]):
     def strays(self, known: Callable[[], Collection[str]]) -> list[Workload]:
         """The plans of jobs whose records were lost, such as with the database."""
         return read_strays(self._jobs, known, self._workload_of)
+
+    async def _retire(self, job: JobDir) -> None:
+        """Have no plan of a job any more that nobody looks after; what it has written stays."""
+        if await job_threads.run(journal.has_ended, job.journal):
+            raise ConflictError("the job has ended")
+        await job_threads.run(partial(job.plan.unlink, missing_ok=True))
 
     async def exec_place(self, handle: Handle, role: str | None, rank: int | None) -> Json:
         """The processes of a pod, and the way to them."""

@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 
 from trainway.agent.supervisor.recovery import clear_leftovers
@@ -139,9 +140,13 @@ class LocalBackend(AgentBackend[LocalRequest]):
 
     async def submit(self, request: Request) -> None:
         """Write the plan and start the agent, unless either was done already."""
-        job = await self._write(self._ours(request))
+        wanted = self._ours(request)
+        is_new = not self.job_dir(wanted.handle).plan.exists()
+        job = await self._write(wanted)
         if not journal.exists(job.journal):
             await self._agents.start(job)
+        elif is_new:  # it comes from another backend
+            await self._agents.recover(job)
 
     def watch(self, handle: Handle, after: int) -> AsyncIterator[Update]:
         """The job's journal."""
@@ -176,6 +181,23 @@ class LocalBackend(AgentBackend[LocalRequest]):
     async def resume(self, handle: Handle) -> None:
         """Start the pods again."""
         await self._agents.ask(self.job_dir(handle), "resume")
+
+    def why_stays(self, handle: Handle) -> str:  # noqa: ARG002 - all of it is here
+        """Nothing keeps it."""
+        return ""
+
+    async def leave(self, handle: Handle) -> None:
+        """Have its agent end, and see that nothing runs that it may have left."""
+        job = self.job_dir(handle)
+        with suppress(AgentLostError):
+            await self._agents.ask(job, "leave")
+        await self._agents.wait_until_gone(job)
+        left = await asyncio.to_thread(clear_leftovers, str(handle["id"]))
+        if job.is_locked() or left:
+            raise UnavailableError(
+                "the job's agent or its processes do not end", hint=f"{job.agent_log} may say why"
+            )
+        await self._retire(job)
 
     async def cancel(self, handle: Handle) -> None:
         """Stop everything, also what a dead agent left running."""
