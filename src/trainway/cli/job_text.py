@@ -153,6 +153,7 @@ def _facts(job: Json, now: datetime, paint: Paint) -> Iterator[tuple[str, str]]:
     yield "Id", metadata["id"]
     yield "Kind", spec.get("kind") or ""
     yield "Backend", spec.get("backend") or ""
+    yield "Moving", _moving(status)
     yield "Priority", str(spec.get("priority") or "")
     yield "User", (metadata.get("labels") or {}).get(USER) or ""
     yield "Labels", _labels(metadata, ", ")
@@ -175,6 +176,12 @@ def _facts(job: Json, now: datetime, paint: Paint) -> Iterator[tuple[str, str]]:
     yield "Usage", _usage(status, now)
     yield "Directory", spec.get("workdir") or ""
     yield "Output", status.get("outputDir") or ""
+
+
+def _moving(status: Json) -> str:
+    """Where a job goes that changes its place."""
+    move = status.get("move")
+    return f"from {move['from']} to {move['to']} ({move['step']})" if move else ""
 
 
 def _node_row(node: Json, culprit: str | None) -> list[str]:

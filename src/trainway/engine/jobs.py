@@ -28,6 +28,7 @@ from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveContext, LiveJob
 from trainway.engine.metrics.reading import MetricReading
 from trainway.engine.metrics.recorder import Recorder
+from trainway.engine.moving.moves import Moves
 from trainway.engine.notify.notifier import NOBODY, Notifier, Notifying
 from trainway.engine.phases import ACTIVE, Phase
 from trainway.engine.queue import Waiting
@@ -110,6 +111,7 @@ class Engine:
         self.remarks = Remarks(self._ledger, self.reading, self._live)
         self.setting = JobSetting(self.reading, self._live, self.queues, request)
         self.scaling = Scaling(self._ledger, self.reading, self._live, self._rounds.request)
+        self.moves = Moves(self._ledger, registry, self.reading, self._live, self._rounds.request)
         self.runs = Runs(RunContext(self._ledger, self.reading, self._live, *actions, self.metrics))
         self.schedules = Schedules(
             ScheduleContext(self._ledger, self._ids, clock, self._live, self, self._cancel_all)
@@ -137,6 +139,7 @@ class Engine:
             await capabilities.adopt(live.backend, record.handle_data)
             if live.has_begun:
                 live.carry()
+            self.moves.look(live)
         await self._adopt_strays()
         await self.clusters.start()
         self._retention.start()
@@ -181,7 +184,7 @@ class Engine:
         """Whether nothing will happen unless someone asks."""
         is_active = any(live.record.phase in ACTIVE for live in self._live.values())
         is_quiet = self.notifier.is_idle and self.runs.is_idle and self.schedules.is_idle
-        return is_quiet and not is_active and not self.clusters.gangs()
+        return is_quiet and not is_active and not self.clusters.gangs() and self.moves.is_idle
 
     def free(self, backend: Backend) -> Capacity:
         """What no job of ours holds."""
@@ -299,8 +302,7 @@ class Engine:
 
     def _add(self, record: JobRecord) -> LiveJob:
         backend = self.registry.of(record.backend, record.handle_data)
-        live = LiveJob(record, backend, self._around)
-        self._live[record.id] = live
+        live = self._live[record.id] = self.moves.job(record, backend, self._around)
         return live
 
     def _take_up(self, new: Sequence[NewJob]) -> list[LiveJob]:
@@ -321,6 +323,7 @@ class Engine:
             self.queues.note_end(live.record)
             self._drop(live)
             self._retention.look_again()
+        self.moves.look(live)
         if live.record.is_over or live.record.phase == Phase.PAUSED or has_left(live.record):
             self._rounds.request()
 

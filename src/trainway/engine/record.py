@@ -19,9 +19,9 @@ AT_ONCE: Final = 0.0
 
 
 def stored(columns: Mapping[str, object]) -> dict[str, Any]:
-    """Values of columns as the store has them: plain data as text."""
+    """Values of columns as the store has them: plain data as text, and none as an empty one."""
     return {
-        name: json.dumps(value) if name in JSON_COLUMNS else storable(value)
+        name: json.dumps(value) if name in JSON_COLUMNS and value != "" else storable(value)
         for name, value in columns.items()
     }
 
@@ -92,6 +92,8 @@ class JobRecord:
     """For whom it was preempted, until it goes on: see `engine/queues/making_room.py`."""
     ran_seconds: float | None = None
     """How long its attempts ran in all, once it is over; a job of an older program has none."""
+    move: str | None = None
+    """Where it is on its way to another place, as `moving.move` has it; None: it does not move."""
 
     def with_columns(self, columns: Mapping[str, object]) -> "JobRecord":
         """The record with other values, as the store will have it."""

@@ -78,6 +78,7 @@ JOBS: Final = Table(
     Column("queue", String(63), nullable=False, server_default="default"),
     Column("making_room", Text, nullable=True),
     Column("ran_seconds", Float, nullable=True),
+    Column("move", Text, nullable=True),
     Index(None, "name", "id"),
     Index(None, "phase", "id"),
     Index(None, "expires"),

@@ -55,6 +55,7 @@ def suspending(live: LiveJob) -> Change | None:
         raise is_over(record, "suspended")
     if record.phase == Phase.STOPPING:
         raise ConflictError(f"{record.name} is being stopped and cannot be suspended")
+    _refuse_moving(record)
     capabilities.suspending(live.backend)
     event = live.event("Suspending", "a user asked for it")
     is_there = live.backend.schedules and live.has_begun and record.wanted != RESUME
@@ -70,6 +71,7 @@ def resuming(live: LiveJob) -> Change | None:
     record = live.record
     if record.is_over:
         raise is_over(record, "resumed")
+    _refuse_moving(record)
     if record.phase == Phase.PAUSED:
         event = live.event("Resuming", "a user asked for it")
         wanted = RESUME if live.has_begun else ""
@@ -79,3 +81,11 @@ def resuming(live: LiveJob) -> Change | None:
     if record.wanted in (SUSPEND, BEGIN_SUSPENDED):
         raise ConflictError(f"{record.name} is still being suspended", hint="try again in a moment")
     return None
+
+
+def _refuse_moving(record: JobRecord) -> None:
+    """Raise for a job that is on its way to another place."""
+    if record.move:
+        raise ConflictError(
+            f"{record.name} is on its way to another place", hint="try again when it has arrived"
+        )

@@ -215,6 +215,9 @@ class JobStatus(Shown):
     cause: str | None = Field(None, description=f"of a job that failed: {CAUSES}")
     ended_attempts: list[Json] = Field([], description="each with `reason`, `node` and `host`")
     queue_position: int | None = None
+    move: Json | None = Field(
+        None, description="of a job on its way to another place: `step`, `from` and `to`"
+    )
     scalable: bool = Field(
         False, description="whether it can be given another number of nodes: `POST .../scale`"
     )

@@ -1,0 +1,114 @@
+"""A live job that can change its place: its backend is always the one that its record names."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from trainway.backends import capabilities
+from trainway.backends.base import Backend, Devices, Handle
+from trainway.engine.agent_starts import FailedStarts
+from trainway.engine.live import LiveContext, LiveJob
+from trainway.engine.moving.move import BETWEEN, Move, Step, move_of
+from trainway.engine.observation import Observation
+from trainway.engine.phases import Phase
+from trainway.engine.record import JobRecord
+from trainway.engine.stored_job import Change
+from trainway.engine.wishes import RESUME, SUSPEND
+from trainway.errors import TrainwayError
+
+Backends = Callable[[str, Handle], Backend]
+"""Gives the backend of a job by its name and the job's handle."""
+
+
+class MovableJob(LiveJob):
+    """Carries one job along, wherever it goes."""
+
+    def __init__(
+        self, record: JobRecord, backend: Backend, around: LiveContext, backends: Backends
+    ) -> None:
+        super().__init__(record, backend, around)
+        self._backends = backends
+
+    @property
+    def move(self) -> Move | None:
+        """Where it is on its way; None: it does not move."""
+        return move_of(self.record)
+
+    def put(self, record: JobRecord) -> None:
+        """Take up a record that is stored, and the backend that it names."""
+        before = self.record
+        has_left = before.devices != "" and record.devices == ""
+        if record.backend != before.backend or has_left:
+            capabilities.release(self.backend, int(before.handle_data["port"]))
+            self.backend = self._backends(record.backend, record.handle_data)
+            self._carrier = None
+            self._starts = FailedStarts(self._around.starts)
+        super().put(record)
+
+    def carry(self) -> None:
+        """Carry it along, unless it is between two places."""
+        move = self.move
+        if move is None or move.step not in BETWEEN:
+            super().carry()
+
+    async def let_go(self) -> None:
+        """Stop watching it; whatever is being written of it is written first."""
+        if self._carrier is not None:
+            self._carrier.cancel()
+            await asyncio.gather(self._carrier, return_exceptions=True)
+
+    def beginning(self, devices: Devices, wanted: str = "") -> Change:
+        """What gives it to its backend; where it comes from another one, it is suspended."""
+        change = super().beginning(devices, wanted)
+        if self.has_begun or self.record.journal_seq < 0:
+            return change
+        return Change({**change.columns, "wanted": RESUME}, change.events)
+
+    def _noted(self, seq: int, observed: Observation) -> Change:
+        """With the first word from its new place it has arrived."""
+        change = super()._noted(seq, observed)
+        move = self.move
+        if move is None or move.step is not Step.ARRIVING:
+            return change
+        said = f"it goes on at {self.record.backend}, where it has come from {move.back.backend}"
+        return Change({**change.columns, "move": None}, [self.event("Moved", said), *change.events])
+
+    async def _fail(self, reason: str, message: str) -> None:
+        """End it; one that its new place does not take goes back instead."""
+        if self._is_refused(self.move):
+            await self.insist(lambda: self._turned_back(message))
+        else:
+            await super()._fail(reason, message)
+
+    def _is_refused(self, move: Move | None) -> bool:
+        """Whether it fails before its new place had a word to say of it."""
+        is_arriving = move is not None and move.step is Step.ARRIVING
+        return is_arriving and move is not None and self.record.journal_seq == move.seq
+
+    def _turned_back(self, message: str) -> Change | None:
+        move = self.move
+        if move is None or not self._is_refused(move):
+            return None
+        said = f"{move.to.backend} does not take it, so it goes back: {message}"
+        columns: dict[str, Any] = {
+            "move": move.followed_by(Step.RETURNING).text(),
+            "phase": Phase.PAUSED,
+            "wanted": "",
+            "reason": "",
+            "message": said,
+        }
+        return Change(columns, [self.event("MoveRefused", said, kind="Warning")])
+
+    def _refused(self, wanted: str, error: TrainwayError) -> Change | None:
+        """A job that cannot be suspended does not move."""
+        change = super()._refused(wanted, error)
+        if (
+            change is None
+            or wanted != SUSPEND
+            or self.move is None
+            or "wanted" not in change.columns
+        ):
+            return change
+        said = f"it stays at {self.record.backend}: {error.sentence}"
+        event = self.event("MoveRefused", said, kind="Warning")
+        return Change({**change.columns, "move": None}, [*change.events, event])

@@ -1,0 +1,103 @@
+"""A move: where a job is on its way from one place to another, as the store has it. Pure.
+
+It is stored with the job, so that a server that is killed between two steps goes on with the next
+one. A move that is over is not stored any more, however it ended: events tell of it.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+from trainway.engine.record import JobRecord
+from trainway.json_types import Json
+
+
+class Step(StrEnum):
+    """What is done with a job that moves."""
+
+    STOPPING = "stopping"
+    """It is being suspended where it is; its processes have their grace period."""
+    LEAVING = "leaving"
+    """Nothing of it shall run: its place lets go of it, and it is made for the other one."""
+    ARRIVING = "arriving"
+    """It belongs to the other place, which has yet to take it up."""
+    RETURNING = "returning"
+    """The other place does not take it, so it goes back."""
+
+
+TRANSITIONS: Final[Mapping[Step, frozenset[Step]]] = {
+    Step.STOPPING: frozenset({Step.LEAVING}),
+    # It may turn out only when it is made for the other place that this does not take it.
+    Step.LEAVING: frozenset({Step.ARRIVING, Step.RETURNING}),
+    Step.ARRIVING: frozenset({Step.RETURNING}),
+    Step.RETURNING: frozenset(),
+}
+"""What may follow what; every step may also be the last one."""
+
+BETWEEN: Final = frozenset({Step.LEAVING, Step.RETURNING})
+"""Steps in which no place has the job, so that none must be given it."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A job as it is made for one place."""
+
+    backend: str
+    objects: Sequence[Json]
+    kubeconfig: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Move:
+    """One job on its way."""
+
+    step: Step
+    to: Candidate
+    back: Candidate
+    """The job as it was where it came from."""
+    resumes: bool
+    """Whether it goes on by itself; False: somebody had suspended it."""
+    seq: int = -1
+    """The last record of its journal that was read before it arrived."""
+
+    def followed_by(self, step: Step, seq: int = -1) -> "Move":
+        """The next step; a ValueError if the table does not allow it."""
+        if step not in TRANSITIONS[self.step]:
+            raise ValueError(f"a move cannot come to {step} from {self.step}")
+        return replace(self, step=step, seq=seq)
+
+    def text(self) -> str:
+        """The move as the store has it."""
+        return json.dumps(asdict(self))
+
+
+def move_of(record: JobRecord) -> Move | None:
+    """The move of a job; None: it does not move."""
+    if not record.move:
+        return None
+    data = json.loads(record.move)
+    to, back = (Candidate(**data[name]) for name in ("to", "back"))
+    return Move(Step(data["step"]), to, back, resumes=data["resumes"], seq=data["seq"])
+
+
+def move_view(record: JobRecord) -> Json | None:
+    """The move as it is shown; None: there is none."""
+    move = None if record.is_over else move_of(record)
+    if move is None:
+        return None
+    return {"step": move.step, "from": move.back.backend, "to": move.to.backend}
+
+
+def with_objects(objects: Sequence[Json], others: Sequence[Json]) -> list[Json]:
+    """The objects of a job with others in place of those of the same kind and name, and added."""
+    sent = {_key(obj): obj for obj in others}
+    kept = [sent.pop(_key(obj), obj) for obj in objects]
+    return [*sent.values(), *kept]
+
+
+def _key(obj: Json) -> tuple[str, str]:
+    metadata = obj.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else ""
+    return str(obj.get("kind")), str(name or "")

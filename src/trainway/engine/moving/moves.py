@@ -1,0 +1,301 @@
+"""Moves jobs from place to place, one step after the other.
+
+Each step is written before it is made, and may be made twice: a place that is asked again to let go
+of a job has nothing to do, and a job that is stored with its new place is given to it like any job
+that has just been submitted. While a job is between two places its pen is held, so that wishes of
+its owner are decided by where it is then.
+"""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from trainway.agent.transfer.blobs import stored_files
+from trainway.backends import capabilities
+from trainway.backends.base import Backend
+from trainway.backends.registry import Registry
+from trainway.engine.backoff import Backoff
+from trainway.engine.intake import prepare, refuse_unfitting
+from trainway.engine.ledger import Ledger
+from trainway.engine.live import LiveContext, LiveJob
+from trainway.engine.moving.movable_job import MovableJob
+from trainway.engine.moving.move import BETWEEN, Candidate, Move, Step, with_objects
+from trainway.engine.moving.wish import check_movable, moving
+from trainway.engine.phases import Phase
+from trainway.engine.reading import Reading
+from trainway.engine.record import JobRecord, JobSpec
+from trainway.engine.stored_job import Change, write
+from trainway.engine.submission import Submission, workload_of
+from trainway.engine.wishes import ENDING
+from trainway.engine.wishing import is_over, resuming
+from trainway.errors import ConflictError, DatabaseError, TrainwayError, UnavailableError
+from trainway.families.family import Files
+from trainway.families.table import family_of
+from trainway.json_types import Json
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class _Arrival:
+    """A job as it is stored with the place that it comes to."""
+
+    backend: Backend
+    port: int
+    columns: Mapping[str, Any]
+    spec: JobSpec
+
+
+class Moves:
+    """All moves of one server."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        registry: Registry,
+        reading: Reading,
+        live: Mapping[str, LiveJob],
+        schedule: Callable[[], object],
+    ) -> None:
+        self._ledger = ledger
+        self._registry = registry
+        self._reading = reading
+        self._live = live
+        """The jobs that are not over."""
+        self._schedule = schedule
+        """Called when a job may begin."""
+        self._under_way: set[str] = set()
+
+    def job(self, record: JobRecord, backend: Backend, around: LiveContext) -> LiveJob:
+        """A job that is not over, which can move."""
+        return MovableJob(record, backend, around, self._registry.of)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no job is on its way."""
+        return not any(live.record.move for live in self._live.values())
+
+    async def submission(self, ref: str, on: str, objects: Sequence[Json]) -> Submission:
+        """What the job would be at another place; `objects` replace its own of that name."""
+        record = await self._reading.record(ref)
+        spec = await self._ledger.call(self._ledger.store.spec, record.id)
+        to = Candidate(on, with_objects(spec.objects, objects))
+        return _submission(record, to)
+
+    async def move(
+        self, ref: str, on: str, objects: Sequence[Json] = (), kubeconfig: Sequence[str] = ()
+    ) -> Json:
+        """Have a job go on at another place. When this returns it is stored that it will."""
+        record = await self._reading.record(ref)
+        live = self._live.get(record.id)
+        if live is None:
+            raise is_over(record, "moved")
+        spec = await self._ledger.call(self._ledger.store.spec, record.id)
+        to = Candidate(on, with_objects(spec.objects, objects), tuple(kubeconfig))
+        files = record.handle_data.get("kubeconfig") or ()
+        back = Candidate(record.backend, spec.objects, files)
+        await self._check(live, spec, to)
+        await live.alter(lambda: moving(live, to, back))
+        self.look(live)
+        return self._reading.shown(live.record, spec.objects)
+
+    def look(self, live: LiveJob) -> None:
+        """See whether something is to be done for the move of a job; called when it changed."""
+        job = cast("MovableJob", live)
+        if job.record.move and job.id not in self._under_way and _is_due(job):
+            self._under_way.add(job.id)
+            task = job.background.spawn(self._go_on(job))
+            task.add_done_callback(lambda _: self._under_way.discard(job.id))
+
+    async def _check(self, live: LiveJob, spec: JobSpec, to: Candidate) -> None:
+        """Raise why a job cannot leave, or cannot go there; nothing is changed."""
+        record = live.record
+        check_movable(live, to.backend)
+        target = self._registry.get(to.backend, to.kubeconfig)
+        if live.has_begun or record.journal_seq >= 0:
+            stays = capabilities.handing_over(live.backend).why_stays(record.handle_data)
+            capabilities.handing_over(target)
+            if stays:
+                raise ConflictError(f"{record.name} cannot leave {record.backend}: {stays}")
+        if stored_files(to.objects) and family_of(to.backend).files is not Files.STREAMED:
+            raise ConflictError(
+                f"{record.name} has files that were sent ahead of it, and {to.backend} takes none",
+                hint="submit it there as a new job",
+            )
+        arrival = await self._arrival(record, spec, to)
+        capabilities.release(arrival.backend, arrival.port)
+
+    async def _arrival(self, record: JobRecord, spec: JobSpec, at: Candidate) -> _Arrival:
+        """The job, made for a place; raises why it cannot be there."""
+        backend = self._registry.get(at.backend, at.kubeconfig)
+        await capabilities.look(backend)
+        submission = _submission(record, at)
+        prepared = await prepare(submission, backend)
+        try:
+            refuse_unfitting(prepared, submission, backend)
+            made = replace(
+                spec,
+                objects=prepared.objects,
+                jobset=prepared.jobset,
+                companions=prepared.companions,
+            )
+            columns: dict[str, Any] = {
+                "backend": backend.name,
+                "demand": prepared.demand.to_dict(),
+                "devices": "",
+                "handle": {"port": prepared.port},
+            }
+            workload = workload_of(record.with_columns(columns), made)
+            request = backend.plan(replace(workload, handle={}))
+            await capabilities.rehearse(backend, request)
+        except BaseException:
+            capabilities.release(backend, prepared.port)
+            raise
+        columns["handle"] = request.handle
+        limit = None if request.handle.get("deadline") else prepared.deadline_seconds
+        return _Arrival(backend, prepared.port, {**columns, "deadline_seconds": limit}, made)
+
+    async def _go_on(self, live: MovableJob) -> None:
+        """Make the steps that are due; what cannot be done now is tried again."""
+        backoff = Backoff()
+        while not live.over.is_set():
+            await live.let_go()  # without the pen: it may be about to write
+            try:
+                async with live.pen:
+                    await live.refresh()
+                    if not await self._step(live):
+                        break
+            except (UnavailableError, DatabaseError) as error:
+                log.info("job %s: its move has to wait: %s", live.id, error)
+                await backoff.wait()
+            except Exception:
+                log.exception("job %s: its move has to wait", live.id)
+                await backoff.wait()
+        self._schedule()
+
+    async def _step(self, live: MovableJob) -> bool:
+        """Make the next step of a job whose pen is held; whether there is one more."""
+        move = live.move
+        if live.record.is_over:
+            return False
+        if move is None or live.record.wanted in ENDING:
+            await self._write(live, Change({"move": None}))
+            live.carry()  # its end comes from where it was
+            return False
+        if move.step is Step.STOPPING:
+            await self._write(live, Change({"move": move.followed_by(Step.LEAVING).text()}))
+            return True
+        if move.step is Step.LEAVING:
+            return await self._leave(live, move)
+        if move.step is Step.RETURNING:
+            await self._return(live, move)
+        return False
+
+    async def _leave(self, live: MovableJob, move: Move) -> bool:
+        try:
+            await self._let_go(live)
+        except UnavailableError:
+            raise
+        except TrainwayError as error:
+            await self._stay(live, move, error)
+            return False
+        spec = await self._ledger.call(self._ledger.store.spec, live.id)
+        try:
+            arrival = await self._arrival(live.record, spec, move.to)
+        except DatabaseError:
+            raise
+        except TrainwayError as error:
+            said = f"{move.to.backend} does not take it, so it goes back: {error.sentence}"
+            event = live.event("MoveRefused", said, kind="Warning")
+            columns = {"move": move.followed_by(Step.RETURNING).text(), "message": said}
+            await self._write(live, Change(columns, [event]))
+            return True
+        after = move.followed_by(Step.ARRIVING, live.record.journal_seq) if move.resumes else None
+        said = f"{move.back.backend} has let go of it"
+        await self._arrive(live, arrival, after, said)
+        return False
+
+    async def _return(self, live: MovableJob, move: Move) -> None:
+        """Have it go on where it came from; where that fails too, it stays suspended."""
+        await self._let_go(live)
+        spec = await self._ledger.call(self._ledger.store.spec, live.id)
+        try:
+            arrival = await self._arrival(live.record, spec, move.back)
+        except UnavailableError:
+            raise
+        except TrainwayError as error:
+            said = f"{move.back.backend} does not take it back: {error.sentence}"
+            event = live.event("MoveRefused", said, kind="Warning")
+            await self._write(live, Change({"move": None, "message": said}, [event]))
+            return
+        await self._arrive(live, arrival, None, f"it goes on at {move.back.backend}", move.resumes)
+
+    async def _let_go(self, live: MovableJob) -> None:
+        """Have its place let go of a job that was ever given to it."""
+        if live.has_begun:
+            await capabilities.handing_over(live.backend).leave(live.record.handle_data)
+
+    async def _stay(self, live: MovableJob, move: Move, error: TrainwayError) -> None:
+        """It cannot leave: it goes on where it is."""
+        said = f"it stays at {live.record.backend}: {error.sentence}"
+        event = live.event("MoveRefused", said, kind="Warning")
+        await self._write(live, Change({"move": None, "message": said}, [event]))
+        live.carry()
+        if move.resumes:
+            live.background.spawn(self._resume(live))
+
+    async def _resume(self, live: MovableJob) -> None:
+        await live.insist(lambda: resuming(live))
+        self._schedule()
+
+    async def _arrive(
+        self,
+        live: MovableJob,
+        arrival: _Arrival,
+        after: Move | None,
+        said: str,
+        resumes: bool | None = None,
+    ) -> None:
+        """Store a job with a place; it begins there like one that was submitted."""
+        goes_on = after is not None if resumes is None else resumes
+        columns = {
+            **arrival.columns,
+            "move": after.text() if after else None,
+            "phase": Phase.QUEUED if goes_on else Phase.PAUSED,
+            "wanted": "",
+            "reason": "",
+            "message": "",
+        }
+        reason = "Arriving" if after else "Arrived"
+        change = Change(columns, [live.event(reason, said)], arrival.spec)
+        try:
+            await self._write(live, change)
+        except BaseException:
+            if live.record.backend != arrival.backend.name:
+                capabilities.release(arrival.backend, arrival.port)
+            raise
+
+    async def _write(self, live: MovableJob, change: Change) -> None:
+        await write(self._ledger, [(live, change)])
+
+
+def _is_due(live: MovableJob) -> bool:
+    """Whether the next step of a move can be made."""
+    move = live.move
+    if move is None or live.record.is_over:
+        return False
+    is_stopped = move.step is Step.STOPPING and live.record.phase == Phase.PAUSED
+    return is_stopped or move.step in BETWEEN
+
+
+def _submission(record: JobRecord, at: Candidate) -> Submission:
+    return Submission(
+        at.objects,
+        backend=at.backend,
+        kubeconfig=at.kubeconfig,
+        priority=record.priority,
+        oversubscribe=record.oversubscribe,
+        labels=record.label_map,
+        workdir=record.workdir,
+    )

@@ -1,0 +1,233 @@
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from unittest.mock import patch
+
+import pytest
+
+from trainway.backends.testing import FakeJob
+from trainway.engine.faulty_store import locked
+from trainway.engine.moving.testing import HERE, THERE, MovingWorld
+from trainway.engine.store import JobChange
+from trainway.engine.testing import act, told
+from trainway.errors import ConflictError, DatabaseError
+
+Scene = Callable[[MovingWorld], Awaitable[None]]
+
+
+def play(scene: Scene) -> None:
+    async def run() -> None:
+        world = MovingWorld()
+        await act(lambda _: scene(world), world)
+
+    asyncio.run(run())
+
+
+async def suspended(job: FakeJob) -> None:
+    """Let the agent do what it is told."""
+    await told(job, "suspend")
+    job.suspend()
+
+
+async def goes_on(world: MovingWorld, job_id: str) -> FakeJob:
+    """Let the other place go on with the job."""
+    there = await world.begun_there(job_id)
+    there.write("agent", event="started")
+    await told(there, "resume")
+    there.suspend("False")
+    there.run()
+    return there
+
+
+def test_a_job_moves_and_stays_the_same_job() -> None:
+    async def scene(world: MovingWorld) -> None:
+        job = await world.running()
+        before = world.stored()
+        shown = await world.engine.moves.move("demo", THERE)
+        assert shown["status"]["move"] == {"step": "stopping", "from": HERE, "to": THERE}
+        await suspended(job)
+        there = await goes_on(world, before.id)
+        await world.until("demo", lambda each: "move" not in each["status"])
+        await world.until("demo", "Running")
+        there.end()
+        await world.until("demo", "Succeeded")
+        after = world.stored()
+        assert (after.id, after.backend, after.attempt) == (before.id, THERE, before.attempt)
+        assert after.journal_seq == len(there.records) - 1
+        assert world.here.left == [before.id]
+        assert world.here.ports == set()
+        reasons = await world.reasons("demo")
+        moves = [reason for reason in reasons if reason in ("Moving", "Arriving", "Moved")]
+        assert moves == ["Moving", "Arriving", "Moved"]
+        assert "AgentLost" not in reasons
+
+    play(scene)
+
+
+def test_a_job_that_waits_here_is_only_made_for_the_other_place() -> None:
+    async def scene(world: MovingWorld) -> None:
+        await world.begun(await world.submit("first", requests={"cpu": "4"}))
+        waiting = await world.submit("demo", requests={"cpu": "4"})
+        await world.engine.moves.move("demo", THERE)
+        there = await world.begun_there(waiting)
+        there.run()
+        await world.until("demo", "Running")
+        assert there.asked == []
+        assert world.here.left == []
+
+    play(scene)
+
+
+def test_a_job_that_was_suspended_stays_so() -> None:
+    async def scene(world: MovingWorld) -> None:
+        job = await world.running()
+        await world.engine.suspend("demo")
+        await suspended(job)
+        await world.until("demo", "Paused")
+        await world.engine.moves.move("demo", THERE)
+        shown = await world.until("demo", lambda each: each["spec"]["backend"] == THERE)
+        assert (shown["status"]["phase"], world.there.jobs) == ("Paused", {})
+        await world.engine.resume("demo")
+        await goes_on(world, world.stored().id)
+        await world.until("demo", "Running")
+
+    play(scene)
+
+
+def test_a_place_that_refuses_the_job_costs_nothing() -> None:
+    async def scene(world: MovingWorld) -> None:
+        job = await world.running()
+        world.there.refuses = "it has no room for such jobs"
+        await world.engine.moves.move("demo", THERE)
+        await suspended(job)
+        back = world.stored().id
+        await world.until(
+            "demo", lambda each: each["spec"]["backend"] == HERE and "move" not in each["status"]
+        )
+        world.backend = world.here
+        again = await world.begun(back)
+        await told(again, "resume")
+        again.suspend("False")
+        again.run()
+        await world.until("demo", "Running")
+        assert world.there.left == [back]
+        assert world.there.ports == set()
+        assert "MoveRefused" in await world.reasons("demo")
+
+    play(scene)
+
+
+def test_what_is_refused_at_once_changes_nothing() -> None:
+    async def scene(world: MovingWorld) -> None:
+        await world.running()
+        before = world.stored()
+        with pytest.raises(ConflictError, match="demo is at local already"):
+            await world.engine.moves.move("demo", HERE)
+        world.here.stays = "its output stays there"
+        with pytest.raises(ConflictError, match="cannot leave local: its output stays there"):
+            await world.engine.moves.move("demo", THERE)
+        assert world.stored() == before
+        assert world.there.ports == set()
+
+    play(scene)
+
+
+def test_a_job_on_its_way_is_told_nothing_but_to_end() -> None:
+    async def scene(world: MovingWorld) -> None:
+        job = await world.running()
+        await world.engine.moves.move("demo", THERE)
+        for wish in (world.engine.suspend, world.engine.resume):
+            with pytest.raises(ConflictError, match="on its way"):
+                await wish("demo")
+        with pytest.raises(ConflictError, match="already on its way from local to ssh/lab"):
+            await world.engine.moves.move("demo", THERE)
+        await world.engine.cancel("demo")
+        await told(job, "cancel")
+        job.end(succeeded=False, reason="Cancelled")
+        await world.until("demo", "Cancelled")
+        assert world.there.jobs == {}
+
+    play(scene)
+
+
+def test_a_job_that_ends_before_it_could_leave_has_ended() -> None:
+    async def scene(world: MovingWorld) -> None:
+        job = await world.running()
+        world.here.clings = "it does not answer"
+        await world.engine.moves.move("demo", THERE)
+        await suspended(job)
+        await world.until("demo", lambda each: each["status"]["move"]["step"] == "leaving")
+        job.end()
+        world.here.clings = ""
+        await world.until("demo", "Succeeded")
+        assert world.there.jobs == {}
+
+    play(scene)
+
+
+def test_a_job_that_is_cancelled_between_two_places_ends() -> None:
+    async def scene(world: MovingWorld) -> None:
+        job = await world.running()
+        world.here.clings = "it does not answer"
+        await world.engine.moves.move("demo", THERE)
+        await suspended(job)
+        await world.until("demo", lambda each: each["status"]["move"]["step"] == "leaving")
+        await world.engine.cancel("demo")
+        await told(job, "cancel")
+        job.end(succeeded=False, reason="Cancelled")
+        await world.until("demo", "Cancelled")
+        assert (world.here.left, world.there.jobs) == ([], {})
+
+    play(scene)
+
+
+@pytest.mark.parametrize("writes", range(8))
+@pytest.mark.parametrize("refuses", ["", "it has no room for such jobs"])
+def test_the_next_server_goes_on_after_any_write(writes: int, refuses: str) -> None:
+    """The first server can write so often and is then killed; the next one finds what is stored."""
+
+    async def run() -> None:
+        world = MovingWorld()
+        world.here.obeys = world.there.obeys = True
+        world.there.refuses = refuses
+        await world.engine.start()
+        await world.running()
+        left, update = [writes], world.store.update_all
+        acknowledged: list[bool] = []
+
+        def limited(changes: Sequence[JobChange], *, is_durable: bool = True) -> None:
+            if not left[0]:
+                raise locked()
+            left[0] -= 1
+            update(changes, is_durable=is_durable)
+
+        with patch.object(world.store, "update_all", limited):
+            with suppress(DatabaseError):
+                await world.engine.moves.move("demo", THERE)
+                acknowledged.append(True)
+            async with asyncio.timeout(60):
+                while left[0] and not has_settled(world, refuses):
+                    await asyncio.sleep(0)
+            await world.engine.close()
+
+        world = MovingWorld(world)
+        await world.engine.start()
+        if not acknowledged:
+            await world.engine.moves.move("demo", THERE)
+        async with asyncio.timeout(60):
+            while not has_settled(world, refuses):
+                await asyncio.sleep(0)
+        assert len(world.here.jobs) + len(world.there.jobs) == 1
+        assert (await world.reasons("demo")).count("MoveRefused") == bool(refuses)
+        await world.engine.close()
+
+    asyncio.run(run())
+
+
+def has_settled(world: MovingWorld, refuses: str) -> bool:
+    """Whether the job has moved and runs, or runs again where it was."""
+    record = world.stored()
+    where = HERE if refuses else THERE
+    is_there = (record.phase, record.backend, record.move) == ("Running", where, None)
+    has_moved = bool(world.here.left) if refuses else True
+    return is_there and has_moved and not record.wanted

@@ -1,0 +1,44 @@
+"""What the wish to have a job elsewhere makes of it, by the phase that it is in. Pure."""
+
+from trainway.backends import capabilities
+from trainway.engine import wishing
+from trainway.engine.live import LiveJob
+from trainway.engine.moving.move import Candidate, Move, Step, move_of
+from trainway.engine.phases import WAITING, Phase
+from trainway.engine.stored_job import Change
+from trainway.engine.wishes import BEGIN_SUSPENDED, ENDING, SUSPEND
+from trainway.errors import ConflictError
+
+
+def moving(live: LiveJob, to: Candidate, back: Candidate) -> Change:
+    """It is to go on at the other place."""
+    record = live.record
+    check_movable(live, to.backend)
+    if live.has_begun and record.phase != Phase.PAUSED:
+        capabilities.suspending(live.backend)
+        move = Move(Step.STOPPING, to, back, resumes=record.wanted != SUSPEND)
+        said = f"it is to go on at {to.backend}: it is suspended at {record.backend} first"
+        columns = {"move": move.text(), "wanted": SUSPEND}
+        return Change(columns, [live.event("Moving", said)])
+    move = Move(Step.LEAVING, to, back, resumes=record.phase in WAITING)
+    columns = {"move": move.text(), "phase": Phase.PAUSED, "wanted": ""}
+    said = f"it is to go on at {to.backend}"
+    return Change(columns, [live.event("Moving", said)])
+
+
+def check_movable(live: LiveJob, to: str) -> None:
+    """Raise why a job cannot move to a place now."""
+    record, move = live.record, move_of(live.record)
+    if record.is_over:
+        raise wishing.is_over(record, "moved")
+    if record.phase == Phase.STOPPING or record.wanted in ENDING:
+        raise ConflictError(f"{record.name} is being stopped and cannot be moved")
+    if record.wanted == BEGIN_SUSPENDED:
+        raise ConflictError(f"{record.name} is still being submitted", hint="try again in a moment")
+    if move is not None:
+        raise ConflictError(
+            f"{record.name} is already on its way from {move.back.backend} to {move.to.backend}",
+            hint="wait until it has arrived: trainway jobs show -w",
+        )
+    if record.backend == to:
+        raise ConflictError(f"{record.name} is at {to} already")
