@@ -111,7 +111,7 @@ def wishes_group(command: Command) -> Command:
     return command
 
 
-def infra_option(help_text: str) -> Callable[[Command], Command]:
+def infra_option(help_text: str, *, required: bool = False) -> Callable[[Command], Command]:
     """`--on`, or `--infra` as SkyPilot has it."""
     return click.option(
         "--on",
@@ -119,6 +119,7 @@ def infra_option(help_text: str) -> Callable[[Command], Command]:
         "backend",
         metavar="BACKEND",
         help=help_text,
+        required=required,
         shell_complete=complete_infras,
     )
 

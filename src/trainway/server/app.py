@@ -20,6 +20,7 @@ from trainway.server.routes.log_windows import add_log_window_routes
 from trainway.server.routes.managed_queues import add_managed_queue_routes
 from trainway.server.routes.metrics import add_metric_routes
 from trainway.server.routes.monitoring import monitoring_route
+from trainway.server.routes.moves import add_move_routes
 from trainway.server.routes.notify import add_notify_routes
 from trainway.server.routes.offers import add_offer_routes
 from trainway.server.routes.outputs import add_output_routes
@@ -64,6 +65,7 @@ def declared_api(service: Service) -> Api:
     add_job_routes(api, service)
     add_action_routes(api, service.engine)
     add_rerun_routes(api, service.engine)
+    add_move_routes(api, service.engine)
     add_remark_routes(api, service.engine)
     add_draft_routes(api, service)
     add_report_routes(api, service)

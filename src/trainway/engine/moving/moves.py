@@ -76,6 +76,11 @@ class Moves:
         """Whether no job is on its way."""
         return not any(live.record.move for live in self._live.values())
 
+    def check(self, job_id: str, on: str) -> None:
+        """Raise why a job cannot move there now, as far as no place has to be asked for that."""
+        if (live := self._live.get(job_id)) is not None:
+            check_movable(live, on)
+
     async def submission(self, ref: str, on: str, objects: Sequence[Json]) -> Submission:
         """What the job would be at another place; `objects` replace its own of that name."""
         record = await self._reading.record(ref)

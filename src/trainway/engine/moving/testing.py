@@ -86,8 +86,8 @@ class MovingWorld(World):
 
     def __init__(self, before: "MovingWorld | None" = None) -> None:
         places = Places()
-        self.here = before.here if before else FakePlace(HERE, places)
-        self.there = before.there if before else FakePlace(THERE, places)
+        self.here: FakePlace = before.here if before else FakePlace(HERE, places)
+        self.there: FakePlace = before.there if before else FakePlace(THERE, places)
         super().__init__(self.here, before.store if before else KeptStore(memory_database()))
         registry = Registry(BackendSettings(Path("/")))
         registry.put(self.here)

@@ -27,6 +27,7 @@ _COMMANDS: Final = {
     "resume": "control:resume",
     "scale": "control:scale",
     "set": "setting:set_job",
+    "move": "move:move",
     "cancel": "control:cancel",
     "delete": "control:delete",
     "prune": "pruning:prune",
