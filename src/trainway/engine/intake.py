@@ -178,6 +178,7 @@ class Intake:
             ttl_seconds=prepared.ttl_seconds,
             idempotency_key=submission.key or None,
             request_digest=submission.digest or None,
+            candidates=_candidates(submission, now),
             notify=json.dumps(list(submission.notify)) if submission.notify else None,
             run=run.id if run else None,
             place=submission.place or None,
@@ -189,6 +190,14 @@ class Intake:
         said = f"{prepared.kind} {prepared.name} was submitted"
         event = Event(now, "Normal", "Created", said, f"job/{record.name}")
         return NewJob(record, spec, event, prepared, run)
+
+
+def _candidates(submission: Submission, now: str) -> str | None:
+    """The other places that a job may go to, as its record has them."""
+    if not submission.candidates:
+        return None
+    rest = list(submission.candidates)
+    return json.dumps({"rest": rest, "max_wait_s": submission.max_wait, "since": now})
 
 
 def elements(submission: Submission) -> list[Submission]:

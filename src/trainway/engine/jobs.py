@@ -302,8 +302,8 @@ class Engine:
 
     def _add(self, record: JobRecord) -> LiveJob:
         backend = self.registry.of(record.backend, record.handle_data)
-        live = self._live[record.id] = self.moves.job(record, backend, self._around)
-        return live
+        self._live[record.id] = self.moves.job(record, backend, self._around)
+        return self._live[record.id]
 
     def _take_up(self, new: Sequence[NewJob]) -> list[LiveJob]:
         """Look after jobs that are stored."""

@@ -94,6 +94,8 @@ class JobRecord:
     """How long its attempts ran in all, once it is over; a job of an older program has none."""
     move: str | None = None
     """Where it is on its way to another place, as `moving.move` has it; None: it does not move."""
+    candidates: str | None = None
+    """Where it may go while it waits, as `moving.candidates` has it; None: nowhere else."""
 
     def with_columns(self, columns: Mapping[str, object]) -> "JobRecord":
         """The record with other values, as the store will have it."""

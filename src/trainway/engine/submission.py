@@ -73,6 +73,10 @@ class Submission:
     """The jobs of its pipeline that there are already, by task."""
     pipeline: bool = False
     """Whether each task of it is to be a job of its own, one after the other."""
+    candidates: Sequence[Json] = ()
+    """The same for other places, as `moving.move.Candidate` has it, to which it goes in order."""
+    max_wait: float | None = None
+    """How many seconds it may wait at a place where there is another one; None: until refused."""
 
     @property
     def is_run(self) -> bool:

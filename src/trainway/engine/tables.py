@@ -79,6 +79,7 @@ JOBS: Final = Table(
     Column("making_room", Text, nullable=True),
     Column("ran_seconds", Float, nullable=True),
     Column("move", Text, nullable=True),
+    Column("candidates", Text, nullable=True),
     Index(None, "name", "id"),
     Index(None, "phase", "id"),
     Index(None, "expires"),

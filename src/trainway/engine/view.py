@@ -8,6 +8,7 @@ from trainway.backends.masking import masked_object
 from trainway.engine.attempts import endings_view
 from trainway.engine.failure import failure_view, is_retried
 from trainway.engine.observation import ATTEMPTS, CULPRIT, ENDINGS, JOBSET, NODES, RUNS, WAITING
+from trainway.engine.moving.candidates import candidates_view
 from trainway.engine.moving.move import move_view
 from trainway.engine.phases import WAITING as WAITING_PHASES
 from trainway.engine.phases import Phase
@@ -78,6 +79,8 @@ def _status(job: JobRecord, position: int | None, *, is_full: bool) -> Json:
     }
     if job.move and (move := move_view(job)):
         status["move"] = move
+    if job.candidates and (others := candidates_view(job)):
+        status["candidates"] = others
     if is_full:
         observed = job.observed_data
         position = position or (observed.get(WAITING) or {}).get("position")

@@ -8,6 +8,7 @@ from trainway.backends import capabilities
 from trainway.backends.base import Backend, Devices, Handle
 from trainway.engine.agent_starts import FailedStarts
 from trainway.engine.live import LiveContext, LiveJob
+from trainway.engine.moving.candidates import may_go_on, onward
 from trainway.engine.moving.move import BETWEEN, Move, Step, move_of
 from trainway.engine.observation import Observation
 from trainway.engine.phases import Phase
@@ -65,8 +66,10 @@ class MovableJob(LiveJob):
         return Change({**change.columns, "wanted": RESUME}, change.events)
 
     def _noted(self, seq: int, observed: Observation) -> Change:
-        """With the first word from its new place it has arrived."""
+        """With the first word from its new place it has arrived; once started, it stays."""
         change = super()._noted(seq, observed)
+        if self.record.candidates and change.columns.get("started"):
+            change = Change({**change.columns, "candidates": None}, change.events)
         move = self.move
         if move is None or move.step is not Step.ARRIVING:
             return change
@@ -74,8 +77,11 @@ class MovableJob(LiveJob):
         return Change({**change.columns, "move": None}, [self.event("Moved", said), *change.events])
 
     async def _fail(self, reason: str, message: str) -> None:
-        """End it; one that its new place does not take goes back instead."""
-        if self._is_refused(self.move):
+        """End it; one that its place does not take goes on to the next one, or back, instead."""
+        if may_go_on(self.record):
+            why = f"{self.record.backend} does not take it: {message}"
+            await self.insist(lambda: onward(self, why))
+        elif self._is_refused(self.move):
             await self.insist(lambda: self._turned_back(message))
         else:
             await super()._fail(reason, message)

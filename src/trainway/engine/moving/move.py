@@ -6,7 +6,7 @@ one. A move that is over is not stored any more, however it ended: events tell o
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
@@ -31,7 +31,8 @@ TRANSITIONS: Final[Mapping[Step, frozenset[Step]]] = {
     Step.STOPPING: frozenset({Step.LEAVING}),
     # It may turn out only when it is made for the other place that this does not take it.
     Step.LEAVING: frozenset({Step.ARRIVING, Step.RETURNING}),
-    Step.ARRIVING: frozenset({Step.RETURNING}),
+    # One that has not started goes on to the next place that was named for it.
+    Step.ARRIVING: frozenset({Step.RETURNING, Step.LEAVING}),
     Step.RETURNING: frozenset(),
 }
 """What may follow what; every step may also be the last one."""
@@ -47,6 +48,8 @@ class Candidate:
     backend: str
     objects: Sequence[Json]
     kubeconfig: Sequence[str] = ()
+    environ: Mapping[str, str] = field(default_factory=dict)
+    """The environment below that of its containers; empty: the one that it has."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,8 @@ class Move:
     """Whether it goes on by itself; False: somebody had suspended it."""
     seq: int = -1
     """The last record of its journal that was read before it arrived."""
+    withdraws: bool = False
+    """Whether it has not started, so that it is withdrawn and begins anew; else it is let go of."""
 
     def followed_by(self, step: Step, seq: int = -1) -> "Move":
         """The next step; a ValueError if the table does not allow it."""
@@ -79,7 +84,8 @@ def move_of(record: JobRecord) -> Move | None:
         return None
     data = json.loads(record.move)
     to, back = (Candidate(**data[name]) for name in ("to", "back"))
-    return Move(Step(data["step"]), to, back, resumes=data["resumes"], seq=data["seq"])
+    flags = {name: bool(data[name]) for name in ("resumes", "withdraws")}
+    return Move(Step(data["step"]), to, back, seq=data["seq"], **flags)
 
 
 def move_view(record: JobRecord) -> Json | None:

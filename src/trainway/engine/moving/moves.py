@@ -6,6 +6,7 @@ that has just been submitted. While a job is between two places its pen is held,
 its owner are decided by where it is then.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,15 +14,18 @@ from typing import Any, cast
 
 from trainway.agent.transfer.blobs import stored_files
 from trainway.backends import capabilities
-from trainway.backends.base import Backend
+from trainway.backends.base import AgentStartError, Backend
 from trainway.backends.registry import Registry
 from trainway.engine.backoff import Backoff
 from trainway.engine.intake import prepare, refuse_unfitting
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveContext, LiveJob
+from trainway.engine.moving.candidates import candidates_of
 from trainway.engine.moving.movable_job import MovableJob
 from trainway.engine.moving.move import BETWEEN, Candidate, Move, Step, with_objects
-from trainway.engine.moving.wish import check_movable, moving
+from trainway.engine.moving.patience import Patience
+from trainway.engine.moving.wish import check_leaving, check_movable, moving
+from trainway.engine.observation import Observation
 from trainway.engine.phases import Phase
 from trainway.engine.reading import Reading
 from trainway.engine.record import JobRecord, JobSpec
@@ -45,6 +49,8 @@ class _Arrival:
     port: int
     columns: Mapping[str, Any]
     spec: JobSpec
+    planned: Json
+    """What is known of its pods if it begins anew."""
 
 
 class Moves:
@@ -66,10 +72,14 @@ class Moves:
         self._schedule = schedule
         """Called when a job may begin."""
         self._under_way: set[str] = set()
+        self._patience = Patience(self.look)
 
     def job(self, record: JobRecord, backend: Backend, around: LiveContext) -> LiveJob:
         """A job that is not over, which can move."""
-        return MovableJob(record, backend, around, self._registry.of)
+        made = MovableJob(record, backend, around, self._registry.of)
+        if record.candidates:
+            asyncio.get_running_loop().call_soon(self._patience.look, made)
+        return made
 
     @property
     def is_idle(self) -> bool:
@@ -101,12 +111,15 @@ class Moves:
         files = record.handle_data.get("kubeconfig") or ()
         back = Candidate(record.backend, spec.objects, files)
         await self._check(live, spec, to)
-        await live.alter(lambda: moving(live, to, back))
+        target = self._registry.get(to.backend, to.kubeconfig)
+        await live.alter(lambda: moving(live, to, back, target))
         self.look(live)
         return self._reading.shown(live.record, spec.objects)
 
     def look(self, live: LiveJob) -> None:
         """See whether something is to be done for the move of a job; called when it changed."""
+        if live.record.candidates:
+            self._patience.look(live)
         job = cast("MovableJob", live)
         if job.record.move and job.id not in self._under_way and _is_due(job):
             self._under_way.add(job.id)
@@ -118,11 +131,7 @@ class Moves:
         record = live.record
         check_movable(live, to.backend)
         target = self._registry.get(to.backend, to.kubeconfig)
-        if live.has_begun or record.journal_seq >= 0:
-            stays = capabilities.handing_over(live.backend).why_stays(record.handle_data)
-            capabilities.handing_over(target)
-            if stays:
-                raise ConflictError(f"{record.name} cannot leave {record.backend}: {stays}")
+        check_leaving(live, target)
         if stored_files(to.objects) and family_of(to.backend).files is not Files.STREAMED:
             raise ConflictError(
                 f"{record.name} has files that were sent ahead of it, and {to.backend} takes none",
@@ -141,6 +150,7 @@ class Moves:
             refuse_unfitting(prepared, submission, backend)
             made = replace(
                 spec,
+                environ=at.environ or spec.environ,
                 objects=prepared.objects,
                 jobset=prepared.jobset,
                 companions=prepared.companions,
@@ -159,7 +169,9 @@ class Moves:
             raise
         columns["handle"] = request.handle
         limit = None if request.handle.get("deadline") else prepared.deadline_seconds
-        return _Arrival(backend, prepared.port, {**columns, "deadline_seconds": limit}, made)
+        planned = Observation.planned(prepared.jobset["spec"]).to_dict()
+        columns["deadline_seconds"] = limit
+        return _Arrival(backend, prepared.port, columns, made, planned)
 
     async def _go_on(self, live: MovableJob) -> None:
         """Make the steps that are due; what cannot be done now is tried again."""
@@ -199,7 +211,7 @@ class Moves:
 
     async def _leave(self, live: MovableJob, move: Move) -> bool:
         try:
-            await self._let_go(live)
+            await self._let_go(live, move)
         except UnavailableError:
             raise
         except TrainwayError as error:
@@ -211,22 +223,23 @@ class Moves:
         except DatabaseError:
             raise
         except TrainwayError as error:
-            said = f"{move.to.backend} does not take it, so it goes back: {error.sentence}"
-            event = live.event("MoveRefused", said, kind="Warning")
-            columns = {"move": move.followed_by(Step.RETURNING).text(), "message": said}
-            await self._write(live, Change(columns, [event]))
+            await self._write(live, self._refused(live, move, error))
             return True
-        after = move.followed_by(Step.ARRIVING, live.record.journal_seq) if move.resumes else None
+        if not move.back.objects:
+            move = replace(move, back=replace(move.back, objects=spec.objects))
+        seq = -1 if move.withdraws else live.record.journal_seq
+        after = move.followed_by(Step.ARRIVING, seq) if move.resumes else None
         said = f"{move.back.backend} has let go of it"
-        await self._arrive(live, arrival, after, said)
+        await self._arrive(live, arrival, after, said, begins_anew=move.withdraws)
         return False
 
     async def _return(self, live: MovableJob, move: Move) -> None:
         """Have it go on where it came from; where that fails too, it stays suspended."""
-        await self._let_go(live)
+        await self._let_go(live, move)
         spec = await self._ledger.call(self._ledger.store.spec, live.id)
         try:
-            arrival = await self._arrival(live.record, spec, move.back)
+            back = replace(move.back, objects=move.back.objects or spec.objects)
+            arrival = await self._arrival(live.record, spec, back)
         except UnavailableError:
             raise
         except TrainwayError as error:
@@ -234,12 +247,33 @@ class Moves:
             event = live.event("MoveRefused", said, kind="Warning")
             await self._write(live, Change({"move": None, "message": said}, [event]))
             return
-        await self._arrive(live, arrival, None, f"it goes on at {move.back.backend}", move.resumes)
+        said, anew = f"it goes on at {move.back.backend}", move.withdraws
+        await self._arrive(live, arrival, None, said, resumes=move.resumes, begins_anew=anew)
 
-    async def _let_go(self, live: MovableJob) -> None:
-        """Have its place let go of a job that was ever given to it."""
-        if live.has_begun:
-            await capabilities.handing_over(live.backend).leave(live.record.handle_data)
+    def _refused(self, live: MovableJob, move: Move, error: TrainwayError) -> Change:
+        """What follows where a job cannot be made for the place that it is to go to."""
+        said = f"{move.to.backend} does not take it, so it goes back: {error.sentence}"
+        event = live.event("MoveRefused", said, kind="Warning")
+        columns = {"move": move.followed_by(Step.RETURNING).text(), "message": said}
+        return Change(columns, [event])
+
+    async def _let_go(self, live: MovableJob, move: Move) -> None:
+        """Have its place let go of a job that was ever given to it; nothing of it runs then."""
+        handle = live.record.handle_data
+        if not live.has_begun:
+            return
+        if not move.withdraws:
+            await capabilities.handing_over(live.backend).leave(handle)
+            return
+        if live.record.started:
+            raise ConflictError("it has started")
+        try:
+            await live.backend.cancel(handle)
+        except TrainwayError as error:
+            if isinstance(error, UnavailableError) and not isinstance(error, AgentStartError):
+                raise  # something of it may be there
+            log.info("job %s is withdrawn: %s", live.id, error)
+        await live.backend.delete(handle)
 
     async def _stay(self, live: MovableJob, move: Move, error: TrainwayError) -> None:
         """It cannot leave: it goes on where it is."""
@@ -260,7 +294,9 @@ class Moves:
         arrival: _Arrival,
         after: Move | None,
         said: str,
+        *,
         resumes: bool | None = None,
+        begins_anew: bool = False,
     ) -> None:
         """Store a job with a place; it begins there like one that was submitted."""
         goes_on = after is not None if resumes is None else resumes
@@ -272,6 +308,10 @@ class Moves:
             "reason": "",
             "message": "",
         }
+        if begins_anew:
+            columns |= {"journal_seq": -1, "observed": arrival.planned, "started": ""}
+        if (others := candidates_of(live.record)) is not None:
+            columns["candidates"] = replace(others, since=live.now()).text()
         reason = "Arriving" if after else "Arrived"
         change = Change(columns, [live.event(reason, said)], arrival.spec)
         try:

@@ -1,16 +1,21 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from dataclasses import asdict
+from datetime import timedelta
 from unittest.mock import patch
 
 import pytest
 
 from trainway.backends.testing import FakeJob
 from trainway.engine.faulty_store import locked
+from trainway.engine.moving.move import Candidate
 from trainway.engine.moving.testing import HERE, THERE, MovingWorld
 from trainway.engine.store import JobChange
-from trainway.engine.testing import act, told
+from trainway.engine.submission import Submission
+from trainway.engine.testing import act, jobset, told
 from trainway.errors import ConflictError, DatabaseError
+from trainway.json_types import Json
 
 Scene = Callable[[MovingWorld], Awaitable[None]]
 
@@ -231,3 +236,118 @@ def has_settled(world: MovingWorld, refuses: str) -> bool:
     is_there = (record.phase, record.backend, record.move) == ("Running", where, None)
     has_moved = bool(world.here.left) if refuses else True
     return is_there and has_moved and not record.wanted
+
+
+def elsewhere(place: str = THERE) -> Json:
+    return asdict(Candidate(place, [jobset("demo")]))
+
+
+async def waiting(world: MovingWorld, max_wait: float | None) -> str:
+    """A job that waits here behind another one, and may go elsewhere."""
+    await world.begun(await world.submit("first", requests={"cpu": "4"}))
+    objects = [jobset("demo", requests={"cpu": "4"})]
+    wanted = Submission(objects, candidates=[elsewhere()], max_wait=max_wait)
+    job, _ = await world.engine.submit(wanted)
+    return str(job["metadata"]["id"])
+
+
+def test_a_job_that_has_waited_too_long_goes_to_the_next_place() -> None:
+    async def scene(world: MovingWorld) -> None:
+        job_id = await waiting(world, 0.0)
+        there = await world.begun_there(job_id)
+        there.run()
+        shown = await world.until("demo", "Running")
+        assert shown["spec"]["backend"] == THERE
+        assert "candidates" not in shown["status"]
+        assert "MovingOn" in await world.reasons("demo")
+        assert world.stored().candidates is None
+
+    play(scene)
+
+
+def test_a_job_that_may_still_wait_stays() -> None:
+    async def scene(world: MovingWorld) -> None:
+        await waiting(world, 3600.0)
+        shown = await world.until("demo", "Queued")
+        assert shown["status"]["candidates"]["places"] == [THERE]
+        assert (world.there.jobs, shown["spec"]["backend"]) == ({}, HERE)
+
+    play(scene)
+
+
+def test_a_job_that_waits_in_the_queue_of_a_place_is_withdrawn_there() -> None:
+    async def scene(world: MovingWorld) -> None:
+        wanted = Submission(
+            [jobset("demo")], backend=THERE, candidates=[elsewhere(HERE)], max_wait=0.05
+        )
+        world.there.obeys = True
+        job, _ = await world.engine.submit(wanted)
+        job_id = job["metadata"]["id"]
+        world.now += timedelta(seconds=1)
+        here = await world.begun(job_id)
+        assert world.there.deleted == [job_id]
+        here.run()
+        shown = await world.until("demo", "Running")
+        assert (shown["spec"]["backend"], shown["metadata"]["id"]) == (HERE, job_id)
+        assert world.there.ports == set()
+
+    play(scene)
+
+
+def test_a_job_that_its_place_refuses_goes_to_the_next_one() -> None:
+    async def scene(world: MovingWorld) -> None:
+        world.here.refuses = "no such jobs"
+        wanted = Submission([jobset("demo")], candidates=[elsewhere()])
+        job, _ = await world.engine.submit(wanted)
+        there = await world.begun_there(job["metadata"]["id"])
+        there.run()
+        await world.until("demo", "Running")
+
+    play(scene)
+
+
+def test_a_job_that_every_place_refuses_fails() -> None:
+    async def scene(world: MovingWorld) -> None:
+        world.here.refuses = world.there.refuses = "no such jobs"
+        wanted = Submission([jobset("demo")], candidates=[elsewhere()])
+        await world.engine.submit(wanted)
+        shown = await world.until("demo", "Failed")
+        assert shown["status"]["message"] == "no such jobs"
+        assert (world.here.ports, world.there.ports) == (set(), set())
+
+    play(scene)
+
+
+@pytest.mark.parametrize("writes", range(6))
+def test_candidates_survive_a_kill_after_any_write(writes: int) -> None:
+    async def run() -> None:
+        world = MovingWorld()
+        await world.engine.start()
+        job_id = await waiting(world, 3600.0)
+        await world.until("demo", "Queued")
+        left, update = [writes], world.store.update_all
+
+        def limited(changes: Sequence[JobChange], *, is_durable: bool = True) -> None:
+            if not left[0]:
+                raise locked()
+            left[0] -= 1
+            update(changes, is_durable=is_durable)
+
+        world.now += timedelta(hours=2)
+        with patch.object(world.store, "update_all", limited):
+            world.engine.moves.look(world.engine._live[job_id])
+            async with asyncio.timeout(60):
+                while left[0] and job_id not in world.there.jobs:
+                    await asyncio.sleep(0)
+            await world.engine.close()
+
+        later = MovingWorld(world)
+        later.now = world.now
+        await later.engine.start()
+        (await later.begun_there(job_id)).run()
+        await later.until("demo", "Running")
+        assert later.stored().backend == THERE
+        assert (await later.reasons("demo")).count("MovingOn") == 1
+        await later.engine.close()
+
+    asyncio.run(run())

@@ -9,7 +9,7 @@ from trainway.backends.testing import FakeBackend, FakeJob
 from trainway.engine.jobs import Engine
 from trainway.engine.store import Store
 from trainway.engine.testing import World, memory_database
-from trainway.errors import ConflictError, UnavailableError
+from trainway.errors import ConflictError, NotFoundError, UnavailableError
 
 HERE, THERE = "local", "ssh/lab"
 
@@ -59,6 +59,18 @@ class FakePlace(FakeBackend):
         if self.obeys:
             self.jobs[handle["id"]].suspend("False")
             self.jobs[handle["id"]].run()
+
+    async def cancel(self, handle: Handle) -> None:
+        """End it, if it is here."""
+        if handle["id"] not in self.jobs:
+            raise NotFoundError("there is no such job here")
+        await super().cancel(handle)
+
+    async def delete(self, handle: Handle) -> None:
+        """Have nothing of it any more."""
+        await super().delete(handle)
+        self.jobs.pop(handle["id"], None)
+        self._places.records.pop(handle["id"], None)
 
     def why_stays(self, handle: Handle) -> str:
         """What the test says."""

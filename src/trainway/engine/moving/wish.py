@@ -1,6 +1,8 @@
 """What the wish to have a job elsewhere makes of it, by the phase that it is in. Pure."""
 
 from trainway.backends import capabilities
+from trainway.backends.base import Backend
+from trainway.backends.capabilities import HandsOver
 from trainway.engine import wishing
 from trainway.engine.live import LiveJob
 from trainway.engine.moving.move import Candidate, Move, Step, move_of
@@ -10,10 +12,12 @@ from trainway.engine.wishes import BEGIN_SUSPENDED, ENDING, SUSPEND
 from trainway.errors import ConflictError
 
 
-def moving(live: LiveJob, to: Candidate, back: Candidate) -> Change:
-    """It is to go on at the other place."""
+def moving(live: LiveJob, to: Candidate, back: Candidate, target: Backend) -> Change:
+    """It is to go on at the other place, which is the target."""
     record = live.record
     check_movable(live, to.backend)
+    if live.has_begun and not record.started and not _hand_over(live.backend, target):
+        return _withdrawing(live, to, back)
     if live.has_begun and record.phase != Phase.PAUSED:
         capabilities.suspending(live.backend)
         move = Move(Step.STOPPING, to, back, resumes=record.wanted != SUSPEND)
@@ -24,6 +28,30 @@ def moving(live: LiveJob, to: Candidate, back: Candidate) -> Change:
     columns = {"move": move.text(), "phase": Phase.PAUSED, "wanted": ""}
     said = f"it is to go on at {to.backend}"
     return Change(columns, [live.event("Moving", said)])
+
+
+def _withdrawing(live: LiveJob, to: Candidate, back: Candidate) -> Change:
+    """It waits at a place that cannot hand jobs over: there it ends, and begins elsewhere."""
+    move = Move(Step.LEAVING, to, back, resumes=live.record.wanted != SUSPEND, withdraws=True)
+    columns = {"move": move.text(), "phase": Phase.PAUSED, "wanted": ""}
+    said = f"it has not started at {back.backend}, and goes to {to.backend}"
+    return Change(columns, [live.event("Moving", said)])
+
+
+def _hand_over(*backends: Backend) -> bool:
+    return all(isinstance(backend, HandsOver) for backend in backends)
+
+
+def check_leaving(live: LiveJob, target: Backend) -> None:
+    """Raise why a job cannot leave its place for that one, by what both can do."""
+    record = live.record
+    has_begun = live.has_begun or record.journal_seq >= 0
+    if not has_begun or (not record.started and not _hand_over(live.backend, target)):
+        return
+    stays = capabilities.handing_over(live.backend).why_stays(record.handle_data)
+    capabilities.handing_over(target)
+    if stays:
+        raise ConflictError(f"{record.name} cannot leave {record.backend}: {stays}")
 
 
 def check_movable(live: LiveJob, to: str) -> None:

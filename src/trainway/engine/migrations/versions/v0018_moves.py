@@ -1,4 +1,4 @@
-"""Jobs that are on their way to another place."""
+"""Jobs that are on their way to another place, or may go there while they wait."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,10 +8,12 @@ down_revision = "0017"
 
 
 def upgrade() -> None:
-    """Add the column."""
+    """Add the columns."""
     op.add_column("jobs", sa.Column("move", sa.Text(), nullable=True))
+    op.add_column("jobs", sa.Column("candidates", sa.Text(), nullable=True))
 
 
 def downgrade() -> None:
-    """Remove it; a job that was between two places stays suspended."""
+    """Remove them; a job that was between two places stays suspended."""
+    op.drop_column("jobs", "candidates")
     op.drop_column("jobs", "move")
