@@ -126,3 +126,21 @@ def test_a_place_that_cannot_have_the_job_is_told_before_anything_stops(
 
     steps_on(ssh_pool, job)
     assert (ssh_pool.phase(job), numbers(said(ssh_pool, job), "saved")) == ("Running", [])
+
+
+def test_a_job_that_waits_too_long_goes_to_the_next_place(ssh_pool: SshPool) -> None:
+    """Every host and this machine are busy, and this machine is free first."""
+    nodes = str(len(ssh_pool.hosts.hosts))
+    busy = ssh_pool.submit_here("--nodes", nodes, "--cpus", "2", "--", "sleep", "1000")
+    blocker = ssh_pool.submit("--oversubscribe", "--cpus", "1000", "--", "sleep", "1000")
+    until(lambda: ssh_pool.phase(busy) == ssh_pool.phase(blocker) == "Running", "nothing runs")
+
+    places = f"{ON},local"
+    job = ssh_pool.submit("--on", places, "--max-wait", "0.5s", "--cpus", "1", "--", "hostname")
+    until(lambda: ssh_pool.look(job)["spec"]["backend"] == "local", "it waits for the hosts")
+    ssh_pool.run("jobs", "cancel", blocker)
+    ssh_pool.run("jobs", "wait", job)
+
+    assert "it has waited at ssh/test for 0.5 seconds" in ssh_pool.run("jobs", "events", job)
+    assert ssh_pool.left_on_hosts(job) == []
+    ssh_pool.run("jobs", "cancel", busy)

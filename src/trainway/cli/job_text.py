@@ -154,6 +154,7 @@ def _facts(job: Json, now: datetime, paint: Paint) -> Iterator[tuple[str, str]]:
     yield "Kind", spec.get("kind") or ""
     yield "Backend", spec.get("backend") or ""
     yield "Moving", _moving(status)
+    yield "Then", _candidates(status)
     yield "Priority", str(spec.get("priority") or "")
     yield "User", (metadata.get("labels") or {}).get(USER) or ""
     yield "Labels", _labels(metadata, ", ")
@@ -176,6 +177,16 @@ def _facts(job: Json, now: datetime, paint: Paint) -> Iterator[tuple[str, str]]:
     yield "Usage", _usage(status, now)
     yield "Directory", spec.get("workdir") or ""
     yield "Output", status.get("outputDir") or ""
+
+
+def _candidates(status: Json) -> str:
+    """Where a job goes that waits for too long."""
+    others = status.get("candidates")
+    if not others:
+        return ""
+    wait = others.get("maxWaitSeconds")
+    when = "if it is refused" if wait is None else f"after {wait:g} s of waiting"
+    return f"{', '.join(others['places'])} ({when})"
 
 
 def _moving(status: Json) -> str:

@@ -1,5 +1,6 @@
 """Which of several places a job goes to, as `run` chooses it and `plan` shows it."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
@@ -7,10 +8,11 @@ from trainway.cli.columns import Columns
 from trainway.cli.connection import connect
 from trainway.cli.output import echo_line
 from trainway.cli.run_submission import made_objects, submission_options
+from trainway.cli.times import parse_duration
 from trainway.json_types import Json
 from trainway.sdk.manifests import Wishes
-from trainway.sdk.placement import ANY, Placement, ask, places_of, preferred
-from trainway.sdk.rest import Submission
+from trainway.sdk.placement import ANY, Placement, ask, candidates, places_of, preferred
+from trainway.sdk.rest import Rest, Submission
 
 _HEADER: Final = ("", "PLACE", "FITS", "PRICE", "AHEAD", "WHY")
 
@@ -26,7 +28,12 @@ def placed(
     found = placement(targets, words, wishes, options, several)
     for line in table(found).splitlines():
         echo_line(line)
-    return replace(wishes, on=found.place())
+    place = found.place()
+    if options.get("max_wait") is not None:
+        options["max_wait_s"] = parse_duration(options["max_wait"])
+        made = _maker(connect(), targets, words, wishes, options, several)
+        options["candidates"] = candidates(connect(), found, made)
+    return replace(wishes, on=place)
 
 
 def placement(
@@ -38,14 +45,27 @@ def placement(
 ) -> Placement:
     """What the places that are named offer for the job."""
     rest = connect()
+    made = _maker(rest, targets, words, wishes, options, several)
+    on = wishes.on or ANY
+    return ask(rest, places_of(rest, on), made, preferred(on, options.get("prefer")))
+
+
+def _maker(
+    rest: Rest,
+    targets: tuple[str, ...],
+    words: list[str] | None,
+    wishes: Wishes,
+    options: dict[str, Any],
+    several: Json,
+) -> Callable[[str], Submission]:
+    """What makes the job for a place."""
 
     def made(place: str) -> Submission:
         there, more = replace(wishes, on=place), dict(several)
         _, objects = made_objects(targets, words, there, options, more)
         return Submission(objects, {**submission_options(rest, objects, there, options), **more})
 
-    on = wishes.on or ANY
-    return ask(rest, places_of(rest, on), made, preferred(on, options.get("prefer")))
+    return made
 
 
 def table(found: Placement) -> str:

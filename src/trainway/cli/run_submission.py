@@ -67,6 +67,8 @@ def submission_options(
     }
     if wishes.on is not None:
         sent["backend"] = wishes.on
+    if options.get("candidates"):
+        sent |= {"candidates": options["candidates"], "max_wait": options["max_wait_s"]}
     if options["notify"]:
         sent["notify"] = list(options["notify"])
     if options["queue"]:

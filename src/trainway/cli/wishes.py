@@ -132,6 +132,14 @@ prefer_option: Final = click.option(
 )
 
 
+max_wait_option: Final = click.option(
+    "--max-wait",
+    metavar="DURATION",
+    help="With several places: how long the job may wait at one, such as 10m. After that, or if it"
+    " is refused there, it is withdrawn and goes to the next one.",
+)
+
+
 def wishes_of(options: dict[str, Any]) -> Wishes:
     """What the options say."""
     told = given_variables(options)

@@ -100,6 +100,22 @@ def placed(rest: Rest, options: RunOptions, made: Callable[[RunOptions], Submiss
     return replace(options, on=found.place())
 
 
+def candidates(rest: Rest, found: Placement, made: Callable[[str], Submission]) -> list[Json]:
+    """The job for the other places that would take it, the best first, as the server keeps it."""
+    others = [
+        str(offer["place"])
+        for offer in found.offers
+        if offer["fit"] != _NEVER and offer["place"] != found.chosen
+    ]
+    kept = []
+    for place in others:
+        body = rest.submission_body(made(place))
+        options = body["options"]
+        more = {name: options[name] for name in ("kubeconfig", "environ") if name in options}
+        kept.append({"backend": place, "objects": body["objects"], **more})
+    return kept
+
+
 def _refusal(place: str, reason: str) -> Json:
     """A place for which the job cannot even be written."""
     return {"place": place, "fit": _NEVER, "reason": reason, "price": None, "ahead": 0}

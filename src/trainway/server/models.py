@@ -47,6 +47,17 @@ class ListParameters(BaseModel):
     )
 
 
+class OtherPlace(BaseModel):
+    """The same job, as it would be submitted to another place."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    backend: str = Field(min_length=1, max_length=253, description="the place")
+    objects: list[Json] = Field(description="the job there, and what it needs")
+    kubeconfig: tuple[str, ...] = Field((), description="the submitter's kubeconfig files")
+    environ: dict[str, str] = Field({}, description="environment below the containers' own")
+
+
 class SubmitOptions(BaseModel):
     """How to run a job."""
 
@@ -92,6 +103,14 @@ class SubmitOptions(BaseModel):
     )
     parallel: int | None = Field(
         None, ge=1, lt=INT32, description="how many of several jobs may run at a time"
+    )
+    candidates: list[OtherPlace] = Field(
+        [],
+        max_length=100,
+        description="other places to which it goes, in order, while it has not started",
+    )
+    max_wait: float | None = Field(
+        None, ge=0, description="after how many seconds of waiting; null: only if it is refused"
     )
     search: Json | None = Field(
         None,
@@ -217,6 +236,9 @@ class JobStatus(Shown):
     queue_position: int | None = None
     move: Json | None = Field(
         None, description="of a job on its way to another place: `step`, `from` and `to`"
+    )
+    candidates: Json | None = Field(
+        None, description="of a job that waits: the other `places` it may go to, and when"
     )
     scalable: bool = Field(
         False, description="whether it can be given another number of nodes: `POST .../scale`"

@@ -17,8 +17,14 @@ from trainway.cli.run_submission import made_objects, submission_options
 from trainway.cli.run_words import RunCommand, words_argument
 from trainway.cli.several_jobs import several_group, several_of
 from trainway.cli.slurm_option import slurm_option
-from trainway.cli.wishes import infra_option, prefer_option, wishes_group, wishes_of
-from trainway.errors import InvalidError, JobFailedError
+from trainway.cli.wishes import (
+    infra_option,
+    max_wait_option,
+    prefer_option,
+    wishes_group,
+    wishes_of,
+)
+from trainway.errors import InvalidError, JobFailedError, UsageError
 from trainway.json_types import Json
 from trainway.sdk.placement import is_choice
 from trainway.sdk.rest import Rest, Submission
@@ -70,6 +76,7 @@ best trial, otherwise 4.
 @queue_option
 @infra_option("Where to run: a place, a list such as slurm/hpc,local, or any.")
 @prefer_option
+@max_wait_option
 @slurm_option
 @click.option(
     "--oversubscribe", is_flag=True, help="Start the job even if it requests more than there is."
@@ -99,6 +106,8 @@ def carry_out(
         from trainway.cli.placing import placed  # noqa: PLC0415 - only for several places
 
         wishes = placed(targets, rest_words, wishes, options, several)
+    elif options.get("max_wait") is not None:
+        raise UsageError("--max-wait needs several places", hint="write --on slurm/hpc,local")
     source, objects = made_objects(targets, rest_words, wishes, options, several)
     if options["dry_run"]:
         echo(to_yaml(_without_secrets(objects)))

@@ -51,6 +51,12 @@ def add_job_routes(api: Api, service: Service) -> None:
         options = body.options.model_dump()
         _check_labels(body.options.labels)
         submission = Submission(body.objects, **options, key=idempotency_key)
+        if submission.candidates and submission.is_run:
+            raise UsageError(
+                "the jobs of a run stay where they are submitted",
+                field="options.candidates",
+                hint="leave out max_wait, or submit one job",
+            )
         if submission.is_run:
             is_search = submission.search is not None
             submit_all = engine.runs.search if is_search else engine.submit_array
