@@ -7,9 +7,9 @@ from trainway.api.node_count import is_countable
 from trainway.backends.masking import masked_object
 from trainway.engine.attempts import endings_view
 from trainway.engine.failure import failure_view, is_retried
-from trainway.engine.observation import ATTEMPTS, CULPRIT, ENDINGS, JOBSET, NODES, RUNS, WAITING
 from trainway.engine.moving.candidates import candidates_view
 from trainway.engine.moving.move import move_view
+from trainway.engine.observation import ATTEMPTS, CULPRIT, ENDINGS, JOBSET, NODES, RUNS, WAITING
 from trainway.engine.phases import WAITING as WAITING_PHASES
 from trainway.engine.phases import Phase
 from trainway.engine.record import Event, JobRecord
