@@ -131,7 +131,7 @@ WEEK = Size(jobs=10_000, nodes=1_000, days=7, node_failures=2_000, engines=7)
 @pytest.fixture
 def memory() -> Iterator[Path]:
     """A folder that no disk is behind, where there is one: a week is some 100,000 writes."""
-    folder = Path("/dev/shm")  # noqa: S108 - only a place for a folder
+    folder = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=folder if folder.is_dir() else None) as name:
         yield Path(name)
 
