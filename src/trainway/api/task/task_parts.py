@@ -5,7 +5,7 @@ follows from the rank of a task in its object; a task that is alone has the firs
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from trainway.api.task.task_object import (
     Brought,
@@ -17,6 +17,9 @@ from trainway.api.task.task_object import (
 )
 from trainway.json_types import Json
 
+_LONGEST: Final = 48
+"""The 63 characters of a pod's name, less what follows the role there: -0-999-xxxxx, and dashes."""
+
 
 def parts(
     obj: Json, job: TaskJob, others: Sequence[Json], roles: Sequence[str]
@@ -24,6 +27,12 @@ def parts(
     """The objects of each task; `job` is what the object says, `others` came with it."""
     splitting = _Splitting(obj, job, others)
     return [splitting.part(rank, role) for rank, role in enumerate(roles)]
+
+
+def part_name(pipeline: str, role: str) -> str:
+    """What the job of a task is called; the pods, which have the role in their names, fit too."""
+    room = _LONGEST - 2 * len(role)
+    return f"{pipeline[:room].rstrip('-.')}-{role}"
 
 
 def with_outputs(objects: Sequence[Json], outputs: Mapping[str, str]) -> list[Json]:
@@ -44,7 +53,7 @@ class _Splitting:
 
     def part(self, rank: int, role: str) -> list[Json]:
         """The objects of one task."""
-        name = f"{self.job.name}-{role}"
+        name = part_name(self.job.name, role)
         item = self.obj["spec"]["tasks"][rank]
         task = {key: value for key, value in item["task"].items() if key != "depends_on"}
         spec: Json = {"tasks": [{**item, "task": task}]}

@@ -1,9 +1,11 @@
 """A Task of several tasks as Tasks of one: nothing of one gets to another."""
 
+import pytest
+
 from trainway.api.task import task_object
 from trainway.api.task.task_file import parse
 from trainway.api.task.task_object import Brought, Origin, files_name, objects_of
-from trainway.api.task.task_parts import parts, with_outputs
+from trainway.api.task.task_parts import part_name, parts, with_outputs
 from trainway.json_types import Json
 
 TEXT = """\
@@ -92,3 +94,12 @@ def test_a_part_is_told_where_outputs_are() -> None:
     assert job is not None
     assert job.part.outputs == {"a": "/jobs/1/output"}
     assert (job.part.of, job.part.role) == ("p", "b")
+
+
+@pytest.mark.parametrize("role", ["a", "r" * 20])
+@pytest.mark.parametrize("pipeline", ["p", "a-pipeline-with-a-really-long-name-of-40"])
+def test_pods_of_a_part_have_names_that_fit(pipeline: str, role: str) -> None:
+    name = part_name(pipeline, role)
+    assert len(f"{name}-{role}-0-999-xxxxx") <= 63
+    assert name.endswith(f"-{role}")
+    assert name[:8] == f"{pipeline}-{role}"[:8]

@@ -2,29 +2,18 @@
 
 import asyncio
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
-from trainway.api.task.task_file import parse
-from trainway.api.task.task_object import objects_of
 from trainway.backends.base import Isolation
 from trainway.backends.testing import FakeBackend
+from trainway.engine.run.pipeline_testing import end, pipeline, submitted
 from trainway.engine.submission import Submission
 from trainway.engine.testing import World, act, jobset, memory_store, play
 from trainway.errors import ConflictError, InvalidError, NotFoundError, UsageError
 from trainway.jobset.labels import RUN, TASK
 from trainway.json_types import Json
 
-CHAIN = """\
-name: p
----
-{name: one, run: 'true'}
----
-{name: two, run: 'true'}
----
-{name: three, run: 'true'}
-"""
 FORK = """\
 name: p
 ---
@@ -38,31 +27,12 @@ name: p
 """
 
 
-def pipeline(text: str = CHAIN, **more: Any) -> Submission:
-    file = parse(text).file
-    assert file is not None
-    return Submission(objects_of(file, "p"), pipeline=True, environ={"A": "b"}, **more)
-
-
 def tasks(run: Json) -> dict[str, Json]:
     return {job["metadata"]["labels"][TASK]: job for job in run["jobs"]}
 
 
 def phases(run: Json) -> dict[str, str]:
     return {name: job["status"]["phase"] for name, job in tasks(run).items()}
-
-
-async def submitted(world: World, submission: Submission) -> dict[str, str]:
-    """Submit a pipeline; the ids of its jobs by task."""
-    jobs, _ = await world.engine.submit_array(submission)
-    return {job["metadata"]["labels"][TASK]: job["metadata"]["id"] for job in jobs}
-
-
-async def end(world: World, id_: str, *, failed: bool = False) -> None:
-    playing = await world.begun(id_)
-    playing.run()
-    playing.end(succeeded=not failed)
-    await world.until(id_, "Failed" if failed else "Succeeded")
 
 
 async def until_told(world: World, id_: str, message: str) -> None:

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from trainway.engine.faulty_store import Faults, faulty_store
-from trainway.engine.run.holds_test import pipeline, submitted
+from trainway.engine.run.pipeline_testing import pipeline, submitted
 from trainway.engine.testing import World, act, memory_database
 from trainway.errors import DatabaseError
 
