@@ -114,7 +114,7 @@ def moment_text(moment: datetime) -> str:
     return time_text(moment)
 
 
-_LEFT_OUT: Final = ("key", "digest", "place")
+_LEFT_OUT: Final = ("key", "digest", "place", "kept")
 
 
 def stored_submission(submission: Submission) -> str:
