@@ -10,7 +10,7 @@ import pytest
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 
-NAMED = ("clusters", "dashboard", "local", "metrics", "mpi", "mpijobs", "operator", "slurm", "ssh")
+NAMED = ("clusters", "dashboard", "local", "metrics", "mpi", "mpijobs", "operator", "recovery", "slurm", "ssh")
 
 
 @pytest.mark.parametrize("name", NAMED)
