@@ -41,6 +41,7 @@ COMMANDS = (
     "docs/mpijob.md",
     "docs/notifications.md",
     "docs/operator.md",
+    "docs/recovery.md",
     "docs/running.md",
     "docs/server.md",
     "docs/schedules.md",
