@@ -42,6 +42,7 @@ COMMANDS = (
     "docs/notifications.md",
     "docs/operator.md",
     "docs/recovery.md",
+    "docs/queues.md",
     "docs/running.md",
     "docs/server.md",
     "docs/schedules.md",
