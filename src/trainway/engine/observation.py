@@ -263,6 +263,14 @@ class Observation:
         return find_true(self.jobset.get("conditions") or [], "Suspended") is not None
 
     @property
+    def has_processes(self) -> bool:
+        """Whether a pod runs, or is being stopped and has not ended."""
+        return any(
+            node["phase"] == _RUNNING or (node.get("stopped") and node["phase"] not in _OVER)
+            for node in self.nodes.values()
+        )
+
+    @property
     def restarts(self) -> int:
         """How often the whole set was started again."""
         return int(self.jobset.get("restarts") or 0)

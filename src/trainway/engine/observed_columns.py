@@ -54,7 +54,8 @@ def _phase_columns(record: JobRecord, observed: Observation, *, schedules: bool)
     wanted, phase = record.wanted, observed.phase
     columns: dict[str, Any] = {}
     if observed.is_suspended and is_leaving(record):
-        return left(record)
+        # On a machine of ours its room is free when its processes are gone, and not before.
+        return {} if observed.has_processes and not schedules else left(record)
     if wanted in ENDING:
         phase = Phase.STOPPING
     elif wanted == RESUME and observed.is_suspended:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from trainway.backends.testing import FakeBackend
+from trainway.backends.testing import FakeBackend, FakeJob
 from trainway.engine.queues.making_room import PREEMPTED
 from trainway.engine.testing import World, act, play, told
 from trainway.errors import ConflictError, InvalidError, NotFoundError, UsageError
@@ -177,6 +177,28 @@ async def preempted(world: World) -> tuple[str, str]:
     return low, high
 
 
+def leave(job: FakeJob) -> None:
+    """Let the agent suspend a job, and its pod end."""
+    job.suspend()
+    job.write("pod", pod="node-0-0", attempt=0, phase="Failed", deleted=True, containers=[])
+
+
+def test_nobody_starts_before_the_processes_of_who_makes_room_are_gone() -> None:
+    async def scene(world: World) -> None:
+        low, high = await preempted(world)
+        job = world.backend.jobs[low]
+        job.suspend()
+        await world.until(low, lambda _: world.store.get(low).journal_seq == len(job.records) - 1)
+        await world.engine.queues.apply(queue())  # another round
+        await world.submit("after", requests={"cpu": "1"})
+        assert high not in world.backend.jobs
+        assert (await world.engine.reading.get(low))["status"]["phase"] == "Running"
+        job.write("pod", pod="node-0-0", attempt=0, phase="Failed", deleted=True, containers=[])
+        await world.begun(high)
+
+    play(scene)
+
+
 def test_a_job_makes_room_waits_and_goes_on() -> None:
     async def scene(world: World) -> None:
         low, high = await preempted(world)
@@ -185,7 +207,7 @@ def test_a_job_makes_room_waits_and_goes_on() -> None:
         assert "it starts as soon as low makes room for it, which has begun" in status["message"]
         assert high not in world.backend.jobs
         left, waits = world.backend.jobs[low], world.engine.reading
-        left.suspend()
+        leave(left)
         began = await world.begun(high)
         status = (await world.until(low, "Queued"))["status"]
         assert status["reason"] == PREEMPTED
@@ -235,7 +257,7 @@ def test_preemption_goes_on_after_the_server_was_killed(is_suspended: bool) -> N
         job = world.backend.jobs[low]
         if not is_suspended:
             await told(job, "suspend", 2)  # nobody knows whether the first was heard
-            job.suspend()
+            leave(job)
         (await world.begun(high)).end()
         await world.until(low, "Starting")
         await told(job, "resume")
@@ -250,7 +272,7 @@ def test_preemption_goes_on_after_the_server_was_killed(is_suspended: bool) -> N
         await act(before, first)
         store.close = close  # type: ignore[method-assign] # as it was
         if is_suspended:
-            first.backend.jobs[ids[0]].suspend()
+            leave(first.backend.jobs[ids[0]])
         await act(after, World(first.backend, store))
 
     asyncio.run(run())
@@ -281,7 +303,7 @@ def test_a_requeued_job_goes_behind_those_that_came_meanwhile() -> None:
         world.now = world.now.replace(hour=6)
         high = await world.submit("high", requests={"cpu": "4"})
         await told(world.backend.jobs[low], "suspend")
-        world.backend.jobs[low].suspend()
+        leave(world.backend.jobs[low])
         (await world.begun(high)).end()
         await world.begun(other)
         assert world.store.get(low).phase == "Queued"
