@@ -10,7 +10,10 @@ import pytest
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 
-NAMED = ("clusters", "dashboard", "local", "metrics", "mpi", "mpijobs", "operator", "recovery", "slurm", "ssh")
+NAMED = (
+    "clusters", "dashboard", "elastic", "local", "metrics", "mpi", "mpijobs", "operator",
+    "recovery", "slurm", "ssh",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NAMED)

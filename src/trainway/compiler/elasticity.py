@@ -54,6 +54,11 @@ def annotation_errors(annotations: Mapping[str, str]) -> Iterator[FieldError]:
             yield invalid(annotation_path(MIN_NODES), annotations[MIN_NODES], detail)
 
 
+def is_elastic(job: Mapping[str, Any]) -> bool:
+    """Whether a TrainJob says with how few nodes it goes on."""
+    return MIN_NODES in ((job.get("metadata") or {}).get("annotations") or {})
+
+
 def with_elasticity(job: Json, minimum: int, maximum: int) -> Json:
     """The TrainJob, saying so."""
     metadata = job.get("metadata") or {}

@@ -14,7 +14,7 @@ import yaml
 from trainway import __version__
 from trainway.api.crd import crd
 from trainway.api.kinds import KINDS
-from trainway.jobset.labels import MAX_RESTARTS, RECOVER_ON_EXIT_CODES
+from trainway.jobset.labels import MAX_RESTARTS, MIN_NODES, RECOVER_ON_EXIT_CODES
 from trainway.json_types import Json
 from trainway.kube.certificates import CA_CERTIFICATE
 from trainway.kube.public_config import PUBLIC_CONFIG_MAP, annotations_entry
@@ -118,7 +118,7 @@ def settings(installation: Installation) -> list[Json]:
     public = {
         "kubeflow_trainer_version": TRAINER_VERSION,
         "trainway_version": __version__,
-        **annotations_entry([MAX_RESTARTS, RECOVER_ON_EXIT_CODES]),
+        **annotations_entry([MAX_RESTARTS, RECOVER_ON_EXIT_CODES, MIN_NODES]),
     }
     return [
         config_map(CONFIG_MAP, where, {CONFIG_FILE: _configuration_text()}),

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from trainway.compiler.elasticity import is_elastic
 from trainway.compiler.restarts import said_of_restarts
 from trainway.errors import UsageError
-from trainway.jobset.labels import KUBERNETES_FORM
+from trainway.jobset.labels import KUBERNETES_FORM, MIN_NODES
 from trainway.json_types import Json
 
 VARIABLE: Final = "TRAINWAY_KUBERNETES_FORM"
@@ -71,7 +72,8 @@ def _takes_source(source: Json, submitted: Sequence[Json], offer: Offer) -> bool
     """Whether the cluster runs the object as it is.
 
     Not with a ClusterTrainingRuntime that came along: all would see it, and nobody could own it.
-    Nor where it says how often it restarts, and the operator there would not follow that.
+    Nor where it says how often it restarts, or with how few nodes it goes on, and the operator
+    there would not follow that.
     """
     kind = str(source.get("kind"))
     api = _SENT.get(kind)
@@ -80,6 +82,8 @@ def _takes_source(source: Json, submitted: Sequence[Json], offer: Offer) -> bool
     if kind != "TrainJob":
         return True
     if not said_of_restarts(source) <= offer.annotations:
+        return False
+    if is_elastic(source) and MIN_NODES not in offer.annotations:
         return False
     ref = (source.get("spec") or {}).get("runtimeRef") or {}
     named = str(ref.get("kind") or "ClusterTrainingRuntime"), str(ref.get("name") or "")

@@ -12,9 +12,10 @@ from trainway.backends.kubernetes.form import (
     apis_of,
     choose,
 )
+from trainway.compiler.elasticity import with_elasticity
 from trainway.compiler.restarts import with_max_restarts
 from trainway.errors import UsageError
-from trainway.jobset.labels import KUBERNETES_FORM, MAX_RESTARTS
+from trainway.jobset.labels import KUBERNETES_FORM, MAX_RESTARTS, MIN_NODES
 from trainway.json_types import Json
 
 EVERYTHING = frozenset({"batch/v1", JOBSET_API, MPIJOB_API, TRAINJOB_API})
@@ -40,6 +41,7 @@ class Case:
 
 TRAINJOB = job("TrainJob", {"name": "torch"})
 RESTARTS = with_max_restarts(TRAINJOB, 0)
+ELASTIC = with_elasticity(TRAINJOB, 2, 4)
 
 
 @pytest.mark.parametrize(
@@ -73,6 +75,8 @@ RESTARTS = with_max_restarts(TRAINJOB, 0)
             Form.SOURCE,
             followed=frozenset({MAX_RESTARTS}),
         ),
+        Case("elastic, and upstream's operator", ELASTIC, Form.JOBSET),
+        Case("elastic, and our operator", ELASTIC, Form.SOURCE, followed=frozenset({MIN_NODES})),
         Case("forced JobSet", TRAINJOB, Form.JOBSET, forced="jobset"),
         Case("forced Jobs", TRAINJOB, Form.JOBS, forced="jobs"),
         Case(

@@ -2,7 +2,7 @@ import pytest
 
 from trainway.backends.slurm.refusals import errors, needs_images, warnings
 from trainway.backends.slurm.testing import jobset, role
-from trainway.jobset.labels import SLURM_MPI
+from trainway.jobset.labels import MIN_NODES, SLURM_MPI
 from trainway.json_types import Json
 
 
@@ -25,6 +25,14 @@ def test_what_slurm_can_do_is_not_refused() -> None:
     spec = made["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
     spec["containers"][0]["resources"]["limits"] = {"memory": "2Gi"}
     assert warnings(made) == []
+
+
+def test_that_a_lost_node_ends_all_is_said_of_an_elastic_job() -> None:
+    made = jobset(role("node"))
+    made["spec"]["replicatedJobs"][0]["template"]["metadata"] = {"annotations": {MIN_NODES: "2"}}
+    assert errors(made, made, {}, "") == []
+    (said,) = warnings(made)
+    assert said.startswith("role node: it starts with all its nodes")
 
 
 @pytest.mark.parametrize(
