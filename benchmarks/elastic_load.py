@@ -2,7 +2,7 @@
 
 A real torch job (`examples/elastic_ddp.py`, gloo) runs on four hosts, which are namespaces of this
 machine with an sshd each; that needs root. The cable of the last host is pulled, and put back when
-steps were done with three nodes. Nothing may be restarted: that is the limit. How long nobody trains
+steps were done with three. Nothing may be restarted: that is the limit. How long nobody trains
 depends on the timeout of the script (20 s), which is how torch notices a host that is cut off, and
 on how long torch takes to be imported.
 """
