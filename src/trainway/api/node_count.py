@@ -8,6 +8,7 @@ import copy
 from typing import Any
 
 from trainway.errors import UsageError
+from trainway.jobset.labels import MAX_NODES, MIN_NODES
 from trainway.json_types import Json
 
 
@@ -40,7 +41,8 @@ def with_nodes(job: Json, nodes: int) -> Json:
 
     match job["kind"]:
         case "TrainJob":
-            return with_setting(job, parse_setting(f"spec.trainer.numNodes={nodes}"))
+            scaled_job = with_setting(job, parse_setting(f"spec.trainer.numNodes={nodes}"))
+            return _with_range(scaled_job, nodes)
         case "Task":
             return with_setting(job, parse_setting(f"num_nodes={nodes}"))
         case "MPIJob":
@@ -50,6 +52,17 @@ def with_nodes(job: Json, nodes: int) -> Json:
     role = scaled["spec"]["replicatedJobs"][0]["template"]["spec"]
     role |= {"parallelism": nodes, "completions": nodes}
     return scaled
+
+
+def _with_range(job: Json, nodes: int) -> Json:
+    """An elastic TrainJob has so many nodes at most, and needs no more than these."""
+    metadata = job.get("metadata") or {}
+    annotations = metadata.get("annotations") or {}
+    least = str(annotations.get(MIN_NODES) or "")
+    if not least.isdigit():
+        return job
+    said = {MIN_NODES: str(min(int(least), nodes)), MAX_NODES: str(nodes)}
+    return {**job, "metadata": {**metadata, "annotations": {**annotations, **said}}}
 
 
 def _only_role(spec: Json) -> Json | None:

@@ -6,6 +6,7 @@ import pytest
 from trainway.api.mpijob_wishes import MPIJobWishes, mpijob_of
 from trainway.api.node_count import is_countable, with_nodes
 from trainway.errors import UsageError
+from trainway.jobset.labels import MAX_NODES, MIN_NODES
 from trainway.json_types import Json
 
 MPIJOB = mpijob_of(MPIJobWishes(name="m", image="i", command="./run", workers=2))
@@ -72,3 +73,14 @@ def test_a_job_of_several_parts_has_no_such_number(job: Json) -> None:
     assert not is_countable(job)
     with pytest.raises(UsageError, match="no single number of nodes"):
         with_nodes(job, 5)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "least", "most"), [(5, "2", "5"), (2, "2", "2"), (1, "1", "1")], ids=str
+)
+def test_an_elastic_job_keeps_its_minimum_where_it_can(nodes: int, least: str, most: str) -> None:
+    annotations = {MIN_NODES: "2", MAX_NODES: "4", "mine": "kept"}
+    scaled = with_nodes({**TRAINJOB, "metadata": {"annotations": annotations}}, nodes)
+    found = scaled["metadata"]["annotations"]
+    assert found == {MIN_NODES: least, MAX_NODES: most, "mine": "kept"}
+    assert scaled["spec"]["trainer"]["numNodes"] == nodes

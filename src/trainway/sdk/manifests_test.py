@@ -8,6 +8,7 @@ import yaml
 from trainway.compiler.compile import Input, Options, compile_objects
 from trainway.errors import UsageError
 from trainway.jobset.job_name import job_name
+from trainway.jobset.labels import MAX_NODES, MIN_NODES
 from trainway.jobset.literal_text import literal
 from trainway.runtimes import builtin_runtime
 from trainway.sdk.manifests import (
@@ -194,6 +195,20 @@ def test_wishes_replace_what_a_trainjob_says() -> None:
         env=[{"name": "A", "value": "1"}, {"name": "B", "value": "2"}],
         resourcesPerNode={"requests": {"cpu": 1, "x": 1}, "limits": {"cpu": 1}},
     )
+
+
+def test_a_range_of_nodes_is_said_in_annotations() -> None:
+    old = train()
+    (changed,) = with_wishes([old], Wishes(nodes=8, min_nodes=2))
+    assert changed["metadata"]["annotations"] == {MIN_NODES: "2", MAX_NODES: "8"}
+    assert changed["spec"]["trainer"] == {"numNodes": 8}
+    assert old == train()
+
+
+def test_a_command_cannot_be_elastic() -> None:
+    with pytest.raises(UsageError, match="a command cannot be elastic") as caught:
+        plain_jobset(Wishes("a", nodes=8, min_nodes=2), ["true"])
+    assert (caught.value.field, caught.value.hint) == ("nodes", "write --nodes 8")
 
 
 def test_without_wishes_objects_stay_as_they_are() -> None:

@@ -54,6 +54,7 @@ def test_wishes_are_applied() -> None:
     [
         (Wishes(runtime="torch"), "runtime cannot be set for a task"),
         (Wishes(resources=Resources(cpus="1")), "cpus cannot be set for a task"),
+        (Wishes(nodes=4, min_nodes=2), "a task cannot be elastic"),
     ],
 )
 def test_wishes_that_a_task_does_not_take(wishes: Wishes, message: str) -> None:
