@@ -1,6 +1,7 @@
 """What `run`, `tune` and `plan` submit: the objects of what was named, and how they are to run."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -53,6 +54,22 @@ def made_objects(
         objects = _with_remarks(objects, options)
     objects = reading_logs(objects, options["metrics_from_logs"])
     return source, with_hang_timeout(objects, options["hang_timeout"])
+
+
+def with_places(targets: tuple[str, ...], wishes: Wishes, options: dict[str, Any]) -> Wishes:
+    """The wishes with the places that a task names itself, where nobody names one."""
+    target = targets[0] if targets else ""
+    if wishes.on is not None or (target != _STDIN and Path(target).suffix not in MANIFESTS):
+        return wishes
+    text = _standard_input() if target == _STDIN else read_manifest(Path(target))
+    if "resources" not in text or "apiVersion" in text:
+        return wishes
+    from trainway.sdk.tasks import places_in  # noqa: PLC0415 - only for tasks
+
+    found = places_in(text, wishes)
+    if found.on is not None and options.get("prefer") is None:
+        options["prefer"] = "order" if found.is_ordered else "cost"
+    return replace(wishes, on=found.on)
 
 
 def submission_options(

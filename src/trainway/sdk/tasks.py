@@ -18,6 +18,7 @@ from trainway.jobset.job_name import job_name
 from trainway.json_types import Json
 from trainway.sdk.local_files import refuse_missing
 from trainway.sdk.manifests import Wishes, named_wishes, refuse_elastic, set_timeout
+from trainway.sdk.task_places import TaskPlaces, for_place, task_places
 
 _TAKEN: Final = (
     "name",
@@ -50,7 +51,7 @@ def _run(parsed: Parsed, source: str, wishes: Wishes) -> list[Json]:
     if problems:
         raise InvalidError(problems)
     refuse_missing_files(file.tasks)
-    file = _with_wishes(file, wishes)
+    file = _with_wishes(for_place(file, wishes.on), wishes)
     name = wishes.name or name_of(file, source)
     origin, notes = origin_here(), parsed.warnings
     if not wishes.travels:
@@ -61,6 +62,12 @@ def _run(parsed: Parsed, source: str, wishes: Wishes) -> list[Json]:
     objects = task_object.objects_of(file, name, origin, notes=notes, files=files)
     maps = [config_map(task_object.files_name(name), files)] if files else []
     return [*maps, *_limited(objects, wishes)]
+
+
+def places_in(text: str, wishes: Wishes) -> TaskPlaces:
+    """The places that a file of tasks names; none of a file that is no good, or something else."""
+    file = parse(text, Overrides(wishes.env, wishes.secrets)).file
+    return TaskPlaces() if file is None else task_places(file.tasks)
 
 
 def shown_objects(text: str, source: str, wishes: Wishes) -> list[Json]:

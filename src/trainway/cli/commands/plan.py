@@ -8,6 +8,7 @@ from trainway.cli.commands.run import command as run
 from trainway.cli.job_options import given_label_option, output_option
 from trainway.cli.output import echo, to_json
 from trainway.cli.placing import placement, table
+from trainway.cli.run_submission import with_places
 from trainway.cli.run_words import RunCommand, words_argument
 from trainway.cli.several_jobs import several_group, several_of
 from trainway.cli.slurm_option import slurm_option
@@ -49,7 +50,8 @@ def command(ctx: click.Context, /, targets: tuple[str, ...], output: str, **opti
     """Ask all places, and print what they say."""
     unused = run.make_context("run", [], resilient_parsing=True).params  # what only `run` asks
     wanted = {**unused, **options}
-    found = placement(targets, ctx.obj, wishes_of(options), wanted, several_of(options))
+    wishes = with_places(targets, wishes_of(options), wanted)
+    found = placement(targets, ctx.obj, wishes, wanted, several_of(options))
     if output == "json":
         echo(to_json({"chosen": found.chosen, "offers": found.offers}))
     else:

@@ -13,7 +13,7 @@ from trainway.cli.notify_option import notify_option
 from trainway.cli.output import echo, echo_line, to_yaml
 from trainway.cli.queue_option import queue_option
 from trainway.cli.refusal import RefusedError
-from trainway.cli.run_submission import made_objects, submission_options
+from trainway.cli.run_submission import made_objects, submission_options, with_places
 from trainway.cli.run_words import RunCommand, words_argument
 from trainway.cli.several_jobs import several_group, several_of
 from trainway.cli.slurm_option import slurm_option
@@ -101,7 +101,7 @@ def carry_out(
     targets: tuple[str, ...], rest_words: list[str] | None, options: dict[str, Any], several: Json
 ) -> int:
     """Submit what was named with these options, and show it; `tune` does so too."""
-    wishes = wishes_of(options)
+    wishes = with_places(targets, wishes_of(options), options)
     if is_choice(wishes.on):
         from trainway.cli.placing import placed  # noqa: PLC0415 - only for several places
 

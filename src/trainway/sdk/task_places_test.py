@@ -1,0 +1,71 @@
+from dataclasses import dataclass
+
+import pytest
+
+from trainway.api.task.task_file import parse
+from trainway.sdk.task_places import TaskPlaces, for_place, task_places
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    resources: str
+    wanted: TaskPlaces
+
+
+CASES = [
+    Case("none", "{cpus: 2}", TaskPlaces()),
+    Case("one", "{infra: slurm/hpc/gpu}", TaskPlaces(("slurm/hpc/gpu",))),
+    Case("this-machine", "{infra: local}", TaskPlaces(("local",))),
+    Case("old-spelling", "{cloud: kubernetes, region: dev}", TaskPlaces(("k8s/dev",))),
+    Case("a-cloud", "{infra: aws/us-east-1}", TaskPlaces()),
+    Case("wildcard", "{infra: ssh/*}", TaskPlaces(("ssh",))),
+    Case(
+        "any-of",
+        "{any_of: [{infra: k8s/a}, {infra: ssh/lab}, {infra: aws}, {infra: k8s/a, cpus: 4}]}",
+        TaskPlaces(("k8s/a", "ssh/lab")),
+    ),
+    Case(
+        "ordered",
+        "{ordered: [{infra: slurm/b}, {infra: local}]}",
+        TaskPlaces(("slurm/b", "local"), is_ordered=True),
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_task_names_its_places(case: Case) -> None:
+    file = parse(f"run: x\nresources: {case.resources}").file
+    assert file is not None
+    assert task_places(file.tasks) == case.wanted
+
+
+def test_several_tasks_name_no_place_for_all_of_them() -> None:
+    file = parse("run: x\nresources: {infra: local}\n---\nrun: y").file
+    assert file is not None
+    assert task_places(file.tasks) == TaskPlaces()
+
+
+TEXT = """
+run: x
+num_nodes: 2
+envs: {A: b}
+resources:
+  memory: 3
+  ordered:
+  - {infra: slurm/b, cpus: 4}
+  - {infra: local, cpus: 1}
+  - {cpus: 8}
+"""
+
+
+@pytest.mark.parametrize(
+    ("on", "cpus"), [("slurm/b", 4), ("local", 1), ("ssh/lab", 8), (None, 4)], ids=str
+)
+def test_each_place_gets_the_candidate_that_is_for_it(on: str | None, cpus: int) -> None:
+    file = parse(TEXT).file
+    assert file is not None
+    (task,) = for_place(file, on).tasks
+    first = task.resources.first
+    assert (str(first.fields["cpus"]), first.fields["memory"]) == (str(cpus), 3)
+    assert (task.num_nodes, task.envs) == (2, {"A": "b"})
