@@ -116,6 +116,10 @@ class AsyncJob:
         """Give it another number of nodes; see `Job.scale`."""
         await asyncio.to_thread(self.job.scale, nodes)
 
+    async def move(self, on: str) -> None:
+        """Have it go on at another place; see `Job.move`."""
+        await asyncio.to_thread(self.job.move, on)
+
     async def rerun(
         self,
         *,

@@ -195,6 +195,12 @@ class Job:
         """Give it another number of nodes, as long as it waits in the server's queue."""
         self._data = self._rest.scale(self.id, nodes)
 
+    def move(self, on: str) -> None:
+        """Have it go on at another place, as the same job; `trainway jobs move` has the rules."""
+        from trainway.sdk.moving import move  # noqa: PLC0415 - seldom needed
+
+        self._data = move(self._rest, self.id, on)
+
     def rerun(
         self,
         *,

@@ -13,7 +13,7 @@ from trainway.api.task.task_file import Parsed, TaskFile, parse, parse_documents
 from trainway.api.task.task_object import Origin
 from trainway.api.task.variables import Overrides
 from trainway.compiler.task import later, unresolved
-from trainway.errors import InvalidError, UsageError
+from trainway.errors import InvalidError, ManifestError, UsageError
 from trainway.jobset.job_name import job_name
 from trainway.json_types import Json
 from trainway.sdk.local_files import refuse_missing
@@ -66,7 +66,10 @@ def _run(parsed: Parsed, source: str, wishes: Wishes) -> list[Json]:
 
 def places_in(text: str, wishes: Wishes) -> TaskPlaces:
     """The places that a file of tasks names; none of a file that is no good, or something else."""
-    file = parse(text, Overrides(wishes.env, wishes.secrets)).file
+    try:
+        file = parse(text, Overrides(wishes.env, wishes.secrets)).file
+    except ManifestError:  # whoever makes the job says what is wrong
+        file = None
     return TaskPlaces() if file is None else task_places(file.tasks)
 
 
