@@ -237,25 +237,6 @@ class Suspends(Protocol):
 
 
 @runtime_checkable
-class HandsOver(Protocol):
-    """Can let go of a suspended job, and go on with one that another backend has let go of.
-
-    What goes from one to the other is the directory of the job: its journal, logs and output.
-    """
-
-    def why_stays(self, handle: Handle) -> str:
-        """Why a job cannot leave, as the end of a sentence; empty: it can."""
-        ...
-
-    async def leave(self, handle: Handle) -> None:
-        """Let go of a suspended job; when this returns nothing of it runs. It may be asked twice.
-
-        Raises ConflictError where the job has ended.
-        """
-        ...
-
-
-@runtime_checkable
 class Remote(Protocol):
     """Runs jobs on infrastructure that may be gone for good."""
 
@@ -397,13 +378,6 @@ def suspending(backend: Backend) -> Suspends:
     """The backend, which must be able to suspend jobs."""
     if not isinstance(backend, Suspends):
         raise _unable(backend, "cannot suspend jobs")
-    return backend
-
-
-def handing_over(backend: Backend) -> HandsOver:
-    """The backend, which must be able to hand jobs over."""
-    if not isinstance(backend, HandsOver):
-        raise _unable(backend, "cannot hand over a job that has begun, or go on with one")
     return backend
 
 

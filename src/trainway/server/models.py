@@ -7,6 +7,7 @@ from trainway.backends.base import Isolation
 from trainway.engine.recovery.cause import Cause
 from trainway.families.builtin import HERE
 from trainway.json_types import Json
+from trainway.server.other_place import OtherPlace
 
 INT32 = 2**31
 CAUSES = f"one of {', '.join(Cause)}"
@@ -45,17 +46,6 @@ class ListParameters(BaseModel):
     metric: list[str] = Field(
         [], max_length=100, description="what was reported last, such as `loss<0.3`"
     )
-
-
-class OtherPlace(BaseModel):
-    """The same job, as it would be submitted to another place."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    backend: str = Field(min_length=1, max_length=253, description="the place")
-    objects: list[Json] = Field(description="the job there, and what it needs")
-    kubeconfig: tuple[str, ...] = Field((), description="the submitter's kubeconfig files")
-    environ: dict[str, str] = Field({}, description="environment below the containers' own")
 
 
 class SubmitOptions(BaseModel):

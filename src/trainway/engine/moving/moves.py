@@ -15,6 +15,7 @@ from typing import Any, cast
 from trainway.agent.transfer.blobs import stored_files
 from trainway.backends import capabilities
 from trainway.backends.base import AgentStartError, Backend
+from trainway.backends.hand_over import handing_over
 from trainway.backends.registry import Registry
 from trainway.engine.backoff import Backoff
 from trainway.engine.intake import prepare, refuse_unfitting
@@ -263,7 +264,7 @@ class Moves:
         if not live.has_begun:
             return
         if not move.withdraws:
-            await capabilities.handing_over(live.backend).leave(handle)
+            await handing_over(live.backend).leave(handle)
             return
         if live.record.started:
             raise ConflictError("it has started")

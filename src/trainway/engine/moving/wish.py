@@ -2,7 +2,7 @@
 
 from trainway.backends import capabilities
 from trainway.backends.base import Backend
-from trainway.backends.capabilities import HandsOver
+from trainway.backends.hand_over import HandsOver, handing_over
 from trainway.engine import wishing
 from trainway.engine.live import LiveJob
 from trainway.engine.moving.move import Candidate, Move, Step, move_of
@@ -48,8 +48,8 @@ def check_leaving(live: LiveJob, target: Backend) -> None:
     has_begun = live.has_begun or record.journal_seq >= 0
     if not has_begun or (not record.started and not _hand_over(live.backend, target)):
         return
-    stays = capabilities.handing_over(live.backend).why_stays(record.handle_data)
-    capabilities.handing_over(target)
+    stays = handing_over(live.backend).why_stays(record.handle_data)
+    handing_over(target)
     if stays:
         raise ConflictError(f"{record.name} cannot leave {record.backend}: {stays}")
 
