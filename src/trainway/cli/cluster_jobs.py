@@ -1,12 +1,12 @@
 """Jobs of clusters: found by number, and shown until they end."""
 
-from trainway.cli.cluster_text import NOT_FINISHED, NOT_FOUND, exit_code
 from trainway.cli.leaving import Leaving
 from trainway.cli.output import echo_line
 from trainway.errors import NotFoundError
 from trainway.json_types import Json
 from trainway.sdk.cluster_rest import ClusterRest
 from trainway.sdk.cluster_submission import number_of
+from trainway.sdk.exit_codes import NOT_FINISHED, NOT_FOUND, exit_code
 
 
 class NoSuchJobError(NotFoundError):

@@ -5,6 +5,7 @@ from typing import Final
 
 from trainway.cli.times import parse_time, short
 from trainway.json_types import Json
+from trainway.sdk.phases import TERMINAL
 
 CLUSTERS: Final = ("NAME", "INFRA", "RESOURCES", "STATUS", "AUTOSTOP", "LAUNCHED")
 QUEUE: Final = ("ID", "NAME", "SUBMITTED", "STARTED", "DURATION", "RESOURCES", "STATUS", "LOG")
@@ -23,14 +24,7 @@ STATUSES: Final = {
     "Cancelled": "CANCELLED",
 }
 """The status of a job on a cluster, by its phase."""
-SUCCEEDED, FAILED, NOT_FINISHED, NOT_FOUND, CANCELLED = 0, 100, 101, 102, 103
-_EXIT_CODES: Final = {"Succeeded": SUCCEEDED, "Failed": FAILED, "Cancelled": CANCELLED}
 _NOTHING: Final = "-"
-
-
-def exit_code(job: Json) -> int:
-    """How a command ends that shows a job."""
-    return _EXIT_CODES.get(job["status"]["phase"], NOT_FINISHED)
 
 
 def cluster_row(cluster: Json, now: datetime) -> list[str]:
@@ -84,7 +78,7 @@ def queue_row(item: Json, now: datetime) -> list[str]:
 
 def is_finished(item: Json) -> bool:
     """Whether a job of a queue is over."""
-    return item["job"]["status"]["phase"] in _EXIT_CODES
+    return item["job"]["status"]["phase"] in TERMINAL
 
 
 def _ago(text: str, now: datetime) -> str:

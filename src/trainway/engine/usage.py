@@ -70,6 +70,13 @@ class Hours:
         return {"gpuHours": round(self.gpu, _DIGITS), "cpuHours": round(self.cpu, _DIGITS)}
 
 
+def requests_view(demand: Mapping[str, Any]) -> Json:
+    """What all nodes of a job request together; 0: nothing."""
+    rates = Rates.of(demand)
+    memory = Quantity.parse(demand.get("memory") or "0").ceil()
+    return {"cpus": rates.cpus, "memory": memory, "gpus": rates.gpus}
+
+
 def usage_view(rates: Rates, runs: Runs, finished: str) -> Json:
     """What a job has used, in all and in each attempt.
 

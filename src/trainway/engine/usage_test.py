@@ -1,6 +1,13 @@
 import pytest
 
-from trainway.engine.usage import Grouping, Rates, UsageReport, UsedJob, usage_view
+from trainway.engine.usage import (
+    Grouping,
+    Rates,
+    UsageReport,
+    UsedJob,
+    requests_view,
+    usage_view,
+)
 from trainway.jobset.labels import USER
 from trainway.json_types import Json
 
@@ -65,3 +72,13 @@ def test_hours_are_added_up(
         assert shown["total"]["gpuHours"] == sum(hours for _, hours in groups.values())
     if not since:
         assert shown["total"] == {"jobs": 3, "gpuHours": 12.5, "cpuHours": 3.75}
+
+
+def test_what_a_job_requests_is_shown_as_numbers() -> None:
+    demand = {"cpus": "1500m", "memory": "2Gi", "gpus": 3, "slots": {}}
+    assert requests_view(demand) == {"cpus": 1.5, "memory": 2 << 30, "gpus": 3}
+    assert requests_view({"cpus": "0", "memory": "0", "gpus": 0}) == {
+        "cpus": 0,
+        "memory": 0,
+        "gpus": 0,
+    }

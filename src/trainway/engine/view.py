@@ -15,7 +15,7 @@ from trainway.engine.phases import Phase
 from trainway.engine.record import Event, JobRecord
 from trainway.engine.recovery.cause import cause_of_end
 from trainway.engine.submission import parted
-from trainway.engine.usage import Rates, usage_view
+from trainway.engine.usage import Rates, requests_view, usage_view
 from trainway.json_types import Json
 
 API_VERSION: Final = "trainway.dev/v1"
@@ -32,6 +32,8 @@ def job_view(job: JobRecord, objects: list[Json] | None, position: int | None = 
         spec["replacedBy"] = job.replaced_by
     if job.parameters:
         spec["parameters"] = job.parameter_map
+    if job.demand_data:
+        spec["requests"] = requests_view(job.demand_data)
     if objects is not None:
         spec |= {"objects": [masked_object(obj) for obj in objects], "workdir": job.workdir}
     remarks: Json = {"note": job.note} if job.note else {}

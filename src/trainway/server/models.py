@@ -165,6 +165,7 @@ class JobSpec(Shown):
     replaced_by: str | None = Field(
         None, description="the id of the job that has taken its place in the run"
     )
+    requests: Json | None = Field(None, description="`cpus`, `memory` and `gpus` of all its nodes")
     objects: list[Json] = Field([], description="values of Secrets are hidden")
     workdir: str = ""
 

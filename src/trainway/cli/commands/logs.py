@@ -7,13 +7,14 @@ import click
 
 from trainway.cli.cluster_connection import connect
 from trainway.cli.cluster_jobs import find
-from trainway.cli.cluster_text import STATUSES, SUCCEEDED, exit_code
+from trainway.cli.cluster_text import STATUSES
 from trainway.cli.colours import is_colourful
 from trainway.cli.completions import complete_clusters_and_refs
 from trainway.cli.log_text import LogText, batches
 from trainway.cli.name_lookup import find_job
 from trainway.cli.output import echo
 from trainway.cli.waiting import tell_why_it_waits, told_if_refused
+from trainway.sdk.exit_codes import SUCCEEDED, exit_code
 from trainway.sdk.rest import LogQuery
 
 _BATCH: Final = 500

@@ -11,6 +11,8 @@ from trainway.cli.lazy import LazyGroup
 
 _COMMANDS: Final = {
     "list": "listing:list_jobs",
+    "queue": "queue:queue",
+    "launch": "launch:launch",
     "show": "showing:show",
     "logs": "reading:logs",
     "events": "reading:events",
@@ -28,7 +30,7 @@ _COMMANDS: Final = {
     "scale": "control:scale",
     "set": "setting:set_job",
     "move": "move:move",
-    "cancel": "control:cancel",
+    "cancel": "cancelling:cancel",
     "delete": "control:delete",
     "prune": "pruning:prune",
     "rerun": "rerun:rerun",

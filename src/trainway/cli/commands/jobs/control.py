@@ -65,21 +65,6 @@ def scale(ref: str, nodes: int) -> None:
     echo(f"{job['metadata']['name']} scaled to {nodes} {'node' if nodes == 1 else 'nodes'}\n")
 
 
-@click.command("cancel")
-@jobs_argument
-def cancel(refs: tuple[str, ...]) -> None:
-    """End jobs, and wait until none of their processes is left."""
-    rest = connect()
-    asked: list[Json] = []
-    try:
-        jobs = [rest.get(ref) for ref in refs]
-        asked.extend(rest.act(job["metadata"]["id"], "cancel") for job in jobs)
-    finally:
-        for job in asked:
-            ended = _ended(rest, job, None)
-            echo(f"{ended['metadata']['name']} {phase(ended).lower()}\n")
-
-
 @click.command("delete")
 @jobs_argument
 @click.option(

@@ -26,7 +26,7 @@ _LOOK_S: Final = 1.0
 
 
 @dataclass(frozen=True)
-class _Wanted:
+class WantedJobs:
     """Which jobs to list."""
 
     name: str | None
@@ -106,7 +106,7 @@ def list_jobs(  # noqa: PLR0913, PLR0917 - one for each option, passed by name
     With -o name it prints only their ids, which the other commands accept.
     """
     summary = output in ("table", "wide", "name")
-    wanted = _Wanted(
+    wanted = WantedJobs(
         name=name,
         phases=phases,
         active=active,
@@ -126,7 +126,7 @@ def list_jobs(  # noqa: PLR0913, PLR0917 - one for each option, passed by name
         _watch(rest, wanted, jobs, printer)
 
 
-def _watch(rest: Rest, wanted: _Wanted, jobs: list[Json], printer: "_Printer") -> None:
+def _watch(rest: Rest, wanted: WantedJobs, jobs: list[Json], printer: "_Printer") -> None:
     seen = {job["metadata"]["id"]: job for job in jobs}
     while True:
         sleep(_LOOK_S)

@@ -7,6 +7,7 @@ import click
 
 from trainway.cli.colours import is_colourful
 from trainway.cli.columns import Columns
+from trainway.cli.completions import complete_refs
 from trainway.cli.connection import connect
 from trainway.cli.job_options import job_argument, output_option, watch_option
 from trainway.cli.job_text import EVENT_HEADER, event_row, event_table, utc_now
@@ -14,23 +15,32 @@ from trainway.cli.log_text import LogText, batches
 from trainway.cli.output import echo, echo_line, to_json, to_json_list, to_yaml
 from trainway.cli.times import parse_since
 from trainway.cli.waiting import tell_why_it_waits, told_if_refused
+from trainway.errors import UsageError
 from trainway.json_types import Json
+from trainway.sdk.managed_jobs import the_job
 from trainway.sdk.rest import LogQuery
 
 _BATCH: Final = 500
 
 
 @click.command("logs")
-@job_argument
-@click.option("-f", "--follow", is_flag=True, help="Keep printing new lines until the job ends.")
+@click.argument("ref", metavar="[NAME]", required=False, shell_complete=complete_refs)
+@click.option("-n", "--name", help="The newest job with this name, also where it is like an id.")
+@click.option(
+    "-f/",
+    "--follow/--no-follow",
+    help="Keep printing new lines until the job ends. Without it, only what there is.",
+)
 @click.option("--role", help="Only this role: node, launcher, worker, ...")
 @click.option("--rank", type=click.IntRange(min=0), help="Only the pod with this rank.")
 @click.option("--tail", type=click.IntRange(min=0), help="Only this many lines from the end.")
 @click.option("--since", help="Only lines since 10m ago, or since 2026-11-15T05:10:00.")
 @click.option("--all-attempts", is_flag=True, help="Also print what was written before a restart.")
 @click.option("--raw", is_flag=True, help="Print only the lines, without the names of the nodes.")
+@click.option("--controller", is_flag=True, hidden=True)
 def logs(  # noqa: PLR0913, PLR0917 - one for each option, passed by name
-    ref: str,
+    ref: str | None,
+    name: str | None,
     follow: bool,
     role: str | None,
     rank: int | None,
@@ -38,12 +48,23 @@ def logs(  # noqa: PLR0913, PLR0917 - one for each option, passed by name
     since: str | None,
     all_attempts: bool,
     raw: bool,
+    controller: bool,
 ) -> None:
-    """Print the logs of a job: the lines of all nodes, each with the name of its node."""
+    """Print the logs of a job: the lines of all nodes, each with the name of its node.
+
+    Without a name it is the newest job.
+    """
+    if controller:
+        raise UsageError(
+            "there is no controller: the server looks after all jobs itself",
+            hint="trainway jobs events NAME shows what it did with a job",
+        )
     start = parse_since(since, utc_now()) if since else None
     query = LogQuery(role, rank, tail, start, all_attempts, follow)
     text = LogText(colourful=is_colourful(sys.stdout), prefix=not raw)
     rest = connect()
+    if ref is None or name is not None:
+        ref = str(the_job(rest, ref, name)["metadata"]["id"])
     if follow:
         tell_why_it_waits(rest, ref)
     found = batches(rest.logs(ref, query), 1 if follow else _BATCH)

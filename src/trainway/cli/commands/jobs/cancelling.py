@@ -1,0 +1,55 @@
+"""`trainway jobs cancel`: jobs by their ids or names, as SkyPilot names them too."""
+
+import click
+
+from trainway.cli.cluster_connection import confirm
+from trainway.cli.cluster_options import every_option, yes_option
+from trainway.cli.completions import complete_refs
+from trainway.cli.connection import connect
+from trainway.cli.output import echo, echo_line
+from trainway.json_types import Json
+from trainway.sdk.managed_jobs import to_cancel
+from trainway.sdk.rest import Rest, is_terminal, phase
+from trainway.sdk.transport import StreamControl
+
+
+@click.command("cancel")
+@click.argument("refs", metavar="[NAME]...", nargs=-1, shell_complete=complete_refs)
+@click.option("-n", "--name", help="The one job with this name that waits or runs.")
+@every_option("your jobs that wait or run")
+@click.option("-u", "--all-users", is_flag=True, help="All jobs of all users that wait or run.")
+@yes_option
+def cancel(refs: tuple[str, ...], name: str | None, every: bool, all_users: bool, yes: bool) -> int:
+    """End jobs, and wait until none of their processes is left.
+
+    Name them by their names or ids. Only --all and --all-users ask before they do it.
+    """
+    rest = connect()
+    jobs = to_cancel(rest, refs, name, every=every, all_users=all_users)
+    if not jobs:
+        echo_line("there is nothing to cancel")
+        return 0
+    if every or all_users:
+        names = ", ".join(f"{job['metadata']['name']} ({job['metadata']['id']})" for job in jobs)
+        if not confirm(f"Cancel {names}?", yes=yes):
+            return 1
+    _cancel(rest, jobs)
+    return 0
+
+
+def _cancel(rest: Rest, jobs: list[Json]) -> None:
+    """Ask for the end of all of them, and then tell of each when it is over."""
+    asked: list[Json] = []
+    try:
+        asked.extend(rest.act(job["metadata"]["id"], "cancel") for job in jobs)
+    finally:
+        for job in asked:
+            ended = _ended(rest, job)
+            echo(f"{ended['metadata']['name']} {phase(ended).lower()}\n")
+
+
+def _ended(rest: Rest, job: Json) -> Json:
+    if not is_terminal(job):
+        for seen in rest.watch(job["metadata"]["id"], StreamControl()):
+            job = seen
+    return job

@@ -1,0 +1,143 @@
+"""The calls of `sky.jobs`, with their arguments and results."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, Protocol, TextIO, runtime_checkable
+
+from trainway.errors import UsageError
+from trainway.json_types import Json
+from trainway.sdk.client import Client
+from trainway.sdk.exit_codes import exit_code
+from trainway.sdk.job import Job
+from trainway.sdk.managed_jobs import ManagedJobStatus, record, the_job, to_cancel, whose
+from trainway.sdk.rest import LogQuery, Rest
+from trainway.sdk.sky.requests import RequestId
+
+__all__ = ["ManagedJobStatus", "cancel", "launch", "queue", "tail_logs", "wait"]
+
+_PAGE: Final = 1000
+
+
+@runtime_checkable
+class SkyTask(Protocol):
+    """What a `sky.Task` can do, as far as it is needed."""
+
+    def to_yaml_config(self) -> dict[str, Any]:
+        """The task as it would be written in a file."""
+
+
+@runtime_checkable
+class SkyDag(Protocol):
+    """What a `sky.Dag` has, as far as it is needed."""
+
+    tasks: list[Any]
+
+
+TaskLike = str | Path | Mapping[str, Any] | SkyTask | SkyDag
+
+
+def launch(
+    task: TaskLike, name: str | None = None, pool: str | None = None, num_jobs: int | None = None
+) -> RequestId[tuple[list[str], None]]:
+    """Submit a task: a file, a dict, or a `sky.Task` or `sky.Dag`.
+
+    The result is the ids of the jobs, and None in place of the handle of a controller.
+    """
+    if pool is not None:
+        raise UsageError("pool is not possible here", hint="leave it out")
+    client, target = Client(), _target(task)
+    if num_jobs is not None:
+        made = client.run_array(target, num_jobs, name=name)
+    else:
+        made = [client.run(target, name=name)]
+    return RequestId(([job.id for job in made], None))
+
+
+def queue(
+    refresh: bool = False,  # noqa: ARG001 - SkyPilot's arguments, here and below
+    skip_finished: bool = False,
+    all_users: bool = False,
+    job_ids: Sequence[str] | None = None,
+) -> RequestId[list[Json]]:
+    """Your jobs, newest first, or those of all users; `refresh` changes nothing."""
+    rest, now = Rest.connect(), datetime.now(UTC)
+    wanted = None if job_ids is None else set(job_ids)
+    labels = whose(all_users=all_users)
+    found: list[Json] = []
+    cursor: str | None = None
+    while True:
+        items, cursor = rest.page(
+            limit=_PAGE, cursor=cursor, active=skip_finished or None, summary=True, labels=labels
+        )
+        found += [job for job in items if wanted is None or job["metadata"]["id"] in wanted]
+        if not cursor:
+            return RequestId([record(job, now) for job in found])
+
+
+def cancel(
+    name: str | None = None,
+    job_ids: Sequence[str] | None = None,
+    all: bool = False,  # noqa: A002 - SkyPilot's name
+    all_users: bool = False,
+) -> RequestId[None]:
+    """End jobs, and wait until nothing of them runs."""
+    rest = Rest.connect()
+    jobs = to_cancel(rest, list(job_ids or ()), name, every=all, all_users=all_users)
+    asked = [Job(rest, rest.act(job["metadata"]["id"], "cancel")) for job in jobs]
+    for job in asked:
+        job.wait()
+    return RequestId(None)
+
+
+def tail_logs(
+    name: str | None = None,
+    job_id: str | None = None,
+    follow: bool = True,
+    controller: bool = False,
+    refresh: bool = False,  # noqa: ARG001
+    tail: int | None = None,
+    output_stream: TextIO | None = None,
+) -> int | None:
+    """Print the log of a job, or of the newest one, and give the number that says how it ended.
+
+    0: it succeeded, 100: it failed, 103: it was cancelled; None where it was not followed.
+    """
+    if controller:
+        raise UsageError(
+            "there is no controller: the server looks after all jobs itself",
+            hint="Client().job(ID).events() tells what it did",
+        )
+    rest = Rest.connect()
+    id_ = str(the_job(rest, job_id, name)["metadata"]["id"])
+    stream = output_stream or sys.stdout
+    for line in rest.logs(id_, LogQuery(tail=tail or None, all_attempts=True, follow=follow)):
+        stream.write(f"({line.node}) {line.text}\n")
+    return exit_code(rest.get(id_)) if follow else None
+
+
+def wait(
+    name: str | None = None,
+    job_id: str | None = None,
+    timeout: float | None = None,
+    poll_interval: int = 15,  # noqa: ARG001 - the end is told, and nobody has to ask for it
+) -> RequestId[int]:
+    """Wait until a job has ended; the result is that of `tail_logs`."""
+    rest = Rest.connect()
+    job = Job(rest, the_job(rest, job_id, name))
+    job.wait(timeout)
+    return RequestId(exit_code(job.to_dict()))
+
+
+def _target(task: TaskLike) -> str | Path | Mapping[str, Any] | list[Json]:
+    """What `Client.run` takes."""
+    if isinstance(task, str | Path | Mapping):
+        return task
+    if isinstance(task, SkyTask):
+        return task.to_yaml_config()
+    if isinstance(task, SkyDag):
+        documents = [each.to_yaml_config() for each in task.tasks]
+        title = getattr(task, "name", None)
+        return [{"name": title}, *documents] if title and len(documents) > 1 else documents
+    raise UsageError(f"{task!r} is not a task", hint="give a file, a dict or a sky.Task")

@@ -1,0 +1,119 @@
+import io
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainway.errors import NotFoundError, UsageError
+from trainway.json_types import Json
+from trainway.sdk import sky
+from trainway.sdk.conftest import fake
+from trainway.sdk.testing import FakeServer
+
+__all__ = ["fake"]
+
+TASK: Json = {"name": "hello", "run": "echo hi"}
+
+
+@dataclass
+class Task:
+    """As far as `sky.Task` is used."""
+
+    config: Json = field(default_factory=lambda: dict(TASK))
+
+    def to_yaml_config(self) -> dict[str, Any]:
+        return self.config
+
+
+@dataclass
+class Dag:
+    """As far as `sky.Dag` is used."""
+
+    tasks: list[Task]
+    name: str | None = None
+
+
+@pytest.mark.parametrize("shape", ["dict", "file", "task", "dag"])
+def test_a_task_is_launched_in_every_shape(fake: FakeServer, shape: str) -> None:
+    Path("hello.yaml").write_text("name: hello\nrun: echo hi\n")
+    shapes: dict[str, sky.jobs.TaskLike] = {
+        "dict": TASK,
+        "file": "hello.yaml",
+        "task": Task(),
+        "dag": Dag([Task()]),
+    }
+    request = sky.jobs.launch(shapes[shape], name="given")
+    assert isinstance(request, str)
+    job_ids, handle = sky.get(request)
+    assert (job_ids, handle) == (["id0000"], None)
+    job = fake.jobs["id0000"]
+    assert (job["metadata"]["name"], job["spec"]["kind"]) == ("given", "Task")
+    assert sky.stream_and_get(request) == (["id0000"], None)
+
+
+def test_what_cannot_be_launched_is_said(fake: FakeServer) -> None:
+    with pytest.raises(UsageError, match="is not a task"):
+        sky.jobs.launch(7)  # type: ignore[arg-type] # what a program may pass by mistake
+    with pytest.raises(UsageError, match="pool"):
+        sky.jobs.launch(TASK, pool="p")
+    assert fake.jobs == {}
+    with pytest.raises(UsageError, match="not the id of a request"):
+        sky.get("1234")  # type: ignore[arg-type] # as above
+
+
+def test_several_jobs_of_a_task(fake: FakeServer) -> None:
+    job_ids, _ = sky.get(sky.jobs.launch(TASK, num_jobs=2))
+    assert job_ids == list(fake.jobs)
+    assert len(job_ids) == 2
+
+
+def test_the_queue_has_records(fake: FakeServer) -> None:
+    fake.add_job("a", "Succeeded")
+    fake.add_job("b", "Running")
+    records = sky.get(sky.jobs.queue(refresh=False))
+    assert [(each["job_name"], each["status"]) for each in records] == [
+        ("b", sky.ManagedJobStatus.RUNNING),
+        ("a", sky.ManagedJobStatus.SUCCEEDED),
+    ]
+    assert [each["job_id"] for each in sky.get(sky.jobs.queue(True, skip_finished=True))] == [
+        "id0001"
+    ]
+    assert [each["job_id"] for each in sky.get(sky.jobs.queue(job_ids=["id0000"]))] == ["id0000"]
+    sky.jobs.queue(all_users=True)
+    assert "label" not in fake.requests[-1][1]
+
+
+def test_jobs_are_cancelled_by_id_by_name_and_all(fake: FakeServer) -> None:
+    for name in ("a", "b", "c", "d"):
+        fake.add_job(name, "Running")
+    assert sky.get(sky.jobs.cancel(name="a")) is None
+    sky.jobs.cancel(job_ids=["id0001"])
+    phases = [job["status"]["phase"] for job in fake.jobs.values()]
+    assert phases == ["Cancelled", "Cancelled", "Running", "Running"]
+    sky.jobs.cancel(all=True)
+    assert {job["status"]["phase"] for job in fake.jobs.values()} == {"Cancelled"}
+    with pytest.raises(UsageError, match="no jobs are named"):
+        sky.jobs.cancel()
+
+
+def test_logs_are_printed_and_the_end_is_told(fake: FakeServer) -> None:
+    job = fake.add_job("a", "Failed")
+    fake.log(job, "first")
+    fake.log(job, "second", rank=1)
+    out = io.StringIO()
+    assert sky.jobs.tail_logs(name="a", output_stream=out) == 100
+    assert out.getvalue() == "(node-0) first\n(node-1) second\n"
+    assert sky.jobs.tail_logs(job_id="id0000", follow=False, output_stream=io.StringIO()) is None
+    with pytest.raises(UsageError, match="there is no controller"):
+        sky.jobs.tail_logs(job_id="id0000", controller=True)
+    with pytest.raises(NotFoundError):
+        sky.jobs.tail_logs(name="nobody")
+
+
+def test_the_end_of_a_job_is_waited_for(fake: FakeServer) -> None:
+    fake.add_job("a", "Succeeded")
+    assert sky.get(sky.jobs.wait(name="a")) == 0
+    fake.add_job("b", "Running")
+    with pytest.raises(TimeoutError):
+        sky.jobs.wait(name="b", timeout=0.05)
