@@ -40,6 +40,7 @@ def all_pages(job: str, compared: str) -> list[PageEntry]:
     """All of them, with a job to show and jobs to compare."""
     return [
         *navigation_pages(),
+        PageEntry("schedules-new", "/schedules/new"),
         PageEntry("compare-jobs", f"/compare?jobs={compared}"),
         *job_pages(job),
     ]

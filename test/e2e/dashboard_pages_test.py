@@ -56,6 +56,8 @@ def found(shared_dashboard: Dashboard) -> Found:
     script = "seq -f 'reading row %g' 40; echo 'ValueError: no such column: price'; exit 3"
     trainway.run("run", "--name", "spoiled", "--", "sh", "-c", script, code=4)
     trained, failed = (trainway.job(name)["metadata"]["id"] for name in ("trained", "spoiled"))
+    nightly = ("0 3 * * *", "--name", "nightly", "--cpus", "1", "--", "true")
+    trainway.run("schedule", "create", *nightly)
     found = Found(trained, failed)
     window = shared_dashboard.window(viewport=DESK, reduced_motion="reduce")
     page = window.context.new_page()

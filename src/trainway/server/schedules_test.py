@@ -1,10 +1,15 @@
 """Schedules, over HTTP."""
 
 import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from trainway.engine.testing import jobset
+from trainway.server.routes.schedules import CronRequest, cron_report
 from trainway.server.testing_site import Site, play
 
 
@@ -47,6 +52,47 @@ def test_what_is_wrong_is_told_by_its_field(tmp_path: Path) -> None:
         assert (status, refused["error"]["field"]) == (400, "timezone")
         status, _ = await site.ask("POST", "/schedules", _body(overlap="perhaps"))
         assert status in (400, 422)
+        assert (await site.ask("GET", "/schedules"))[1] == {"items": []}
+
+    play(tmp_path, scene)
+
+
+@dataclass(frozen=True)
+class Case:
+    cron: str
+    timezone: str
+    moments: list[str]
+    field: str = ""
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case("0 3 * * *", "UTC", ["2026-11-18T03:00", "2026-11-19T03:00", "2026-11-20T03:00"]),
+        Case(
+            "0 3 * * *",
+            "Europe/Berlin",
+            ["2026-11-18T02:00", "2026-11-19T02:00", "2026-11-20T02:00"],
+        ),
+        Case("0 25 * * *", "UTC", [], "cron"),
+        Case("", "UTC", [], "cron"),
+        Case("@daily", "Mars", [], "timezone"),
+        Case("0 0 30 2 *", "UTC", [], "cron"),
+    ],
+)
+def test_times_are_checked_while_they_are_written(case: Case) -> None:
+    now = datetime(2026, 11, 17, 21, tzinfo=UTC)
+    report = cron_report(CronRequest(cron=case.cron, timezone=case.timezone), now)
+    assert [moment[:16] for moment in report["next"]] == case.moments
+    assert report["field"] == case.field
+    assert bool(report["problem"]) == bool(case.field)
+
+
+def test_times_are_checked_over_http_and_nothing_is_stored(tmp_path: Path) -> None:
+    async def scene(site: Site) -> None:
+        body = json.dumps({"cron": "*/5 * * * *"}).encode()
+        status, report = await site.ask("POST", "/schedules/check", body)
+        assert (status, len(report["next"])) == (200, 3)
         assert (await site.ask("GET", "/schedules"))[1] == {"items": []}
 
     play(tmp_path, scene)

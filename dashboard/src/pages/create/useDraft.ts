@@ -1,6 +1,7 @@
 /** A draft with its two sides: what changes on one side is carried over to the other. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
+import { useDebounced } from "../../components/useDebounced";
 import { checkDraft, documentOf, type DraftForm, type DraftReport } from "../../data/drafts";
 import { merged } from "./draftMerge";
 import { completed } from "./fields";
@@ -114,14 +115,4 @@ export function useDraft(name: string, start: DraftStart, rerun: string): Draft 
   const error = failure ?? check.error;
   const isChecking = check.isFetching || shown !== text;
   return { form: visible, text, backend, report: check.data, error, isChecking, edit, write, settled };
-}
-
-/** A value once it has stayed the same for a while. */
-function useDebounced<T>(value: T, pause: number): T {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), pause);
-    return () => clearTimeout(timer);
-  }, [value, pause]);
-  return settled;
 }

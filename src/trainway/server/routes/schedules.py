@@ -1,6 +1,8 @@
 """Schedules: jobs that are submitted again and again."""
 
-from typing import Annotated, Any
+import asyncio
+from datetime import UTC, datetime
+from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
@@ -8,14 +10,20 @@ from starlette.responses import Response
 from trainway.engine.jobs import Engine
 from trainway.engine.schedule.record import NewSchedule
 from trainway.engine.submission import Submission
+from trainway.engine.times import time_text
+from trainway.errors import UsageError
 from trainway.json_types import Json
-from trainway.schedule.cron import LONGEST
+from trainway.schedule.cron import LONGEST, parse_cron
+from trainway.schedule.moments import next_moment, zone_of
 from trainway.schedule.rules import CatchUp, Overlap
 from trainway.server.api import Api, Header
 from trainway.server.json_answer import JsonAnswer
 from trainway.server.models import Shown, SubmitOptions
 from trainway.server.paths import BASE_PATH
 
+MOST_SHOWN: Final = 3
+_LONGEST_DRAFT: Final = 1000
+"""More than an expression may have, so that one that is too long is told so in words."""
 IdempotencyKey = Annotated[str, Header(max_length=128)]
 
 
@@ -97,6 +105,24 @@ class ScheduleList(Shown):
     items: list[Schedule]
 
 
+class CronRequest(BaseModel):
+    """Times that somebody is writing."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    cron: str = Field("", max_length=_LONGEST_DRAFT)
+    timezone: str = Field("UTC", max_length=_LONGEST_DRAFT)
+
+
+class CronReport(Shown):
+    """What these times come to."""
+
+    next: list[str] = Field(description=f"the next {MOST_SHOWN} moments")
+    field: str = Field(description="`cron` or `timezone`, where it is wrong")
+    problem: str = Field(description="what is wrong with it; empty: nothing")
+    hint: str
+
+
 class ScheduleAnswer(Shown):
     """A new schedule."""
 
@@ -132,6 +158,11 @@ def add_schedule_routes(api: Api, engine: Engine) -> None:
         made, warnings = await schedules.create(new, idempotency_key)
         return JsonAnswer({"schedule": made, "warnings": warnings}, 201)
 
+    @api.post(f"{path}/check", tags=["schedules"], response_model=CronReport)
+    async def check_cron(body: CronRequest) -> Response:
+        """When these times are due next, or what is wrong with them. Nothing is stored."""
+        return JsonAnswer(await asyncio.to_thread(cron_report, body, datetime.now(UTC)))
+
     @api.get(f"{path}/{{name}}", **described)
     async def get_schedule(name: str) -> Response:
         """Show a schedule, with what it submits."""
@@ -151,3 +182,19 @@ def add_schedule_routes(api: Api, engine: Engine) -> None:
     async def delete_schedule(name: str) -> Response:
         """Forget a schedule; its jobs stay."""
         return JsonAnswer(await schedules.delete(name))
+
+
+def cron_report(wanted: CronRequest, now: datetime) -> Json:
+    """The first moments after now, or why there are none."""
+    try:
+        cron, zone = parse_cron(wanted.cron), zone_of(wanted.timezone)
+    except UsageError as error:
+        told = {"field": error.field or "", "problem": error.message, "hint": error.hint or ""}
+        return {"next": [], **told}
+    found: list[datetime] = []
+    while len(found) < MOST_SHOWN:
+        moment = next_moment(cron, zone, found[-1] if found else now)
+        if moment is None:
+            break
+        found.append(moment)
+    return {"next": [time_text(each) for each in found], "field": "", "problem": "", "hint": ""}
