@@ -61,3 +61,28 @@ def test_a_runtime_leads_to_a_new_job(site: Dashboard) -> None:
     expect(page.get_by_text("name: jax-distributed")).to_be_visible()
     site.windows[-1].go(page, "/runtimes?backend=k8s%2Fstub")
     expect(page.get_by_role("link", name="of-the-cluster", exact=True)).to_be_visible()
+
+
+def test_of_several_places_the_job_goes_to_the_one_that_is_chosen(site: Dashboard) -> None:
+    page = site.window().open("/create?kind=Task&backend=ssh/lab")
+    where = page.get_by_role("combobox", name="Where it runs")
+    expect(where).to_have_value("ssh/lab")
+    page.get_by_role("textbox", name="Name").fill("placed")
+    page.get_by_role("button", name="Choose between several places").click()
+    page.get_by_role("checkbox", name="ssh/lab").check()
+    expect(page.get_by_text("Choose one more to compare them")).to_be_visible()
+    page.get_by_role("checkbox", name="local").check()
+    offers = page.get_by_role("region", name="Places", exact=True).get_by_role("row")
+    best, other = offers.nth(1), offers.nth(2)
+    expect(best).to_contain_text("local chosen")
+    expect(other).to_contain_text("ssh/lab")
+    expect(other).not_to_contain_text("chosen")
+    expect(where).to_have_value("local")
+    page.get_by_role("textbox", name="Variables").fill("RATE=0.5")
+    expect(page.get_by_text("The job has changed since")).to_be_visible()
+    page.get_by_role("button", name="Ask again").click()
+    expect(best).to_contain_text("local chosen")
+    expect(page.get_by_text("The job has changed since")).to_have_count(0)
+    page.get_by_role("button", name="Submit").click()
+    expect(page.get_by_role("heading", level=1, name="placed")).to_be_visible()
+    assert site.trainway.job("placed")["spec"]["backend"] == "local"

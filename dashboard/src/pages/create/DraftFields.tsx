@@ -8,16 +8,19 @@ import { DraftField, type Choice } from "./DraftField";
 import { fieldsOf, type Entry } from "./fields";
 import { Hardware } from "./Hardware";
 import { messagesFor } from "./messages";
+import { Places } from "./Places";
 import type { Draft } from "./useDraft";
+import type { Placing } from "./usePlacing";
 
 interface Props {
   draft: Draft;
+  placing: Placing;
   /** Whether the backend is that of the job which is submitted again. */
   isPlaced: boolean;
 }
 
 /** The side of the draft with fields. */
-export function DraftFields({ draft, isPlaced }: Props) {
+export function DraftFields({ draft, placing, isPlaced }: Props) {
   const backends = useQuery(backendsQuery).data ?? [];
   const offer = useQuery(offerQuery(draft.backend)).data;
   const choices = useChoices(offer, draft.form);
@@ -30,7 +33,10 @@ export function DraftFields({ draft, isPlaced }: Props) {
           id="draft-backend"
           value={draft.backend}
           isDisabled={isPlaced}
-          onChange={(_, backend) => draft.edit({ backend })}
+          onChange={(_, backend) => {
+            placing.choose([]);
+            draft.edit({ backend });
+          }}
         >
           {listed.map((name) => (
             <FormSelectOption
@@ -44,6 +50,7 @@ export function DraftFields({ draft, isPlaced }: Props) {
           backend={draft.backend}
           problems={[...problems("backend"), ...(offer?.problem ? [offer.problem] : [])]}
         />
+        {!isPlaced && backends.length > 1 && <Places backends={backends} placing={placing} />}
       </FormGroup>
       {draft.form ? (
         fieldsOf(draft.form.kind, draft.backend).map((field) => (

@@ -10,6 +10,7 @@ import { DraftFields } from "./DraftFields";
 import { Findings } from "./Findings";
 import { Objects } from "./Objects";
 import { forgetDraft, useDraft, type DraftStart } from "./useDraft";
+import { usePlacing } from "./usePlacing";
 import { YamlEditor } from "./YamlEditor";
 
 interface Props {
@@ -26,15 +27,18 @@ class RefusedError extends Error {}
 /** The form and the text beside each other. */
 export function DraftSides({ name, start, rerun, others }: Props) {
   const draft = useDraft(name, start, rerun);
+  const placing = usePlacing(draft);
   const navigate = useNavigate();
   const [isShown, setIsShown] = useState(false);
   const sent = `${draft.backend}\n${draft.text}`;
   const key = useMemo(() => ({ of: sent, key: freshKey() }), [sent]).key;
   const submitting = useMutation({
     mutationFn: async () => {
-      const report = await checkDraft(await draft.settled(), draft.backend, rerun);
+      const text = await draft.settled();
+      const place = await placing.place(text);
+      const report = await checkDraft(text, place, rerun);
       if (report.errors.length > 0) throw new RefusedError(report.errors[0]?.message);
-      return submit(report, draft.backend, rerun, key);
+      return submit(report, place, rerun, key);
     },
     onSuccess: (job) => {
       forgetDraft(name);
@@ -58,7 +62,7 @@ export function DraftSides({ name, start, rerun, others }: Props) {
         />
       )}
       <div className="tw-draft">
-        <DraftFields draft={draft} isPlaced={rerun !== ""} />
+        <DraftFields draft={draft} placing={placing} isPlaced={rerun !== ""} />
         <div className="tw-draft-text">
           <YamlEditor text={draft.text} marked={marked} onWrite={draft.write} />
           <div aria-live="polite" className="tw-draft-report">
@@ -78,7 +82,7 @@ export function DraftSides({ name, start, rerun, others }: Props) {
       <div className="tw-draft-actions">
         <Button
           variant="primary"
-          isDisabled={!isReady || submitting.isPending}
+          isDisabled={!isReady || placing.isAsking || submitting.isPending}
           isLoading={submitting.isPending}
           onClick={() => submitting.mutate()}
         >
