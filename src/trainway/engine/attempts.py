@@ -24,7 +24,7 @@ def with_ending(endings: list[Json], attempt: int, culprit: Json, noted: str = "
     others = [each for each in endings if each["attempt"] != attempt]
     if not culprit:
         return endings if "counts" in known else others
-    kept = {name: known[name] for name in ("time", "counts") if name in known}
+    kept: Json = {name: known[name] for name in ("time", "counts") if name in known}
     since = {"time": noted} if noted else {}
     return _latest([*others, {**culprit, **_cause(culprit), **since, **kept}])
 

@@ -7,9 +7,8 @@ the Jobs, so that the next agent ends the others at the same time.
 
 from __future__ import annotations
 
-import calendar
 import json
-import time
+from datetime import datetime
 
 from trainway.agent.base.labels import TERMINATION_DELAYS
 from trainway.agent.controllers.conditions import find
@@ -45,4 +44,4 @@ def lingering(jobs: Iterable[Job], since: float, allowed: Mapping[str, float]) -
 
 
 def _moment(text: str) -> float:
-    return float(calendar.timegm(time.strptime(text, "%Y-%m-%dT%H:%M:%SZ")))
+    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S%z").timestamp()

@@ -16,6 +16,7 @@ from trainway.agent.pool.gang_recovery import GangMemory
 from trainway.agent.pool.gang_state import TRANSITIONS, WITH_PLACE, WITHOUT_PLACE, GangState
 from trainway.agent.pool.host_reports import HostReports
 from trainway.agent.pool.intake import Intake
+from trainway.agent.pool.lease import LOST, SILENT, UP
 from trainway.agent.pool.placement import Placement
 from trainway.agent.pool.start_frame import start_frame
 from trainway.agent.supervisor.recovery import HOST_LOST, begun
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from trainway.json_types import Json
 
 
-UP, SILENT, LOST = "up", "silent", "lost"
 FLUSH_SECONDS = 1.0
 
 
@@ -46,8 +46,7 @@ class Gang(ElasticGang):
         self._pool = pool
         self._directory = directory
         self.plan = Plan(data)
-        self.id = self.plan.id
-        self.order = order
+        self.id, self.order = self.plan.id, order
         self.demand: list[Json] = list(data.get("demand") or [])
         self.priority = int(data.get("priority") or 0)
         self.queue = str(data.get("queue") or "")

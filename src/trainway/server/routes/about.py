@@ -10,7 +10,7 @@ from trainway.backends.capabilities import Probing
 from trainway.backends.pools import Limit, Pool
 from trainway.errors import ConflictError, NotFoundError, TrainwayError
 from trainway.json_types import Json
-from trainway.server import models
+from trainway.server import about_models, models
 from trainway.server.api import Api
 from trainway.server.json_answer import JsonAnswer
 from trainway.server.paths import BASE_PATH
@@ -22,12 +22,12 @@ def add_about_routes(api: Api, service: Service) -> None:
     """Everything that is not about a job."""
     info = service.info
 
-    @api.get(f"{BASE_PATH}/health", tags=["server"], response_model=models.Health)
+    @api.get(f"{BASE_PATH}/health", tags=["server"], response_model=about_models.Health)
     async def health() -> Response:
         """Whether the server works."""
         return JsonAnswer({"status": "ok", "version": info.version, "pid": info.pid})
 
-    @api.get(f"{BASE_PATH}/server", tags=["server"], response_model=models.ServerStatus)
+    @api.get(f"{BASE_PATH}/server", tags=["server"], response_model=about_models.ServerStatus)
     async def server() -> Response:
         """The process, and how many jobs there are."""
         active, total = await service.engine.reading.counts()
@@ -60,7 +60,7 @@ def add_about_routes(api: Api, service: Service) -> None:
         """One training runtime."""
         return JsonAnswer(await asyncio.to_thread(_runtime, name))
 
-    @api.post(f"{BASE_PATH}/server/token", tags=["server"], response_model=models.Token)
+    @api.post(f"{BASE_PATH}/server/token", tags=["server"], response_model=about_models.Token)
     async def rotate() -> Response:
         """Replace the token; whoever has shown the one before is cut off."""
         if service.token.is_given:
@@ -75,14 +75,16 @@ def add_about_routes(api: Api, service: Service) -> None:
 def add_backend_routes(api: Api, service: Service) -> None:
     """Where jobs can run."""
 
-    @api.get(f"{BASE_PATH}/backends", tags=["server"], response_model=models.BackendNames)
+    @api.get(f"{BASE_PATH}/backends", tags=["server"], response_model=about_models.BackendNames)
     async def backends() -> Response:
         """The names of all backends. Nothing is asked of them."""
         names = service.engine.registry.infras()
         return JsonAnswer({"items": [{"name": name} for name in names]})
 
-    @api.post(f"{BASE_PATH}/backends/check", tags=["server"], response_model=models.BackendList)
-    async def check(body: models.BackendCheck) -> Response:
+    @api.post(
+        f"{BASE_PATH}/backends/check", tags=["server"], response_model=about_models.BackendList
+    )
+    async def check(body: about_models.BackendCheck) -> Response:
         """Every backend: what it has and can do, and what is wrong with it.
 
         To find out, programs are run that the kubeconfig files name, and hosts are logged in to.
