@@ -1,6 +1,7 @@
 """Elastic gangs in the queue of a pool, and with real host agents."""
 
 import os
+import signal
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -108,18 +109,56 @@ def test_whoever_wants_to_grow_goes_by_its_gang_s_turn() -> None:
     assert (started, place.hosts) == (wish, {"node-0-2": "b"})
 
 
+def gates_at(folder: Path) -> list[Path]:
+    """Where the pods of a gang wait, each at one of its own."""
+    gates = [folder / f"gate-{index}" for index in range(3)]
+    for gate in gates:
+        os.mkfifo(gate)
+    return gates
+
+
+def open_all(gates: list[Path]) -> None:
+    """Let them go, each as soon as it is there."""
+    for gate in gates:
+        gate.write_text("")
+
+
 def test_a_gang_starts_small_and_grows_when_a_host_is_added(tmp_path: Path) -> None:
-    gate = tmp_path / "gate"
-    os.mkfifo(gate)
+    gates = gates_at(tmp_path)
     with pool_agent(hosts=1, cpus=2) as pool:
-        job = pool.job(elastic_jobset(f"cat {gate}", 2, 3), amounts={"cpus": 1})
+        job = pool.job(
+            elastic_jobset(f"cat {tmp_path}/gate-$JOB_COMPLETION_INDEX", 2, 3), amounts={"cpus": 1}
+        )
         job.until(lambda record: record.get("message") == "runs with 2 of 3 nodes")
         assert job.placement() == {"node-0-0": "a", "node-0-1": "a"}
         pool.configure(pool.host("a", cpus=2), pool.host("b", cpus=2))
         job.until(lambda record: record.get("message") == "runs with 3 of 3 nodes")
         assert job.placement()["node-0-2"] == "b"
         pool.until_host("b", lambda status: status["free"]["cpus"] == 1)
-        gate.write_text("")
+        open_all(gates)
         assert job.end()["succeeded"], job.records()
         for host in "ab":
             pool.until_host(host, lambda status: status["free"]["cpus"] == 2)
+
+
+def test_a_host_agent_that_dies_costs_one_pod_and_a_pool_agent_nothing(tmp_path: Path) -> None:
+    gates = gates_at(tmp_path)
+    with pool_agent(hosts=3, cpus=1) as pool:
+        job = pool.job(
+            elastic_jobset(f"cat {tmp_path}/gate-$JOB_COMPLETION_INDEX", 2, 3), amounts={"cpus": 1}
+        )
+        job.until(lambda record: record.get("message") == "runs with 3 of 3 nodes")
+        lost = job.placement()["node-0-2"]
+        os.kill(pool.host_pid(lost), signal.SIGKILL)
+        seen = job.until(lambda record: record.get("message") == "runs with 2 of 3 nodes")
+        pool.end()
+        assert pool.start().returncode == 0
+        job.until(
+            lambda record: (
+                record.get("message") == "runs with 3 of 3 nodes" and record["seq"] > seen["seq"]
+            )
+        )
+        open_all(gates)
+        assert job.end()["succeeded"], job.records()
+        pods = {(each["pod"], each["uid"]) for each in job.records() if each["type"] == "pod"}
+        assert sorted(pod for pod, _ in pods) == ["node-0-0", "node-0-1", "node-0-2", "node-0-2"]
