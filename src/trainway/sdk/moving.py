@@ -15,8 +15,10 @@ from trainway.errors import UsageError
 from trainway.families.family import Carried
 from trainway.families.table import family_of
 from trainway.json_types import Json
+from trainway.sdk.address import Home
 from trainway.sdk.manifests import JOB_KINDS
 from trainway.sdk.rest import Rest
+from trainway.sdk.ssh_agent import lend
 from trainway.sdk.submitter import kubeconfig_files
 from trainway.sdk.targets import SCRIPT
 from trainway.sdk.transport import segment
@@ -31,8 +33,11 @@ def move(rest: Rest, ref: str, on: str) -> Json:
     """Have a job go on at another place; the job, as soon as that is stored."""
     job = rest.get(ref)
     body: Json = {"on": on, "objects": objects_for(job, on, is_here=rest.address.is_here)}
-    if rest.address.is_here and Carried.KUBECONFIG in family_of(on).carries:
+    carries = family_of(on).carries if rest.address.is_here else frozenset()
+    if Carried.KUBECONFIG in carries:
         body["kubeconfig"] = kubeconfig_files(os.environ)
+    if Carried.SSH_AGENT in carries:
+        lend(Home.of_environment().path, os.environ)
     path = f"/jobs/{segment(job['metadata']['id'])}/move"
     moved: Json = rest.transport.request("POST", path, body=body, timeout=_LONG_S)
     return moved
@@ -45,7 +50,7 @@ def objects_for(job: Json, on: str, *, is_here: bool) -> list[Json]:
         return []
     objects = [obj for obj in spec["objects"] if obj.get("kind") not in ("Secret", "ConfigMap")]
     folder = Path(spec.get("workdir") or "/")
-    if any(obj.get("kind") not in (*JOB_KINDS, "TrainingRuntime") for obj in objects):
+    if any(obj.get("kind") == "Task" for obj in objects):
         raise UsageError(
             f"{job['metadata']['name']} is a task, whose files are on the machine that it runs on",
             hint="submit it with --on a place that files are sent to; from there it can move",
@@ -76,7 +81,21 @@ def travelling(objects: Sequence[Json], find: Callable[[str], Path | None]) -> l
         return _FULL if word == _SHORT else word
 
     changed = [_unbuffered(_with_words(obj, there)) for obj in deepcopy(list(objects))]
-    return with_bundle(changed, script_bundle(script))
+    return with_bundle(_with_own_runtime(changed), script_bundle(script))
+
+
+def _with_own_runtime(objects: list[Json]) -> list[Json]:
+    """The objects with a runtime of the job's own, which can mount its files."""
+    jobs = [obj for obj in objects if obj["kind"] == "TrainJob"]
+    for runtime in [obj for obj in objects if obj["kind"] == "ClusterTrainingRuntime"]:
+        for job in jobs:
+            name = job["metadata"]["name"]
+            runtime |= {
+                "kind": "TrainingRuntime",
+                "metadata": {**runtime["metadata"], "name": name},
+            }
+            job["spec"]["runtimeRef"] = {"kind": "TrainingRuntime", "name": name}
+    return objects
 
 
 def _unbuffered(obj: Json) -> Json:

@@ -1,0 +1,61 @@
+"""Jobs that move, over HTTP."""
+
+import json
+from pathlib import Path
+
+from trainway.engine.moving.testing import THERE, FakePlace, Places
+from trainway.engine.testing import jobset
+from trainway.json_types import Json
+from trainway.server.testing_site import Site, play
+
+
+async def _ask(site: Site, path: str, body: Json) -> tuple[int, Json]:
+    return await site.ask("POST", path, json.dumps(body).encode())
+
+
+def test_a_job_that_waits_is_told_to_move(tmp_path: Path) -> None:
+    async def scene(site: Site) -> None:
+        there = FakePlace(THERE, Places())
+        site.world.engine.registry.put(there)
+        await _ask(site, "/jobs", {"objects": [jobset("first", requests={"cpu": "4"})]})
+        await _ask(site, "/jobs", {"objects": [jobset("demo", requests={"cpu": "4"})]})
+        status, answer = await _ask(site, "/jobs/demo/move", {"on": THERE})
+        assert (status, answer["status"]["move"]["to"]) == (200, THERE)
+        shown = await site.world.until("demo", lambda job: job["spec"]["backend"] == THERE)
+        assert shown["metadata"]["id"] == answer["metadata"]["id"]
+
+    play(tmp_path, scene)
+
+
+def test_what_cannot_be_is_refused_in_words(tmp_path: Path) -> None:
+    async def scene(site: Site) -> None:
+        await _ask(site, "/jobs", {"objects": [jobset("demo")]})
+        for on, code, words in [
+            ("local", 409, "demo is at local already"),
+            ("nowhere", 409, "nowhere does not take demo: there is no backend 'nowhere'"),
+            ("", 422, ""),
+        ]:
+            status, answer = await _ask(site, "/jobs/demo/move", {"on": on})
+            assert (status, words in answer["error"]["message"]) == (code, True), answer
+        status, _ = await _ask(site, "/jobs/nobody/move", {"on": "local"})
+        assert status == 404
+
+    play(tmp_path, scene)
+
+
+def test_the_jobs_of_a_run_have_no_candidates(tmp_path: Path) -> None:
+    async def scene(site: Site) -> None:
+        other = {"backend": THERE, "objects": [jobset("demo")]}
+        options = {"candidates": [other], "max_wait": 5, "num_jobs": 2}
+        status, answer = await _ask(
+            site, "/jobs", {"objects": [jobset("demo")], "options": options}
+        )
+        assert (status, answer["error"]["field"]) == (400, "options.candidates")
+        options = {"candidates": [other], "max_wait": 5}
+        status, answer = await _ask(
+            site, "/jobs", {"objects": [jobset("demo")], "options": options}
+        )
+        assert status == 201
+        assert answer["job"]["status"]["candidates"]["places"] == [THERE]
+
+    play(tmp_path, scene)
