@@ -13,6 +13,7 @@ from trainway.engine.cluster.store import ClusterStore
 from trainway.engine.job_window import WindowStore
 from trainway.engine.metrics.store import MetricStore
 from trainway.engine.overview import OverviewStore
+from trainway.engine.queues.store import QueueStore
 from trainway.engine.run.store import RunStore
 from trainway.engine.store import Store
 
@@ -87,6 +88,7 @@ def faulty_store(engine: Engine, faults: Faults) -> Store:
         (ClusterStore, store.clusters),
         (MetricStore, store.metrics),
         (OverviewStore, store.overview),
+        (QueueStore, store.queues),
         (RunStore, store.runs),
         (WindowStore, store.windows),
     )
