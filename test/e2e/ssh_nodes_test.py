@@ -60,3 +60,16 @@ def test_a_lost_host_is_the_cause_and_does_not_count(ssh_pool: SshPool, gate: Ga
     assert ended[0]["host"] == off.name
     assert nodes(ssh_pool)[off.name]["failures"]["NodeLost"] == 1
     assert len(first) == 2
+
+
+def test_a_host_that_loses_three_attempts_is_set_aside(ssh_pool: SshPool, gate: Gate) -> None:
+    """Attempts of one job: whichever host is lost, the first one comes back and is chosen again."""
+    job = ssh_pool.submit_here("--nodes", "1", "--", *gate.command("node"))
+    for _ in range(3):
+        gate.next()
+        host = next(iter(ssh_pool.hosts_of(job).values()))
+        host_agent(host).kill()
+    gate.next().let_go()
+    ssh_pool.run("jobs", "wait", job)
+    status = ssh_pool.job(job)["status"]
+    assert [each["reason"] for each in status["endedAttempts"]] == ["NodeLost"] * 3
