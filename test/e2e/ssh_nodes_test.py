@@ -3,6 +3,7 @@
 import pytest
 from gate import Gate
 from installation import kill
+from patience import until
 from ssh_pool import ON, SshPool
 
 from trainway.json_types import Json
@@ -62,14 +63,23 @@ def test_a_lost_host_is_the_cause_and_does_not_count(ssh_pool: SshPool, gate: Ga
     assert len(first) == 2
 
 
-def test_a_host_that_loses_three_attempts_is_set_aside(ssh_pool: SshPool, gate: Gate) -> None:
-    """Attempts of one job: whichever host is lost, the first one comes back and is chosen again."""
-    job = ssh_pool.submit_here("--nodes", "1", "--", *gate.command("node"))
+def test_a_host_that_is_lost_three_times_is_set_aside(ssh_pool: SshPool, gate: Gate) -> None:
+    """The gang needs every host, so that it comes back to the one that was lost."""
+    job = ssh_pool.submit_here("--nodes", "4", "--", *gate.command("node"))
+    off = ssh_pool.hosts[2]
     for _ in range(3):
-        gate.next()
-        host = next(iter(ssh_pool.hosts_of(job).values()))
-        host_agent(host).kill()
-    gate.next().let_go()
+        for _ in range(4):
+            gate.next()
+        off.halt()
+        until(lambda: ssh_pool.phase(job) == "Restarting", "the loss is not noticed")
+        off.boot()
+    until(lambda: nodes(ssh_pool)[off.name]["drained"], "the host is not set aside")
+    node = nodes(ssh_pool)[off.name]
+    ssh_pool.run("nodes", "undrain", off.name, "--on", ON)
+    for visitor in [gate.next() for _ in range(4)]:
+        visitor.let_go()
     ssh_pool.run("jobs", "wait", job)
-    status = ssh_pool.job(job)["status"]
-    assert [each["reason"] for each in status["endedAttempts"]] == ["NodeLost"] * 3
+
+    assert node["drained"].startswith("it lost 3 attempts of a job within an hour")
+    assert node["failures"] == {"NodeLost": 3}
+    assert ssh_pool.job(job)["status"]["restarts"] == 3

@@ -56,7 +56,8 @@ RULES: Final[Mapping[Cause, Rule]] = {
     Cause.AGENT_LOST: Rule(is_retried=True, counts=True),
 }
 """An exit code of `recover_on_exit_codes` never counts, whatever the rule of its cause says. A lost
-agent counts, since it may be the job that kills it: one that takes all memory would never end."""
+agent counts, since it may be the job that kills it: one that takes all memory would never end. The
+agent of an SSH host is a part of the host, and does not count when it is lost."""
 
 _C = Cause
 _REASONS: Final[Mapping[str, Cause]] = {
