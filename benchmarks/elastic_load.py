@@ -68,7 +68,7 @@ def on_hosts() -> Iterator[Row]:
 def through_a_loss(pool: SshPool, folder: Path) -> Iterator[Row]:
     """4, 3 and 4 nodes, and what the changes cost."""
     words = ["--nodes", f"2:{NODES}", "--procs-per-node", "1", "--env", "OMP_NUM_THREADS=1"]
-    program = ["test/e2e/paced_elastic.py", "--", str(folder), "--pause", "0.01"]
+    program = ["test/e2e/paced_elastic.py", "--", str(folder), "--pause", "0.01", "--timeout", "20"]
     began = time.monotonic()
     job = pool.submit_here(*words, *program)
     with pool.follow_logs(job) as log:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from environments import REPOSITORY, TORCH, environment
-from ssh_pool import SshPool, pool_of
+from gate import Gate
+from ssh_pool import CPUS, SshPool, pool_of
 
 from ssh_hosts import SshHosts
 
@@ -33,12 +34,43 @@ def next_size(log: subprocess.Popen[str], nodes: int) -> int:
     raise AssertionError(f"no step was done with {nodes} nodes")
 
 
+def submitted(torch: SshPool, folder: Path) -> str:
+    """A job of two to four nodes, each of which needs a host to itself."""
+    folder.mkdir()
+    words = ["--nodes", "2:4", "--cpus", str(CPUS), "--procs-per-node", "1"]
+    program = ["test/e2e/paced_elastic.py", "--", str(folder), "--pause", "0.05"]
+    return torch.submit_here(*words, "--env", "OMP_NUM_THREADS=1", *program)
+
+
+def sizes(torch: SshPool, job: str) -> list[str]:
+    events = torch.json("jobs", "events", job)["items"]
+    return [event["message"] for event in events if event["reason"] == "NodesChanged"]
+
+
+def test_training_starts_with_what_fits_and_grows(
+    torch: SshPool, gate: Gate, tmp_path: Path
+) -> None:
+    other = torch.submit_here("--cpus", str(CPUS), "--", *gate.command())
+    visitor = gate.next()
+    folder = tmp_path / "folder"
+    job = submitted(torch, folder)
+    with torch.follow_logs(job) as log:
+        fewer = next_size(log, 3)
+        assert "node-0-3" not in torch.hosts_of(job)
+        visitor.let_go()
+        torch.run("jobs", "wait", other)
+        more = next_size(log, 4)
+        (folder / "finish").touch()
+    torch.run("jobs", "wait", job)
+
+    assert fewer < more
+    assert torch.job(job)["status"]["restarts"] == 0
+    assert sizes(torch, job) == ["runs with 3 of 4 nodes", "runs with 4 of 4 nodes"]
+
+
 def test_training_goes_on_without_a_host_and_takes_it_back(torch: SshPool, tmp_path: Path) -> None:
     folder = tmp_path / "folder"
-    folder.mkdir()
-    words = ["--nodes", "2:4", "--procs-per-node", "1", "--env", "OMP_NUM_THREADS=1"]
-    program = ["test/e2e/paced_elastic.py", "--", str(folder), "--pause", "0.05"]
-    job = torch.submit_here(*words, *program)
+    job = submitted(torch, folder)
     with torch.follow_logs(job) as log:
         first = next_size(log, 4)
         lost = torch.hosts_of(job)["node-0-3"]
@@ -57,6 +89,4 @@ def test_training_goes_on_without_a_host_and_takes_it_back(torch: SshPool, tmp_p
     assert re.search(r"done after \d+ steps with 4 nodes", rest)
     status = torch.job(job)["status"]
     assert (status["phase"], status["restarts"]) == ("Succeeded", 0)
-    events = torch.json("jobs", "events", job)["items"]
-    told = [event["message"] for event in events if event["reason"] == "NodesChanged"]
-    assert told == [f"runs with {nodes} of 4 nodes" for nodes in (4, 3, 4)]
+    assert sizes(torch, job) == [f"runs with {nodes} of 4 nodes" for nodes in (4, 3, 4)]
