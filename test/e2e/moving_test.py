@@ -21,7 +21,7 @@ import time
 from helper import word
 
 out = pathlib.Path(os.environ["TRAINWAY_OUTPUT_DIR"])
-checkpoint = out / "step"
+checkpoint = out / f"step-{os.environ.get('JOB_COMPLETION_INDEX', 0)}"
 step = int(checkpoint.read_text()) if checkpoint.exists() else 0
 print(word, "from", step, "on", os.uname().nodename)
 
@@ -66,11 +66,12 @@ def steps_on(pool: SshPool, job: str) -> None:
     until(lambda: max(numbers(said(pool, job), "step"), default=0) > last, "it makes no steps")
 
 
-def counter(pool: SshPool, folder: Path) -> str:
+def counter(pool: SshPool, folder: Path, *options: str) -> str:
     """A job of this machine that counts, from its checkpoint on."""
     (folder / "train.py").write_text(SCRIPT)
     (folder / "helper.py").write_text("word = 'goes'")
-    job = pool.submit(str(folder / "train.py"), "--name", "counter", "--", "5")
+    script = str(folder / "train.py")
+    job = pool.submit(script, "--name", "counter", *options, "--", "5")
     steps_on(pool, job)
     return job
 
@@ -98,6 +99,22 @@ def test_a_job_goes_to_hosts_and_back_as_the_same_job(ssh_pool: SshPool, tmp_pat
     assert (shown["metadata"]["id"], shown["status"]["restarts"]) == (job, 0)
     reasons = re.findall(r"Moving|Moved", ssh_pool.run("jobs", "events", job))
     assert reasons == ["Moving", "Moved"] * 2
+
+
+def test_a_gang_moves_as_a_whole(ssh_pool: SshPool, tmp_path: Path) -> None:
+    job = counter(ssh_pool, tmp_path, "--nodes", "2")
+    until(lambda: said(ssh_pool, job).count("goes from 0") == 2, "a node does not start")
+
+    ssh_pool.run("jobs", "move", job, "--on", ON)
+    moved(ssh_pool, job, ON)
+    until(lambda: said(ssh_pool, job).count("goes from") == 4, "a node does not go on")
+
+    text = said(ssh_pool, job)
+    for rank in range(2):
+        own = "\n".join(line for line in text.splitlines() if line.startswith(f"node-{rank}"))
+        assert numbers(own, "goes from") == [0, *numbers(own, "saved")]
+    assert len({host.name for host in ssh_pool.hosts_of(job).values()}) == 2
+    ssh_pool.run("jobs", "cancel", job)
 
 
 def test_a_server_that_is_killed_during_a_move_goes_on_with_it(
