@@ -199,7 +199,8 @@ class Moves:
             return False
         if move is None or live.record.wanted in ENDING:
             await self._write(live, Change({"move": None}))
-            live.carry()  # its end comes from where it was
+            if live.has_begun:
+                live.carry()  # its end comes from where it was
             return False
         if move.step is Step.STOPPING:
             await self._write(live, Change({"move": move.followed_by(Step.LEAVING).text()}))
