@@ -212,7 +212,7 @@ def test_the_next_server_goes_on_after_any_write(writes: int, refuses: str) -> N
                 acknowledged.append(True)
             async with asyncio.timeout(60):
                 while left[0] and not has_settled(world, refuses):
-                    await asyncio.sleep(0)
+                    await asyncio.sleep(0.005)
             await world.engine.close()
 
         world = MovingWorld(world)
@@ -221,7 +221,7 @@ def test_the_next_server_goes_on_after_any_write(writes: int, refuses: str) -> N
             await world.engine.moves.move("demo", THERE)
         async with asyncio.timeout(60):
             while not has_settled(world, refuses):
-                await asyncio.sleep(0)
+                await asyncio.sleep(0.005)
         assert len(world.here.jobs) + len(world.there.jobs) == 1
         assert (await world.reasons("demo")).count("MoveRefused") == bool(refuses)
         await world.engine.close()
@@ -338,7 +338,7 @@ def test_candidates_survive_a_kill_after_any_write(writes: int) -> None:
             world.engine.moves.look(world.engine._live[job_id])
             async with asyncio.timeout(60):
                 while left[0] and job_id not in world.there.jobs:
-                    await asyncio.sleep(0)
+                    await asyncio.sleep(0.005)
             await world.engine.close()
 
         later = MovingWorld(world)
