@@ -20,6 +20,12 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 KEYS = ("--secret", "HF_TOKEN=x")
 """What the example with a managed secret needs."""
 EXAMPLES = sorted((REPOSITORY / "examples").glob("*.yaml"))
+PIPELINE = REPOSITORY / "examples" / "pipeline.yaml"
+WARNED = {
+    PIPELINE: f"{PIPELINE}: Task/squares: warning: tasks: only `trainway run` knows the outputs of"
+    " tasks; they are not replaced\n"
+}
+"""What is not the same in a cluster, and has to be said."""
 TRAINWAY = Path(sys.executable).with_name("trainway")
 
 E1 = """
@@ -169,7 +175,8 @@ def test_an_example_explains_cleanly(file: Path) -> None:
     words = ["explain", "--redact", "-f", str(file), *secrets]
     results = [CliRunner().invoke(app, words) for _ in range(2)]
 
-    assert [(result.exit_code, result.stderr) for result in results] == [(0, "")] * 2
+    said = WARNED.get(file, "")
+    assert [(result.exit_code, result.stderr) for result in results] == [(0, said)] * 2
     assert results[0].stdout == results[1].stdout
     assert "JobSet" in {item["kind"] for item in parse_manifests(results[0].stdout)}
 
@@ -177,7 +184,7 @@ def test_an_example_explains_cleanly(file: Path) -> None:
 def test_all_examples_explain_together() -> None:
     result = CliRunner().invoke(app, ["validate", "-f", str(REPOSITORY / "examples"), *KEYS])
 
-    assert (result.exit_code, result.stderr) == (0, "")
+    assert (result.exit_code, result.stderr) == (0, WARNED[PIPELINE])
 
 
 def assert_clean(text: str) -> None:
