@@ -99,6 +99,7 @@ class Client(QueueAccess):
         recover_on_exit_codes: Sequence[int] = (),
         on: str | None = None,
         prefer: str | None = None,
+        max_wait: float | None = None,
         oversubscribe: bool = False,
         image: str | None = None,
         containers: bool = False,
@@ -126,9 +127,10 @@ class Client(QueueAccess):
         names another place, such as `k8s/CONTEXT` or `ssh/POOL`: a function or script travels
         there with the modules beside it, and what a function returns comes back. `any`, or several
         places with commas between them, leaves the choice to the server: `trainway plan` tells how
-        it chooses, and `prefer` is `"cost"` or `"order"`. `slurm` has
-        options of sbatch, for `slurm/CLUSTER`: `slurm={"qos": "high", "exclusive": True}`. With
-        `pack` several nodes of the job may share one SSH host or Slurm node. With `allow_pickle`
+        it chooses, and `prefer` is `"cost"` or `"order"`; a job that has waited there for more than
+        `max_wait` seconds goes to the next place. `slurm` has options of sbatch, for
+        `slurm/CLUSTER`: `slurm={"qos": "high", "exclusive": True}`. With `pack` several nodes of
+        the job may share one SSH host or Slurm node. With `allow_pickle`
         the function may return what is not plain data; see `Job.result`. `secrets` are variables as
         `env` is, whose values nobody is shown. A job that runs for more than `timeout` seconds
         fails. `notify` names targets of `config.yaml`, or has URLs of webhooks, that are told how
@@ -161,6 +163,7 @@ class Client(QueueAccess):
             recover_on_exit_codes=recover_on_exit_codes,
             on=on,
             prefer=prefer,
+            max_wait=max_wait,
             oversubscribe=oversubscribe,
             image=image,
             containers=containers,
@@ -231,6 +234,7 @@ class Client(QueueAccess):
             **job_options(self._rest.address, prefer_our_python=True, backend=on),
             **options.sent,
             **wishes.isolation(),
+            **options.waiting(),
         }
         return Submission(objects, sent if on is None else {**sent, "backend": on})
 

@@ -6,7 +6,7 @@ job is made for each place, and the server is asked with all of them what each p
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Final
 
 from trainway.errors import InvalidError, TrainwayError, UsageError
@@ -41,6 +41,18 @@ class Placement:
             ["no place takes the job", *lines],
             hint="change the job, or name other places with --on",
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlacedOptions(RunOptions):
+    """Options with the place that was chosen, of a job that may go to others while it waits."""
+
+    candidates: Sequence[Json]
+    """The job for each of them, as the server keeps it."""
+
+    def waiting(self) -> Json:
+        """The options of a submission that say so."""
+        return {"candidates": list(self.candidates), "max_wait": self.max_wait}
 
 
 def is_choice(on: str | None) -> bool:
@@ -92,12 +104,22 @@ def placed(rest: Rest, options: RunOptions, made: Callable[[RunOptions], Submiss
     """The options with the place that is chosen, where `on` leaves a choice."""
     on = options.on
     if on is None or not is_choice(on):
+        if options.max_wait is not None:
+            raise UsageError("max_wait needs several places", hint='give on="slurm/hpc,local"')
         return options
     prefer = preferred(on, options.prefer)
     if prefer not in (COST, ORDER):
         raise UsageError(f"{prefer!r} is not a preference", hint="prefer is cost or order")
-    found = ask(rest, places_of(rest, on), lambda place: made(replace(options, on=place)), prefer)
-    return replace(options, on=found.place())
+
+    def there(place: str) -> Submission:
+        return made(replace(options, on=place))
+
+    found = ask(rest, places_of(rest, on), there, prefer)
+    chosen = replace(options, on=found.place())
+    if options.max_wait is None:
+        return chosen
+    given = {each.name: getattr(chosen, each.name) for each in fields(RunOptions)}
+    return PlacedOptions(**given, candidates=candidates(rest, found, there))
 
 
 def candidates(rest: Rest, found: Placement, made: Callable[[str], Submission]) -> list[Json]:

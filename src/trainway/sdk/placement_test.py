@@ -29,3 +29,15 @@ def test_a_choice_of_places_is_left_to_the_server(fake: FakeServer) -> None:
         client.run(TRAIN, on="any")
     with pytest.raises(UsageError, match="'luck' is not a preference"):
         client.run(TRAIN, on="any", prefer="luck")
+
+
+def test_the_other_places_go_along_where_waiting_has_a_limit(fake: FakeServer) -> None:
+    client = Client()
+    fake.places.fits = {"ssh/lab": "later", "local": "later", "slurm/hpc": "never"}
+    client.run(TRAIN, on="ssh/lab,local,slurm/hpc", max_wait=60)
+    (sent,) = [body["options"] for _, path, body in fake.requests if path.endswith("/jobs")]
+    assert (sent["backend"], sent["max_wait"]) == ("ssh/lab", 60)
+    assert [other["backend"] for other in sent["candidates"]] == ["local"]
+    assert "environ" in sent["candidates"][0]
+    with pytest.raises(UsageError, match="max_wait needs several places"):
+        client.run(TRAIN, on="local", max_wait=60)

@@ -54,6 +54,11 @@ class RunOptions:
     metrics_from_logs: str | bool = False
     hang_timeout: float | None = None
     queue: str | None = None
+    max_wait: float | None = None
+
+    def waiting(self) -> Json:
+        """The options of a submission that say where the job may go while it waits: nowhere."""
+        return {}
 
     def marked(self, objects: Sequence[Json]) -> list[Json]:
         """The objects of the job, with what else is asked of it: labels, sharing nodes, ..."""
