@@ -31,6 +31,7 @@ const pages = root.addChildren([
   page("/runtimes", () => import("./pages/runtimes/RuntimesPage")),
   page("/runtimes/$runtime", () => import("./pages/runtimes/RuntimePage")),
   page("/queues", () => import("./pages/queues/QueuesPage")),
+  page("/queues/$queue", () => import("./pages/queues/QueuePage")),
   page("/infra", () => import("./pages/infra/InfraPage")),
   page("/usage", () => import("./pages/usage/UsagePage")),
   page("/settings", () => import("./pages/settings/SettingsPage")),

@@ -41,6 +41,7 @@ def all_pages(job: str, compared: str) -> list[PageEntry]:
     return [
         *navigation_pages(),
         PageEntry("schedules-new", "/schedules/new"),
+        PageEntry("queue", "/queues/default"),
         PageEntry("compare-jobs", f"/compare?jobs={compared}"),
         *job_pages(job),
     ]

@@ -1,0 +1,55 @@
+"""The queues of the server on the dashboard, in a real browser with real jobs."""
+
+import re
+from pathlib import Path
+
+import pytest
+from browser import Dashboard, settle
+from gate import Gate
+from playwright.sync_api import expect
+
+pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("dashboard")]
+
+QUEUE = """apiVersion: trainway.dev/v1
+kind: Queue
+metadata: {name: team}
+spec: {quota: {jobs: 1}, cohort: research}
+"""
+
+
+def test_a_queue_is_watched_paused_drained_and_deleted(
+    dashboard: Dashboard, gate: Gate, tmp_path: Path
+) -> None:
+    page = dashboard.window().open("/queues")
+    expect(page.get_by_text("trainway queues apply -f FILE.yaml")).to_be_visible()
+    file = tmp_path / "queue.yaml"
+    file.write_text(QUEUE)
+    trainway = dashboard.trainway
+    trainway.run("queues", "apply", "-f", str(file))
+    trainway.submit("--name", "first", "--queue", "team", "--", *gate.command("first"))
+    first = gate.next()
+    trainway.submit("--name", "second", "--queue", "team", "--", *gate.command("second"))
+    page.reload()
+    settle(page)
+    queues = page.get_by_role("region", name="Queues of this server")
+    expect(queues).to_contain_text("jobs: 1 of 1 used")
+    queues.get_by_role("link", name="team").click()
+    waiting = page.get_by_role("region", name="Jobs that wait")
+    expect(waiting.get_by_role("row").nth(1)).to_contain_text("second")
+    expect(waiting.get_by_role("row").nth(1)).to_contain_text(re.compile("quota|jobs"))
+    expect(page.get_by_text("research", exact=True)).to_be_visible()
+
+    page.get_by_role("button", name="Pause").click()
+    expect(page.locator(".tw-heading").get_by_text("Paused")).to_be_visible()
+    first.let_go()
+    trainway.run("jobs", "wait", "first")
+    page.get_by_role("button", name="Resume").click()
+    gate.next().let_go()
+    trainway.run("jobs", "wait", "second")
+    expect(page.get_by_text("No job waits here.")).to_be_visible()
+    page.get_by_role("button", name="Drain").click()
+    expect(page.locator(".tw-heading").get_by_text("Draining")).to_be_visible()
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete the queue").click()
+    expect(page.get_by_role("heading", level=1, name="Queues")).to_be_visible()
+    assert "team" not in trainway.run("queues", "list", "-o", "name")
