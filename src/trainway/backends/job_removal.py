@@ -8,6 +8,7 @@ emptied, so that none is ever deep.
 import errno
 import os
 import stat
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -15,10 +16,27 @@ from typing import Final
 _FOLDER: Final = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _LISTED: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _RANDOM: Final = 8
+_PAUSES_S: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 
 def remove_tree(path: Path) -> None:
-    """Delete a directory; it may be gone already. Of a link only the link is removed."""
+    """Delete a directory; it may be gone already. Of a link only the link is removed.
+
+    Whoever still ends in there may write a last file meanwhile: then it is begun anew.
+    """
+    for pause in _PAUSES_S:
+        try:
+            _remove(path)
+        except OSError as error:
+            if error.errno != errno.ENOTEMPTY:
+                raise
+            time.sleep(pause)
+        else:
+            return
+    _remove(path)
+
+
+def _remove(path: Path) -> None:
     try:
         top = os.open(path, _FOLDER)
     except FileNotFoundError:

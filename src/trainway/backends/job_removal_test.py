@@ -27,6 +27,20 @@ def test_what_links_lead_to_stays_as_it_is(job: Path, tmp_path: Path) -> None:
     assert stat.S_IMODE(elsewhere.stat().st_mode) == 0o755
 
 
+def test_what_is_written_meanwhile_goes_too(job: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rmdir, late = os.rmdir, [job / "first", job / "second"]
+
+    def write_first(name: str, *, dir_fd: int | None = None) -> None:
+        if late:
+            late.pop().write_text("a last word")
+        rmdir(name, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "rmdir", write_first)
+    remove_tree(job)
+    assert not job.exists()
+    assert late == []
+
+
 def test_a_job_that_is_a_link_loses_only_the_link(job: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(job)
     remove_tree(tmp_path / "link")
