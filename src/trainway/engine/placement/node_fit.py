@@ -77,7 +77,7 @@ def _closed(nodes: Sequence[Node]) -> tuple[Fit, str]:
         return Fit.NEVER, "it has no nodes"
     many = f"none of its {len(nodes)} nodes takes jobs"
     said = "its node takes no jobs" if len(nodes) == 1 else many
-    return Fit.LATER, f"{said} now: {nodes[0].problem}"
+    return Fit.UNKNOWN, f"{said} now: {nodes[0].problem}"
 
 
 def _unplaced(pods: Sequence[_Pod], rooms: Sequence[_Room]) -> list[_Pod]:

@@ -93,7 +93,7 @@ CASES = [
         "all are drained",
         [_pod(1)],
         [_node(8, 8, problem="drained by ada")],
-        Fit.LATER,
+        Fit.UNKNOWN,
         "its node takes no jobs now: drained by ada",
     ),
     Case("no nodes", [_pod(1)], [], Fit.NEVER, "it has no nodes"),

@@ -22,7 +22,8 @@ class Fit(StrEnum):
     LATER = "later"
     """It would wait."""
     UNKNOWN = "unknown"
-    """The place would take it, but does not tell how much room it has."""
+    """The place would take it, but nobody knows when: it does not tell how much room it has, or
+    none of its nodes takes jobs now."""
     NEVER = "never"
     """The place would refuse it, or cannot be reached."""
 
