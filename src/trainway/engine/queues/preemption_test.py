@@ -1,4 +1,7 @@
-"""Preemption with a server that is killed at every call of its store."""
+"""Preemption with a server whose store fails for good at some call, and the next server.
+
+Every second call fails before its work is done, and the others after it.
+"""
 
 import asyncio
 from contextlib import suppress
@@ -119,7 +122,7 @@ def calls() -> int:
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-def test_preemption_survives_a_server_that_is_killed_at_any_call(after: bool) -> None:
+def test_preemption_goes_on_after_a_server_whose_store_failed(after: bool) -> None:
     for number in range(int(after), calls(), 2):
         faults = Faults(number, is_lasting=True, after=after)
         agents = asyncio.run(told_story(memory_database(), FakeBackend(), faults))
