@@ -134,6 +134,7 @@ bench: install ## print what start-up, compilation and running cost
 	@$(BIN)/python benchmarks/tune.py # installs torch once (5 GB)
 	@[ "$$(id -u)" -ne 0 ] || $(BIN)/python benchmarks/ssh.py # needs network namespaces
 	@[ "$$(id -u)" -ne 0 ] || ! command -v mpicc >/dev/null || $(BIN)/python benchmarks/mpi.py
+	@[ "$$(id -u)" -ne 0 ] || $(BIN)/python benchmarks/recovery.py
 	@[ "$$(id -u)" -ne 0 ] || ! command -v slurmctld >/dev/null || $(BIN)/python benchmarks/slurm.py
 
 clean: ## remove everything that was built

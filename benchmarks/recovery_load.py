@@ -33,7 +33,6 @@ from trainway.json_types import Json
 HOSTS, NODES = 4, 2
 TIMES, QUICK_TIMES = 5, 1
 MOST_NOTICED_S, MOST_ELSEWHERE_S, MOST_RANK_S = 10.0, 3.0, 1.0
-_LOST = "NodeLost"
 
 
 @dataclass(frozen=True)

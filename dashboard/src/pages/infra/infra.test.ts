@@ -16,6 +16,9 @@ const NODE: NodeInfo = {
   freeGpus: 1,
   devices: [],
   jobs: [],
+  drained: "",
+  failures: {},
+  lastFailure: "",
 };
 
 it("says in words what a colour says", () => {
