@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 from trainway.errors import UsageError
 from trainway.json_types import Json
 from trainway.sdk.address import Address
+from trainway.sdk.cluster_access import ClusterAccess
 from trainway.sdk.job import Job
 from trainway.sdk.pipelines import submitted
 from trainway.sdk.placement import placed
@@ -23,14 +24,13 @@ from trainway.sdk.submitter import job_options
 from trainway.sdk.targets import SCRIPT
 
 if TYPE_CHECKING:
-    from trainway.sdk.cluster_rest import ClusterRest
     from trainway.sdk.clusters import Cluster
     from trainway.sdk.run import Run
     from trainway.sdk.run_rest import RunRest
     from trainway.sdk.schedules import Schedule
 
 
-class Client(QueueAccess):
+class Client(ClusterAccess, QueueAccess):
     """Speaks to a server: the embedded one, which it starts when none runs, or the one named.
 
     `server` is `http://host:port` or `unix:/path`; without it TRAINWAY_SERVER counts.
@@ -360,25 +360,6 @@ class Client(QueueAccess):
         for warning in warnings:
             _warn(warning)
         return Cluster(rest, made), Job(rest, data)
-
-    def cluster(self, name: str) -> "Cluster":
-        """The cluster of that name."""
-        from trainway.sdk.clusters import Cluster  # noqa: PLC0415 - seldom needed
-
-        rest = self._clusters()
-        return Cluster(rest, rest.cluster(name))
-
-    def clusters(self, *, refresh: bool = False) -> "list[Cluster]":
-        """All clusters; `refresh` asks their agents first."""
-        from trainway.sdk.clusters import Cluster  # noqa: PLC0415 - seldom needed
-
-        rest = self._clusters()
-        return [Cluster(rest, item) for item in rest.clusters(refresh=refresh)]
-
-    def _clusters(self) -> "ClusterRest":
-        from trainway.sdk.cluster_rest import ClusterRest  # noqa: PLC0415 - seldom needed
-
-        return ClusterRest(self._rest.transport)
 
     def runtimes(self) -> list[Json]:
         """The training runtimes that the server knows."""
