@@ -52,6 +52,9 @@ class Site:
         for name in ("home", "shared", "marks"):
             source = self.marks.parent / name
             shutil.copytree(source, folder / name, symlinks=True, ignore=_special)
+        for log in (*self.slurm.folder.glob("*.*"), *self.slurm.folder.glob("*/slurmd.*")):
+            if log.suffix in (".log", ".out", ".txt"):
+                shutil.copy(log, folder / f"{log.parent.name}-{log.name}")
         return folder
 
 

@@ -19,7 +19,7 @@ from trainway.backends.slurm.section import ConfiguredCluster
 from trainway.json_types import Json
 
 CHECKPOINTS = (
-    'trap "echo saved; exit 0" TERM; echo begun; '
+    'trap "trap : TERM; echo saved; exit 0" TERM; echo begun; '
     '[ "$TRAINWAY_RESTART_ATTEMPT" != 0 ] || while :; do sleep 1000 & wait; done'
 )
 """Hangs until it is told to stop, and ends when it has begun anew.
