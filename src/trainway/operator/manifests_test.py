@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import yaml
 
 from trainway.json_types import Json
@@ -8,6 +10,7 @@ from trainway.operator.configuration_file import parse_configuration
 from trainway.operator.manifests import Installation
 from trainway.operator.webhooks import paths
 
+CHART = Path(__file__).resolve().parents[3] / "charts" / "trainway"
 HERE = Installation(namespace="here", image="registry/operator:1")
 OBJECTS = [obj for objects in manifests.folder(HERE).values() for obj in objects]
 
@@ -76,6 +79,16 @@ def test_the_operator_reads_the_configuration_that_is_installed() -> None:
     assert config.status_server.port == ports["status-server"]
     assert config.metrics.bind_address == f":{ports['metrics']}"
     assert config.health.bind_address == f":{ports['health']}"
+
+
+def test_the_chart_tells_the_same_annotations() -> None:
+    (told,) = (
+        obj["data"]["trainway_annotations"]
+        for obj in OBJECTS
+        if "trainway_annotations" in (obj.get("data") or {})
+    )
+    lines = (CHART / "templates" / "config.yaml").read_text().splitlines()
+    assert f"  trainway_annotations: {told}" in lines
 
 
 def test_webhooks_have_the_names_and_paths_of_upstream() -> None:
