@@ -19,6 +19,9 @@ Mend = Callable[[], None]
 LONGEST_S = 12.0
 """For how long a host is off or cut off: longer than it takes until its jobs start elsewhere."""
 
+MOST_OF_A_JOB = 4
+"""How many ranks of one job are killed."""
+
 
 @dataclass(frozen=True)
 class Broken:
@@ -37,8 +40,17 @@ def server(site: Site, dice: random.Random) -> Broken:
 
 
 def rank(site: Site, dice: random.Random) -> Broken | None:
-    """A process of a job, wherever it runs."""
-    return _one_of(site.ranks(), dice, "rank")
+    """A process of a job, wherever it runs; none has to bear it again and again.
+
+    Pauses before the next attempt grow to a minute, and Slurm holds what was requeued too often.
+    """
+    found = [each for each in site.ranks() if site.kills[each.job] < MOST_OF_A_JOB]
+    if not found:
+        return None
+    chosen = dice.choice(found)
+    site.kills[chosen.job] += 1
+    chosen.kill()
+    return Broken("rank")
 
 
 def local_agent(site: Site, dice: random.Random) -> Broken | None:

@@ -3,6 +3,7 @@
 import contextlib
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,6 +31,8 @@ class Site:
     marks: Path
     cut_off: set[str] = field(default_factory=set)
     """Hosts without a cable."""
+    kills: Counter[str] = field(default_factory=Counter)
+    """How many ranks of each job were killed."""
 
     def processes(self) -> list[HostProcess]:
         """All processes that belong to it: of its jobs, and its agents."""
