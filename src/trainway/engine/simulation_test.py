@@ -89,7 +89,7 @@ class Week:
         await self.engine.start()
 
     async def _submit(self) -> None:
-        pods = min(self.size.nodes // 2, int(self.dice.paretovariate(1.0)))
+        pods = min(self.size.nodes // 2, int(self.dice.paretovariate(1.5)))
         seconds = self.dice.expovariate(1 / MEAN_S)
         is_good = self.dice.random() < 0.9
         name = f"job-{len(self.expected)}"
