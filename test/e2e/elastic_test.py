@@ -3,13 +3,13 @@
 import os
 import re
 import signal
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import pytest
 import yaml
+from elastic_log import next_size
 from environments import REPOSITORY, TORCH, environment
 from installation import Installation, installed
 
@@ -46,16 +46,6 @@ def submitted(home: Installation, folder: Path) -> str:
     file = folder / "job.yaml"
     file.write_text(yaml.safe_dump(job))
     return home.submit("--nodes", "2:4", str(file))
-
-
-def next_size(log: subprocess.Popen[str], nodes: int) -> int:
-    """Read up to a step that was done with so many nodes; which step that was."""
-    assert log.stdout is not None
-    for line in log.stdout:
-        found = re.search(rf"step (\d+) nodes {nodes} ", line)
-        if found:
-            return int(found[1])
-    raise AssertionError(f"no step was done with {nodes} nodes")
 
 
 def kill_node(folder: Path, node: int) -> None:

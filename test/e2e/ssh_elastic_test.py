@@ -2,11 +2,11 @@
 
 import os
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from elastic_log import next_size
 from environments import REPOSITORY, TORCH, environment
 from gate import Gate
 from ssh_pool import CPUS, SshPool, pool_of
@@ -22,16 +22,6 @@ def torch(ssh_hosts: SshHosts, tmp_path: Path) -> Iterator[SshPool]:
     variables = environment(*TORCH).variables()
     with pool_of(ssh_hosts, tmp_path / "torch", variables, {"PYTHONPATH": imports}) as pool:
         yield pool
-
-
-def next_size(log: subprocess.Popen[str], nodes: int) -> int:
-    """Read up to a step that was done with so many nodes; which step that was."""
-    assert log.stdout is not None
-    for line in log.stdout:
-        found = re.search(rf"step (\d+) nodes {nodes} ", line)
-        if found:
-            return int(found[1])
-    raise AssertionError(f"no step was done with {nodes} nodes")
 
 
 def submitted(torch: SshPool, folder: Path) -> str:

@@ -1,5 +1,6 @@
 import json
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -27,12 +28,12 @@ DEVICES = json.dumps({"node-0-0": {"gpus": ["0"]}, "node-0-1": {"gpus": ["3"]}})
 NOON = "2026-11-15T12:00:00Z"
 
 
-def record(**more: object) -> JobRecord:
-    whole: dict[str, object] = {
+def record(**more: Any) -> JobRecord:
+    whole: dict[str, Any] = {
         "id": "i1", "name": "a", "namespace": "d", "kind": "JobSet", "backend": "local",
         "created": NOON, "demand": DEMAND, "labels": '{"trainway.dev/user": "ada"}', **more,
     }  # fmt: skip
-    return JobRecord(**whole)  # type: ignore[arg-type] # of the fields above
+    return JobRecord(**whole)
 
 
 def test_amounts_are_whole_numbers_and_devices_count_one_by_one() -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -130,12 +131,9 @@ def test_queues_and_what_was_used_outlive_a_server() -> None:
 
     async def run() -> None:
         first = World(FakeBackend(gpus=1))
-        store = first.store
-        close = store.close
-        store.close = lambda: None  # type: ignore[method-assign] # the next one goes on with it
-        await act(before, first)
-        store.close = close  # type: ignore[method-assign] # as it was
-        await act(after, World(FakeBackend(gpus=1), store))
+        with patch.object(first.store, "close"):  # the next one goes on with it
+            await act(before, first)
+        await act(after, World(FakeBackend(gpus=1), first.store))
 
     asyncio.run(run())
 
@@ -267,13 +265,11 @@ def test_preemption_goes_on_after_the_server_was_killed(is_suspended: bool) -> N
 
     async def run() -> None:
         first = World()
-        store, close = first.store, first.store.close
-        store.close = lambda: None  # type: ignore[method-assign] # the next one goes on with it
-        await act(before, first)
-        store.close = close  # type: ignore[method-assign] # as it was
+        with patch.object(first.store, "close"):  # the next one goes on with it
+            await act(before, first)
         if is_suspended:
             leave(first.backend.jobs[ids[0]])
-        await act(after, World(first.backend, store))
+        await act(after, World(first.backend, first.store))
 
     asyncio.run(run())
 
