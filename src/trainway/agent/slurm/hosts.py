@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 import socket
 import subprocess
+import time
 
 from trainway.agent.slurm.allocation import AllocationError
+from trainway.agent.slurm.commands import Result
+from trainway.agent.slurm.relay.slurm_failure import is_silent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,32 +18,53 @@ if TYPE_CHECKING:
     Run = Callable[[Sequence[str]], str]
 
 SECONDS = 60.0
+PATIENCE_SECONDS = 300.0
+"""For how long a controller that does not answer is asked again."""
+PAUSE_SECONDS = 2.0
 _ADDRESS = re.compile(r"NodeName=(\S+).*?\bNodeAddr=(\S+)", re.DOTALL)
 _NUMBERED = re.compile(r"([^][,]+)\[([0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*)\]", re.ASCII)
 _LOOPBACK = ("127.", "::1")
 
 
-def run(environ: Mapping[str, str]) -> Run:
-    """What gives the output of a program of Slurm."""
+def run(
+    environ: Mapping[str, str],
+    sleep: Callable[[float], None] = time.sleep,
+    now: Callable[[], float] = time.monotonic,
+) -> Run:
+    """What gives the output of a program of Slurm.
+
+    A job that has its nodes must not fail because nobody answered at that moment.
+    """
 
     def output(argv: Sequence[str]) -> str:
-        try:
-            done = subprocess.run(  # noqa: S603 - a program of Slurm
-                list(argv),
-                env=dict(environ),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=SECONDS,
-                check=False,
-            )
-        except (OSError, subprocess.SubprocessError) as error:
-            raise AllocationError(f"{argv[0]}: {error}") from error
-        if done.returncode:
-            said = done.stderr.decode("utf-8", "replace").strip()
-            raise AllocationError(f"{' '.join(argv)}: {said}")
-        return done.stdout.decode("utf-8", "replace")
+        until = now() + PATIENCE_SECONDS
+        while True:
+            result = _result(argv, environ)
+            if result.ok:
+                return result.stdout
+            if not is_silent(result) or now() >= until:
+                said = result.stderr.strip() or f"it did not end within {SECONDS:.0f} s"
+                raise AllocationError(f"{' '.join(argv)}: {said}")
+            sleep(PAUSE_SECONDS)
 
     return output
+
+
+def _result(argv: Sequence[str], environ: Mapping[str, str]) -> Result:
+    try:
+        done = subprocess.run(  # noqa: S603 - a program of Slurm
+            list(argv),
+            env=dict(environ),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return Result(argv, None, b"", b"")
+    except OSError as error:
+        raise AllocationError(f"{argv[0]}: {error}") from error
+    return Result(argv, done.returncode, done.stdout, done.stderr)
 
 
 def hostnames(listed: str, output: Run) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,15 @@ from trainway.agent.slurm.hosts import addresses, hostnames, node_addresses, run
 SHOWN = """\
 NodeName=n1 Arch=x86_64 CoresPerSocket=1 NodeAddr=10.0.0.1 NodeHostName=n1 Port=6818
 NodeName=n2 CoresPerSocket=1 NodeAddr=10.0.0.2 NodeHostName=n2 Port=6818
+"""
+_SILENT_TWICE = """\
+import sys
+with open(sys.argv[1], "a+") as asked:
+    asked.write("x")
+    asked.seek(0)
+    if len(asked.read()) < 3:
+        sys.exit("slurm_load_node error: Unable to contact slurm controller (connect failure)")
+print("n1")
 """
 
 
@@ -64,3 +74,20 @@ def test_a_program_that_fails_says_why() -> None:
         output(line)
     with pytest.raises(AllocationError, match="no-such-program"):
         output(["/no-such-program"])
+
+
+def test_a_controller_that_does_not_answer_is_asked_again(tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    line = [sys.executable, "-c", _SILENT_TWICE, str(asked)]
+    pauses: list[float] = []
+    assert run({}, pauses.append)(line) == "n1\n"
+    assert len(pauses) == 2
+
+
+def test_patience_with_a_silent_controller_has_an_end() -> None:
+    times = iter([0.0, 1.0, 301.0])
+    line = [sys.executable, "-c", "import sys; sys.exit('Unable to contact slurm controller')"]
+    pauses: list[float] = []
+    with pytest.raises(AllocationError, match="Unable to contact"):
+        run({}, pauses.append, lambda: next(times))(line)
+    assert len(pauses) == 1
