@@ -147,7 +147,7 @@ def decide(
 def _no_hosts(absent: Mapping[str, str]) -> str:
     if not absent:
         return "the pool has no hosts"
-    return f"no host answers: {_listed(absent, '{}: {}')}"
+    return f"no host is available: {_listed(absent, '{}: {}')}"
 
 
 def _defective(demand: Sequence[Json], rooms: Sequence[Room], defects: Mapping[str, str]) -> str:

@@ -105,10 +105,10 @@ class Absence:
     "case",
     [
         Absence({}, "the pool has no hosts"),
-        Absence({"a": "no route"}, "no host answers: a: no route"),
+        Absence({"a": "no route"}, "no host is available: a: no route"),
         Absence(
             dict.fromkeys("abcde", "off"),
-            "no host answers: a: off; b: off; c: off; and 2 more",
+            "no host is available: a: off; b: off; c: off; and 2 more",
         ),
         Absence({"b": "off"}, "it needs 3 CPUs, with only 2 free; not available: b (off)", ("a",)),
     ],
