@@ -265,11 +265,11 @@ class Gang(ElasticGang):
 
     def _give_back(self) -> None:
         """Have no place any more; the next one has a higher token."""
-        if self._state not in WITH_PLACE:
+        if self._state not in WITH_PLACE or self.placement is None:
             return
         self.token += not self._is_leaving
         self._become(GangState.PENDING)
-        self.placement = None
+        self.former, self.placement = self.placement.hosts, None
         nowhere: PlacementRecord = {"token": self.token, "hosts": {}}
         self.journal.append("placement", nowhere, durable=True)
 

@@ -15,7 +15,7 @@ from trainway.agent.pool.placement import Placement
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from abc import abstractmethod
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
     from typing import Any
 
     from trainway.agent.base.journal import Journal
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 class ElasticGang:
     """What a gang does when it loses hosts; one that is not elastic begins anew."""
+
+    former: Mapping[str, str] = {}
+    """The hosts of its pods before it had to leave them."""
 
     if TYPE_CHECKING:
         plan: Plan

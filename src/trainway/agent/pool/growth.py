@@ -7,6 +7,7 @@ the order of its gang. An entry that does not fit holds back nobody: its gang ru
 from __future__ import annotations
 
 from trainway.agent.pool.placement import place
+from trainway.agent.pool.replacement import place_again
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,9 +53,10 @@ def smaller(demand: Sequence[Json], least: Mapping[str, int]) -> list[list[Json]
 def place_some(entry: Any, rooms: Sequence[Room]) -> Placement | None:
     """A place for as many pods of an entry as fit, if those are enough."""
     avoided: Collection[str] = getattr(entry, "avoided", ())
+    former: Mapping[str, str] = getattr(entry, "former", {})
     usable = [room for room in rooms if room.name not in avoided]
     for demand in (entry.demand, *getattr(entry, "smaller_demands", ())):
-        found = place(demand, usable)
+        found = (place_again(demand, usable, former) if former else None) or place(demand, usable)
         if found is not None:
             return found
     return None
