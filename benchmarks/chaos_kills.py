@@ -21,6 +21,8 @@ LONGEST_S = 12.0
 
 MOST_OF_A_JOB = 4
 """How many ranks of one job are killed."""
+MOST_DRIVERS = 2
+"""How many drivers of one job are killed; a job that loses more than three fails."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,17 @@ def local_agent(site: Site, dice: random.Random) -> Broken | None:
     jobs = str(site.home.home / "jobs")
     agents = [each for each in site.processes() if _is_agent(each, jobs)]
     return _one_of(agents, dice, "agent of a job")
+
+
+def slurm_driver(site: Site, dice: random.Random) -> Broken | None:
+    """What runs a job in its allocation."""
+    found = [each for each in site.drivers() if site.driver_kills[each.job] < MOST_DRIVERS]
+    if not found:
+        return None
+    chosen = dice.choice(found)
+    site.driver_kills[chosen.job] += 1
+    chosen.kill()
+    return Broken("driver of Slurm")
 
 
 def pool_agent(site: Site, dice: random.Random) -> Broken | None:
@@ -111,7 +124,8 @@ def slurm_node(site: Site, dice: random.Random) -> Broken | None:
 
 
 WAYS: Sequence[tuple[int, Callable[[Site, random.Random], Broken | None]]] = (
-    (55, rank),
+    (50, rank),
+    (5, slurm_driver),
     (12, server),
     (10, local_agent),
     (6, pool_agent),

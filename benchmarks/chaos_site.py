@@ -33,6 +33,7 @@ class Site:
     """Hosts without a cable."""
     kills: Counter[str] = field(default_factory=Counter)
     """How many ranks of each job were killed."""
+    driver_kills: Counter[str] = field(default_factory=Counter)
 
     def processes(self) -> list[HostProcess]:
         """All processes that belong to it: of its jobs, and its agents."""
@@ -48,6 +49,18 @@ class Site:
     def ranks(self) -> list[HostProcess]:
         """Processes of jobs."""
         return [each for each in self.processes() if str(self.marks) in each.words]
+
+    def drivers(self) -> list[HostProcess]:
+        """What runs jobs in allocations of Slurm."""
+        found = (described(pid) for pid in all_pids())
+        shared = str(self.marks.parent / "shared")
+        return [
+            each
+            for each in found
+            if each is not None
+            and "drive" in each.words
+            and any(word.startswith(shared) for word in each.words)
+        ]
 
     def kept(self) -> Path:
         """A copy of what jobs and servers have written, for whoever looks for the reason."""

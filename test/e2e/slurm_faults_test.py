@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from host_processes import HostProcess, described
 from installation import kill
 from paced_training import EPOCHS, NODES, PacedTraining
 from slurm_site import SlurmSite, site_of
@@ -54,3 +55,24 @@ def test_a_killed_server_misses_nothing(site: SlurmSite, tmp_path: Path) -> None
     training.assert_it_succeeds()
     logs = site.run("jobs", "logs", training.id)
     assert [logs.count(f"epoch {epoch} of") for epoch in range(EPOCHS)] == [NODES] * EPOCHS
+
+
+def test_a_killed_driver_costs_no_epoch(site: SlurmSite, tmp_path: Path) -> None:
+    training = PacedTraining.submitted(site, tmp_path / "gate")
+    training.wait_for_epochs(1)
+    number = site.slurm_job(training.id)
+
+    driver_of(training.id).kill()
+    training.allow(1, 2, 3)
+
+    training.assert_it_succeeds()
+    assert site.slurm_job(training.id) == number
+    assert site.job(training.id)["status"]["restarts"] == 1
+
+
+def driver_of(job_id: str) -> HostProcess:
+    """What runs a job in its allocation."""
+    pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+    found = [process for process in map(described, pids) if process is not None]
+    (driver,) = (each for each in found if each.job == job_id and "drive" in each.words)
+    return driver

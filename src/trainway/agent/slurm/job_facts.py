@@ -55,6 +55,12 @@ class JobFacts:
         return self._fields.get("JobState") == "RUNNING"
 
     @property
+    def exit_signal(self) -> int:
+        """The signal that ended its batch script; 0: none did."""
+        signal = self._fields.get("ExitCode", "").partition(":")[2]
+        return int(signal) if signal.isdigit() else 0
+
+    @property
     def is_preempted(self) -> bool:
         """Whether it has to make room for another one."""
         return self._fields.get("PreemptTime", "") not in _NEVER

@@ -19,6 +19,7 @@ from trainway.agent.slurm.relay.cluster_queue import ClusterQueue
 from trainway.agent.slurm.relay.followed_job import FollowedJob
 from trainway.agent.slurm.relay.job_ends import JobEnds
 from trainway.agent.slurm.relay.job_feeds import JobFeeds
+from trainway.agent.slurm.relay.lost_drivers import LostDrivers
 from trainway.agent.slurm.relay.queue_query import QueueQuery
 from trainway.agent.slurm.relay.relay_answers import (
     facts_answer,
@@ -94,7 +95,7 @@ class RelayOperations:
         self._stagings = JobStagings(self._loop, self._now, self._commands.env, self._feeds.wake)
         self._ends = JobEnds(self._loop, self._now, self._commands, self._queue)
         self._queue.on_news = self._on_news
-        self._queue.on_end = self._on_end
+        self._queue.on_end = LostDrivers(self._commands, self._queue.poke, self._on_end).on_end
         self._queue.on_round = self._on_round
         self._queue.on_trouble = self._on_trouble
         self._feeds.on_grown = self._on_grown

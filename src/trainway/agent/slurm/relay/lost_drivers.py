@@ -1,0 +1,81 @@
+"""A driver that somebody killed: its job goes back into the queue of Slurm, though not for ever.
+
+To Slurm a batch script that was killed has failed, and its job with it, though nothing is wrong
+with the job. The next driver goes on from the journal, as after a node that was lost. A job may be
+what kills its driver, so this happens a few times at most.
+"""
+
+from __future__ import annotations
+
+import signal
+
+from trainway.agent.slurm.files.job_files import RUN
+from trainway.agent.slurm.job_facts import look
+from trainway.agent.slurm.relay.slurm_failure import is_busy, is_silent
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from trainway.agent.slurm.commands import Commands, Result
+    from trainway.agent.slurm.job_facts import JobFacts
+    from trainway.agent.slurm.relay.followed_job import FollowedJob
+    from trainway.agent.slurm.relay.relay_frames import SlurmNews
+
+    OnEnd = Callable[[FollowedJob, SlurmNews], None]
+
+MOST = 3
+COUNT = "lost-drivers"
+"""The file of a job that says how many drivers it has lost."""
+
+
+class LostDrivers:
+    """Hears of every end of a job before anybody else does, and passes it on if it is one."""
+
+    def __init__(self, commands: Commands, poke: Callable[[], None], pass_on: OnEnd) -> None:
+        """`poke` has the queue asked soon."""
+        self._commands = commands
+        self._poke = poke
+        self._pass_on = pass_on
+        self._under_way: set[str] = set()
+
+    def on_end(self, job: FollowedJob, fields: SlurmNews) -> None:
+        """A job has ended, as far as Slurm knows."""
+        if job.id in self._under_way:
+            return
+        if fields.get("state") != "FAILED" or not _may_go_on(job):
+            self._pass_on(job, fields)
+            return
+        self._under_way.add(job.id)
+        look(self._commands, job.number, lambda facts: self._on_facts(job, fields, facts))
+
+    def _on_facts(self, job: FollowedJob, fields: SlurmNews, facts: JobFacts) -> None:
+        if facts.exit_signal != signal.SIGKILL:
+            self._under_way.discard(job.id)
+            self._pass_on(job, fields)
+            return
+        words = ("scontrol", "requeue", job.number)
+        self._commands.run(words, lambda result: self._on_requeued(job, fields, result))
+
+    def _on_requeued(self, job: FollowedJob, fields: SlurmNews, result: Result) -> None:
+        self._under_way.discard(job.id)
+        if result.ok:
+            job.files.directory.replace(COUNT, str(_lost(job) + 1).encode(), durable=True)
+        elif not is_busy(result) and not is_silent(result):
+            self._pass_on(job, fields)
+            return
+        self._poke()
+
+
+def _may_go_on(job: FollowedJob) -> bool:
+    job.journal.look()
+    if job.journal.ended or job.staging is not None or _lost(job) >= MOST:
+        return False
+    return job.files.may_be_requeued and job.files.wished == RUN
+
+
+def _lost(job: FollowedJob) -> int:
+    try:
+        return int(job.files.directory.read(COUNT))
+    except (OSError, ValueError):
+        return 0
