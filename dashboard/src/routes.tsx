@@ -32,6 +32,7 @@ const pages = root.addChildren([
   page("/runtimes/$runtime", () => import("./pages/runtimes/RuntimePage")),
   page("/queues", () => import("./pages/queues/QueuesPage")),
   page("/queues/$queue", () => import("./pages/queues/QueuePage")),
+  page("/nodes", () => import("./pages/nodes/NodesPage")),
   page("/infra", () => import("./pages/infra/InfraPage")),
   page("/usage", () => import("./pages/usage/UsagePage")),
   page("/settings", () => import("./pages/settings/SettingsPage")),

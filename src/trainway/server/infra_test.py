@@ -34,6 +34,18 @@ class _Pool(FakeBackend):
         return list(self.found)
 
 
+class _Hosts(_Pool):
+    """One whose nodes can be set aside."""
+
+    has_own_nodes = True
+
+    async def drain(self, node: str, why: str) -> None:
+        self.found = [Node(node, "up", why, drained=why)]
+
+    async def undrain(self, node: str) -> None:
+        self.found = [Node(node, "up", "")]
+
+
 class _Machine(FakeBackend):
     """This machine."""
 
@@ -95,6 +107,21 @@ def test_what_our_jobs_hold_of_this_machine_is_not_free(tmp_path: Path) -> None:
     play(tmp_path, scene)
 
 
+def test_it_is_told_where_nodes_can_be_set_aside(tmp_path: Path) -> None:
+    async def scene(site: Site) -> None:
+        for pool, drains in ((_Pool(), False), (_Hosts(), True)):
+            pool.found = [Node("a1", "up", "")]
+            site.world.engine.registry.put(pool)
+            _, answer = await _nodes(site, "ssh/lab")
+            assert answer["drains"] is drains
+        body = json.dumps({"backend": "ssh/lab", "node": "a1", "why": "a loud fan"}).encode()
+        assert (await site.ask("POST", "/backends/nodes/drain", body))[0] == 200
+        _, answer = await _nodes(site, "ssh/lab")
+        assert answer["nodes"][0]["drained"] == "a loud fan"
+
+    play(tmp_path, scene)
+
+
 def test_a_backend_that_does_not_answer_says_so(tmp_path: Path) -> None:
     async def scene(site: Site) -> None:
         pool = _Pool()
@@ -116,6 +143,7 @@ def test_wrong_questions_are_refused(tmp_path: Path) -> None:
         assert (await _nodes(site, "x" * 254))[0] == 422
         status, answer = await _nodes(site, "local")
         assert (status, answer["tells"], answer["nodes"]) == (200, False, [])
+        assert answer["drains"] is False
 
     play(tmp_path, scene)
 

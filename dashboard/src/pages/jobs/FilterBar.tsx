@@ -1,8 +1,8 @@
 import { Button } from "@patternfly/react-core/dist/dynamic/components/Button";
-import { FormSelect, FormSelectOption } from "@patternfly/react-core/dist/dynamic/components/FormSelect";
 import { SearchInput } from "@patternfly/react-core/dist/dynamic/components/SearchInput";
 import { useQuery } from "@tanstack/react-query";
 import { memo } from "react";
+import { Choice } from "../../components/Choice";
 import { PHASE_NAMES } from "../../components/phases";
 import { useTyped } from "../../components/useTyped";
 import { backendsQuery } from "../../data/queries";
@@ -90,21 +90,3 @@ export const FilterBar = memo(function FilterBar({ filters, onChange: change }: 
     </div>
   );
 });
-
-interface ChoiceProps {
-  label: string;
-  value: string;
-  choices: string[][];
-  onChange: (value: string) => void;
-}
-
-function Choice({ label, value, choices, onChange }: ChoiceProps) {
-  const isKnown = choices.some(([each]) => each === value);
-  return (
-    <FormSelect aria-label={label} value={value} onChange={(_, next) => onChange(next)}>
-      {(isKnown ? choices : [...choices, [value, value]]).map(([each, text]) => (
-        <FormSelectOption key={each} value={each ?? ""} label={text ?? ""} />
-      ))}
-    </FormSelect>
-  );
-}

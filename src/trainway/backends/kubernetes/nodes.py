@@ -20,6 +20,7 @@ from trainway.jobset.status import conditions_of
 from trainway.json_types import Json
 
 _READY: Final = "Ready"
+_CORDONED: Final = "it is cordoned"
 
 
 def nodes_of(nodes: Iterable[Json], pods: Iterable[Json]) -> list[Node]:
@@ -44,6 +45,7 @@ def _node(node: Json, held: Resources) -> Node:
         free_memory=free.get("memory", ZERO),
         gpus=sum(gpus_of(has).values()),
         free_gpus=sum(gpus_of(free).values()),
+        drained=_CORDONED if (node.get("spec") or {}).get("unschedulable") else "",
     )
 
 
@@ -70,4 +72,4 @@ def _problem(node: Json) -> str:
     not_ready = _not_ready(node)
     if not_ready:
         return not_ready
-    return "it is cordoned: kubectl uncordon lets pods come again" if _is_cordoned(node) else ""
+    return f"{_CORDONED}: kubectl uncordon lets pods come again" if _is_cordoned(node) else ""

@@ -49,6 +49,7 @@ def test_a_node_that_takes_no_pods_says_why() -> None:
     assert _told(cordoned) == (
         "Ready", "it is cordoned: kubectl uncordon lets pods come again", Q(8)
     )  # fmt: skip
+    assert nodes_of([cordoned], [])[0].drained == "it is cordoned"
     lost = node("a", {}, cpu="8")
     silent = "Kubelet stopped posting node status."
     lost["status"]["conditions"] = [{"type": "Ready", "status": "Unknown", "message": silent}]

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from trainway.backends.base import Backend, Capacity
-from trainway.backends.nodes import Gpu, HasNodes, Node
+from trainway.backends.nodes import DrainsNodes, Gpu, HasNodes, Node
 from trainway.engine.jobs import Engine
 from trainway.engine.nodes.failures import NodeFailure, failures_by_node, tally
 from trainway.engine.occupancy import Occupant, occupants
@@ -88,6 +88,7 @@ class BackendNodes(Shown):
     nodes: list[NodeInfo]
     total: int = Field(description=f"how many nodes there are; at most {MOST_NODES} are listed")
     tells: bool = Field(description="whether the backend can list its nodes at all")
+    drains: bool = Field(description="whether nodes can be set aside there, as far as we may")
     problem: str = Field(description="why they could not be listed; empty: they could")
     hint: str
 
@@ -103,7 +104,7 @@ def add_infra_routes(api: Api, engine: Engine) -> None:
             f"{backend.name} does not answer", hint="Check says what is wrong with it"
         )
         if not isinstance(backend, HasNodes):
-            return JsonAnswer(_answer(backend.name, [], tells=False))
+            return JsonAnswer(_answer(backend, [], tells=False))
         try:
             async with asyncio.timeout(_LIMIT_S):
                 found = await _held(engine, backend, await backend.nodes())
@@ -118,13 +119,14 @@ def add_infra_routes(api: Api, engine: Engine) -> None:
                 _node(node, jobs.get(node.name, []), failed.get(node.name, []))
                 for node in found[:MOST_NODES]
             ]
-            return JsonAnswer(_answer(backend.name, views, total=len(found)))
-        return JsonAnswer(_answer(backend.name, [], problem=error.message, hint=error.hint or ""))
+            return JsonAnswer(_answer(backend, views, total=len(found)))
+        return JsonAnswer(_answer(backend, [], problem=error.message, hint=error.hint or ""))
 
 
-def _answer(name: str, nodes: Sequence[Json], **more: object) -> Json:
+def _answer(backend: Backend, nodes: Sequence[Json], **more: object) -> Json:
     known = {"total": len(nodes), "tells": True, "problem": "", "hint": ""}
-    return {"name": name, "nodes": nodes, **known, **more}
+    drains = isinstance(backend, DrainsNodes)
+    return {"name": backend.name, "nodes": nodes, "drains": drains, **known, **more}
 
 
 async def _held(engine: Engine, backend: Backend, nodes: list[Node]) -> list[Node]:
