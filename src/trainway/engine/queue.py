@@ -75,10 +75,6 @@ class Waiting:
     def __init__(self) -> None:
         self._positions: dict[str, int] = {}
 
-    def add(self, decision: Decision) -> None:
-        """Remember who waits for the same backend."""
-        self._positions |= {job: place for place, job in enumerate(decision.waiting, start=1)}
-
     def put(self, positions: Mapping[str, int]) -> None:
         """Remember who waits at which place."""
         self._positions |= positions

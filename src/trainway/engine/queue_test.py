@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from trainway.backends.base import Capacity
 from trainway.backends.demand import Demand
 from trainway.engine.queue import (
-    Decision,
     Holding,
     QueuedGang,
     Waiting,
@@ -220,7 +219,7 @@ def test_what_is_left_is_never_less_than_nothing() -> None:
 
 def test_positions() -> None:
     waiting = Waiting()
-    waiting.add(Decision(waiting={"b": "", "a": ""}))
+    waiting.put({"b": 1, "a": 2})
     assert [waiting.position(job) for job in ("b", "a", "c")] == [1, 2, None]
     waiting.clear()
     assert waiting.position("b") is None

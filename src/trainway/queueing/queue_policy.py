@@ -5,11 +5,19 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from trainway.errors import UsageError
 from trainway.queueing.amounts import Amounts, is_known
 
 LOWEST_PRIORITY: Final = -1000
 HIGHEST_PRIORITY: Final = 1000
 DEFAULT_QUEUE: Final = "default"
+
+
+def check_priority(priority: int, field: str) -> None:
+    """Raise for a priority that no job may be given."""
+    if not LOWEST_PRIORITY <= priority <= HIGHEST_PRIORITY:
+        said = f"must be between {LOWEST_PRIORITY} and {HIGHEST_PRIORITY}, and is {priority}"
+        raise UsageError(f"a priority {said}", field=field)
 
 
 class QueueState(StrEnum):

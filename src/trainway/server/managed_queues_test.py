@@ -63,6 +63,19 @@ def test_what_is_wrong_is_told_by_its_field(tmp_path: Path) -> None:
         body = json.dumps({"priority": 1001}).encode()
         status, refused = await site.ask("POST", "/jobs/a/queue", body)
         assert (status, refused["error"]["field"]) == (400, "priority")
+        said = refused["error"]["message"]
+        assert said == "a priority must be between -1000 and 1000, and is 1001"
+        objects = json.loads(_job("b"))["objects"]
+        job = {"objects": objects, "options": {"priority": 1001}}
+        for path, asked in (
+            ("/jobs", job),
+            ("/plans", job),
+            ("/placements", {"candidates": [job]}),
+            ("/schedules", {**job, "cron": "@daily"}),
+        ):
+            status, refused = await site.ask("POST", path, json.dumps(asked).encode())
+            assert (status, refused["error"]["field"]) == (400, "options.priority"), path
+            assert refused["error"]["message"] == said
         await site.ask("POST", "/queues/default/drain")
         status, refused = await site.ask("POST", "/jobs", _job("b"))
         assert (status, refused["error"]["field"]) == (409, "options.queue")

@@ -55,7 +55,9 @@ class SubmitOptions(BaseModel):
 
     name: str = Field("", max_length=253, description="in place of the one in the object")
     backend: str = Field(HERE, max_length=253, description="where to run it")
-    priority: int = Field(0, ge=-INT32, lt=INT32, description="higher ones start first")
+    priority: int = Field(
+        0, ge=-INT32, lt=INT32, description="-1000 to 1000; higher ones start first"
+    )
     queue: str = Field(
         "",
         max_length=63,

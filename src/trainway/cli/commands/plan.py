@@ -8,6 +8,7 @@ from trainway.cli.commands.run import command as run
 from trainway.cli.job_options import given_label_option, output_option
 from trainway.cli.output import echo, to_json
 from trainway.cli.placing import placement, table
+from trainway.cli.priority_option import priority_option
 from trainway.cli.run_submission import with_places
 from trainway.cli.run_words import RunCommand, words_argument
 from trainway.cli.several_jobs import several_group, several_of
@@ -36,7 +37,7 @@ Exit status: 0 a place takes the job, 1 none does, 2 wrong usage.
     "--pack", is_flag=True, help="Let several nodes of the job share one SSH host or Slurm node."
 )
 @given_label_option
-@click.option("--priority", type=int, default=0, help="Jobs with a higher priority start first.")
+@priority_option()
 @infra_option("The places to ask: one, a list such as slurm/hpc,local, or any.")
 @prefer_option
 @slurm_option

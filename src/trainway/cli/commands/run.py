@@ -11,6 +11,7 @@ from trainway.cli.leaving import Leaving
 from trainway.cli.metrics_option import metrics_option
 from trainway.cli.notify_option import notify_option
 from trainway.cli.output import echo, echo_line, to_yaml
+from trainway.cli.priority_option import priority_option
 from trainway.cli.queue_option import queue_option
 from trainway.cli.refusal import RefusedError
 from trainway.cli.run_submission import made_objects, submission_options, with_places
@@ -72,7 +73,7 @@ best trial, otherwise 4.
     help="A link that is shown with the job, such as wandb=https://wandb.ai/team/run/1. May be"
     " given several times.",
 )
-@click.option("--priority", type=int, default=0, help="Jobs with a higher priority start first.")
+@priority_option()
 @queue_option
 @infra_option("Where to run: a place, a list such as slurm/hpc,local, or any.")
 @prefer_option

@@ -14,6 +14,7 @@ from trainway.cli.connection import connect
 from trainway.cli.job_options import output_option
 from trainway.cli.job_text import painter
 from trainway.cli.output import echo, echo_line, to_json, to_json_list, to_yaml
+from trainway.cli.priority_option import priority_option
 from trainway.cli.queue_option import queue_option
 from trainway.cli.refusal import RefusedError
 from trainway.cli.run_submission import made_objects, submission_options
@@ -76,7 +77,7 @@ def command() -> None:
 )
 @click.option("--paused", is_flag=True, help="Create it paused.")
 @wishes_group
-@click.option("--priority", type=int, default=0, help="Jobs with a higher priority start first.")
+@priority_option()
 @queue_option
 @infra_option("Where to run; trainway doctor lists the places.")
 @click.option(

@@ -12,6 +12,7 @@ from trainway.cli.job_options import given_label_option
 from trainway.cli.metrics_option import metrics_option
 from trainway.cli.notify_option import notify_option
 from trainway.cli.output import echo
+from trainway.cli.priority_option import priority_option
 from trainway.cli.queue_option import queue_option
 from trainway.cli.run_words import RunCommand, words_argument
 from trainway.cli.slurm_option import slurm_option
@@ -70,7 +71,7 @@ found.
 )
 @wishes_group
 @given_label_option
-@click.option("--priority", type=int, default=0, help="Jobs with a higher priority start first.")
+@priority_option()
 @queue_option
 @infra_option("Where to run; trainway doctor lists the places.")
 @slurm_option

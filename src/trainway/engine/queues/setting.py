@@ -15,7 +15,7 @@ from trainway.engine.reading import Reading
 from trainway.engine.stored_job import Change
 from trainway.errors import UsageError
 from trainway.json_types import Json
-from trainway.queueing.queue_policy import HIGHEST_PRIORITY, LOWEST_PRIORITY
+from trainway.queueing.queue_policy import check_priority
 
 
 class JobSetting:
@@ -37,9 +37,8 @@ class JobSetting:
         """Change one of them or both; what is None stays."""
         if priority is None and queue is None:
             raise UsageError("there is nothing to change", hint="give a priority or a queue")
-        if priority is not None and not LOWEST_PRIORITY <= priority <= HIGHEST_PRIORITY:
-            said = f"must be between {LOWEST_PRIORITY} and {HIGHEST_PRIORITY}, and is {priority}"
-            raise UsageError(f"a priority {said}", field="priority")
+        if priority is not None:
+            check_priority(priority, "priority")
         record, objects = await self._reading.whole(ref)
         live = self._live.get(record.id)
         if live is None:

@@ -9,7 +9,6 @@ from starlette.responses import Response
 from trainway.engine.ids import before
 from trainway.engine.job_filter import Filter, label_terms, metric_terms
 from trainway.engine.jobs import Engine
-from trainway.engine.submission import Submission
 from trainway.engine.times import time_text
 from trainway.engine.usage import Grouping
 from trainway.engine.view import event_view
@@ -25,6 +24,7 @@ from trainway.server.report_intake import taken
 from trainway.server.service import Service
 from trainway.server.sse import MEDIA_TYPE, stream
 from trainway.server.streams import event_chunks
+from trainway.server.submitted import submission_of
 
 IdempotencyKey = Annotated[str, Header(max_length=128)]
 
@@ -48,9 +48,8 @@ def add_job_routes(api: Api, service: Service) -> None:
     )
     async def submit(body: models.SubmitRequest, idempotency_key: IdempotencyKey = "") -> Response:
         """Submit a job, or several. A request that is repeated with its key makes no more."""
-        options = body.options.model_dump()
         _check_labels(body.options.labels)
-        submission = Submission(body.objects, **options, key=idempotency_key)
+        submission = submission_of(body.objects, body.options, idempotency_key)
         if submission.candidates and submission.is_run:
             raise UsageError(
                 "the jobs of a run stay where they are submitted",
@@ -74,7 +73,7 @@ def add_job_routes(api: Api, service: Service) -> None:
     @api.post(f"{BASE_PATH}/plans", tags=["jobs"], response_model=models.PlanAnswer)
     async def plan(body: models.SubmitRequest) -> Response:
         """What a backend would do with a job, literally. Nothing is started."""
-        request, warnings = await engine.plan(Submission(body.objects, **body.options.model_dump()))
+        request, warnings = await engine.plan(submission_of(body.objects, body.options))
         return JsonAnswer({"request": request.text(), "warnings": warnings})
 
     @api.get(f"{BASE_PATH}/jobs", tags=["jobs"], response_model=models.JobPage)

@@ -9,13 +9,13 @@ from starlette.responses import Response
 from trainway.backends import configuration
 from trainway.engine.placement.offer import Fit, Offer, Prefer, chosen, ranked
 from trainway.engine.placement.survey import offers
-from trainway.engine.submission import Submission
 from trainway.json_types import Json
 from trainway.server.api import Api
 from trainway.server.json_answer import JsonAnswer
 from trainway.server.models import Shown, SubmitRequest
 from trainway.server.paths import BASE_PATH
 from trainway.server.service import Service
+from trainway.server.submitted import submission_of
 
 _MOST: Final = 100
 """How many places are asked at once."""
@@ -76,9 +76,7 @@ def add_placement_routes(api: Api, service: Service) -> None:
     @api.post(f"{BASE_PATH}/placements", tags=["jobs"], response_model=Placement)
     async def placement(body: PlacementRequest) -> Response:
         """Ask each place what it offers for a job. Nothing is submitted."""
-        submissions = [
-            Submission(each.objects, **each.options.model_dump()) for each in body.candidates
-        ]
+        submissions = [submission_of(each.objects, each.options) for each in body.candidates]
         settings = await asyncio.to_thread(configuration.read, service.web.folder)
         found = await offers(engine, submissions, settings.get("prices") or {})
         best = chosen(found, body.prefer)

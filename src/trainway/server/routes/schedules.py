@@ -9,7 +9,6 @@ from starlette.responses import Response
 
 from trainway.engine.jobs import Engine
 from trainway.engine.schedule.record import NewSchedule
-from trainway.engine.submission import Submission
 from trainway.engine.times import time_text
 from trainway.errors import UsageError
 from trainway.json_types import Json
@@ -20,6 +19,7 @@ from trainway.server.api import Api, Header
 from trainway.server.json_answer import JsonAnswer
 from trainway.server.models import Shown, SubmitOptions
 from trainway.server.paths import BASE_PATH
+from trainway.server.submitted import submission_of
 
 MOST_SHOWN: Final = 3
 _LONGEST_DRAFT: Final = 1000
@@ -153,7 +153,7 @@ def add_schedule_routes(api: Api, engine: Engine) -> None:
             catch_up=body.catch_up,
             overlap=body.overlap,
             is_paused=body.paused,
-            submission=Submission(body.objects, **body.options.model_dump()),
+            submission=submission_of(body.objects, body.options),
         )
         made, warnings = await schedules.create(new, idempotency_key)
         return JsonAnswer({"schedule": made, "warnings": warnings}, 201)

@@ -6,16 +6,13 @@ from trainway.cli.completions import complete_queues
 from trainway.cli.connection import connect
 from trainway.cli.job_options import job_argument
 from trainway.cli.output import echo
+from trainway.cli.priority_option import priority_option
 from trainway.errors import UsageError
 
 
 @click.command("set")
 @job_argument
-@click.option(
-    "--priority",
-    type=click.IntRange(-1000, 1000),
-    help="Jobs with a higher priority start first.",
-)
+@priority_option(default=None)
 @click.option(
     "--queue", metavar="QUEUE", shell_complete=complete_queues, help="The queue to wait in."
 )

@@ -1,0 +1,18 @@
+"""What a request to run something asks of the engine.
+
+Here, and not in the engine, a priority is held to its limits: what an older server has stored with
+another one, such as a schedule, stays as it is.
+"""
+
+from collections.abc import Sequence
+
+from trainway.engine.submission import Submission
+from trainway.json_types import Json
+from trainway.queueing.queue_policy import check_priority
+from trainway.server.models import SubmitOptions
+
+
+def submission_of(objects: Sequence[Json], options: SubmitOptions, key: str = "") -> Submission:
+    """The submission; a UsageError if no job may have its priority."""
+    check_priority(options.priority, "options.priority")
+    return Submission(objects, **options.model_dump(), key=key)
