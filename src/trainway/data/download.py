@@ -1,0 +1,171 @@
+"""One file on its way here: whole under its name, or not there at all.
+
+The order is what makes a kill harmless. A part is written before its line of the journal; the file
+gets its name after all parts, its digest and its time are right; the journal goes last. A file that
+is there already in the same version is not fetched: it is as long, and has the time or the digest
+that its source tells.
+"""
+
+import contextlib
+import errno
+import hashlib
+import os
+import threading
+from pathlib import Path
+from typing import Final
+
+from trainway.data import file_lock
+from trainway.data.disk import disk_error
+from trainway.data.journal import (
+    Journal,
+    Subject,
+    checksum,
+    journal_path,
+    missing,
+    partial_path,
+)
+from trainway.data.store import ChangedError, Entry, Piece
+from trainway.errors import UnreadableError
+
+_BLOCK: Final = 1 << 20
+_ZEROS: Final = bytes(_BLOCK)
+
+
+class Download:
+    """A file that is being fetched; `missing` are the parts that are still to come."""
+
+    def __init__(self, source: str, entry: Entry, target: Path, part_size: int) -> None:
+        self.entry = entry
+        self.target = target
+        self.subject = Subject(source, entry.etag, entry.size, part_size)
+        self.missing: list[int] = []
+        self.is_here = False
+        self._lock = threading.Lock()
+        self._left = 0
+        self._file = -1
+        self._journal: Journal | None = None
+
+    def open(self) -> None:
+        """Wait until nobody else fetches it, and find out which parts are missing."""
+        self.target.parent.mkdir(parents=True, exist_ok=True)
+        handle = file_lock.take(journal_path(self.target))
+        assert handle is not None  # noqa: S101 - it waits
+        self._journal = Journal(handle, self.subject)
+        if is_same(self.entry, self.target):
+            self.is_here = True
+            self._remove_traces()
+            return
+        self._file = os.open(
+            partial_path(self.target), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666
+        )
+        arrived = self._journal.recorded()
+        if arrived:
+            self._journal.end_line()
+        else:
+            os.ftruncate(self._file, 0)
+            self._journal.begin()
+        os.ftruncate(self._file, self.subject.size)
+        self.missing = list(missing(self.subject, arrived, self._file))
+        self._left = len(self.missing)
+
+    def put(self, part: int, piece: Piece) -> bool:
+        """Write a part, and say whether it was the last one that was missing."""
+        start, end = self.subject.bounds(part)
+        if len(piece) != end - start:
+            raise ChangedError(f"{self.subject.source} ended early")
+        _write(self._file, memoryview(piece), start)
+        found = checksum(piece)
+        with self._lock:
+            assert self._journal is not None  # noqa: S101 - it is open
+            self._journal.add(part, found)
+            self._left -= 1
+            return self._left == 0
+
+    def finish(self) -> None:
+        """Give the whole file its name."""
+        self._check()
+        if self.entry.modified is not None:
+            os.utime(self._file, (self.entry.modified, self.entry.modified))
+        os.fsync(self._file)
+        partial_path(self.target).replace(self.target)
+        _sync(self.target.parent)
+        self._remove_traces()
+
+    def close(self) -> None:
+        """Leave what has arrived for the next one."""
+        with self._lock:
+            if self._file >= 0:
+                os.close(self._file)
+                self._file = -1
+            if self._journal is not None:
+                self._journal.close()
+                self._journal = None
+
+    def _check(self) -> None:
+        wanted = self.entry.sha256 or self.entry.git_sha1
+        if wanted and _digest(self._file, self.entry) != wanted:
+            assert self._journal is not None  # noqa: S101 - it is open
+            self._journal.begin()  # none of it can be trusted
+            raise UnreadableError(
+                f"what came from {self.subject.source} does not have the checksum it should",
+                hint="repeat the command; if it happens again, the source is damaged",
+            )
+
+    def _remove_traces(self) -> None:
+        """Remove what was needed on the way; the journal last, since it is the lock."""
+        partial_path(self.target).unlink(missing_ok=True)
+        journal_path(self.target).unlink(missing_ok=True)
+        self.close()
+
+
+def is_same(entry: Entry, path: Path) -> bool:
+    """Whether a file of this machine is that version already."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        found = os.fstat(handle)
+        if found.st_size != entry.size:
+            return False
+        if entry.sha256 or entry.git_sha1:
+            return _digest(handle, entry) == (entry.sha256 or entry.git_sha1)
+        return entry.modified is not None and abs(found.st_mtime - entry.modified) < 1e-3
+    finally:
+        os.close(handle)
+
+
+def _digest(handle: int, entry: Entry) -> str:
+    found = hashlib.sha256() if entry.sha256 else hashlib.sha1(usedforsecurity=False)
+    if not entry.sha256:
+        found.update(b"blob %d\0" % entry.size)  # as git names what it stores
+    for start in range(0, entry.size, _BLOCK):
+        found.update(os.pread(handle, _BLOCK, start))
+    return found.hexdigest()
+
+
+def _write(handle: int, piece: memoryview, start: int) -> None:
+    """Write all of it; what is nothing but zeros stays a hole, as it may be at the source."""
+    for offset in range(0, len(piece), _BLOCK):
+        block = piece[offset : offset + _BLOCK]
+        if block[0] == 0 and block == _ZEROS[: len(block)]:
+            continue
+        done = 0
+        while done < len(block):
+            done += os.pwrite(handle, block[done:], start + offset + done)
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with contextlib.suppress(OSError):  # some file systems cannot
+            os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def said_of(error: OSError, target: Path) -> Exception:
+    """What to say of a target that cannot be written."""
+    if error.errno == errno.ELOOP:
+        return UnreadableError(f"{partial_path(target)} is a link, and is not written through")
+    return disk_error(error, target)

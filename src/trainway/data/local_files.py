@@ -1,0 +1,69 @@
+"""Files of this machine, as one place of bytes among others."""
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from trainway.data.store import ChangedError, Entry, Piece
+from trainway.errors import UnreadableError
+
+
+class LocalFiles:
+    """All files of this machine; keys are paths without the slash at their beginning."""
+
+    def stat(self, key: str) -> Entry | None:
+        """The file of that path, through links; a folder is none."""
+        path = Path("/", key)
+        try:
+            return _entry(key, path.stat()) if path.is_file() else None
+        except OSError as error:
+            raise _unreadable(path, error) from None
+
+    def list(self, folder: str) -> Iterator[Entry]:
+        """The files below a folder; links to folders are not followed."""
+        top = Path("/", folder)
+        if not top.is_dir():
+            return
+        for where, folders, names in os.walk(top, onerror=_raise):
+            folders.sort()
+            for name in sorted(names):
+                path = Path(where, name)
+                if path.is_file():
+                    yield _entry(str(path)[1:], path.stat())
+
+    def read(self, entry: Entry, start: int, end: int) -> Piece:
+        """A part of a file that must still be the one it was."""
+        path = Path("/", entry.key)
+        try:
+            with path.open("rb") as file:
+                piece = os.pread(file.fileno(), end - start, start)
+                found = os.fstat(file.fileno())
+        except FileNotFoundError:
+            raise ChangedError(f"{path} was removed while it was read") from None
+        except OSError as error:
+            raise _unreadable(path, error) from None
+        if _entry(entry.key, found).etag != entry.etag:
+            raise ChangedError(f"{path} changed while it was read")
+        return piece
+
+    def delete(self, keys: Sequence[str]) -> None:
+        """Remove files."""
+        for key in keys:
+            path = Path("/", key)
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                raise UnreadableError(f"{path} cannot be removed: {error.strerror}") from None
+
+
+def _entry(key: str, found: os.stat_result) -> Entry:
+    etag = f"{found.st_ino}-{found.st_size}-{found.st_mtime_ns}"
+    return Entry(key, found.st_size, etag, found.st_mtime)
+
+
+def _raise(error: OSError) -> None:
+    raise _unreadable(Path(error.filename or "."), error) from None
+
+
+def _unreadable(path: Path, error: OSError) -> UnreadableError:
+    return UnreadableError(f"{path} cannot be read: {error.strerror or error}")

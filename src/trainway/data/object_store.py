@@ -1,0 +1,190 @@
+"""Buckets of S3, Google Cloud Storage, Azure and R2, through obstore.
+
+obstore is the extra `data`. What it says of a failure has requests and signatures in it, so nothing
+of that is passed on but the store's own word for what is wrong.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+from trainway.data.profile import r2_config, s3_config
+from trainway.data.store import ChangedError, Entry, Piece
+from trainway.data.uri import OBJECT_STORES, Location
+from trainway.errors import (
+    ForbiddenError,
+    NotFoundError,
+    TrainwayError,
+    UnavailableError,
+    UsageError,
+)
+
+_PART: Final = 8 << 20
+_PARTS_AT_ONCE: Final = 4
+_CONNECT: Final = timedelta(seconds=10)
+_RETRIES: Final = {"max_retries": 5, "retry_timeout": timedelta(seconds=60)}
+_CODE: Final = re.compile(r"<Code>(\w{1,60})</Code>")
+_STATUS: Final = re.compile(r"status code: (\d{3})")
+_REFUSED: Final = {"401", "403"}
+_CREDENTIALS: Final = {
+    "s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the profile that AWS_PROFILE names in"
+    " ~/.aws, or the role of the instance",
+    "gs": "GOOGLE_APPLICATION_CREDENTIALS, gcloud auth application-default login, or the service"
+    " account of the instance",
+    "az": "AZURE_STORAGE_ACCOUNT_NAME with AZURE_STORAGE_ACCOUNT_KEY or AZURE_STORAGE_SAS_TOKEN, or"
+    " the identity of the machine",
+    "r2": "R2_ACCESS_KEY_ID and R2_SECRET_ACCESS_KEY, or the profile [r2] of"
+    " ~/.cloudflare/r2.credentials",
+}
+_BAD_KEYS: Final = {"InvalidAccessKeyId", "SignatureDoesNotMatch", "XAdminUserNotFound"}
+_ELSEWHERE: Final = {"PermanentRedirect", "AuthorizationHeaderMalformed"}
+
+
+class ObjectStore:
+    """One bucket."""
+
+    def __init__(self, location: Location) -> None:
+        if find_spec("obstore") is None:
+            kind = OBJECT_STORES[location.scheme]
+            raise UnavailableError(
+                f"obstore is not installed, and {kind} needs it",
+                hint="pip install 'trainway[data]'",
+            )
+        self._location = location
+        with self._told(location.key):
+            self._store = _store(location)
+
+    def stat(self, key: str) -> Entry | None:
+        """The object of that key."""
+        import obstore  # noqa: PLC0415 - an extra
+
+        if not key:
+            return None
+        with self._told(key):
+            try:
+                return _entry(obstore.head(self._store, key))
+            except FileNotFoundError:
+                return None
+
+    def list(self, folder: str) -> Iterator[Entry]:
+        """The objects below a folder."""
+        import obstore  # noqa: PLC0415 - an extra
+
+        with self._told(folder):
+            pages = obstore.list(self._store, f"{folder}/" if folder else None)
+            for page in pages:
+                yield from map(_entry, page)
+
+    def read(self, entry: Entry, start: int, end: int) -> Piece:
+        """A part of an object that must still have its etag."""
+        import obstore  # noqa: PLC0415 - an extra
+
+        options: Any = {"range": (start, end)} | ({"if_match": entry.etag} if entry.etag else {})
+        with self._told(entry.key):
+            found = obstore.get(self._store, entry.key, options=options)
+            if (found.meta["e_tag"] or "") != entry.etag:
+                raise ChangedError(f"{self._location.of(entry.key)} changed while it was read")
+            return memoryview(found.bytes())
+
+    def write(self, key: str, chunks: Iterable[bytes]) -> None:
+        """Make an object; in parts, if it is large."""
+        import obstore  # noqa: PLC0415 - an extra
+
+        with self._told(key):
+            obstore.put(
+                self._store, key, iter(chunks), chunk_size=_PART, max_concurrency=_PARTS_AT_ONCE
+            )
+
+    def delete(self, keys: Sequence[str]) -> None:
+        """Remove objects, many with one request where the store can."""
+        import obstore  # noqa: PLC0415 - an extra
+
+        with self._told(self._location.key):
+            try:
+                obstore.delete(self._store, list(keys))
+            except FileNotFoundError as error:  # Google and Azure say so; the others are content
+                if _code(error) == "NoSuchBucket":
+                    raise
+
+    @contextmanager
+    def _told(self, key: str) -> Iterator[None]:
+        """Say in our words what the store says of a failure."""
+        try:
+            yield
+        except (TrainwayError, GeneratorExit):
+            raise
+        except Exception as error:
+            from obstore.exceptions import BaseError, PreconditionError  # noqa: PLC0415 - an extra
+
+            if isinstance(error, PreconditionError):
+                changed = f"{self._location.of(key)} changed while it was read"
+                raise ChangedError(changed) from None
+            if isinstance(error, (BaseError, OSError, ValueError)):
+                raise failure(self._location.of(key), error) from None
+            raise
+
+
+def failure(location: Location, error: Exception) -> TrainwayError:
+    """What to say of a request that failed; nothing of it is repeated but the store's code."""
+    where, scheme = f"{location.scheme}://{location.bucket}", location.scheme
+    code, status = _code(error), _STATUS.search(str(error))
+    number = status[1] if status else ""
+    if code in {"NoSuchBucket", "ContainerNotFound"}:
+        what = "container" if scheme == "az" else "bucket"
+        return NotFoundError(f"there is no {what} {where}", hint="is the endpoint the right one?")
+    if number in _REFUSED or code in _BAD_KEYS:
+        return ForbiddenError(
+            f"{location} is refused ({code or number})",
+            hint=f"credentials come from {_CREDENTIALS[scheme]}",
+        )
+    if number == "301" or code in _ELSEWHERE:
+        return UsageError(f"{where} is in another region", hint="name its region in AWS_REGION")
+    if isinstance(error, FileNotFoundError) or number == "404":
+        return NotFoundError(f"there is nothing at {location}")
+    if isinstance(error, ValueError):
+        return UsageError(f"{location}: the name, or a setting of {scheme}://, is not valid")
+    said = f"answered {code or number}" if code or number else "cannot be reached"
+    return UnavailableError(
+        f"{where} {said}",
+        hint="is the endpoint the right one, and are there credentials? They come from"
+        f" {_CREDENTIALS[scheme]}",
+    )
+
+
+def _code(error: Exception) -> str:
+    match = _CODE.search(str(error))
+    return match[1] if match else ""
+
+
+def _entry(found: Any) -> Entry:
+    modified = found["last_modified"].timestamp()
+    return Entry(found["path"], found["size"], found["e_tag"] or "", modified)
+
+
+def _store(location: Location) -> Any:
+    from obstore import store  # noqa: PLC0415 - an extra
+
+    more: Any = {"retry_config": _RETRIES}
+    options: Any = {"connect_timeout": _CONNECT, "timeout": timedelta(minutes=5)}
+    home = str(Path.home())
+    if location.scheme in {"s3", "r2"}:
+        find = s3_config if location.scheme == "s3" else r2_config
+        config: Any = find(os.environ, home, _text)
+        endpoint = config.get("aws_endpoint") or os.environ.get("AWS_ENDPOINT") or ""
+        if endpoint.startswith("http://"):
+            options["allow_http"] = True
+        return store.S3Store(location.bucket, config=config, client_options=options, **more)
+    made = store.GCSStore if location.scheme == "gs" else store.AzureStore
+    return made(location.bucket, client_options=options, **more)
+
+
+def _text(path: str) -> str | None:
+    try:
+        return Path(path).read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None

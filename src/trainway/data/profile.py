@@ -1,0 +1,96 @@
+"""Credentials of object stores where people keep them: variables, and the files of profiles.
+
+obstore reads variables and asks for the role of the instance by itself. The files of the AWS
+command line it does not read, nor those of R2; they are read here. What is found is passed on, and
+never printed.
+"""
+
+import configparser
+from collections.abc import Callable, Mapping
+from pathlib import PurePosixPath
+from typing import Final
+
+from trainway.errors import UsageError
+
+ReadText = Callable[[str], str | None]
+"""Gives the text of a file; None: there is none."""
+_KEYS: Final = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
+_SIGN_IN: Final = ("sso_session", "sso_start_url", "role_arn", "credential_process")
+_R2: Final = "r2"
+
+
+def s3_config(environment: Mapping[str, str], home: str, read: ReadText) -> dict[str, str]:
+    """What S3 is asked with, beyond what obstore finds itself."""
+    found: dict[str, str] = {}
+    endpoint = environment.get("AWS_ENDPOINT_URL_S3") or environment.get("AWS_ENDPOINT_URL")
+    region = environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION")
+    chosen = environment.get("AWS_PROFILE")
+    if chosen or not environment.get("AWS_ACCESS_KEY_ID"):
+        profile = _profile(environment, home, read, chosen or "default")
+        if chosen and not profile:
+            raise UsageError(
+                f"there is no profile {chosen!r} of AWS",
+                hint="see AWS_PROFILE, and ~/.aws/credentials and ~/.aws/config",
+            )
+        found |= {key: profile[key] for key in _KEYS if key in profile}
+        if chosen and "aws_access_key_id" not in found and any(map(profile.get, _SIGN_IN)):
+            raise UsageError(
+                f"the profile {chosen!r} of AWS has no keys: it signs in another way",
+                hint='eval "$(aws configure export-credentials --format env)" gives you some',
+            )
+        endpoint = endpoint or profile.get("endpoint_url")
+        region = region or profile.get("region")
+    if endpoint:
+        found["aws_endpoint"] = endpoint
+    if region:
+        found["aws_region"] = region
+    return found
+
+
+def r2_config(environment: Mapping[str, str], home: str, read: ReadText) -> dict[str, str]:
+    """What R2 is asked with: its own variables, or the files that SkyPilot has for it."""
+    folder = PurePosixPath(home, ".cloudflare")
+    account = environment.get("R2_ACCOUNT_ID") or (read(str(folder / "accountid")) or "").strip()
+    endpoint = environment.get("R2_ENDPOINT_URL")
+    if not endpoint and not account:
+        raise UsageError(
+            "R2 needs the id of your account",
+            hint="set R2_ACCOUNT_ID, or write it into ~/.cloudflare/accountid",
+        )
+    keys = {
+        "aws_access_key_id": environment.get("R2_ACCESS_KEY_ID", ""),
+        "aws_secret_access_key": environment.get("R2_SECRET_ACCESS_KEY", ""),
+    }
+    if not all(keys.values()):
+        profile = _section(read(str(folder / "r2.credentials")), _R2, "r2.credentials")
+        keys = {key: profile.get(key, "") for key in keys}
+    if not all(keys.values()):
+        raise UsageError(
+            "there are no credentials of R2",
+            hint="set R2_ACCESS_KEY_ID and R2_SECRET_ACCESS_KEY, or write a profile [r2] into"
+            " ~/.cloudflare/r2.credentials",
+        )
+    made = endpoint or f"https://{account}.r2.cloudflarestorage.com"
+    return {**keys, "aws_endpoint": made, "aws_region": "auto"}
+
+
+def _profile(
+    environment: Mapping[str, str], home: str, read: ReadText, name: str
+) -> dict[str, str]:
+    folder = PurePosixPath(home, ".aws")
+    config = environment.get("AWS_CONFIG_FILE") or str(folder / "config")
+    keys = environment.get("AWS_SHARED_CREDENTIALS_FILE") or str(folder / "credentials")
+    section = name if name == "default" else f"profile {name}"
+    return {
+        **_section(read(config), section, config),
+        **_section(read(keys), name, keys),
+    }
+
+
+def _section(text: str | None, name: str, file: str) -> dict[str, str]:
+    parser = configparser.RawConfigParser()
+    try:
+        parser.read_string(text or "")
+    except configparser.Error:
+        raise UsageError(f"{file} is not a file of profiles that can be read") from None
+    return dict(parser[name]) if parser.has_section(name) else {}

@@ -1,0 +1,97 @@
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pytest
+
+from trainway.data.profile import r2_config, s3_config
+from trainway.errors import UsageError
+
+KEYS = "[default]\naws_access_key_id = A\naws_secret_access_key = B\n[lab]\naws_access_key_id = C\n"
+CONFIG = (
+    "[profile lab]\nregion = eu-1\nendpoint_url = https://lab\n[profile sso]\nsso_session = x\n"
+)
+NO_FILES: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    environment: Mapping[str, str]
+    files: Mapping[str, str] = field(default_factory=dict)
+    found: Mapping[str, str] = field(default_factory=dict)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case("nothing: obstore asks for the role of the instance", {}),
+        Case("variables are obstore's", {"AWS_ACCESS_KEY_ID": "K"}, {"/h/.aws/credentials": KEYS}),
+        Case(
+            "the default profile",
+            {},
+            {"/h/.aws/credentials": KEYS},
+            {"aws_access_key_id": "A", "aws_secret_access_key": "B"},
+        ),
+        Case(
+            "a named profile, even with variables",
+            {"AWS_PROFILE": "lab", "AWS_ACCESS_KEY_ID": "K"},
+            {"/h/.aws/credentials": KEYS, "/h/.aws/config": CONFIG},
+            {"aws_access_key_id": "C", "aws_endpoint": "https://lab", "aws_region": "eu-1"},
+        ),
+        Case(
+            "variables for the endpoint, and other files",
+            {"AWS_ENDPOINT_URL": "http://e", "AWS_REGION": "r", "AWS_SHARED_CREDENTIALS_FILE": "k"},
+            {"k": KEYS},
+            {
+                "aws_access_key_id": "A", "aws_secret_access_key": "B",
+                "aws_endpoint": "http://e", "aws_region": "r",
+            },
+        ),
+    ],
+    ids=lambda case: case.name,
+)  # fmt: skip
+def test_s3_is_asked_with_what_people_have(case: Case) -> None:
+    assert s3_config(case.environment, "/h", case.files.get) == case.found
+
+
+@pytest.mark.parametrize(
+    ("profile", "files", "said"),
+    [
+        ("other", {"/h/.aws/credentials": KEYS}, "no profile 'other'"),
+        ("sso", {"/h/.aws/config": CONFIG}, "signs in another way"),
+        ("lab", {"/h/.aws/credentials": "no section"}, "can be read"),
+    ],
+)
+def test_a_profile_without_keys_is_refused(
+    profile: str, files: Mapping[str, str], said: str
+) -> None:
+    with pytest.raises(UsageError) as raised:
+        s3_config({"AWS_PROFILE": profile}, "/h", files.get)
+
+    assert said in raised.value.message
+
+
+def test_r2_is_asked_with_its_own_files_or_variables() -> None:
+    section = "[r2]\naws_access_key_id = A\naws_secret_access_key = B\n"
+    files = {"/h/.cloudflare/accountid": "acc\n", "/h/.cloudflare/r2.credentials": section}
+    variables = {
+        "R2_ENDPOINT_URL": "http://e",
+        "R2_ACCESS_KEY_ID": "A",
+        "R2_SECRET_ACCESS_KEY": "B",
+    }
+
+    by_files = r2_config({}, "/h", files.get)
+    by_variables = r2_config(variables, "/h", NO_FILES.get)
+
+    assert by_files.pop("aws_endpoint") == "https://acc.r2.cloudflarestorage.com"
+    assert by_variables.pop("aws_endpoint") == "http://e"
+    assert by_files == by_variables
+    assert by_files["aws_access_key_id"] == "A"
+
+
+@pytest.mark.parametrize(("variables", "said"), [({}, "account"), ({"R2_ACCOUNT_ID": "a"}, "keys")])
+def test_r2_says_what_is_missing(variables: Mapping[str, str], said: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        r2_config(variables, "/h", NO_FILES.get)
+
+    assert said.replace("keys", "credentials") in raised.value.message
