@@ -189,6 +189,8 @@ class HostedJob:
 
     def stop(self, uid: str, how: str) -> None:
         """Stop a pod that runs."""
+        if uid not in self._known:
+            raise RefusedError("the pod has never been here")
         pod = self._pods.get(uid)
         if pod is None or pod.terminal:
             return

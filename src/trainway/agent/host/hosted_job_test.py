@@ -78,6 +78,14 @@ def test_a_stopped_pod_leaves_nothing(client: Client, how: str) -> None:
     assert job.processes() == []
 
 
+def test_a_pod_that_never_came_cannot_be_stopped(client: Client) -> None:
+    job = one("true")
+    job.submit(client)
+    client.send("stop", id=job.id, uid="gone", how="delete")
+    said = client.event("error", op="stop", uid="gone")
+    assert said["message"] == "the pod has never been here"
+
+
 def test_a_start_for_the_second_time_does_nothing(client: Client) -> None:
     job = one("echo once")
     job.submit(client)

@@ -104,6 +104,20 @@ def test_a_host_that_stopped_its_pods_itself_counts_as_lost(world: GangWorld) ->
     assert world.wants_place()
 
 
+def test_a_gang_that_leaves_does_not_wait_for_a_pod_that_never_arrived(world: GangWorld) -> None:
+    world.place()
+    world.record("a", "node-0-0", "Running")
+    unseen = world.uid("node-0-1")
+    world.record("a", "node-0-0", "Failed", reason="AgentLost")
+    assert not world.wants_place(), "the other pod may run"
+    world.ops("b")
+    world.host("b", "up", token=1)
+    assert world.ops("b") == ["resume", "stop"]
+    world.say("b", "error", op="stop", uid=unseen, message="the pod has never been here")
+    assert world.wants_place()
+    assert world.restarts == (1, 0)
+
+
 def test_a_host_that_forgot_the_job_counts_as_lost(world: GangWorld) -> None:
     world.place()
     world.run_both()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from trainway.agent.base.pod_status import TERMINAL
 from trainway.agent.supervisor.inquiry import Inquiry
+from trainway.agent.supervisor.recovery import HOST_LOST
 from trainway.agent.supervisor.remote_pod import is_disrupted
 
 TYPE_CHECKING = False
@@ -159,6 +160,8 @@ class Intake:
             found = self._pods.get(str(frame.get("uid") or ""))
             if found is not None and frame.get("op") == "start":
                 found.fail("FailedCreate", f"host {host}: {error}")
+            elif found is not None and frame.get("op") == "stop" and not found.seen:
+                found.lose(HOST_LOST, f"host {host} was lost before the pod began")
             else:
                 message = f"host {host}: {frame.get('op')}: {error}"
                 self._owner.tell_once("HostError", message)
