@@ -26,6 +26,7 @@ from trainway.engine.ids import Ids
 from trainway.engine.intake import Intake, NewJob, elements, prepare, run_of
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveContext, LiveJob
+from trainway.engine.live_jobs import LiveJobs
 from trainway.engine.metrics.reading import MetricReading
 from trainway.engine.metrics.recorder import Recorder
 from trainway.engine.moving.moves import Moves
@@ -75,7 +76,8 @@ class Engine:
         self.recorder = Recorder(self._ledger)
         self._clock = clock
         self._ids = Ids(clock)
-        self._live: dict[str, LiveJob] = {}
+        self._live = LiveJobs()
+        self._ledger.observers.append(self._live)
         self._waiting = Waiting()
         self._holds = RunHolds(self._ledger)
         self._rounds = Rounds(self._play_round)
@@ -124,7 +126,7 @@ class Engine:
             self._clock,
             schedule=self._rounds.request,
             capacity=lambda: capabilities.capacity(self.registry.get(HERE)),
-            jobs=lambda name: [live for live in self._live.values() if live.record.backend == name],
+            jobs=self._live.of_backend,
             end=partial(cancel_all, self._ledger),
             starts=self._around.starts,
         )
@@ -302,8 +304,9 @@ class Engine:
 
     def _add(self, record: JobRecord) -> LiveJob:
         backend = self.registry.of(record.backend, record.handle_data)
-        self._live[record.id] = self.moves.job(record, backend, self._around)
-        return self._live[record.id]
+        live = self.moves.job(record, backend, self._around)
+        self._live.add(live)
+        return live
 
     def _take_up(self, new: Sequence[NewJob]) -> list[LiveJob]:
         """Look after jobs that are stored."""
@@ -336,7 +339,7 @@ class Engine:
     def _drop(self, live: LiveJob) -> None:
         self.runs.searches.look()
         self._holds.look(live.record)
-        if self._live.pop(live.id, None) is not None:
+        if self._live.remove(live.id):
             capabilities.release(live.backend, int(live.record.handle_data["port"]))
             self.schedules.job_ended()
 

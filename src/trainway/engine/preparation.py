@@ -63,13 +63,14 @@ def prepare(submission: Submission, backend: Backend) -> Prepared:
 
 def _check_files(objects: Iterable[Json], backend: Backend) -> None:
     """Refuse keys that lead elsewhere, and files sent ahead where the backend takes none."""
-    wrong = path_names.key_errors(obj for obj in objects if type_of(obj) in FILES)
+    files = [obj for obj in objects if type_of(obj) in FILES]
+    if not files:
+        return
+    wrong = path_names.key_errors(files)
     if wrong:
         raise InvalidError(wrong)
     takes_files = family_of(backend.name).files is Files.STREAMED
-    for obj in objects:
-        if type_of(obj) not in FILES:
-            continue
+    for obj in files:
         for field in _VALUES:
             values = obj.get(field)
             for key, value in values.items() if isinstance(values, dict) else ():

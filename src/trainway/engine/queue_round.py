@@ -4,26 +4,29 @@ The decision is that of the managed queue (`queueing/decision.py`), by the one r
 Here the snapshot for it is made of the records as they are stored, and what it says becomes changes
 of records: who starts with which devices, what the others are told, and who makes room. All of it
 is one write, so a server that is killed has done all of it or nothing.
+
+A decision is made in one go, and nobody is held up for it. The pens of those for whom it changes
+something are taken afterwards, and what was decided by a record that is another one by then is left
+to the next round.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from operator import attrgetter
 from typing import Final, Self
 
 from trainway.agent.controllers import gang_queue
 from trainway.agent.controllers.gang_queue import Decisions
 from trainway.backends import capabilities
 from trainway.backends.base import Backend, Capacity
-from trainway.backends.capabilities import Suspends
 from trainway.backends.registry import Registry
 from trainway.engine.cluster.clusters import Clusters
 from trainway.engine.cluster.shares import Group
-from trainway.engine.deadline import begin_of
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveJob
-from trainway.engine.phases import WAITING
+from trainway.engine.live_jobs import LiveJobs
 from trainway.engine.queue import (
     Decision,
     Holding,
@@ -34,12 +37,13 @@ from trainway.engine.queue import (
     unheld,
 )
 from trainway.engine.queue_entry import told_to_wait
-from trainway.engine.queues.gangs import amounts_of, owed_to, running_gang, waiting_gang
+from trainway.engine.queues.gangs import amounts_of, owed_to, waiting_gang
 from trainway.engine.queues.machine_words import MachineWords
 from trainway.engine.queues.making_room import PREEMPTING, leaving
+from trainway.engine.queues.months import next_month
 from trainway.engine.queues.places import EnginePlaces, Machine
 from trainway.engine.queues.queues import Queues
-from trainway.engine.queues.usage_book import next_month
+from trainway.engine.queues.running_book import RunningBook
 from trainway.engine.record import JobRecord
 from trainway.engine.run.holds import RunHolds
 from trainway.engine.stored_job import Change, write
@@ -54,6 +58,8 @@ _LONGEST_S: Final = 3600.0
 """The longest pause before a clock is looked at again that may have been put."""
 
 Changes = list[tuple[LiveJob, Change]]
+Preempted = list[tuple[RunningGang, WaitingGang]]
+"""Who has to make room, and for whom."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +68,7 @@ class RoundContext:
 
     ledger: Ledger
     clock: Callable[[], datetime]
-    live: Mapping[str, LiveJob]
+    live: LiveJobs
     """The jobs that are not over."""
     registry: Registry
     clusters: Clusters
@@ -98,11 +104,12 @@ class Pens:
     def __init__(self) -> None:
         self._held: list[asyncio.Lock] = []
 
-    async def take(self, live: LiveJob) -> None:
-        """Hold the pen of one more, and see its record as it is stored."""
-        await live.pen.acquire()
-        self._held.append(live.pen)
-        await live.refresh()
+    async def take(self, lives: Iterable[LiveJob]) -> None:
+        """Hold the pens of jobs, and see their records as they are stored; always in one order."""
+        for live in sorted(lives, key=attrgetter("id")):
+            await live.pen.acquire()
+            self._held.append(live.pen)
+            await live.refresh()
 
     async def __aenter__(self) -> Self:
         return self
@@ -118,6 +125,7 @@ class QueueRound:
     def __init__(self, around: RoundContext) -> None:
         self._around = around
         self._timer: asyncio.TimerHandle | None = None
+        self._running = RunningBook(around.live, around.clock().timestamp())
         self._gangs: dict[str, tuple[JobRecord, int, WaitingGang]] = {}
         """Those who waited in the last round, with what each was made from."""
 
@@ -132,31 +140,27 @@ class QueueRound:
         If a loss of power takes it back, the next round decides the same again. That a job makes
         room is not taken back, since its agent may know of it by then.
         """
-        around = self._around
-        async with Pens() as pens:
-            waiting = []
-            for live in [live for live in around.live.values() if live.record.phase in WAITING]:
-                await pens.take(live)
-                if live.record.phase in WAITING and not live.over.is_set():
-                    waiting.append(live)
-            changes, preempted = await self._decided(waiting)
-            leaving_now = await self._leaving(preempted, pens)
-            changes += leaving_now
-            if changes:
-                await write(around.ledger, changes, is_durable=bool(leaving_now))
+        await self._read_doubtful()
+        await self._around.holds.refresh(self._around.live)
+        await self._begin_clusters()
+        await self._carry_out(*self._decided())
+
+    async def _read_doubtful(self) -> None:
+        """See those who wait as they are stored."""
+        for live in [live for live in self._around.live.waiting if live.is_doubtful]:
+            async with live.pen:
+                await live.refresh()
 
     def free(self, backend: Backend) -> Capacity:
         """What no job of ours holds."""
         return unheld(capabilities.capacity(backend), self._holdings(backend))
 
-    async def _decided(
-        self, waiting: Sequence[LiveJob]
-    ) -> tuple[Changes, list[tuple[RunningGang, WaitingGang]]]:
+    def _decided(self) -> tuple[Changes, Preempted]:
         """What is to become of jobs that wait, and who has to make room for whom."""
         around = self._around
-        held, changes = await around.holds.judged(waiting, around.live.values())
+        waiting = [live for live in around.live.waiting if not live.over.is_set()]
+        held, changes = around.holds.judged(waiting, around.live)
         around.waiting.clear()
-        await self._begin_clusters()
         draft = self._draft([live for live in waiting if live.id not in held])
         if not draft.gangs:
             return changes, []
@@ -165,6 +169,23 @@ class QueueRound:
         self._look_again(decisions)
         return changes + self._changes(draft, decisions), decisions.preempted
 
+    async def _carry_out(self, changes: Changes, preempted: Preempted) -> None:
+        """Write what was decided, where nothing has happened meanwhile."""
+        around = self._around
+        ids = {gang.id for pair in preempted for gang in pair}
+        concerned = {id_: live for id_ in ids if (live := around.live.get(id_)) is not None}
+        concerned |= {live.id: live for live, _ in changes}
+        seen = {id_: live.record for id_, live in concerned.items()}
+        async with Pens() as pens:
+            await pens.take(concerned.values())
+            same = {id_ for id_, live in concerned.items() if _is_same(live, seen[id_])}
+            writes = [(live, change) for live, change in changes if live.id in same]
+            leaving_now = self._leaving(preempted, same)
+            if len(writes) + len(leaving_now) < len(changes) + len(preempted):
+                around.request()  # something else is true of some of them now
+            if writes or leaving_now:
+                await write(around.ledger, writes + leaving_now, is_durable=bool(leaving_now))
+
     def _draft(self, waiting: Sequence[LiveJob]) -> _Draft:
         around, draft = self._around, _Draft()
         if len(self._gangs) > 2 * len(waiting):
@@ -172,8 +193,7 @@ class QueueRound:
                 live.id: known for live in waiting if (known := self._gangs.get(live.id))
             }
         shares = around.clusters.shares
-        records = [live.record for live in around.live.values()]
-        owed = owed_to(records)
+        owed = owed_to(live.record for live in around.live.making_room)
         for_shares = []
         for live in waiting:
             if not live.backend.schedules:
@@ -223,32 +243,19 @@ class QueueRound:
             room = MachineRoom(capacity, self._holdings(backend), promised)
             machines[name] = Machine(room, capacity, types)
         places = EnginePlaces(machines, draft.queued, draft.careless)
-        running = [live for live in around.live.values() if is_under_way(live)]
-        now = around.clock().timestamp()
-        used = around.queues.book.used(
-            now, ((live.record, live.observation.runs) for live in running)
-        )
+        now, running = around.clock().timestamp(), self._running
+        running.update(around.queues.policies)
         snapshot = Snapshot(
             draft.gangs,
-            [self._running(live) for live in running],
+            running.gangs,
             around.queues.policies,
             {},
             int(now),
-            used,
+            around.queues.book.used(now, running.use),
+            running.tally,
         )
         policy = ManagedPolicy(snapshot, places, MachineWords())
         return gang_queue.decide(draft.gangs, places, policy)
-
-    def _running(self, live: LiveJob) -> RunningGang:
-        record = live.record
-        begin = begin_of(record, live.observation.jobset.get("conditions") or [])
-        return running_gang(
-            record,
-            live.backend.name,
-            self._grace(record.queue),
-            begin.timestamp() if begin else None,
-            can_leave=isinstance(live.backend, Suspends),
-        )
 
     def _changes(self, draft: _Draft, decisions: Decisions) -> Changes:
         changes: Changes = []
@@ -272,9 +279,7 @@ class QueueRound:
         told = told_to_wait(records, waits, decision.inadmissible, reasons)
         return changes + [(draft.jobs[job_id], change) for job_id, change in told]
 
-    async def _leaving(
-        self, preempted: Iterable[tuple[RunningGang, WaitingGang]], pens: "Pens"
-    ) -> Changes:
+    def _leaving(self, preempted: Preempted, same: set[str]) -> Changes:
         """What tells jobs to make room: all that are needed for one that waits, or none."""
         around = self._around
         by_gang: dict[str, tuple[WaitingGang, list[RunningGang]]] = {}
@@ -282,12 +287,9 @@ class QueueRound:
             by_gang.setdefault(gang.id, (gang, []))[1].append(victim)
         changes: Changes = []
         for gang, victims in by_gang.values():
-            lives = [around.live.get(victim.id) for victim in victims]
-            found = [live for live in lives if live is not None]
-            for live in found:
-                await pens.take(live)
-            if len(found) < len(lives) or not all(_may_leave(live) for live in found):
-                around.request()  # something has happened meanwhile, and all is different
+            found = [live for victim in victims if (live := around.live.get(victim.id))]
+            is_whole = len(found) == len(victims) and all(map(_may_leave, found))
+            if gang.id not in same or not is_whole:
                 continue
             for live in found:
                 eviction = around.queues.policies[live.record.queue].eviction
@@ -315,11 +317,17 @@ class QueueRound:
             await clusters.decided(decide(gangs, held, capabilities.capacity(backend), promised))
 
     def _holdings(self, backend: Backend) -> list[Holding]:
-        held = (live.holding for live in self._around.live.values() if live.backend is backend)
+        lives = self._around.live.of_backend(backend.name)
+        held = (live.holding for live in lives if live.backend is backend)
         clusters = self._around.clusters.shares.holdings() if backend.name == HERE else []
         return [*(holding for holding in held if holding is not None), *clusters]
 
 
+def _is_same(live: LiveJob, seen: JobRecord) -> bool:
+    """Whether a job is as it was when something was decided about it."""
+    return live.record is seen and not live.over.is_set()
+
+
 def _may_leave(live: LiveJob) -> bool:
     """Whether a job can still be told to make room."""
-    return is_under_way(live) and not live.record.is_over and live.record.wanted == ""
+    return is_under_way(live) and not live.over.is_set() and live.record.wanted == ""

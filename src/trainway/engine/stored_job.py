@@ -57,6 +57,11 @@ class StoredJob:
         """The job's id."""
         return self.record.id
 
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the record may be another one than what is stored."""
+        return self._is_doubtful
+
     def entered(self, before: JobRecord) -> None:
         """Do what follows from the record, which was another one before."""
 

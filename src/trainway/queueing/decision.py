@@ -53,7 +53,7 @@ class ManagedPolicy:
         self._places = places
         self._wording = wording or Sentences()
         self._shares = FairShare(snapshot)
-        self._quotas = Quotas(snapshot.queues, snapshot.running, snapshot.used.gpu_seconds)
+        self._quotas = Quotas(snapshot.queues, snapshot.tally, snapshot.used.gpu_seconds)
         self._preemptions = Preemptions(snapshot)
         self._reservations: dict[str, Reservation] = {}
         self._first: dict[str, str] = {}
@@ -61,10 +61,8 @@ class ManagedPolicy:
         self._held: dict[str, tuple[frozenset[str], Verdict]] = {}
         """By queue: what its first lacks, and what the others are told who want that too."""
         self._pauses: dict[str, Verdict] = {}
-        self._releases: dict[str, list[Release]] = {}
-        for gang in snapshot.running:
-            releases = self._releases.setdefault(gang.lane, [])
-            releases.append(Release(gang.id, gang.ends, gang.request, gang.name or gang.id))
+        self._running = snapshot.running
+        self._started: list[WaitingGang] = []
 
     def in_order(self, gangs: Iterable[WaitingGang]) -> Iterable[WaitingGang]:
         """By priority, shares and arrival."""
@@ -158,12 +156,14 @@ class ManagedPolicy:
         self, gang: WaitingGang, message: str, leaving: Collection[str] = ()
     ) -> Reservation:
         """Keep its place; who makes room for it may be gone any moment."""
-        free = self._places.free(gang.lane) or {}
-        releases = self._releases.get(gang.lane, [])
-        if leaving:
-            now = self._now
-            releases = [one._replace(at=now) if one.id in leaving else one for one in releases]
-        found = reserved(gang.name or gang.id, gang.request, free, releases, self._now)
+        free, now = self._places.free(gang.lane) or {}, self._now
+        releases = [
+            Release(one.id, now if one.id in leaving else one.ends, one.request, one.name or one.id)
+            for one in self._running
+            if one.lane == gang.lane
+        ]
+        releases += [_release(one, now) for one in self._started if one.lane == gang.lane]
+        found = reserved(gang.name or gang.id, gang.request, free, releases, now)
         self._reservations[gang.lane] = found
         self._first[gang.lane] = message
         return found
@@ -171,9 +171,7 @@ class ManagedPolicy:
     def took(self, gang: WaitingGang) -> None:
         """It counts from now on."""
         self._quotas.count(gang.queue, gang.request)
-        ends = None if gang.limit_s is None else self._now + gang.limit_s
-        release = Release(gang.id, ends, gang.request, gang.name or gang.id)
-        self._releases.setdefault(gang.lane, []).append(release)
+        self._started.append(gang)
         reservation = self._reservations.get(gang.lane)
         if reservation is not None:
             reservation.took(gang.request, gang.limit_s, self._now)
@@ -186,6 +184,12 @@ def _wants(request: Amounts, resources: frozenset[str]) -> bool:
         if request.get(name):
             return True
     return False
+
+
+def _release(gang: WaitingGang, now: int) -> Release:
+    """What becomes free when a job has ended that starts now."""
+    ends = None if gang.limit_s is None else now + gang.limit_s
+    return Release(gang.id, ends, gang.request, gang.name or gang.id)
 
 
 def _missing(name: str) -> str:

@@ -12,6 +12,7 @@ from heapq import heapify, heappop, heapreplace
 from operator import attrgetter
 from typing import Final
 
+from trainway.queueing.amounts import JOBS
 from trainway.queueing.queue_policy import QueuePolicy
 from trainway.queueing.snapshot import Snapshot, WaitingGang, cost_of
 
@@ -37,11 +38,10 @@ class FairShare:
         self._queues = snapshot.queues
         self._by_queue = dict(snapshot.used.by_queue)
         self._by_user = dict(snapshot.used.by_user)
-        for gang in snapshot.running:
-            cost = cost_of(gang.request) * _AHEAD_S
-            user = gang.queue, gang.user
-            self._by_queue[gang.queue] = self._by_queue.get(gang.queue, 0) + cost
-            self._by_user[user] = self._by_user.get(user, 0) + cost
+        for owner, amounts in snapshot.tally.amounts.items():
+            cost = cost_of(amounts, amounts[JOBS]) * _AHEAD_S
+            self._by_queue[owner[0]] = self._by_queue.get(owner[0], 0) + cost
+            self._by_user[owner] = self._by_user.get(owner, 0) + cost
 
     def in_order(self, gangs: Iterable[WaitingGang]) -> list[WaitingGang]:
         """Whose turn comes first; those come before their equals for whom room is being made."""

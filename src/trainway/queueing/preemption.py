@@ -6,6 +6,7 @@ makes room as a whole or not at all.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from trainway.queueing.amounts import JOBS, Amounts, add, fits, shortages, subtract
 from trainway.queueing.queue_policy import Preemption, QueuePolicy
@@ -31,10 +32,19 @@ class Preemptions:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._queues = snapshot.queues
-        self._leaving = [gang for gang in snapshot.running if gang.leaves_for]
+        self._running = snapshot.running
         self._chosen: set[str] = set()
-        self._candidates = sorted(
-            (gang for gang in snapshot.running if gang.is_preemptible and not gang.leaves_for),
+
+    @cached_property
+    def _leaving(self) -> list[RunningGang]:
+        """Who was told before to make room; nobody asks where the first ones start."""
+        return [gang for gang in self._running if gang.leaves_for]
+
+    @cached_property
+    def _candidates(self) -> list[RunningGang]:
+        """Who could be told, in the order in which they are; most queues preempt nobody."""
+        return sorted(
+            (gang for gang in self._running if gang.is_preemptible and not gang.leaves_for),
             key=lambda gang: (gang.priority, -gang.started, gang.id),
         )
 

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from trainway.queueing.amounts import GPU, JOBS, Amounts, figure, told
 from trainway.queueing.queue_policy import QueuePolicy
-from trainway.queueing.snapshot import RunningGang, WaitingGang
+from trainway.queueing.snapshot import Tally, WaitingGang
 
 _HOUR_S: Final = 3600
 
@@ -68,7 +68,7 @@ class Quotas:
     def __init__(
         self,
         queues: Mapping[str, QueuePolicy],
-        running: Iterable[RunningGang],
+        tally: Tally,
         gpu_seconds: Mapping[str, int],
     ) -> None:
         self._queues = queues
@@ -86,8 +86,8 @@ class Quotas:
         self._modest: set[tuple[str, int]] = set()
         """Queues and requests that `never` has nothing to say of."""
         self._most = {policy.name: self._ceiling(policy) for policy in queues.values()}
-        for gang in running:
-            self.count(gang.queue, gang.request)
+        for (queue, _), amounts in tally.amounts.items():
+            self._count(queue, amounts, amounts[JOBS], 1)
 
     def _ceiling(self, policy: QueuePolicy) -> dict[str, int]:
         """The most that a queue can have, with all that there is to borrow."""
@@ -113,6 +113,9 @@ class Quotas:
 
     def count(self, queue: str, request: Amounts, times: int = 1) -> None:
         """A job has started; or, with -1, has ended."""
+        self._count(queue, request, 1, times)
+
+    def _count(self, queue: str, amounts: Amounts, jobs: int, times: int) -> None:
         policy = self._queues.get(queue)
         if policy is None or not policy.quota:
             return
@@ -120,7 +123,7 @@ class Quotas:
         if policy.cohort:
             books.append(self._cohort_used[policy.cohort])
         for resource in policy.quota:
-            amount = 1 if resource == JOBS else request.get(resource, 0)
+            amount = jobs if resource == JOBS else amounts.get(resource, 0)
             for used in books:
                 used[resource] = used.get(resource, 0) + times * amount
 

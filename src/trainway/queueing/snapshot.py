@@ -1,10 +1,11 @@
 """What a decision is made from: who waits, who runs, what has been used, and the time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
-from trainway.queueing.amounts import CPU, GPU, Amounts
+from trainway.queueing.amounts import CPU, GPU, JOBS, Amounts
 from trainway.queueing.queue_policy import DEFAULT_QUEUE, QueuePolicy
 
 _GPU_COST = 16_000
@@ -12,9 +13,9 @@ _GPU_COST = 16_000
 _LEAST_COST = 100
 
 
-def cost_of(request: Amounts) -> int:
-    """What a job costs in a second, where usage is compared."""
-    return request.get(CPU, 0) + _GPU_COST * request.get(GPU, 0) + _LEAST_COST
+def cost_of(request: Amounts, jobs: int = 1) -> int:
+    """What a job costs in a second, or several together, where usage is compared."""
+    return request.get(CPU, 0) + _GPU_COST * request.get(GPU, 0) + _LEAST_COST * jobs
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,31 @@ class RunningGang:
     """The job that it makes room for, once it was told to end."""
 
 
+class Tally:
+    """What runs, added up by queue and user; how many there are counts as `jobs`.
+
+    It is all that shares and quotas depend on. Whoever knows what starts and ends keeps one up, so
+    that a decision need not go through thousands that run.
+    """
+
+    def __init__(self, running: Iterable[RunningGang] = ()) -> None:
+        self.amounts: dict[tuple[str, str], dict[str, int]] = {}
+        for gang in running:
+            self.count(gang)
+
+    def count(self, gang: RunningGang, times: int = 1) -> None:
+        """One more runs; or, with -1, one less."""
+        owner = gang.queue, gang.user
+        sums = self.amounts.get(owner)
+        if sums is None:
+            sums = self.amounts[owner] = {JOBS: 0}
+        sums[JOBS] += times
+        for resource, amount in gang.request.items():
+            sums[resource] = sums.get(resource, 0) + times * amount
+        if not sums[JOBS]:
+            del self.amounts[owner]
+
+
 @dataclass(frozen=True)
 class Used:
     """What was used before now. Usage decays: see `fair_share.decayed`."""
@@ -78,10 +104,17 @@ class Snapshot:
     """
 
     waiting: Sequence[WaitingGang]
-    running: Sequence[RunningGang]
+    running: Collection[RunningGang]
     queues: Mapping[str, QueuePolicy]
     lanes: Mapping[str, Amounts | None]
     """What there is, by place; None: somebody else decides there when a job starts."""
     now: int
     """In seconds since the epoch."""
     used: Used = field(default_factory=Used)
+    kept: Tally | None = None
+    """What runs, added up by somebody who keeps that up; None: nobody does."""
+
+    @cached_property
+    def tally(self) -> Tally:
+        """What runs, added up."""
+        return Tally(self.running) if self.kept is None else self.kept

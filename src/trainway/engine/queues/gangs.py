@@ -12,7 +12,6 @@ from typing import Final
 
 from trainway.backends.base import Capacity, Devices
 from trainway.backends.demand import Demand
-from trainway.engine.attempt_runs import Runs
 from trainway.engine.queue import names_of
 from trainway.engine.queue_entry import demand_of
 from trainway.engine.queues.making_room import read_making_room
@@ -123,13 +122,3 @@ def owed_to(records: Iterable[JobRecord]) -> frozenset[str]:
     """The jobs for which others make room, or have made it and wait now."""
     found = (read_making_room(record.making_room) for record in records if record.making_room)
     return frozenset(made.job for made in found if made)
-
-
-def ran(runs: Runs, until: float, since: float = 0.0) -> float:
-    """How many seconds the attempts of a job ran until then; since a time only those after it."""
-    total = 0.0
-    for run in runs:
-        begin, end = seconds(run["start"]), seconds(run["end"]) if "end" in run else until
-        whole = float(run.get("seconds", end - begin))
-        total += whole if begin >= since else min(whole, end - since)
-    return max(total, 0.0)

@@ -1,16 +1,13 @@
 import json
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from trainway.backends.base import Capacity
-from trainway.engine.attempt_runs import Runs
 from trainway.engine.phases import Phase
 from trainway.engine.queues.gangs import (
     amounts_in,
     owed_to,
-    ran,
     request_of,
     running_gang,
     seconds,
@@ -75,44 +72,3 @@ def test_a_job_that_makes_room(eviction: Eviction) -> None:
     assert told(record(), "Why", "needs 1 CPU") == ("Why", "needs 1 CPU")
     order = waiting_gang(waits, "local", 0).order
     assert (order == "i1") == (eviction is Eviction.SUSPEND)
-
-
-@dataclass(frozen=True)
-class Case:
-    name: str
-    runs: Runs
-    whole: float
-    since: float
-    """How much of it was at or after noon."""
-
-
-CASES = [
-    Case("never", [], 0, 0),
-    Case("since an hour", [{"attempt": 0, "start": "2026-11-15T12:30:00Z"}], 1800, 1800),
-    Case(
-        "before and after",
-        [{"attempt": 0, "start": "2026-11-15T11:00:00Z", "end": "2026-11-15T12:15:00Z"}],
-        4500,
-        900,
-    ),
-    Case(
-        "long ago",
-        [{"attempt": 0, "start": "2026-11-15T10:00:00Z", "end": "2026-11-15T11:00:00Z"}],
-        3600,
-        0,
-    ),
-    Case(
-        "several that are one now",
-        [{"attempt": 1, "start": "2026-11-15T11:00:00Z", "end": "2026-11-15T12:30:00Z",
-          "seconds": 60.0}],
-        60,
-        60,
-    ),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_how_long_it_ran(case: Case) -> None:
-    now = seconds("2026-11-15T13:00:00Z")
-    assert ran(case.runs, now) == case.whole
-    assert ran(case.runs, now, seconds(NOON)) == case.since

@@ -12,9 +12,11 @@ from typing import Final
 
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveJob
+from trainway.engine.live_jobs import LiveJobs
 from trainway.engine.phases import WAITING
 from trainway.engine.queue import Waiting
 from trainway.engine.queues.record import EndedJob, QueueRecord, record_of
+from trainway.engine.queues.running_use import RunningUse
 from trainway.engine.queues.usage_book import KEPT_S, UsageBook
 from trainway.engine.queues.view import queue_view
 from trainway.engine.record import JobRecord
@@ -36,7 +38,7 @@ class Queues:
         self,
         ledger: Ledger,
         clock: Callable[[], datetime],
-        live: Mapping[str, LiveJob],
+        live: LiveJobs,
         waiting: Waiting,
         request_round: Callable[[], object],
     ) -> None:
@@ -133,7 +135,7 @@ class Queues:
         ]
         now = self._clock().timestamp()
         runs = ((live.record, live.observation.runs) for live in jobs if is_under_way(live))
-        used = self.book.used(now, runs).gpu_seconds.get(name, 0)
+        used = self.book.used(now, RunningUse(now, runs)).gpu_seconds.get(name, 0)
         record = self._records.get(name)
         policy = self.policies[name]
         created = record.created if record else ""
@@ -141,7 +143,7 @@ class Queues:
         return queue_view(policy, created, running, len(waiting), used, shown, self._waiting)
 
     def _jobs(self, name: str) -> list[LiveJob]:
-        return [live for live in self._live.values() if live.record.queue == name]
+        return self._live.of_queue(name)
 
     async def _keep(self, policy: QueuePolicy) -> None:
         before = self._records.get(policy.name)

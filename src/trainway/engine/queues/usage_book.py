@@ -1,20 +1,19 @@
 """What queues and users have had: shares of the managed queue, and GPU-hours of the month. Pure.
 
-Jobs that are over are added up once, when they end or when the server starts; what runs is counted
-anew for each decision. Usage halves in a week (`queueing/fair_share.py`), which here is a factor
-that grows with the time of use, so that a sum need not be touched again.
+Jobs that are over are added up once, when they end or when the server starts. What runs is a sum
+too, of lines that rise with time (`running_use.py`). Usage halves in a week
+(`queueing/fair_share.py`), which here is a factor that grows with the time of use, so that a sum
+need not be touched again.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Final
 
-from trainway.engine.attempt_runs import Runs
-from trainway.engine.queues.gangs import ran, request_of, seconds, user_of
+from trainway.engine.queues.gangs import request_of, seconds, user_of
+from trainway.engine.queues.months import month_of, month_start
 from trainway.engine.queues.record import EndedJob
-from trainway.engine.record import JobRecord
+from trainway.engine.queues.running_use import RunningUse
 from trainway.queueing.amounts import GPU
 from trainway.queueing.fair_share import HALF_LIFE_S
 from trainway.queueing.snapshot import Used, cost_of
@@ -49,20 +48,16 @@ class UsageBook:
             month = month_of(end)
             self._gpus[month, job.queue] += gpus * min(used, end - month_start(end))
 
-    def used(self, now: float, running: Iterable[tuple[JobRecord, Runs]]) -> Used:
+    def used(self, now: float, running: RunningUse) -> Used:
         """What counts in a decision."""
         decay = 2.0 ** ((self._zero - now) / HALF_LIFE_S)
         by_user = {user: amount * decay for user, amount in self._by_user.items()}
-        month, start = month_of(now), month_start(now)
+        for user, cost in running.costs(now).items():
+            by_user[user] = by_user.get(user, 0) + cost
+        month = month_of(now)
         gpus = {queue: value for (of, queue), value in self._gpus.items() if of == month}
-        for record, runs in running:
-            request = request_of(record.demand, record.devices)
-            user = record.queue, user_of(record.labels)
-            by_user[user] = by_user.get(user, 0) + ran(runs, now) * cost_of(request)
-            count = request.get(GPU, 0)
-            if count:
-                more = count * ran(runs, now, start)
-                gpus[record.queue] = gpus.get(record.queue, 0) + more
+        for queue, seconds_ in running.gpu_seconds(now).items():
+            gpus[queue] = gpus.get(queue, 0) + seconds_
         by_queue: dict[str, int] = defaultdict(int)
         for (queue, _), amount in by_user.items():
             by_queue[queue] += int(amount)
@@ -71,21 +66,3 @@ class UsageBook:
             {user: int(amount) for user, amount in by_user.items()},
             {queue: int(value) for queue, value in gpus.items()},
         )
-
-
-def month_of(time: float) -> str:
-    """The month of UTC that a time is in."""
-    return datetime.fromtimestamp(time, UTC).strftime("%Y-%m")
-
-
-def month_start(time: float) -> float:
-    """When that month began."""
-    day = datetime.fromtimestamp(time, UTC)
-    return datetime(day.year, day.month, 1, tzinfo=UTC).timestamp()
-
-
-def next_month(time: float) -> float:
-    """When the month after it begins."""
-    day = datetime.fromtimestamp(time, UTC)
-    year, month = (day.year + 1, 1) if day.month == 12 else (day.year, day.month + 1)
-    return datetime(year, month, 1, tzinfo=UTC).timestamp()

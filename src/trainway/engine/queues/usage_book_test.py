@@ -4,11 +4,13 @@ import pytest
 
 from trainway.engine.queues.gangs import seconds
 from trainway.engine.queues.record import EndedJob
-from trainway.engine.queues.usage_book import UsageBook, month_start, next_month
+from trainway.engine.queues.running_use import RunningUse
+from trainway.engine.queues.usage_book import UsageBook
 from trainway.queueing.fair_share import HALF_LIFE_S
 from trainway.queueing.snapshot import cost_of
 
 NOON = seconds("2026-11-15T12:00:00Z")
+NOTHING = RunningUse(NOON)
 GPUS = json.dumps({"cpus": "0", "memory": "0", "gpus": 2})
 
 
@@ -21,8 +23,8 @@ def test_what_was_used_halves_in_a_week() -> None:
     book.add(ended("2026-11-15T11:00:00Z", "2026-11-15T12:00:00Z"))
     book.add(ended("", "2026-11-15T12:00:00Z"))  # one that never began
     whole = 3600 * cost_of({"gpu": 2})
-    assert book.used(NOON, ()).by_queue == {"team": whole}
-    later = book.used(NOON + HALF_LIFE_S, ())
+    assert book.used(NOON, NOTHING).by_queue == {"team": whole}
+    later = book.used(NOON + HALF_LIFE_S, NOTHING)
     assert later.by_user == {("team", "ada"): pytest.approx(whole / 2, rel=1e-6)}
 
 
@@ -30,7 +32,7 @@ def test_who_used_the_same_later_counts_more() -> None:
     book = UsageBook(NOON)
     book.add(ended("2026-11-01T11:00:00Z", "2026-11-01T12:00:00Z", user="before"))
     book.add(ended("2026-11-15T11:00:00Z", "2026-11-15T12:00:00Z", user="now"))
-    used = book.used(NOON, ()).by_user
+    used = book.used(NOON, NOTHING).by_user
     assert used["team", "now"] == pytest.approx(4 * used["team", "before"], rel=1e-6)
 
 
@@ -39,12 +41,5 @@ def test_gpu_hours_are_those_of_the_month() -> None:
     book.add(ended("2026-10-31T23:00:00Z", "2026-11-01T01:00:00Z"))
     book.add(ended("2026-11-02T00:00:00Z", "2026-11-03T00:00:00Z", ran=1800.0))
     book.add(ended("2026-10-02T00:00:00Z", "2026-10-03T00:00:00Z"))
-    assert book.used(NOON, ()).gpu_seconds == {"team": 2 * (3600 + 1800)}
-    assert book.used(seconds("2026-12-01T00:00:00Z"), ()).gpu_seconds == {}
-
-
-def test_months_begin_and_end() -> None:
-    december = seconds("2026-12-31T23:59:59Z")
-    assert month_start(december) == seconds("2026-12-01T00:00:00Z")
-    assert next_month(december) == seconds("2027-01-01T00:00:00Z")
-    assert next_month(NOON) == seconds("2026-12-01T00:00:00Z")
+    assert book.used(NOON, NOTHING).gpu_seconds == {"team": 2 * (3600 + 1800)}
+    assert book.used(seconds("2026-12-01T00:00:00Z"), NOTHING).gpu_seconds == {}

@@ -4,11 +4,12 @@ What is decided follows from the records of the jobs as they are stored, so the 
 the same. Of jobs that are over the store is asked, whenever one of a pipeline has ended or is gone.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveJob
+from trainway.engine.live_jobs import LiveJobs
 from trainway.engine.phases import Phase
 from trainway.engine.queue_entry import told_to_wait
 from trainway.engine.record import JobRecord
@@ -47,41 +48,9 @@ class RunHolds:
         if job.run in self._pipelines:
             self._stale.add(job.run)
 
-    async def judged(
-        self, waiting: Sequence[LiveJob], lives: Iterable[LiveJob]
-    ) -> tuple[set[str], list[tuple[LiveJob, Change]]]:
-        """The jobs among those that wait which do not start now, and what they are told."""
-        by_id = {live.id: live for live in waiting}
-        held, changes = await self._ordered(waiting, lives)
-        ended = {live.id for live, _ in changes}
-        rest = [live for live in waiting if live.id not in held and live.id not in ended]
-        held |= self._limits.held(rest, lives)
-        records = {id_: by_id[id_].record for id_ in held}
-        changes += [(by_id[id_], change) for id_, change in told_to_wait(records, held, {})]
-        return {*held, *ended}, changes
-
-    async def _ordered(
-        self, waiting: Sequence[LiveJob], lives: Iterable[LiveJob]
-    ) -> tuple[dict[str, str], list[tuple[LiveJob, Change]]]:
-        """The tasks whose turn it is not yet, and why, and the ends of those that never will be."""
-        held: dict[str, str] = {}
-        ends: list[tuple[LiveJob, Change]] = []
-        if not self._pipelines:
-            return held, ends
-        await self._refresh({live.record.run for live in lives})
-        members: dict[str, dict[str, LiveJob]] = {}
-        for live in waiting:
-            if live.record.run in self._phases and not live.has_begun:
-                members.setdefault(live.record.run, {})[live.record.label_map[TASK]] = live
-        for run_id, idle in members.items():
-            decision = decide(self._pipelines[run_id], self._phases[run_id], idle)
-            held |= {idle[task].id: told(others) for task, others in decision.waits.items()}
-            ends += [(idle[task], _ending(idle[task], why)) for task, why in decision.ends.items()]
-        return held, ends
-
-    async def _refresh(self, open_runs: set[str | None]) -> None:
+    async def refresh(self, live: LiveJobs) -> None:
         """Forget pipelines that are over, and ask for the phases that may have changed."""
-        for run_id in self._pipelines.keys() - open_runs:
+        for run_id in [run_id for run_id in self._pipelines if not live.of_run(run_id)]:
             del self._pipelines[run_id]
             self._phases.pop(run_id, None)
         asked, self._stale = self._stale & self._pipelines.keys(), set()
@@ -92,6 +61,36 @@ class RunHolds:
         except BaseException:
             self._stale |= asked
             raise
+
+    def judged(
+        self, waiting: Sequence[LiveJob], live: LiveJobs
+    ) -> tuple[set[str], list[tuple[LiveJob, Change]]]:
+        """The jobs among those that wait which do not start now, and what they are told."""
+        held, changes = self._ordered(waiting)
+        ended = {job.id for job, _ in changes}
+        rest = [job for job in waiting if job.id not in held and job.id not in ended]
+        held |= self._limits.held(rest, live)
+        records = {id_: live[id_].record for id_ in held}
+        changes += [(live[id_], change) for id_, change in told_to_wait(records, held, {})]
+        return {*held, *ended}, changes
+
+    def _ordered(
+        self, waiting: Sequence[LiveJob]
+    ) -> tuple[dict[str, str], list[tuple[LiveJob, Change]]]:
+        """The tasks whose turn it is not yet, and why, and the ends of those that never will be."""
+        held: dict[str, str] = {}
+        ends: list[tuple[LiveJob, Change]] = []
+        if not self._phases:
+            return held, ends
+        members: dict[str, dict[str, LiveJob]] = {}
+        for live in waiting:
+            if live.record.run in self._phases and not live.has_begun:
+                members.setdefault(live.record.run, {})[live.record.label_map[TASK]] = live
+        for run_id, idle in members.items():
+            decision = decide(self._pipelines[run_id], self._phases[run_id], idle)
+            held |= {idle[task].id: told(others) for task, others in decision.waits.items()}
+            ends += [(idle[task], _ending(idle[task], why)) for task, why in decision.ends.items()]
+        return held, ends
 
 
 def _ending(live: LiveJob, why: str) -> Change:

@@ -4,10 +4,11 @@ The limit of a run is in the store, and who is under way is in the records of it
 server decides the same.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from trainway.counting import counted
 from trainway.engine.live import LiveJob
+from trainway.engine.live_jobs import LiveJobs
 from trainway.engine.run.record import RunRecord
 from trainway.engine.under_way import is_under_way
 
@@ -23,24 +24,21 @@ class RunLimits:
         if run is not None and run.parallel is not None:
             self._runs[run.id] = run
 
-    def held(self, waiting: Sequence[LiveJob], lives: Iterable[LiveJob]) -> dict[str, str]:
+    def held(self, waiting: Sequence[LiveJob], live: LiveJobs) -> dict[str, str]:
         """The jobs among those that wait whose turn it is not yet, and why, in words."""
         if not self._runs:
             return {}
-        members = [live for live in lives if live.record.run in self._runs]
-        self._runs = {
-            id_: run
-            for id_, run in self._runs.items()
-            if any(live.record.run == id_ for live in members)
-        }
+        self._runs = {id_: run for id_, run in self._runs.items() if live.of_run(id_)}
+        queues: dict[str, list[LiveJob]] = {}
+        for job in waiting:
+            if job.record.run in self._runs and not is_under_way(job):
+                queues.setdefault(job.record.run, []).append(job)
         found: dict[str, str] = {}
-        for run in self._runs.values():
-            busy = sum(live.record.run == run.id and is_under_way(live) for live in members)
-            queue = [
-                live for live in waiting if live.record.run == run.id and not is_under_way(live)
-            ]
-            queue.sort(key=lambda live: (-live.record.priority, live.id))
+        for id_, queue in queues.items():
+            run = self._runs[id_]
+            busy = sum(map(is_under_way, live.of_run(id_)))
+            queue.sort(key=lambda job: (-job.record.priority, job.id))
             limit = run.parallel or 0
             why = f"at most {counted(limit, 'job')} of the run {run.name} may run at a time"
-            found |= {live.id: why for live in queue[max(limit - busy, 0) :]}
+            found |= {job.id: why for job in queue[max(limit - busy, 0) :]}
         return found
