@@ -10,14 +10,15 @@ from typing import Final
 
 from trainway.agent.controllers import gang_queue
 from trainway.agent.controllers.gang_queue import Decisions, Verdict, refuse, wait
+from trainway.counting import counted
 from trainway.queueing.amounts import JOBS, Amounts
 from trainway.queueing.fair_share import FairShare
 from trainway.queueing.preemption import Preemptions, Rescue
 from trainway.queueing.queue_policy import QueuePolicy, QueueState
 from trainway.queueing.quota import Quotas, Shortage
-from trainway.queueing.reservation import Release, Reservation, reserved
+from trainway.queueing.reservation import Release, Reservation, after_leaving, reserved
 from trainway.queueing.room import Free, Places
-from trainway.queueing.snapshot import Snapshot, WaitingGang
+from trainway.queueing.snapshot import RunningGang, Snapshot, WaitingGang
 from trainway.queueing.wording import Sentences, Wording, of_another
 
 QUEUED: Final = gang_queue.QUEUED
@@ -121,7 +122,7 @@ class ManagedPolicy:
     def _rescued(self, gang: WaitingGang, message: str, rescue: Rescue) -> Verdict:
         """A job for which others make room; nobody else gets that."""
         message = self._wording.rescued(gang, message, _making_room(rescue))
-        self._reserve(gang, message, {one.id for one in (*rescue.victims, *rescue.leaving)})
+        self._reserve(gang, message, (*rescue.victims, *rescue.leaving))
         has_lane = self._places.free(gang.lane) is not None
         verdict = wait(PREEMPTING, message, holds_back=has_lane)
         verdict.victims = rescue.victims
@@ -153,17 +154,21 @@ class ManagedPolicy:
         return wait(QUEUED, self._wording.first(gang, verdict.message, reservation))
 
     def _reserve(
-        self, gang: WaitingGang, message: str, leaving: Collection[str] = ()
+        self, gang: WaitingGang, message: str, leaving: Collection[RunningGang] = ()
     ) -> Reservation:
         """Keep its place; who makes room for it may be gone any moment."""
         free, now = self._places.free(gang.lane) or {}, self._now
         releases = [
-            Release(one.id, now if one.id in leaving else one.ends, one.request, one.name or one.id)
+            Release(one.id, one.ends, one.request, one.name or one.id)
             for one in self._running
             if one.lane == gang.lane
         ]
         releases += [_release(one, now) for one in self._started if one.lane == gang.lane]
+        if leaving:
+            releases = after_leaving(releases, leaving, now)
         found = reserved(gang.name or gang.id, gang.request, free, releases, now)
+        if leaving:  # nobody knows who of them is gone first, and when the job starts
+            found.keep_to(free, gang.request)
         self._reservations[gang.lane] = found
         self._first[gang.lane] = message
         return found
@@ -206,9 +211,15 @@ def _paused(policy: QueuePolicy) -> str:
     )
 
 
+def _who(gang: RunningGang) -> str:
+    nodes = f"{counted(gang.gives, 'node')} of " if gang.gives else ""
+    return nodes + (gang.name or gang.id)
+
+
 def _making_room(rescue: Rescue) -> str:
-    leaving = [gang.name or gang.id for gang in (*rescue.victims, *rescue.leaving)]
+    leaving = [_who(gang) for gang in (*rescue.victims, *rescue.leaving)]
     more = len(leaving) - _MOST_NAMES
     names = ", ".join(leaving[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
-    verb = "makes" if len(leaving) == 1 else "make"
+    one, *others = (*rescue.victims, *rescue.leaving)
+    verb = "make" if others or one.gives > 1 else "makes"
     return f"It starts as soon as {names} {verb} room for it, which has begun."

@@ -18,9 +18,10 @@ def test_random_schedules_keep_the_rules(seed: int) -> None:
 
 
 def test_the_schedules_are_worth_looking_at() -> None:
-    simulations = [schedule(seed) for seed in range(60)]
+    simulations = [schedule(seed) for seed in range(120)]
     for simulation in simulations:
         simulation.play()
     assert sum(simulation.preemptions for simulation in simulations) > 10
+    assert sum(simulation.shrinkings for simulation in simulations) > 3
     assert sum(simulation.overtakings for simulation in simulations) > 10
     assert sum(len(simulation.refused) for simulation in simulations) > 10

@@ -1,7 +1,8 @@
 """Who makes room for a job: those of the lowest priority first, and of these the youngest.
 
 Nobody is preempted for nothing: all who are chosen are needed, and together they are enough. A job
-makes room as a whole or not at all.
+makes room as a whole or not at all, but an elastic one may give up nodes above its minimum, and
+those are taken first.
 """
 
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from trainway.queueing.amounts import JOBS, Amounts, add, fits, shortages, subtract
+from trainway.queueing.elastic_nodes import Taking
 from trainway.queueing.queue_policy import Preemption, QueuePolicy
 from trainway.queueing.quota import Quotas, Shortage
 from trainway.queueing.snapshot import RunningGang, Snapshot, WaitingGang
@@ -79,9 +81,11 @@ class Preemptions:
         if not is_possible:
             return ()
         chosen: list[RunningGang] = []
-        for one in possible:
+        taking = Taking(possible)
+        for one in taking.steps():
             if self._may_take(one, gang, policy, trial):
                 trial.remove(one)
+                taking.take(one)
                 chosen.append(one)
                 if trial.is_enough():
                     break
@@ -90,10 +94,10 @@ class Preemptions:
         needed: list[RunningGang] = []
         for one in reversed(chosen):
             trial.put_back(one)
-            if not trial.is_enough():
+            if not taking.may_stay(one, needed) or not trial.is_enough():
                 trial.remove(one)
                 needed.append(one)
-        return needed[::-1]
+        return taking.victims(needed)
 
     def _possible(self, gang: WaitingGang, policy: QueuePolicy) -> list[RunningGang]:
         """Those who may be preempted for it at all, and whose end could help."""
@@ -156,13 +160,13 @@ class _Trial:
 
     def remove(self, one: RunningGang) -> None:
         self._lacks = None
-        self.quotas.count(one.queue, one.request, -1)
+        self.quotas.count(one.queue, one.request, -1, jobs=0 if one.gives else 1)
         if self._free is not None and one.lane == self._gang.lane:
             add(self._free, one.request)
 
     def put_back(self, one: RunningGang) -> None:
         self._lacks = None
-        self.quotas.count(one.queue, one.request)
+        self.quotas.count(one.queue, one.request, jobs=0 if one.gives else 1)
         if self._free is not None and one.lane == self._gang.lane:
             subtract(self._free, one.request)
 
@@ -192,4 +196,4 @@ class _Trial:
 
 
 def _has(one: RunningGang, resource: str) -> bool:
-    return resource == JOBS or bool(one.request.get(resource))
+    return (resource == JOBS and not one.gives) or bool(one.request.get(resource))

@@ -87,7 +87,7 @@ class Quotas:
         """Queues and requests that `never` has nothing to say of."""
         self._most = {policy.name: self._ceiling(policy) for policy in queues.values()}
         for (queue, _), amounts in tally.amounts.items():
-            self._count(queue, amounts, amounts[JOBS], 1)
+            self.count(queue, amounts, jobs=amounts[JOBS])
 
     def _ceiling(self, policy: QueuePolicy) -> dict[str, int]:
         """The most that a queue can have, with all that there is to borrow."""
@@ -111,11 +111,8 @@ class Quotas:
         other._totals = self._totals
         return other
 
-    def count(self, queue: str, request: Amounts, times: int = 1) -> None:
-        """A job has started; or, with -1, has ended."""
-        self._count(queue, request, 1, times)
-
-    def _count(self, queue: str, amounts: Amounts, jobs: int, times: int) -> None:
+    def count(self, queue: str, request: Amounts, times: int = 1, jobs: int = 1) -> None:
+        """A job has started; or, with -1, has ended. Some nodes of one are no job: `jobs` is 0."""
         policy = self._queues.get(queue)
         if policy is None or not policy.quota:
             return
@@ -123,7 +120,7 @@ class Quotas:
         if policy.cohort:
             books.append(self._cohort_used[policy.cohort])
         for resource in policy.quota:
-            amount = jobs if resource == JOBS else amounts.get(resource, 0)
+            amount = jobs if resource == JOBS else request.get(resource, 0)
             for used in books:
                 used[resource] = used.get(resource, 0) + times * amount
 

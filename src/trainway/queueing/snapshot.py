@@ -57,6 +57,10 @@ class RunningGang:
     """Whether it can be made to end and go on later."""
     leaves_for: str = ""
     """The job that it makes room for, once it was told to end."""
+    spare: tuple[Amounts, ...] = ()
+    """What each node of an elastic job has that it could give up, in the order in which it does."""
+    gives: int = 0
+    """How many nodes of a job these are, which goes on with the others; 0: this is all of it."""
 
 
 class Tally:
@@ -72,15 +76,15 @@ class Tally:
             self.count(gang)
 
     def count(self, gang: RunningGang, times: int = 1) -> None:
-        """One more runs; or, with -1, one less."""
+        """One more runs; or, with -1, one less. Some nodes of one are no job."""
         owner = gang.queue, gang.user
         sums = self.amounts.get(owner)
         if sums is None:
             sums = self.amounts[owner] = {JOBS: 0}
-        sums[JOBS] += times
+        sums[JOBS] += 0 if gang.gives else times
         for resource, amount in gang.request.items():
             sums[resource] = sums.get(resource, 0) + times * amount
-        if not sums[JOBS]:
+        if not any(sums.values()):
             del self.amounts[owner]
 
 

@@ -2,13 +2,14 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain, combinations
 
 from trainway.agent.controllers.gang_queue import Decisions
 from trainway.queueing.amounts import CPU, GPU, JOBS, MEMORY, Amounts, gpu_of
 from trainway.queueing.decision import PREEMPTING, decide
+from trainway.queueing.elastic_nodes import without
 from trainway.queueing.queue_policy import Preemption, QueuePolicy
 from trainway.queueing.snapshot import RunningGang, Snapshot, WaitingGang
 
@@ -18,6 +19,8 @@ LANES: dict[str, Amounts] = {
     "ssh/lab": {CPU: 16_000, MEMORY: 64, GPU: 8},
 }
 GRACE_S = 5
+_ALL = 1_000_000
+"""More nodes than any job has: the whole of it."""
 _MOST_UNKNOWN = 6
 """So many jobs without a known end are looked at in every combination."""
 
@@ -32,6 +35,8 @@ class Job:
     gang: WaitingGang
     arrives: int
     duration: int
+    spare: tuple[Amounts, ...] = ()
+    """The nodes that it can do without once it runs."""
 
 
 @dataclass
@@ -51,6 +56,7 @@ class Simulation:
     promised: dict[str, set[str]] = field(default_factory=dict)
     """Whom room is being made for, and by whom."""
     preemptions: int = 0
+    shrinkings: int = 0
     overtakings: int = 0
 
     def play(self) -> None:
@@ -77,7 +83,7 @@ class Simulation:
         for job_id in [job_id for job_id, end in self.ends.items() if end <= self.now]:
             gang = self.running.pop(job_id)
             del self.ends[job_id]
-            if gang.leaves_for:
+            if gang.leaves_for and not gang.gives:
                 self.waiting[job_id] = self.jobs[job_id].gang
 
     def _round(self) -> None:
@@ -108,15 +114,30 @@ class Simulation:
         self.running[gang.id] = RunningGang(
             *(gang.id, gang.request, gang.lane, gang.queue, gang.user, gang.priority, self.now),
             None if gang.limit_s is None else self.now + gang.limit_s,
+            spare=self.jobs[gang.id].spare,
         )
 
     def _preempt(self, victim: RunningGang, gang: WaitingGang) -> None:
-        self.preemptions += 1
         self.waiting[gang.id] = replace(gang, is_owed=True)
+        if victim.gives:
+            self._shrink(victim, gang)
+            return
+        self.preemptions += 1
         self.promised.setdefault(gang.id, set()).add(victim.id)
         end = min(self.now + GRACE_S, self.ends[victim.id])
         self.ends[victim.id] = end
         self.running[victim.id] = replace(victim, ends=end, leaves_for=gang.id)
+
+    def _shrink(self, victim: RunningGang, gang: WaitingGang) -> None:
+        """It gives up nodes, which are gone when their grace period is over, or the job is."""
+        self.shrinkings += 1
+        nodes = f"{victim.id}/{len(self.running[victim.id].spare)}"
+        self.running[victim.id] = without(self.running[victim.id], victim.gives)
+        self.ends[nodes] = min(self.now + GRACE_S, self.ends[victim.id])
+        self.promised.setdefault(gang.id, set()).add(nodes)
+        self.running[nodes] = replace(
+            victim, id=nodes, ends=self.ends[nodes], leaves_for=gang.id, spare=()
+        )
 
     def _check_promises(self, decisions: Decisions) -> None:
         """Whoever room was made for starts once it is there, unless a higher priority came in."""
@@ -164,20 +185,30 @@ class Simulation:
             assert is_lower or (policy.reclaims and victim.queue != gang.queue)
             assert not victim.leaves_for
             assert victim.id in {one.id for one in snapshot.running}
+            assert victim.gives <= len(self.running[victim.id].spare)
+        begun = {gang.id for gang, _ in decisions.start}
         kept: list[RunningGang] = []
         """What those before it wait for counts as used in their queues."""
-        for gang in decisions.in_order:
+        for place, gang in enumerate(decisions.in_order):
             if gang.id in self.kept(decisions) and gang.id not in victims:
                 kept.append(RunningGang(gang.id, gang.request, "kept", gang.queue))
             if gang.id not in victims:
                 continue
             chosen = victims[gang.id]
-            rest = [one for one in self.running.values() if not one.leaves_for] + kept
+            # Who started past it does not delay it, which `_check_heads` sees to.
+            past = begun & {one.id for one in decisions.in_order[place:]}
+            rest = [one for one in self.running.values() if not one.leaves_for]
+            rest = [one for one in rest if one.id not in past] + kept
             kept.append(RunningGang(gang.id, gang.request, "kept", gang.queue))
-            assert self._would_start(gang, [one for one in rest if one not in chosen])
+            counts = {one.id: one.gives or _ALL for one in chosen}
+            assert self._would_start(gang, remaining(rest, counts))
             for spared in chosen:
-                others = [one for one in rest if one not in chosen or one is spared]
+                fewer = {**counts, spared.id: max(spared.gives - 1, 0)}
+                others = remaining(rest, fewer)
                 assert not self._would_start(gang, others), f"{spared.id} could have been spared"
+                if not spared.gives and spared.spare:
+                    most = remaining(rest, {**counts, spared.id: len(spared.spare)})
+                    assert not self._would_start(gang, most), f"nodes of {spared.id} are enough"
 
     def kept(self, decisions: Decisions) -> set[str]:
         """For whom something is kept."""
@@ -192,15 +223,14 @@ class Simulation:
     def _check_heads(self, decisions: Decisions) -> None:
         """Whoever starts past the first of a lane does not delay it."""
         begun = [gang for gang, _ in decisions.start]
-        leaving = {victim.id for victim, _ in decisions.preempted}
         order = {gang.id: place for place, gang in enumerate(decisions.in_order)}
         for head in decisions.heads:
             amounts = self.lanes[head.lane]
             assert amounts is not None
-            here = [one for one in self.running.values() if one.lane == head.lane]
-            spans: Spans = [
-                (one.request, self.now + GRACE_S if one.id in leaving else one.ends) for one in here
+            known = [  # who makes room for one behind it, nobody knew when it was its turn
+                victim for victim, gang in decisions.preempted if order[gang.id] <= order[head.id]
             ]
+            spans = self._spans(head.lane, known)
             later: Spans = []
             for gang in begun:
                 if gang.lane == head.lane:
@@ -210,6 +240,14 @@ class Simulation:
             if later:
                 self.overtakings += 1
                 self._check_delay(head, amounts, spans, later)
+
+    def _spans(self, lane: str, leaving: list[RunningGang]) -> Spans:
+        """What runs there, with all that leaves soon."""
+        counts = {victim.id: victim.gives or _ALL for victim in leaving}
+        here = [one for one in self.running.values() if one.lane == lane]
+        spans: Spans = [(one.request, one.ends) for one in remaining(here, counts)]
+        soon = self.now + GRACE_S
+        return spans + [(one.request, soon) for one in leaving if one.lane == lane]
 
     def _check_delay(self, head: WaitingGang, amounts: Amounts, spans: Spans, later: Spans) -> None:
         """By trying all times, and all sets of jobs whose end nobody knows."""
@@ -249,8 +287,13 @@ def total(gangs: Iterator[RunningGang]) -> Counter[str]:
     used: Counter[str] = Counter()
     for gang in gangs:
         used.update(gang.request)
-        used[JOBS] += 1
+        used[JOBS] += not gang.gives
     return used
+
+
+def remaining(running: Iterable[RunningGang], counts: Mapping[str, int]) -> list[RunningGang]:
+    """Those who run without so many nodes of each, or without all of it."""
+    return [without(one, counts.get(one.id, 0)) for one in running if counts.get(one.id, 0) != _ALL]
 
 
 def schedule(seed: int) -> Simulation:
@@ -301,4 +344,9 @@ def _job(number: int, chance: random.Random, queues: list[str]) -> Job:
         limit_s=limit,
     )
     duration = chance.randint(1, 60 if limit is None else limit)
-    return Job(gang, arrives=chance.randint(0, 50), duration=duration)
+    spare: tuple[Amounts, ...] = ()
+    if not is_small:
+        nodes = chance.randint(2, 6)
+        node = {name: amount // nodes for name, amount in request.items()}
+        spare = (node,) * chance.randint(1, nodes - 1)
+    return Job(gang, arrives=chance.randint(0, 50), duration=duration, spare=spare)

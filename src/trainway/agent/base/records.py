@@ -150,6 +150,8 @@ if TYPE_CHECKING:
         """The status, as JobSet's own controller would write it."""
         suspend: NotRequired[bool]
         """Whether the JobSet is suspended."""
+        nodes: NotRequired[int]
+        """The number of nodes that its elastic Job may have at most, once somebody has said it."""
 
     class ProgressRecord(Record):
         """The trainer reported how far it is."""

@@ -6,6 +6,10 @@ with the pod of index 0, at which the others meet: without it nobody can join ag
 
 Once a pod has succeeded the work is done: nothing is replaced any more, and the Job is complete
 when the others have ended too, provided that enough of them succeeded.
+
+A Job may also be told to do with fewer nodes, down to its minimum, and later with more again. The
+nodes that it gives up are dismissed: they end with their grace period, which is no failure, and
+nothing takes their place.
 """
 
 from __future__ import annotations
@@ -52,6 +56,27 @@ def survives(job: Job, pods: Sequence[PodStatus], lost: Collection[str]) -> bool
 def _lost(pod: PodStatus) -> PodStatus:
     phase = pod.phase if pod.terminal else "Failed"
     return PodStatus(pod.uid, index=pod.index, phase=phase, deleted=pod.deleted)
+
+
+def dismissals(job: Job, most: int | None, unplaced: Collection[int] = ()) -> set[int]:
+    """The indexes that an elastic Job does without when it may have so many nodes at most.
+
+    Those without a place go first, and of the others the last. The first node stays always, and
+    there are never fewer than the minimum. None: it may have all.
+    """
+    minimum = job.spec.minimum
+    if minimum is None or most is None:
+        return set()
+    spared = job.dismissed.union(unplaced)
+    order = sorted(range(job.spec.completions or 0), key=lambda index: (index in spared, index))
+    order.sort(key=lambda index: index != FIRST)
+    return set(order[max(most, minimum, 1) :])
+
+
+def resize(job: Job, pods: Sequence[PodStatus], most: int | None) -> None:
+    """Let an elastic Job have so many nodes at most from now on."""
+    unplaced = {pod.index for pod in pods if pod.active and not pod.placed and pod.index}
+    job.dismissed = dismissals(job, most, unplaced)
 
 
 def news(job: Job, pods: Sequence[PodStatus]) -> list[tuple[str, str, str]]:

@@ -8,6 +8,7 @@ import pytest
 from trainway.agent.base.job_spec import JobSpec
 from trainway.agent.base.labels import MIN_NODES
 from trainway.agent.base.pod_status import PodStatus
+from trainway.agent.controllers.elastic_rules import dismissals, resize
 from trainway.agent.controllers.job import Job
 from trainway.agent.controllers.job_controller import Decision, sync
 from trainway.json_types import Json
@@ -177,3 +178,55 @@ def test_what_is_suspended_does_not_collapse_when_it_is_resumed() -> None:
 @pytest.mark.parametrize("text", ["", "no", "-1"])
 def test_an_annotation_that_is_no_number_makes_nothing_elastic(text: str) -> None:
     assert elastic(text).spec.minimum is None
+
+
+@pytest.mark.parametrize(
+    ("most", "unplaced", "before", "expected"),
+    [
+        (None, (), {3}, set()),
+        (4, (), {3}, set()),
+        (3, (), set(), {3}),
+        (2, (), {3}, {2, 3}),
+        (1, (), set(), {2, 3}),
+        (3, (1,), set(), {1}),
+        (3, (), {1}, {1}),
+        (3, (0, 1), set(), {1}),
+    ],
+)
+def test_who_is_dismissed(
+    most: int | None, unplaced: tuple[int, ...], before: set[int], expected: set[int]
+) -> None:
+    job = elastic("2")
+    job.dismissed = before
+    assert dismissals(job, most, unplaced) == expected
+
+
+def test_what_is_dismissed_ends_and_is_neither_counted_nor_replaced() -> None:
+    job = elastic()
+    sync(job, running(0, 1, 2, 3), 1.0)
+    resize(job, running(0, 1, 2, 3), 2)
+    assert sync(job, running(0, 1, 2, 3), 2.0).delete == ["Running-2", "Running-3"]
+    stopped = [pod(index, "Failed", deleted=True, uid=f"Running-{index}") for index in (2, 3)]
+    decision = sync(job, [*running(0, 1), *stopped], 3.0)
+    assert (decision.create, decision.delete, job.failed) == ([], [], 0)
+    assert events(sync(job, running(0, 1), 4.0)) == []
+    job = Job.restored(job.name, job.spec, job.state())
+    assert sync(job, running(0, 1), 5.0).create == []
+    resize(job, running(0, 1), 3)
+    assert sync(job, running(0, 1), 6.0).create == [2]
+    assert sync(job, done(0, 1, 2), 7.0).create == []
+    assert job.is_complete
+
+
+def test_one_that_fails_beside_those_that_were_dismissed_is_one_too_few() -> None:
+    job = elastic()
+    resize(job, running(0, 1, 2, 3), 2)
+    assert sync(job, [*running(0), *failed(1)], 2.0).delete == ["Running-0"]
+    assert job.target is not None
+    assert job.target["reason"] == "TooFewNodes"
+
+
+def test_a_job_that_is_not_elastic_dismisses_nobody() -> None:
+    job = elastic("")
+    resize(job, running(0, 1, 2, 3), 2)
+    assert job.dismissed == set()

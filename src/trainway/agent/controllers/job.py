@@ -45,6 +45,8 @@ class Job:
         self.active = 0
         self.ready = 0
         self.terminating = 0
+        self.dismissed: set[int] = set()
+        """Of an elastic Job, the indexes that it has to do without for now."""
         self.size_told = 0
         """Of an elastic Job, the number of running pods that was last told."""
 
@@ -102,6 +104,7 @@ class Job:
             "target": self.target,
             "conditions": [dict(condition) for condition in self.conditions],
             "counted": sorted(self.counted),
+            "dismissed": indexes.render(self.dismissed),
             "size": self.size_told or None,
         }
         return {key: value for key, value in data.items() if value not in (None, False, "", {}, [])}
@@ -126,6 +129,7 @@ class Job:
         job.target = state.get("target")
         job.conditions = state.get("conditions", [])
         job.counted = set(state.get("counted", ()))
+        job.dismissed = indexes.parse(state.get("dismissed", ""), completions)
         job.size_told = state.get("size", 0)
         return job
 

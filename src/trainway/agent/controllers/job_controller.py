@@ -195,6 +195,11 @@ def _manage(
     job: Job, active: Sequence[PodStatus], pods: Sequence[PodStatus], now: float, decision: Decision
 ) -> None:
     """Bring the number of running pods to what it should be."""
+    dismissed = [pod.uid for pod in active if pod.index in job.dismissed]
+    if dismissed:
+        decision.delete = dismissed
+        job.counted.update(dismissed)
+        return
     wanted = 0 if job.suspend else _wanted(job, active)
     if len(active) > wanted:
         surplus = sorted(active, key=_removal_order)[: len(active) - wanted]
@@ -214,7 +219,7 @@ def _manage(
     busy = {pod.index for pod in active}
     if job.spec.replaces_failed_only:
         busy |= {pod.index for pod in terminating}
-    taken = busy | job.completed | job.failed_indexes
+    taken = busy | job.completed | job.failed_indexes | job.dismissed
     pending = [index for index in range(job.spec.completions or 0) if index not in taken]
     decision.create = list(_startable(job, pending[:missing], now, decision))
 
@@ -224,7 +229,8 @@ def _wanted(job: Job, active: Sequence[PodStatus]) -> int:
         return sum(pod.placed for pod in active)
     if job.spec.completions is None:
         return len(active) if job.succeeded > 0 else job.spec.parallelism
-    return max(0, min(job.spec.completions - job.succeeded, job.spec.parallelism))
+    left = job.spec.completions - job.succeeded - len(job.dismissed - job.completed)
+    return max(0, min(left, job.spec.parallelism))
 
 
 def _startable(job: Job, pending: Iterable[int], now: float, decision: Decision) -> Iterable[int]:

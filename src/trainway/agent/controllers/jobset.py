@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from trainway.agent.base.plan import Plan, Role
+    from trainway.agent.base.records import StatusRecord
     from trainway.agent.controllers.job import Job
     from trainway.json_types import Json
 
@@ -28,6 +29,8 @@ class JobSet:
         startup = (plan.spec.get("startupPolicy") or {}).get("startupPolicyOrder")
         self.starts_in_order = startup == "InOrder"
         self.suspend = bool(plan.spec.get("suspend"))
+        self.most_nodes: int | None = None
+        """How many nodes an elastic Job may have for now; None: all that it asks for."""
         self.jobs: dict[str, Job] = {}
         """All Jobs that exist, by name; a Job that is being deleted still exists."""
         self.conditions: list[Json] = []
@@ -97,6 +100,19 @@ class JobSet:
         if self.terminal_state:
             status["terminalState"] = self.terminal_state
         return status
+
+    def record(self) -> StatusRecord:
+        """What the journal has of it."""
+        fields: StatusRecord = {"jobset": self.status(), "suspend": self.suspend}
+        if self.most_nodes is not None:
+            fields["nodes"] = self.most_nodes
+        return fields
+
+    def dismissed_pods(self) -> frozenset[str]:
+        """The keys of the pods that elastic Jobs have to do without for now."""
+        jobs = self.jobs.values()
+        keys = (f"{job.role}-{job.index}-{index}" for job in jobs for index in job.dismissed)
+        return frozenset(keys)
 
     def _role_status(self, role: str) -> Json:
         counts = self.counts.get(role) or dict.fromkeys(COUNTS, 0)

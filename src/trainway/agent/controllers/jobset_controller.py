@@ -8,6 +8,7 @@ InPlaceRestart needs help from the containers; here Jobs are recreated instead.
 
 from __future__ import annotations
 
+from trainway.agent.controllers.elastic_rules import dismissals
 from trainway.agent.controllers.job import Job
 from trainway.agent.controllers.jobset_failure_policy import handle_failure
 from trainway.agent.controllers.jobset_rules import (
@@ -151,6 +152,7 @@ def _create_missing(jobset: JobSet, role: Role) -> None:
         job.attempt = jobset.restarts
         job.job_attempt = jobset.restarts_of(role.name, index)
         job.suspend = jobset.suspend
+        job.dismissed = dismissals(job, jobset.most_nodes)
         jobset.jobs[name] = job
 
 

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from trainway.agent.transfer.frames import HostRequest, Remove
     from trainway.json_types import Json
 
-
 FLUSH_SECONDS = 1.0
 
 
@@ -47,7 +46,7 @@ class Gang(ElasticGang):
         self._directory = directory
         self.plan = Plan(data)
         self.id, self.order = self.plan.id, order
-        self.demand: list[Json] = list(data.get("demand") or [])
+        self._whole_demand = list(data.get("demand") or [])
         self.priority = int(data.get("priority") or 0)
         self.queue = str(data.get("queue") or "")
         self.oversubscribe = bool(data.get("oversubscribe"))
@@ -176,11 +175,11 @@ class Gang(ElasticGang):
         self.on_turn()
 
     def handle(self, request: Json, answer: Answer) -> None:
-        """Cancel, suspend, resume, or say how it is."""
+        """Cancel, suspend, resume, resize, or say how it is."""
         operation = request.get("op")
         if operation == "resume" and self.is_new:
             request = {**request, "op": "status"}  # it waits for a place already
-        elif operation in ("cancel", "suspend"):
+        elif operation in ("cancel", "suspend", "resize"):
             self._leave_new()
         self._supervisor.handle(request, answer)
         if operation == "cancel":
@@ -252,7 +251,8 @@ class Gang(ElasticGang):
         self._intake.lost(host)
 
     def _check_left(self) -> None:
-        """Give the placement back when nothing runs there any more, and nothing shall."""
+        """Give back what nothing runs on any more, and nothing shall."""
+        self._shed()
         if self._state not in WITH_PLACE or self._pods.sent():
             return
         suspended = self._supervisor.suspended and not self._supervisor.finished

@@ -4,12 +4,14 @@ A host that is lost takes only its own pods along, as long as the rest can go on
 `controllers/elastic_rules`). Their replacements have no place until the queue finds one, and the
 token stays the same, since what runs on goes on. A host that comes back begins from nothing, so
 that nothing of what it had counts. A change is in the journal before anything follows from it.
+
+A gang may also be told to do with fewer nodes: it gives up their places when their pods have ended.
 """
 
 from __future__ import annotations
 
 from trainway.agent.pool.gang_state import GangState
-from trainway.agent.pool.growth import minimums, role_of, smaller
+from trainway.agent.pool.growth import limited, minimums, role_of, smaller
 from trainway.agent.pool.placement import Placement
 
 TYPE_CHECKING = False
@@ -37,7 +39,7 @@ class ElasticGang:
 
     if TYPE_CHECKING:
         plan: Plan
-        demand: list[Json]
+        _whole_demand: list[Json]
         queue: str
         token: int
         placement: Placement | None
@@ -77,6 +79,14 @@ class ElasticGang:
         return {} if self.queue else minimums(self.plan.roles)
 
     @property
+    def demand(self) -> list[Json]:
+        """What it asks for: where it has to do with fewer nodes, no more than those."""
+        most, least = self._supervisor.most_nodes, self._minimums
+        if most is None or self.placement is not None or not least:
+            return self._whole_demand
+        return limited(self._whole_demand, least, most)
+
+    @property
     def smaller_demands(self) -> list[list[Json]]:
         """What it may start with where not all of it fits."""
         least = self._minimums
@@ -92,7 +102,7 @@ class ElasticGang:
             return []
         waiting = {self._pods.place_of(pod) for pod in self._pods.waiting()}
         wanted = waiting - self.placement.hosts.keys()
-        return [item for item in self.demand if str(item["pod"]) in wanted]
+        return [item for item in self._whole_demand if str(item["pod"]) in wanted]
 
     def _may_lack(self, pod: RemotePod) -> bool:
         """Whether others go on while a pod has no place."""
@@ -123,6 +133,16 @@ class ElasticGang:
         if len(kept) < len(self.placement.hosts):
             self._resize(Placement(kept, self.placement.devices), fresh=())
         return True
+
+    def _shed(self) -> None:
+        """Give up the places of nodes that it has to do without, once nothing runs there."""
+        if self._state is not GangState.PLACED or self.placement is None:
+            return
+        used = {pod.place for pod in self._pods.sent()}
+        shed = self._supervisor.dismissed_pods() & self.placement.hosts.keys() - used
+        if shed:
+            hosts = {pod: name for pod, name in self.placement.hosts.items() if pod not in shed}
+            self._resize(Placement(hosts, self.placement.devices), fresh=())
 
     def _survives(self, lost: Collection[str]) -> bool:
         is_placed = self._state is GangState.PLACED and bool(self._minimums)

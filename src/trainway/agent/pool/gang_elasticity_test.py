@@ -165,3 +165,55 @@ def test_nothing_is_lacking_where_it_has_no_place_at_all(world: GangWorld) -> No
     world.host("c", "lost")
     world.ask("suspend")
     assert lacking(world) == []
+
+
+def test_it_gives_up_a_node_and_gets_it_back(world: GangWorld) -> None:
+    world.ask("resize", nodes=2)
+    assert world.ops("c") == ["stop"]
+    assert placed(world) == ALL, "its place is its own until its processes are gone"
+    world.record("c", "node-0-2", "Failed", deleted=True)
+    assert placed(world) == {"node-0-0": "a", "node-0-1": "b"}
+    assert (world.gang.token, world.restarts, lacking(world)) == (1, (0, 0), [])
+    assert (world.ops("a"), world.ops("b")) == ([], [])
+    world.reborn()
+    for host in "abc":
+        world.host(host, "up", token=1)
+    assert lacking(world) == [], "the next pool agent knows of it"
+    world.ask("resize", nodes=3)
+    assert lacking(world) == ["node-0-2"]
+    grow(world, n2="c")
+    assert world.ops("c")[-2:] == ["job", "start"]
+
+
+def test_one_that_lacks_a_node_gives_up_that_one(world: GangWorld) -> None:
+    world.host("b", "lost")
+    world.ask("resize", nodes=2)
+    assert world.ops("c") == []
+    assert placed(world) == {"node-0-0": "a", "node-0-2": "c"}
+    assert lacking(world) == []
+
+
+def test_it_never_has_fewer_than_its_minimum(world: GangWorld) -> None:
+    world.ask("resize", nodes=1)
+    world.record("c", "node-0-2", "Failed", deleted=True)
+    assert placed(world) == {"node-0-0": "a", "node-0-1": "b"}
+
+
+def test_a_gang_that_waits_asks_for_no_more_than_it_may_have(tmp_path: Path) -> None:
+    demand = [{"pod": pod, "cpus": 1} for pod in ALL]
+    world = GangWorld(tmp_path, elastic_jobset(), demand=demand)
+    world.ask("resize", nodes=2)
+    assert [item["pod"] for item in world.gang.demand] == ["node-0-0", "node-0-1"]
+    assert world.wants_place()
+    world.place({"node-0-0": "a", "node-0-1": "b"})
+    world.run_both()
+    assert told(world) == ["runs with 2 of 3 nodes"]
+    assert lacking(world) == []
+
+
+@pytest.mark.parametrize("nodes", [None, 0, -1, "2"])
+def test_a_number_that_is_none_changes_nothing(world: GangWorld, nodes: object) -> None:
+    world.ask("resize", nodes=nodes)
+    assert not world.answers[-1]["ok"]
+    assert world.gang.token == 1
+    assert placed(world) == ALL

@@ -50,6 +50,17 @@ def smaller(demand: Sequence[Json], least: Mapping[str, int]) -> list[list[Json]
         found.append(left)
 
 
+def limited(demand: Sequence[Json], least: Mapping[str, int], most: int) -> list[Json]:
+    """What a gang asks for that may have so many nodes at most: the last ones are left out."""
+    found = []
+    for item in demand:
+        name, _, index = str(item["pod"]).rpartition("-")
+        role = name.rpartition("-")[0]
+        if role not in least or int(index) < max(most, least[role]):
+            found.append(item)
+    return found
+
+
 def place_some(entry: Any, rooms: Sequence[Room]) -> Placement | None:
     """A place for as many pods of an entry as fit, if those are enough."""
     avoided: Collection[str] = getattr(entry, "avoided", ())

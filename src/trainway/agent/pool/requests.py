@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from trainway.json_types import Json
 
 
-JOB_OPERATIONS = ("cancel", "suspend", "resume", "leave", "forget")
+JOB_OPERATIONS = ("cancel", "suspend", "resume", "resize", "leave", "forget")
 HAPPENED = ("leave", "forget")
 """What has been done with a job that is not here."""
 

@@ -6,6 +6,7 @@
 {"op": "watch", "id": ID, "from": 0}     its journal, from that record on, until it ends
 {"op": "cancel", "id": ID, "grace"?: 0}  answered when none of its processes is left
 {"op": "suspend" | "resume", "id": ID}
+{"op": "resize", "id": ID, "nodes": 2}   how many nodes an elastic job may have at most
 {"op": "leave", "id": ID}                let go of a suspended job; answered when nothing runs
 {"op": "forget", "id": ID}               end it, and remove what hosts have of it
 {"op": "status"}                         hosts with what is free, the queue, the clusters

@@ -4,6 +4,7 @@
                                     the connection then takes no other request
     {"op": "status"}                the JobSet's status, and the agent
     {"op": "suspend"}, "resume"     answered when it is under way
+    {"op": "resize", "nodes": 2}    how many nodes an elastic job may have at most
     {"op": "leave"}                 answered when a suspended job has no process any more; then the
                                     agent ends, and another one may go on with the job
     {"op": "cancel"}                answered when all processes are gone; "grace": 0 hurries

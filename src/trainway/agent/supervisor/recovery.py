@@ -53,6 +53,7 @@ class Remembered:
         """Whether the last agent let go of the job in order, and none has taken it up since."""
         self.status: Json = {}
         self.suspend: bool | None = None
+        self.most_nodes: int | None = None
         self.jobs: dict[str, Json] = {}
         """The states of Jobs that exist, by name."""
         self.pods: dict[str, dict[str, Json]] = {}
@@ -66,6 +67,7 @@ class Remembered:
         if type_ == "status":
             self.status = record.get("jobset") or {}
             self.suspend = record.get("suspend", self.suspend)
+            self.most_nodes = record.get("nodes", self.most_nodes)
         elif type_ == "pod":
             self.pods.setdefault(record["job"], {})[str(record.get("uid"))] = record
         elif type_ == "job":

@@ -60,7 +60,14 @@ if TYPE_CHECKING:
 
         op: Literal["leave"]
 
-    JobRequest = AgentStatus | SuspendJob | ResumeJob | CancelJob | LeaveJob
+    class ResizeJob(OfJob):
+        """Lets an elastic job have fewer nodes, or more again. Answered when that is under way."""
+
+        op: Literal["resize"]
+        nodes: int
+        """The most nodes that it may have from now on; it never gets below its minimum."""
+
+    JobRequest = AgentStatus | SuspendJob | ResumeJob | CancelJob | LeaveJob | ResizeJob
 
     class ForgetJob(OfJob):
         """Ends the job, and removes what hosts have of it. Only a pool agent takes it."""

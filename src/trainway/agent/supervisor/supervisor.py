@@ -12,12 +12,13 @@ from __future__ import annotations
 import os
 
 from trainway.agent.base.transitions import following
-from trainway.agent.controllers.elastic_rules import survives
+from trainway.agent.controllers.elastic_rules import resize, survives
 from trainway.agent.controllers.job import Job
 from trainway.agent.controllers.job_controller import sync
 from trainway.agent.controllers.jobset import JobSet
 from trainway.agent.controllers.jobset_controller import reconcile
 from trainway.agent.controllers.jobset_failure_policy import restart_regardless
+from trainway.agent.supervisor.job_look import Look
 from trainway.agent.supervisor.pod_registry import PodRegistry
 from trainway.agent.supervisor.recovery import AGENT_LOST
 from trainway.agent.supervisor.supervisor_state import TRANSITIONS, SupervisorState
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
         EndRecord,
         EventRecord,
         JobRecord,
-        StatusRecord,
     )
     from trainway.agent.supervisor.answers import JobAnswer
     from trainway.agent.supervisor.control import Answer
@@ -48,14 +48,6 @@ if TYPE_CHECKING:
 def _chance() -> float:
     """A random number from 0 to 1, without importing random."""
     return os.urandom(1)[0] / 255
-
-
-class Look:
-    """When a Job was last looked at, what was wanted of it then, and when to look again."""
-
-    def __init__(self, job: Job, again_at: float | None) -> None:
-        self.wish = (job.suspend, job.deleting)
-        self.again_at = again_at
 
 
 class Supervisor:
@@ -145,6 +137,15 @@ class Supervisor:
             if not job.finished
         )
 
+    def dismissed_pods(self) -> frozenset[str]:
+        """The keys of the pods that an elastic job has to do without for now."""
+        return self._jobset.dismissed_pods()
+
+    @property
+    def most_nodes(self) -> int | None:
+        """How many nodes an elastic job may have; None: all."""
+        return self._jobset.most_nodes
+
     def live_pods(self) -> list[AnyPod]:
         """All pods that have not ended."""
         return self._pods.live()
@@ -165,6 +166,7 @@ class Supervisor:
         self._status = self._jobset.status()
         if remembered.suspend is not None:
             self._jobset.suspend = remembered.suspend
+        self._jobset.most_nodes = remembered.most_nodes
         now = self._clock.now()
         for name, state in remembered.jobs.items():
             job = Job.restored(name, self.plan.role(state["role"]).job, state)
@@ -216,9 +218,7 @@ class Supervisor:
     def _is_due(self, job: Job, now: float) -> bool:
         """Whether there is news for a Job since the last look at it."""
         look = self._looks.get(job.name)
-        if look is None or look.wish != (job.suspend, job.deleting):
-            return True
-        return look.again_at is not None and look.again_at <= now
+        return look is None or look.is_due(job, now)
 
     def _sync(self, job: Job, now: float) -> bool:
         """Look at one Job; whether that changed anything about it."""
@@ -258,8 +258,18 @@ class Supervisor:
             )
             durable = weighty and bool(self._status)
             self._status = status
-            fields: StatusRecord = {"jobset": status, "suspend": self._jobset.suspend}
-            self._journal.append("status", fields, durable=durable)
+            self._journal.append("status", self._jobset.record(), durable=durable)
+
+    def _resize(self, most: int) -> None:
+        """Have so many nodes at most; it is on the disk before anything ends for it."""
+        if most == self._jobset.most_nodes:
+            return
+        self._jobset.most_nodes = most
+        self._journal.append("status", self._jobset.record(), durable=True)
+        for job in self._jobset.jobs.values():
+            resize(job, self._pods.statuses(job.name), most)
+            self._looks.pop(job.name, None)
+        self._reconcile()
 
     def handle(self, request: Json, answer: Answer) -> None:
         """Carry out a request of a client."""
@@ -280,10 +290,17 @@ class Supervisor:
         elif operation == "leave":
             said = "has ended" if self._jobset.finished else "is not suspended"
             answer({"ok": False, "error": f"the job {said}"})
-        elif operation not in ("suspend", "resume"):
+        elif operation not in ("suspend", "resume", "resize"):
             answer({"ok": False, "error": f"no such operation: {operation}"})
         elif self._jobset.finished:
             answer({"ok": False, "error": "the job has ended"})
+        elif operation == "resize":
+            nodes = request.get("nodes")
+            if isinstance(nodes, int) and nodes > 0:
+                self._resize(nodes)
+                answer(self._done())
+            else:
+                answer({"ok": False, "error": "nodes: must be a number of at least 1"})
         else:
             self._jobset.suspend = operation == "suspend"
             if not self._jobset.suspend:
