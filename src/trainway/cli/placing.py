@@ -1,6 +1,6 @@
 """Which of several places a job goes to, as `run` chooses it and `plan` shows it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -9,10 +9,21 @@ from trainway.cli.connection import connect
 from trainway.cli.output import echo_line
 from trainway.cli.run_submission import made_objects, submission_options
 from trainway.cli.times import parse_duration
+from trainway.errors import UsageError
+from trainway.families.builtin import HERE
 from trainway.json_types import Json
 from trainway.sdk.manifests import Wishes
-from trainway.sdk.placement import ANY, Placement, ask, candidates, places_of, preferred
+from trainway.sdk.pipeline_placement import Wanted, ask_tasks, is_spread, spread, wanted_by
+from trainway.sdk.placement import (
+    ANY,
+    Placement,
+    ask,
+    candidates,
+    places_of,
+    preferred,
+)
 from trainway.sdk.rest import Rest, Submission
+from trainway.sdk.task_places import TaskPlaces
 
 _HEADER: Final = ("", "PLACE", "FITS", "PRICE", "AHEAD", "WHY")
 
@@ -34,6 +45,59 @@ def placed(
         made = _maker(connect(), targets, words, wishes, options, several)
         options["candidates"] = candidates(connect(), found, made)
     return replace(wishes, on=place)
+
+
+def wanted_places(
+    named: Mapping[str, TaskPlaces], on: str | None, options: dict[str, Any]
+) -> dict[str, Wanted]:
+    """Where each task of a pipeline may run, where the tasks name these places themselves."""
+    if on is None:
+        return wanted_by(named)
+    each = Wanted(places_of(connect(), on), preferred(on, options.get("prefer")))
+    return dict.fromkeys(named, each)
+
+
+def tasks_placed(
+    targets: tuple[str, ...],
+    named: Mapping[str, TaskPlaces],
+    wishes: Wishes,
+    options: dict[str, Any],
+) -> Wishes:
+    """The same for a pipeline, each of whose tasks is placed on its own when its turn comes."""
+    wanted = wanted_places(named, wishes.on, options)
+    if wishes.on is None and not is_spread(wanted):
+        if options.get("max_wait") is not None:
+            raise UsageError("--max-wait needs several places", hint="write --on slurm/hpc,local")
+        (place,) = {each for task in wanted.values() for each in task.places}
+        return wishes if place == HERE else replace(wishes, on=place)
+    if options.get("max_wait") is not None:
+        options["max_wait_s"] = parse_duration(options["max_wait"])
+    rest = connect()
+    made = _maker(rest, targets, None, wishes, options, {})
+    found = ask_tasks(rest, wanted, made)
+    for line in task_tables(found).splitlines():
+        echo_line(line)
+    on, more = spread(rest, wanted, found, made, with_files=not options.get("dry_run"))
+    options |= more
+    return replace(wishes, on=on)
+
+
+def task_placements(
+    targets: tuple[str, ...],
+    named: Mapping[str, TaskPlaces],
+    wishes: Wishes,
+    options: dict[str, Any],
+) -> dict[str, Placement]:
+    """What the places that are named offer for each task of a pipeline."""
+    rest = connect()
+    on = wishes.on or (None if any(each.names for each in named.values()) else ANY)
+    made = _maker(rest, targets, None, wishes, options, {})
+    return ask_tasks(rest, wanted_places(named, on, options), made)
+
+
+def task_tables(found: Mapping[str, Placement]) -> str:
+    """A table for each task, under its name."""
+    return "\n".join(f"{task}\n{table(each)}" for task, each in found.items())
 
 
 def placement(

@@ -3,7 +3,7 @@
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -28,6 +28,9 @@ from trainway.sdk.targets import (
     read_manifest,
     script_objects,
 )
+
+if TYPE_CHECKING:
+    from trainway.sdk.task_places import TaskPlaces
 
 _STDIN: Final = "-"
 _STDIN_TEXT: Final = f"{__name__}.stdin"
@@ -72,6 +75,19 @@ def with_places(targets: tuple[str, ...], wishes: Wishes, options: dict[str, Any
     return replace(wishes, on=found.on)
 
 
+def task_places(targets: tuple[str, ...], wishes: Wishes, several: Json) -> "dict[str, TaskPlaces]":
+    """The places that each task of a pipeline names; empty where it is something else."""
+    target = targets[0] if targets else ""
+    if several or (target != _STDIN and Path(target).suffix not in MANIFESTS):
+        return {}
+    text = _standard_input() if target == _STDIN else read_manifest(Path(target))
+    if "---" not in text or "apiVersion" in text:
+        return {}
+    from trainway.sdk.tasks import pipeline_places  # noqa: PLC0415 - only for tasks
+
+    return pipeline_places(text, wishes)
+
+
 def submission_options(
     rest: Rest, objects: list[Json], wishes: Wishes, options: dict[str, Any]
 ) -> Json:
@@ -85,7 +101,9 @@ def submission_options(
     if wishes.on is not None:
         sent["backend"] = wishes.on
     if options.get("candidates"):
-        sent |= {"candidates": options["candidates"], "max_wait": options["max_wait_s"]}
+        sent |= {"candidates": options["candidates"], "max_wait": options.get("max_wait_s")}
+    if options.get("placement"):
+        sent["placement"] = options["placement"]
     if options["notify"]:
         sent["notify"] = list(options["notify"])
     if options["queue"]:

@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any
 
 from trainway.backends import capabilities
-from trainway.backends.base import Backend
 from trainway.backends.registry import Registry
 from trainway.engine.background import Background
 from trainway.engine.backoff import Backoff
@@ -71,13 +70,12 @@ class Admission:
         made = await self._made_before(submissions)
         if made:
             return Admitted(made)
-        first = submissions[0]
-        backend = self._registry.get(first.backend, first.kubeconfig)
-        taken = await self._intake.take(submissions, backend, run)
-        new = [self._suspended(job, backend) if job.prepared.is_suspended else job for job in taken]
-        if not await self._stored(new, backend):
+        backends = [self._registry.get(each.backend, each.kubeconfig) for each in submissions]
+        taken = await self._intake.take(submissions, backends, run)
+        new = [self._suspended(job) if job.prepared.is_suspended else job for job in taken]
+        if not await self._stored(new):
             # The same request came twice at once, and the other one was faster.
-            _release(new, backend)
+            _release(new)
             return await self.admit(submissions, run)
         lives = self._taken_up(new)
         await self._request_round()
@@ -106,8 +104,9 @@ class Admission:
             found += [await self._ledger.call(self._store.with_key, key) for key in keys[1:]]
         return [record for record in found if record is not None]
 
-    def _suspended(self, job: NewJob, backend: Backend) -> NewJob:
+    def _suspended(self, job: NewJob) -> NewJob:
         """A job that begins suspended: it waits for nothing, and is stored as one that begins."""
+        backend = job.backend
         gpus = () if backend.schedules else capabilities.capacity(backend).gpus
         devices = assigned(job.prepared.demand, gpus)
         live = LiveJob(job.record, backend, self._around)
@@ -115,7 +114,7 @@ class Admission:
         record = job.record.with_columns(change.columns)
         return replace(job, record=record, more=tuple(change.events))
 
-    async def _stored(self, new: Sequence[NewJob], backend: Backend) -> bool:
+    async def _stored(self, new: Sequence[NewJob]) -> bool:
         """Store new jobs; False if there are some with their keys already."""
         rows = [(job.record, job.spec, [job.event, *job.more]) for job in new]
         is_stored = partial(self._store.has, new[0].record.id)
@@ -123,10 +122,10 @@ class Admission:
             adding = self._ledger.call(self._store.add_all, rows, new[0].run)
             is_new = await self._ledger.settled(adding, is_stored) is not False
         except UncertainError:
-            self._background.spawn(self._find_out(new, backend))
+            self._background.spawn(self._find_out(new))
             raise
         except BaseException:
-            _release(new, backend)
+            _release(new)
             raise
         if is_new:
             self._tell(new)
@@ -137,7 +136,7 @@ class Admission:
         for job in new:
             self._ledger.changes.notify(job.record.id)
 
-    async def _find_out(self, new: Sequence[NewJob], backend: Backend) -> None:
+    async def _find_out(self, new: Sequence[NewJob]) -> None:
         """Take up jobs after all of which it was not known whether they were stored."""
         backoff = Backoff()
         while True:
@@ -151,11 +150,11 @@ class Admission:
                 self._taken_up(new)
                 await self._request_round()
             else:
-                _release(new, backend)
+                _release(new)
             return
 
 
-def _release(new: Sequence[NewJob], backend: Backend) -> None:
+def _release(new: Sequence[NewJob]) -> None:
     """Give back what jobs reserved that are not kept."""
     for job in new:
-        capabilities.release(backend, job.prepared.port)
+        capabilities.release(job.backend, job.prepared.port)

@@ -14,7 +14,7 @@ from trainway.engine.record import JobRecord
 from trainway.engine.submission import Submission
 from trainway.errors import ConflictError
 
-_NOT_SENT: Final = ("key", "digest", "place", "kept")
+_NOT_SENT: Final = ("key", "digest", "place", "kept", "prefer")
 
 
 def identified(submission: Submission) -> Submission:
@@ -40,6 +40,8 @@ def _digest(submission: Submission) -> str:
     sent["objects"] = list(submission.objects)
     if not submission.queue:
         del sent["queue"]  # requests of clients that know no queues stay the same
+    if not submission.placement:
+        del sent["placement"]  # nor places of tasks
     text = json.dumps(sent, sort_keys=True, separators=(",", ":"), default=_plain)
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -50,6 +50,7 @@ class NewJob:
     spec: JobSpec
     event: Event
     prepared: Prepared
+    backend: Backend
     run: RunRecord | None = None
     """The run that it comes with."""
     more: tuple[Event, ...] = ()
@@ -70,24 +71,28 @@ class Intake:
     """Gives the queue of that name; refuses where it takes in no jobs."""
 
     async def take(
-        self, submissions: Sequence[Submission], backend: Backend, run: NewRun | RunRecord | None
+        self,
+        submissions: Sequence[Submission],
+        backends: Sequence[Backend],
+        run: NewRun | RunRecord | None,
     ) -> list[NewJob]:
-        """The jobs of one request; its backend has been asked whether it would take them."""
+        """The jobs of one request; the backend of each was asked whether it would take it."""
         workdir = _workdir(submissions[0].workdir)
         self.check_notify(submissions[0].notify)
-        await capabilities.look(backend)
+        for backend in {id(each): each for each in backends}.values():
+            await capabilities.look(backend)
         made: list[NewJob] = []
-        ports: list[int] = []
+        ports: list[tuple[Backend, int]] = []
         record = run if isinstance(run, RunRecord) else None
         ids = [self.ids.new() for _ in submissions]
         if run is not None and run.pipeline:
             from trainway.engine.run.tasks import linked  # noqa: PLC0415 - it loads the compiler
 
-            submissions = linked(submissions, ids, backend)
+            submissions = linked(submissions, ids, backends)
         try:
-            for rank, submission in enumerate(submissions):
+            for rank, (submission, backend) in enumerate(zip(submissions, backends, strict=True)):
                 prepared = await prepare(submission, backend)
-                ports.append(prepared.port)
+                ports.append((backend, prepared.port))
                 policy = self.admitting(queue_of(submission, prepared))
                 prepared = with_grace(prepared, policy)
                 if rank == 0:
@@ -106,7 +111,7 @@ class Intake:
                 prepared = await self.label(replace(prepared, labels=labels), backend.name)
                 made.append(self._job(submission, prepared, workload, backend, request, record))
         except BaseException:
-            for port in ports:
+            for backend, port in ports:
                 capabilities.release(backend, port)
             raise
         return made
@@ -189,15 +194,15 @@ class Intake:
         spec = JobSpec(prepared.objects, environ, prepared.jobset, prepared.companions)
         said = f"{prepared.kind} {prepared.name} was submitted"
         event = Event(now, "Normal", "Created", said, f"job/{record.name}")
-        return NewJob(record, spec, event, prepared, run)
+        return NewJob(record, spec, event, prepared, backend, run)
 
 
 def _candidates(submission: Submission, now: str) -> str | None:
     """The other places that a job may go to, as its record has them."""
-    if not submission.candidates:
+    if not submission.candidates and not submission.prefer:
         return None
-    rest = list(submission.candidates)
-    return json.dumps({"rest": rest, "max_wait_s": submission.max_wait, "since": now})
+    told = {"rest": list(submission.candidates), "max_wait_s": submission.max_wait, "since": now}
+    return json.dumps(told | ({"prefer": submission.prefer} if submission.prefer else {}))
 
 
 def elements(submission: Submission) -> list[Submission]:

@@ -7,9 +7,10 @@ one that was about to start is started, once.
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from typing import Any
 
 from trainway.backends import capabilities
 from trainway.backends.base import Absence, Backend, Capacity, Request
@@ -29,9 +30,12 @@ from trainway.engine.live import LiveContext, LiveJob
 from trainway.engine.live_jobs import LiveJobs
 from trainway.engine.metrics.reading import MetricReading
 from trainway.engine.metrics.recorder import Recorder
+from trainway.engine.moving.choosing import Choosing, ChoosingContext
 from trainway.engine.moving.moves import Moves
 from trainway.engine.notify.notifier import NOBODY, Notifier, Notifying
 from trainway.engine.phases import ACTIVE, Phase
+from trainway.engine.placement.offer import Offer
+from trainway.engine.placement.survey import offers
 from trainway.engine.queue import Waiting
 from trainway.engine.queue_round import QueueRound, RoundContext
 from trainway.engine.queues.making_room import has_left
@@ -70,6 +74,7 @@ class Engine:
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         starts: StartPolicy = USUAL,
         notifying: Notifying = NOBODY,
+        prices: Callable[[], Mapping[str, Any]] = dict,
     ) -> None:
         self._store = store
         self._ledger = Ledger(store)
@@ -79,7 +84,7 @@ class Engine:
         self._live = LiveJobs()
         self._ledger.observers.append(self._live)
         self._waiting = Waiting()
-        self._holds = RunHolds(self._ledger)
+        self._holds = RunHolds(self._ledger, self._place)
         self._rounds = Rounds(self._play_round)
         request = self._rounds.request
         self.queues = Queues(self._ledger, clock, self._live, self._waiting, request)
@@ -114,6 +119,8 @@ class Engine:
         self.setting = JobSetting(self.reading, self._live, self.queues, request)
         self.scaling = Scaling(self._ledger, self.reading, self._live, self._rounds.request)
         self.moves = Moves(self._ledger, registry, self.reading, self._live, self._rounds.request)
+        self._prices = prices
+        self._choosing = Choosing(ChoosingContext(self._ledger, self.moves, self.offers, request))
         self.runs = Runs(RunContext(self._ledger, self.reading, self._live, *actions, self.metrics))
         self.schedules = Schedules(
             ScheduleContext(self._ledger, self._ids, clock, self._live, self, self._cancel_all)
@@ -210,6 +217,10 @@ class Engine:
         jobs = elements(submission) if submission.is_run else [submission]
         is_array = submission.is_run and run_of(submission, jobs).is_array
         return await self._intake.plan(jobs[0], backend, len(jobs) if is_array else None)
+
+    async def offers(self, submissions: Sequence[Submission]) -> list[Offer]:
+        """What the places of submissions of one job offer for it, in their order."""
+        return await offers(self, submissions, await asyncio.to_thread(self._prices))
 
     async def rerun(self, ref: str, amend: Amend = unchanged, key: str = "") -> Json:
         """Submit once more what a job was made from, maybe with a difference; once for a key."""
@@ -316,6 +327,9 @@ class Engine:
             if live.has_begun:
                 live.carry()
         return lives
+
+    def _place(self, live: LiveJob) -> str:
+        return self._choosing.ready(live)
 
     async def _play_round(self) -> None:
         await self._round.play()

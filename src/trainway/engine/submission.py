@@ -77,6 +77,10 @@ class Submission:
     """The same for other places, as `moving.move.Candidate` has it, to which it goes in order."""
     max_wait: float | None = None
     """How many seconds it may wait at a place where there is another one; None: until refused."""
+    placement: Mapping[str, Json] = field(default_factory=dict)
+    """The `places` of tasks of a pipeline, and what counts between them (`prefer`), by task."""
+    prefer: str = ""
+    """What counts where its place is chosen when its turn comes; empty: it has its place."""
 
     @property
     def is_run(self) -> bool:

@@ -32,6 +32,11 @@ class Placement:
     offers: list[Json]
     chosen: str | None
 
+    @property
+    def taking(self) -> list[str]:
+        """The places that would take the job, the best first."""
+        return [str(offer["place"]) for offer in self.offers if offer["fit"] != _NEVER]
+
     def place(self) -> str:
         """The one that is chosen; an error if none takes the job."""
         if self.chosen is not None:
@@ -80,9 +85,16 @@ def places_of(rest: Rest, on: str) -> list[str]:
 
 
 def ask(
-    rest: Rest, places: Sequence[str], made: Callable[[str], Submission], prefer: str
+    rest: Rest,
+    places: Sequence[str],
+    made: Callable[[str], Submission],
+    prefer: str,
+    task: str = "",
 ) -> Placement:
-    """What the places offer for a job; `made` gives it as it would be submitted to each."""
+    """What the places offer for a job; `made` gives it as it would be submitted to each.
+
+    Of a pipeline, they are asked for one task.
+    """
     candidates, refused = [], []
     for place in places:
         try:
@@ -95,7 +107,7 @@ def ask(
             candidates.append(rest.unsent(submission))
     if not candidates:
         return Placement(refused, None)
-    body = {"candidates": candidates, "prefer": prefer}
+    body = {"candidates": candidates, "prefer": prefer, **({"task": task} if task else {})}
     answer = rest.transport.request("POST", "/placements", body=body, timeout=_PATIENCE_S)
     return Placement([*answer["offers"], *refused], answer["chosen"])
 
@@ -124,18 +136,15 @@ def placed(rest: Rest, options: RunOptions, made: Callable[[RunOptions], Submiss
 
 def candidates(rest: Rest, found: Placement, made: Callable[[str], Submission]) -> list[Json]:
     """The job for the other places that would take it, the best first, as the server keeps it."""
-    others = [
-        str(offer["place"])
-        for offer in found.offers
-        if offer["fit"] != _NEVER and offer["place"] != found.chosen
-    ]
-    kept = []
-    for place in others:
-        body = rest.submission_body(made(place))
-        options = body["options"]
-        more = {name: options[name] for name in ("kubeconfig", "environ") if name in options}
-        kept.append({"backend": place, "objects": body["objects"], **more})
-    return kept
+    return [kept(rest, place, made(place)) for place in found.taking if place != found.chosen]
+
+
+def kept(rest: Rest, place: str, submission: Submission) -> Json:
+    """The job for a place, as the server keeps it; its files are sent ahead."""
+    body = rest.submission_body(submission)
+    options = body["options"]
+    more = {name: options[name] for name in ("kubeconfig", "environ") if name in options}
+    return {"backend": place, "objects": body["objects"], **more}
 
 
 def _refusal(place: str, reason: str) -> Json:

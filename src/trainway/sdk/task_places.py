@@ -50,15 +50,18 @@ def task_places(tasks: Sequence[Task]) -> TaskPlaces:
 
 def for_place(file: TaskFile, on: str | None) -> TaskFile:
     """The file as it is for a place: of several candidates the first that names it counts."""
-    if len(file.tasks) != 1 or on is None:
+    if on is None:
         return file
-    (task,) = file.tasks
+    return replace(file, tasks=tuple(_for_place(task, on) for task in file.tasks))
+
+
+def _for_place(task: Task, on: str) -> Task:
     candidates = task.resources.candidates
     fitting = [each for each in candidates if place_of(each.infra) == on]
     fitting += [each for each in candidates if each.infra == Infra()]
     if len(candidates) == 1 or not fitting:
-        return file
+        return task
     found = read({**task.to_dict(), "resources": fitting[0].to_dict()})
     if found.task is None:
         raise InvalidError([str(error) for error in found.errors])
-    return replace(file, tasks=(found.task,))
+    return found.task

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from trainway.api.task import task_object
+from trainway.api.task import pipeline, task_object
 from trainway.api.task.task import Task, read
-from trainway.api.task.task_file import Parsed, TaskFile, parse, parse_documents
+from trainway.api.task.task_file import SERIAL, Parsed, TaskFile, parse, parse_documents
 from trainway.api.task.task_object import Origin
 from trainway.api.task.variables import Overrides
 from trainway.compiler.task import later, unresolved
@@ -71,6 +71,18 @@ def places_in(text: str, wishes: Wishes) -> TaskPlaces:
     except ManifestError:  # whoever makes the job says what is wrong
         file = None
     return TaskPlaces() if file is None else task_places(file.tasks)
+
+
+def pipeline_places(text: str, wishes: Wishes) -> dict[str, TaskPlaces]:
+    """The places that each task of a pipeline names; empty of a file that is something else."""
+    try:
+        file = parse(text, Overrides(wishes.env, wishes.secrets)).file
+    except ManifestError:  # as above
+        file = None
+    if file is None or len(file.tasks) == 1 or file.execution != SERIAL:
+        return {}
+    titles = pipeline.titles(file.tasks)
+    return {title: task_places([task]) for title, task in zip(titles, file.tasks, strict=True)}
 
 
 def shown_objects(text: str, source: str, wishes: Wishes) -> list[Json]:

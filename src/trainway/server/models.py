@@ -7,7 +7,7 @@ from trainway.backends.base import Isolation
 from trainway.engine.recovery.cause import Cause
 from trainway.families.builtin import HERE
 from trainway.json_types import Json
-from trainway.server.other_place import OtherPlace
+from trainway.server.other_place import OtherPlace, TaskPlacement
 
 INT32 = 2**31
 CAUSES = f"one of {', '.join(Cause)}"
@@ -100,6 +100,12 @@ class SubmitOptions(BaseModel):
         (),
         max_length=100,
         description="other places to which it goes, in order, while it has not started",
+    )
+    placement: dict[str, TaskPlacement] = Field(
+        {},
+        max_length=1000,
+        description="of a pipeline, where each task may run, of the places that it was sent for; "
+        "one is chosen when its turn comes",
     )
     max_wait: float | None = Field(
         None, ge=0, description="after how many seconds of waiting; null: only if it is refused"

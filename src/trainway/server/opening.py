@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
+from trainway.backends import configuration
 from trainway.backends.base import BackendSettings
 from trainway.backends.registry import Registry
 from trainway.engine.damage import refuse_damaged, set_aside
@@ -47,7 +48,12 @@ async def started_engine(
 async def _started(home: ServerHome, busy_s: float) -> Engine:
     store = Store(open_database(home.database, busy_s))
     registry = Registry(BackendSettings(home.path))
-    engine = Engine(store, registry, notifying=Notifying(ConfiguredTargets(home.path)))
+    engine = Engine(
+        store,
+        registry,
+        notifying=Notifying(ConfiguredTargets(home.path)),
+        prices=lambda: configuration.read(home.path).get("prices") or {},
+    )
     try:
         await engine.start()
     except BaseException:

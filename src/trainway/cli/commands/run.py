@@ -14,7 +14,12 @@ from trainway.cli.output import echo, echo_line, to_yaml
 from trainway.cli.priority_option import priority_option
 from trainway.cli.queue_option import queue_option
 from trainway.cli.refusal import RefusedError
-from trainway.cli.run_submission import made_objects, submission_options, with_places
+from trainway.cli.run_submission import (
+    made_objects,
+    submission_options,
+    task_places,
+    with_places,
+)
 from trainway.cli.run_words import RunCommand, words_argument
 from trainway.cli.several_jobs import several_group, several_of
 from trainway.cli.slurm_option import slurm_option
@@ -103,7 +108,12 @@ def carry_out(
 ) -> int:
     """Submit what was named with these options, and show it; `tune` does so too."""
     wishes = with_places(targets, wishes_of(options), options)
-    if is_choice(wishes.on):
+    named = task_places(targets, wishes, several)
+    if named and (wishes.on is None or is_choice(wishes.on)):
+        from trainway.cli.placing import tasks_placed  # noqa: PLC0415 - only for pipelines
+
+        wishes = tasks_placed(targets, named, wishes, options)
+    elif is_choice(wishes.on):
         from trainway.cli.placing import placed  # noqa: PLC0415 - only for several places
 
         wishes = placed(targets, rest_words, wishes, options, several)

@@ -30,10 +30,12 @@ class Candidates:
     """How long it may wait at each; None: until it is refused there."""
     since: str
     """When it came to the place where it is."""
+    prefer: str | None = None
+    """What counts between the places, of which one is chosen when its turn comes; None: it was."""
 
     def left_s(self, now: datetime) -> float | None:
         """How many seconds it may still wait; None: there is no limit."""
-        if self.max_wait_s is None or not self.rest:
+        if self.max_wait_s is None or not self.rest or self.prefer:
             return None
         until = moment(self.since) + timedelta(seconds=self.max_wait_s)
         return max((until - now).total_seconds(), 0.0)
@@ -49,7 +51,13 @@ def candidates_of(record: JobRecord) -> Candidates | None:
         return None
     data = json.loads(record.candidates)
     rest = tuple(Candidate(**each) for each in data["rest"])
-    return Candidates(rest, data["max_wait_s"], data["since"])
+    return Candidates(rest, data["max_wait_s"], data["since"], data.get("prefer"))
+
+
+def is_undecided(record: JobRecord) -> bool:
+    """Whether its place is chosen only when its turn comes."""
+    found = candidates_of(record)
+    return found is not None and found.prefer is not None
 
 
 def candidates_view(record: JobRecord) -> Json | None:
@@ -66,7 +74,7 @@ def may_go_on(record: JobRecord) -> bool:
     found, move = candidates_of(record), move_of(record)
     is_free = move is None or move.step is Step.ARRIVING
     is_waiting = not record.started and not record.is_over and record.wanted not in ENDING
-    return found is not None and bool(found.rest) and is_free and is_waiting
+    return found is not None and bool(found.rest) and not found.prefer and is_free and is_waiting
 
 
 def onward(live: LiveJob, why: str) -> Change | None:

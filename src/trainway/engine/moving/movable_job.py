@@ -8,7 +8,7 @@ from trainway.backends import capabilities
 from trainway.backends.base import Backend, Devices, Handle
 from trainway.engine.agent_starts import FailedStarts
 from trainway.engine.live import LiveContext, LiveJob
-from trainway.engine.moving.candidates import may_go_on, onward
+from trainway.engine.moving.candidates import is_undecided, may_go_on, onward
 from trainway.engine.moving.move import BETWEEN, Move, Step, move_of
 from trainway.engine.observation import Observation
 from trainway.engine.phases import Phase
@@ -39,7 +39,8 @@ class MovableJob(LiveJob):
         """Take up a record that is stored, and the backend that it names."""
         before = self.record
         has_left = before.devices != "" and record.devices == ""
-        if record.backend != before.backend or has_left:
+        is_placed = is_undecided(before) and before.handle != record.handle
+        if record.backend != before.backend or has_left or is_placed:
             capabilities.release(self.backend, int(before.handle_data["port"]))
             self.backend = self._backends(record.backend, record.handle_data)
             self._carrier = None

@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class _Arrival:
+class Arrival:
     """A job as it is stored with the place that it comes to."""
 
     backend: Backend
@@ -97,7 +97,7 @@ class Moves:
         record = await self._reading.record(ref)
         spec = await self._ledger.call(self._ledger.store.spec, record.id)
         to = Candidate(on, with_objects(spec.objects, objects))
-        return _submission(record, to)
+        return submission_at(record, to)
 
     async def move(
         self, ref: str, on: str, objects: Sequence[Json] = (), kubeconfig: Sequence[str] = ()
@@ -138,14 +138,14 @@ class Moves:
                 f"{record.name} has files that were sent ahead of it, and {to.backend} takes none",
                 hint="submit it there as a new job",
             )
-        arrival = await self._arrival(record, spec, to)
+        arrival = await self.arrival(record, spec, to)
         capabilities.release(arrival.backend, arrival.port)
 
-    async def _arrival(self, record: JobRecord, spec: JobSpec, at: Candidate) -> _Arrival:
+    async def arrival(self, record: JobRecord, spec: JobSpec, at: Candidate) -> Arrival:
         """The job, made for a place; raises why it cannot be there."""
         backend = self._registry.get(at.backend, at.kubeconfig)
         await capabilities.look(backend)
-        submission = _submission(record, at)
+        submission = submission_at(record, at)
         prepared = await prepare(submission, backend)
         try:
             refuse_unfitting(prepared, submission, backend)
@@ -172,7 +172,7 @@ class Moves:
         limit = None if request.handle.get("deadline") else prepared.deadline_seconds
         planned = Observation.planned(prepared.jobset["spec"]).to_dict()
         columns["deadline_seconds"] = limit
-        return _Arrival(backend, prepared.port, columns, made, planned)
+        return Arrival(backend, prepared.port, columns, made, planned)
 
     async def _go_on(self, live: MovableJob) -> None:
         """Make the steps that are due; what cannot be done now is tried again."""
@@ -221,7 +221,7 @@ class Moves:
             return False
         spec = await self._ledger.call(self._ledger.store.spec, live.id)
         try:
-            arrival = await self._arrival(live.record, spec, move.to)
+            arrival = await self.arrival(live.record, spec, move.to)
         except DatabaseError:
             raise
         except TrainwayError as error:
@@ -241,7 +241,7 @@ class Moves:
         spec = await self._ledger.call(self._ledger.store.spec, live.id)
         try:
             back = replace(move.back, objects=move.back.objects or spec.objects)
-            arrival = await self._arrival(live.record, spec, back)
+            arrival = await self.arrival(live.record, spec, back)
         except UnavailableError:
             raise
         except TrainwayError as error:
@@ -293,7 +293,7 @@ class Moves:
     async def _arrive(
         self,
         live: MovableJob,
-        arrival: _Arrival,
+        arrival: Arrival,
         after: Move | None,
         said: str,
         *,
@@ -336,7 +336,8 @@ def _is_due(live: MovableJob) -> bool:
     return is_stopped or move.step in BETWEEN
 
 
-def _submission(record: JobRecord, at: Candidate) -> Submission:
+def submission_at(record: JobRecord, at: Candidate) -> Submission:
+    """A job as it would be submitted to a place."""
     return Submission(
         at.objects,
         backend=at.backend,

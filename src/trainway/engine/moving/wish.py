@@ -5,6 +5,7 @@ from trainway.backends.base import Backend
 from trainway.backends.hand_over import HandsOver, handing_over
 from trainway.engine import wishing
 from trainway.engine.live import LiveJob
+from trainway.engine.moving.candidates import is_undecided
 from trainway.engine.moving.move import Candidate, Move, Step, move_of
 from trainway.engine.phases import WAITING, Phase
 from trainway.engine.stored_job import Change
@@ -63,6 +64,11 @@ def check_movable(live: LiveJob, to: str) -> None:
         raise ConflictError(f"{record.name} is being stopped and cannot be moved")
     if record.wanted == BEGIN_SUSPENDED:
         raise ConflictError(f"{record.name} is still being submitted", hint="try again in a moment")
+    if is_undecided(record):
+        raise ConflictError(
+            f"the place of {record.name} is chosen when its turn comes",
+            hint="wait until it has started, or cancel it and submit it with --on",
+        )
     if move is not None:
         raise ConflictError(
             f"{record.name} is already on its way from {move.back.backend} to {move.to.backend}",

@@ -6,14 +6,14 @@ Nothing is submitted, and nothing reserved.
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from trainway.backends import capabilities, node_sharing
 from trainway.backends.base import Backend
 from trainway.backends.nodes import HasNodes
 from trainway.backends.pod_demand import pod_demands
 from trainway.engine.intake import elements, prepare
-from trainway.engine.jobs import Engine
+from trainway.engine.moving.candidates import is_undecided
 from trainway.engine.phases import WAITING
 from trainway.engine.placement.node_fit import fit
 from trainway.engine.placement.offer import Fit, Offer, waiting
@@ -22,13 +22,16 @@ from trainway.engine.queue import never_fits
 from trainway.engine.submission import Prepared, Submission, parted
 from trainway.errors import InvalidError, TrainwayError
 
+if TYPE_CHECKING:
+    from trainway.engine.jobs import Engine
+
 _LIMIT_S: Final = 20.0
 _MOST_AHEAD: Final = 1_000
 """How many jobs are counted that wait in a place."""
 
 
 async def offers(
-    engine: Engine, submissions: Sequence[Submission], prices: Mapping[str, Any]
+    engine: "Engine", submissions: Sequence[Submission], prices: Mapping[str, Any]
 ) -> list[Offer]:
     """What the places of these submissions say, in their order."""
     asked = (
@@ -38,7 +41,9 @@ async def offers(
     return list(await asyncio.gather(*asked))
 
 
-async def _asked(engine: Engine, submission: Submission, order: int, price: float | None) -> Offer:
+async def _asked(
+    engine: "Engine", submission: Submission, order: int, price: float | None
+) -> Offer:
     place = submission.backend
     try:
         async with asyncio.timeout(_LIMIT_S):
@@ -53,7 +58,7 @@ async def _asked(engine: Engine, submission: Submission, order: int, price: floa
     return Offer(place, found, reason, order, price, ahead)
 
 
-async def _fit(engine: Engine, submission: Submission) -> tuple[Fit, str, int]:
+async def _fit(engine: "Engine", submission: Submission) -> tuple[Fit, str, int]:
     """Whether it fits, why, and how many wait before it."""
     await engine.plan(submission)  # which raises why the place would not take it
     backend = engine.registry.get(submission.backend, submission.kubeconfig)
@@ -62,6 +67,8 @@ async def _fit(engine: Engine, submission: Submission) -> tuple[Fit, str, int]:
     capabilities.release(backend, prepared.port)
     found, reason = await _room(engine, backend, prepared, submission)
     waits = await engine.reading.at(backend.name, WAITING, _MOST_AHEAD)
+    # A task whose place is not chosen yet waits nowhere, whatever place its record has.
+    waits = [record for record in waits if not is_undecided(record)]
     ahead = sum(record.priority >= submission.priority for record in waits)
     if found is Fit.NOW and ahead and not prepared.demand.is_empty:
         return Fit.LATER, waiting(ahead), ahead
@@ -69,7 +76,7 @@ async def _fit(engine: Engine, submission: Submission) -> tuple[Fit, str, int]:
 
 
 async def _room(
-    engine: Engine, backend: Backend, prepared: Prepared, submission: Submission
+    engine: "Engine", backend: Backend, prepared: Prepared, submission: Submission
 ) -> tuple[Fit, str]:
     if submission.oversubscribe:
         return Fit.NOW, "it starts whether there is room or not"
@@ -88,7 +95,7 @@ async def _room(
     return fit(pod_demands(prepared.jobset, apart), nodes)
 
 
-def _on_machine(engine: Engine, backend: Backend, prepared: Prepared) -> tuple[Fit, str]:
+def _on_machine(engine: "Engine", backend: Backend, prepared: Prepared) -> tuple[Fit, str]:
     """Whether it fits on a machine whose queue is ours, where all of a gang runs together."""
     never = never_fits(prepared.demand, capabilities.capacity(backend))
     if never:

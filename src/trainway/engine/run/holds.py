@@ -4,12 +4,13 @@ What is decided follows from the records of the jobs as they are stored, so the 
 the same. Of jobs that are over the store is asked, whenever one of a pipeline has ended or is gone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveJob
 from trainway.engine.live_jobs import LiveJobs
+from trainway.engine.moving.candidates import is_undecided
 from trainway.engine.phases import Phase
 from trainway.engine.queue_entry import told_to_wait
 from trainway.engine.record import JobRecord
@@ -27,8 +28,10 @@ DEPENDENCY: Final = "DependencyFailed"
 class RunHolds:
     """The runs of which some jobs are not over, and that do not let all of them start."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, place: Callable[[LiveJob], str]) -> None:
         self._ledger = ledger
+        self._place = place
+        """Has a place chosen for a task whose turn it is; what the task is told meanwhile."""
         self._limits = RunLimits()
         self._pipelines: dict[str, Pipeline] = {}
         self._phases: dict[str, dict[str, Phase]] = {}
@@ -89,6 +92,8 @@ class RunHolds:
         for run_id, idle in members.items():
             decision = decide(self._pipelines[run_id], self._phases[run_id], idle)
             held |= {idle[task].id: told(others) for task, others in decision.waits.items()}
+            due = [idle[task] for task in decision.start if is_undecided(idle[task].record)]
+            held |= {live.id: self._place(live) for live in due}
             ends += [(idle[task], _ending(idle[task], why)) for task, why in decision.ends.items()]
         return held, ends
 

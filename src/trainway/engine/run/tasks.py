@@ -14,6 +14,7 @@ from trainway.api.task.task_parts import parts, with_outputs
 from trainway.backends.base import Backend, Isolation, isolation_of
 from trainway.backends.capabilities import SharesOutput
 from trainway.compiler.task_pods import names_of
+from trainway.engine.placement.offer import Prefer
 from trainway.engine.run.pipeline import Pipeline
 from trainway.engine.submission import TASK_TYPE, Submission, name_of, parted, type_of
 from trainway.errors import InvalidError, UsageError
@@ -31,20 +32,59 @@ def tasks_of(submission: Submission) -> list[Submission]:
     if submission.num_jobs is not None or submission.parameters is not None:
         raise UsageError("a pipeline is run once", field="options.pipeline",
                          hint="leave out num_jobs and parameters")  # fmt: skip
-    obj, job, others = _read(submission)
+    _, job, _ = _read(submission)
     titles = pipeline.titles(job.file.tasks)
-    made = parts(obj, job, others, names_of(job.file.tasks))
-    return [
-        replace(
+    wrong = [name for name in submission.placement if name not in titles]
+    if wrong:
+        raise UsageError(f"there is no task {wrong[0]}", field="options.placement")
+    places = {str(each["backend"]): each for each in (_own(submission), *submission.candidates)}
+    made = {name: _parts(submission, each["objects"]) for name, each in places.items()}
+    tasks = []
+    for rank, title in enumerate(titles):
+        named, prefer = _places(submission, title, list(places))
+        first, *rest = [{**places[name], "objects": made[name][rank]} for name in named]
+        task = replace(
             submission,
-            objects=objects,
+            objects=first["objects"],
+            backend=first["backend"],
+            kubeconfig=tuple(first.get("kubeconfig") or ()),
+            environ=first.get("environ") or {},
             name="",
             labels={**submission.labels, TASK: title},
             pipeline=False,
             parallel=None,
+            placement={},
+            candidates=rest,
+            prefer=prefer if rest else "",
         )
-        for title, objects in zip(titles, made, strict=True)
-    ]
+        tasks.append(task)
+    return tasks
+
+
+def _own(submission: Submission) -> Json:
+    """The place that a submission is for, as one of those that its tasks may go to."""
+    common = {"backend": submission.backend, "objects": submission.objects}
+    files, environ = list(submission.kubeconfig), dict(submission.environ)
+    return {**common, "kubeconfig": files, "environ": environ}
+
+
+def _parts(submission: Submission, objects: Sequence[Json]) -> list[list[Json]]:
+    """The objects of each task, as they were made for a place."""
+    obj, job, others = _read(replace(submission, objects=objects))
+    return parts(obj, job, others, names_of(job.file.tasks))
+
+
+def _places(submission: Submission, task: str, known: Sequence[str]) -> tuple[list[str], str]:
+    """Where a task may run, and what counts between these places."""
+    wanted = submission.placement.get(task)
+    if wanted is None:
+        return list(known), Prefer.ORDER
+    places = [str(place) for place in wanted["places"]]
+    missing = [place for place in places if place not in known]
+    if missing:
+        raise UsageError(f"the pipeline was not sent for {missing[0]}",
+                         field=f"options.placement.{task}")  # fmt: skip
+    return places, str(wanted["prefer"])
 
 
 def pipeline_of(submission: Submission) -> Pipeline:
@@ -75,12 +115,12 @@ def _read(submission: Submission) -> tuple[Json, TaskJob, list[Json]]:
 
 
 def linked(
-    submissions: Sequence[Submission], ids: Sequence[str], backend: Backend
+    submissions: Sequence[Submission], ids: Sequence[str], backends: Sequence[Backend]
 ) -> list[Submission]:
     """The submissions of tasks that will have these ids, told where the outputs they read are."""
     new = {item.labels[TASK]: id_ for item, id_ in zip(submissions, ids, strict=True)}
     made, problems = [], []
-    for item in submissions:
+    for item, backend in zip(submissions, backends, strict=True):
         known, found = {**item.kept, **new}, {}
         for path, task in _references(item):
             problem = _unshared(item, backend) if task in known else "its job was deleted"

@@ -50,7 +50,7 @@ def add_job_routes(api: Api, service: Service) -> None:
         """Submit a job, or several. A request that is repeated with its key makes no more."""
         _check_labels(body.options.labels)
         submission = submission_of(body.objects, body.options, idempotency_key)
-        if submission.candidates and submission.is_run:
+        if submission.candidates and submission.is_run and not submission.pipeline:
             raise UsageError(
                 "the jobs of a run stay where they are submitted",
                 field="options.candidates",

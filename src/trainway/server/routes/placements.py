@@ -7,8 +7,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from trainway.backends import configuration
+from trainway.engine.intake import elements
 from trainway.engine.placement.offer import Fit, Offer, Prefer, chosen, ranked
 from trainway.engine.placement.survey import offers
+from trainway.engine.submission import Submission
+from trainway.errors import UsageError
+from trainway.jobset.labels import TASK
 from trainway.json_types import Json
 from trainway.server.api import Api
 from trainway.server.json_answer import JsonAnswer
@@ -44,6 +48,7 @@ class PlacementRequest(BaseModel):
 
     candidates: list[SubmitRequest] = Field(min_length=1, max_length=_MOST)
     prefer: Prefer = Field(Prefer.ORDER, description="what counts between places of the same fit")
+    task: str = Field("", max_length=253, description="of a pipeline, the task that is asked for")
 
 
 class OfferInfo(Shown):
@@ -77,11 +82,21 @@ def add_placement_routes(api: Api, service: Service) -> None:
     async def placement(body: PlacementRequest) -> Response:
         """Ask each place what it offers for a job. Nothing is submitted."""
         submissions = [submission_of(each.objects, each.options) for each in body.candidates]
+        if body.task:
+            submissions = [_of_task(each, body.task) for each in submissions]
         settings = await asyncio.to_thread(configuration.read, service.web.folder)
         found = await offers(engine, submissions, settings.get("prices") or {})
         best = chosen(found, body.prefer)
         views = [_view(offer) for offer in ranked(found, body.prefer)]
         return JsonAnswer({"offers": views, "chosen": best.place if best else None})
+
+
+def _of_task(submission: Submission, task: str) -> Submission:
+    """The job of one task of a pipeline."""
+    found = [each for each in elements(submission) if each.labels.get(TASK) == task]
+    if not submission.pipeline or not found:
+        raise UsageError(f"there is no task {task}", field="task")
+    return found[0]
 
 
 def _view(offer: Offer) -> Json:
