@@ -1,52 +1,14 @@
 """`trainway jobs move` with real hosts: one job, one history, no step lost after a checkpoint."""
 
-import re
 from pathlib import Path
-from typing import Final
 
 import pytest
+from counting_job import assert_one_history, counter, moved, numbers, said, steps_on
 from installation import kill, processes_of
 from patience import until
 from ssh_pool import ON, SshPool
 
 pytestmark = pytest.mark.xdist_group("ssh")
-
-SCRIPT: Final = """
-import os
-import pathlib
-import signal
-import sys
-import time
-
-from helper import word
-
-out = pathlib.Path(os.environ["TRAINWAY_OUTPUT_DIR"])
-checkpoint = out / f"step-{os.environ.get('JOB_COMPLETION_INDEX', 0)}"
-step = int(checkpoint.read_text()) if checkpoint.exists() else 0
-print(word, "from", step, "on", os.uname().nodename)
-
-
-def save(*_):
-    checkpoint.with_suffix(".new").write_text(str(step))
-    checkpoint.with_suffix(".new").rename(checkpoint)
-    print("saved", step)
-    sys.exit(0)
-
-
-signal.signal(signal.SIGTERM, save)
-while step < int(sys.argv[1]) or not (out / "stop").exists():
-    step += 1
-    print("step", step)
-    time.sleep(0.05)
-"""
-
-
-def numbers(text: str, word: str) -> list[int]:
-    return [int(found) for found in re.findall(rf"{word} (\d+)", text)]
-
-
-def said(pool: SshPool, job: str) -> str:
-    return pool.run("jobs", "logs", job, "--all-attempts")
 
 
 def here(pool: SshPool, job: str) -> list[int]:
@@ -54,33 +16,6 @@ def here(pool: SshPool, job: str) -> list[int]:
     found = processes_of(job)
     on_hosts = {each.pid for each in pool.hosts.processes()}
     return [pid for pid in found if pid not in on_hosts]
-
-
-def moved(pool: SshPool, job: str, place: str) -> None:
-    """Wait until a job goes on at a place."""
-
-    def is_there() -> bool:
-        shown = pool.look(job)
-        where = (shown["spec"]["backend"], shown["status"]["phase"])
-        return where == (place, "Running") and "move" not in shown["status"]
-
-    until(is_there, f"the job does not go on at {place}")
-
-
-def steps_on(pool: SshPool, job: str) -> None:
-    """Wait until a job makes steps beyond its last checkpoint."""
-    last = max(numbers(said(pool, job), "saved"), default=0)
-    until(lambda: max(numbers(said(pool, job), "step"), default=0) > last, "it makes no steps")
-
-
-def counter(pool: SshPool, folder: Path, *options: str) -> str:
-    """A job of this machine that counts, from its checkpoint on."""
-    (folder / "train.py").write_text(SCRIPT)
-    (folder / "helper.py").write_text("word = 'goes'")
-    script = str(folder / "train.py")
-    job = pool.submit(script, "--name", "counter", *options, "--", "5")
-    steps_on(pool, job)
-    return job
 
 
 def test_a_job_goes_to_hosts_and_back_as_the_same_job(ssh_pool: SshPool, tmp_path: Path) -> None:
@@ -97,15 +32,7 @@ def test_a_job_goes_to_hosts_and_back_as_the_same_job(ssh_pool: SshPool, tmp_pat
     Path(ssh_pool.job(job)["status"]["outputDir"], "stop").touch()
     ssh_pool.run("jobs", "wait", job)
 
-    text = said(ssh_pool, job)
-    begun = numbers(text, "goes from")
-    assert begun == [0, *numbers(text, "saved")]
-    steps = numbers(text, "step")
-    assert steps == list(range(1, len(steps) + 1))
-    shown = ssh_pool.job(job)
-    assert (shown["metadata"]["id"], shown["status"]["restarts"]) == (job, 0)
-    reasons = re.findall(r"Moving|Moved", ssh_pool.run("jobs", "events", job))
-    assert reasons == ["Moving", "Moved"] * 2
+    assert_one_history(ssh_pool, job, places=3)
 
 
 def test_a_gang_moves_as_a_whole(ssh_pool: SshPool, tmp_path: Path) -> None:

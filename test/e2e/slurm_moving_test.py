@@ -1,6 +1,9 @@
-"""`trainway jobs move` with a real Slurm: a job that waits is withdrawn, and begins elsewhere."""
+"""`trainway jobs move` with a real Slurm: a job goes there and away from there."""
+
+from pathlib import Path
 
 import pytest
+from counting_job import assert_one_history, counter, moved, steps_on
 from slurm_site import ON, SlurmSite
 
 pytestmark = pytest.mark.xdist_group("slurm")
@@ -23,11 +26,17 @@ def test_a_job_that_waits_in_slurm_begins_elsewhere(slurm_site: SlurmSite) -> No
     assert not slurm_site.folder(job).exists()
 
 
-def test_a_job_that_has_started_in_slurm_stays(slurm_site: SlurmSite) -> None:
-    job = slurm_site.submit("--on", ON, "--name", "runs", "--", "sleep", "1000")
-    slurm_site.wait_for_phase(job, "Running")
+def test_a_job_goes_to_slurm_and_back_as_the_same_job(
+    slurm_site: SlurmSite, tmp_path: Path
+) -> None:
+    job = counter(slurm_site, tmp_path)
 
-    slurm_site.run("jobs", "move", job, "--on", "local", code=1)
+    for place in (ON, "local", ON):
+        slurm_site.run("jobs", "move", job, "--on", place)
+        moved(slurm_site, job, place)
+        assert slurm_site.folder(job).exists() == (place == ON)
+        steps_on(slurm_site, job)
+    (slurm_site.folder(job) / "output" / "stop").touch()
+    slurm_site.run("jobs", "wait", job)
 
-    assert (slurm_site.phase(job), slurm_site.look(job)["spec"]["backend"]) == ("Running", ON)
-    slurm_site.run("jobs", "cancel", job)
+    assert_one_history(slurm_site, job, places=4)

@@ -46,6 +46,9 @@ class SlurmHandle(JobHandle):
     """The program that runs images; empty where there is none."""
     mark: str
     """How a person finds the job in Slurm's queue."""
+    requeue: NotRequired[bool]
+    """Whether Slurm may requeue the job, so that it can be suspended; it may, where nothing is
+    said."""
 
 
 class KubernetesHandle(JobHandle):

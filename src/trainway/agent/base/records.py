@@ -38,6 +38,9 @@ if TYPE_CHECKING:
         """The process of the agent."""
         boot_id: NotRequired[str]
         """The boot of the machine in which that process ran."""
+        logs: NotRequired[dict[str, int]]
+        """With `left`: how long each log was when the job came to a cluster of Slurm, where its
+        logs begin from nothing."""
         token: NotRequired[str]
         """The attempt that a driver on Slurm is."""
 

@@ -134,6 +134,13 @@ class Blobs:
             if name.endswith(f".{sender}"):
                 self._home.remove(f"{FOLDER}/{name}")
 
+    def read(self, name: str) -> bytes:
+        """All of a blob; BlobError where it is not here."""
+        try:
+            return self._home.read(f"{FOLDER}/{_checked(name)}")
+        except FileNotFoundError:
+            raise BlobError(f"blob {name} is not here") from None
+
     def keep(self, names: Iterable[str], job: Directory) -> None:
         """Have a job keep the blobs that it uses; BlobError where one is not here."""
         keep(self._home, names, job)

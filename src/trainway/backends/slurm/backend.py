@@ -237,6 +237,19 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
         except AgentError as error:
             raise ConflictError(error.message, hint=error.hint) from error
 
+    def why_stays(self, handle: Handle) -> str:
+        """Output that is not copied stays there, and what is not requeued cannot be suspended."""
+        return planning.why_stays(handle)
+
+    async def leave(self, handle: Handle) -> None:
+        """Have Slurm give it up, once its pods have ended and all that they left is here."""
+        job = self.job_dir(handle)
+        try:
+            await self._agent(handle).ask("leave", id=handle["id"], directory=str(job.path))
+        except AgentError as error:
+            raise ConflictError(error.message, hint=error.hint) from error
+        await self._retire(job)
+
     async def cancel(self, handle: Handle) -> None:
         """End the batch job; when this returns Slurm has it no more."""
         await self._agent(handle).ask("cancel", id=handle["id"])

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from trainway.agent.base.directory import Directory
 from trainway.agent.base.journal import Journal
-from trainway.agent.base.journal_reader import END, records_in
+from trainway.agent.base.journal_reader import END, record_in, records_in
 from trainway.agent.base.log_limit import REASON
 from trainway.agent.transfer.log_copies import LogCopies, pod_of
 from trainway.agent.transfer.output_copies import OutputCopies, RefusedPathError
@@ -44,6 +44,9 @@ class JobCopy:
         self._watchers: set[asyncio.Event] = set()
         self._failure: Exception | None = None
         self._is_whole = True
+        self._departure: asyncio.Event | None = None
+        self._lacks_output = False
+        """Whether something came that there was no room for."""
         for record in journal.read(self._journal, -1):
             self.memory.take(record)
 
@@ -70,6 +73,52 @@ class JobCopy:
     def is_receiving(self) -> bool:
         """Whether a part of a file has come, and the rest has not."""
         return bool(self._transfers)
+
+    @property
+    def comes_from_elsewhere(self) -> bool:
+        """Whether it has a history, and none with Slurm since its last place let go of it."""
+        return self.memory.last >= 0 and not self.memory.number
+
+    def history(self) -> bytes:
+        """Its journal, up to where its last place let go of it: there a driver goes on.
+
+        The driver's logs begin from nothing. So that is written down, once, how long they are here.
+        """
+        if self.memory.log_bases is None:
+            self.add([("agent", {"event": "left", "logs": self._opened().log_offsets()})])
+            self.release()
+        found: list[bytes] = []
+        with job_file.reader(self._path, self._journal) as file:
+            for line in file:
+                found.append(line)
+                record = record_in(line)
+                if record is not None and record["seq"] >= self.memory.seq:
+                    break
+        return b"".join(found)
+
+    def leave(self) -> None:
+        """Write that nothing of it runs, and that another place may go on with it."""
+        self.add([("agent", {"event": "left"})])
+
+    def depart(self) -> None:
+        """From now on its end in Slurm is not its own: there it is given up."""
+        self._departure, self._lacks_output = asyncio.Event(), False
+
+    def stay(self) -> bool:
+        """It does not leave after all; whether it was about to."""
+        was_departing, self._departure = self._departure is not None, None
+        return was_departing
+
+    async def fetched(self) -> bool:
+        """Wait until all that a departing job left in Slurm has come; whether it is all here."""
+        if self._departure is not None:
+            await self._departure.wait()
+        return not self._lacks_output
+
+    @property
+    def outputs(self) -> OutputCopies:
+        """Its output here."""
+        return self._opened().outputs
 
     def position(self) -> Json:
         """The fields of a request for all that is missing here."""
@@ -99,6 +148,9 @@ class JobCopy:
                 return not pod_of(file) or self._opened().logs.take(file, offset, _data(frame))
             case "output":
                 self._output(frame)
+            case "slurm" if self._departure is not None:
+                if frame.get("final"):
+                    self._departure.set()
             case "slurm":
                 if frame.get("held") and not self.memory.status:
                     self.memory.status = self._held_status()
@@ -129,6 +181,7 @@ class JobCopy:
         except (OSError, RefusedPathError) as error:
             self._transfers.discard(path)
             self._is_whole = False
+            self._lacks_output = self._lacks_output or isinstance(error, OSError)
             self.tell("Warning", "OutputNotCopied", f"output is not copied: {error}")
 
     def _tell_limit(self, message: str) -> None:
@@ -146,7 +199,7 @@ class JobCopy:
 
     def lose(self, message: str) -> None:
         """End it, since nothing of it is left where it was."""
-        if not self.is_over:
+        if not self.is_over and self._departure is None:
             frame = {"job": self.memory.number}
             entries = queue_records.ended("LOST", frame, self.memory, self._clock())
             type_, fields = entries[-1]
@@ -158,8 +211,8 @@ class JobCopy:
             return
         book = self._opened().journal
         for type_, fields in entries:
-            book.append(type_, fields, durable=type_ == "end")
-            self.memory.take({"type": type_, **fields})
+            seq = book.append(type_, fields, durable=type_ in ("end", "agent"))
+            self.memory.take({"type": type_, **fields, "seq": seq})
         self.wake()
 
     def wake(self) -> None:
@@ -196,7 +249,8 @@ class JobCopy:
 
     def _opened(self) -> "_Files":
         if self._files is None:
-            self._files = _Files(str(self._path), self._clock, self._tell_limit)
+            bases = self.memory.log_bases or {}
+            self._files = _Files(str(self._path), bases, self._clock, self._tell_limit)
         return self._files
 
 
@@ -204,14 +258,18 @@ class _Files:
     """Its files while they are open."""
 
     def __init__(
-        self, path: str, clock: Callable[[], float], on_limit: Callable[[str], None]
+        self,
+        path: str,
+        log_bases: dict[str, int],
+        clock: Callable[[], float],
+        on_limit: Callable[[str], None],
     ) -> None:
         self._directory = Directory(path)
         for name in ("logs", "output"):
             self._directory.make(name)
         self.journal = Journal(self._directory, clock)
         self.journal.records = []
-        self.logs = LogCopies(self._directory, {}, on_limit)
+        self.logs = LogCopies(self._directory, log_bases, on_limit)
         self.outputs = OutputCopies(self._directory)
 
     def log_offsets(self) -> dict[str, int]:

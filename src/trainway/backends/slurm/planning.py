@@ -51,6 +51,7 @@ class SlurmRequest(AgentRequest):
             "outputs": self.cluster.outputs,
             "containers": self.tool,
             "mark": _mark(self.plan),
+            "requeue": self.plan["slurm"]["requeue"],
         }
         return dict(made)
 
@@ -214,6 +215,15 @@ def _mark(plan: Json) -> str:
 
 def _site(cluster: ConfiguredCluster) -> str:
     return f"{cluster.name}/{cluster.partition}" if cluster.partition else cluster.name
+
+
+def why_stays(handle: Handle) -> str:
+    """Why a job cannot go on elsewhere; empty: it can."""
+    if handle.get("outputs") == "keep":
+        return "its output stays on the cluster (outputs: keep)"
+    if not handle.get("requeue", True):
+        return "Slurm must not requeue it (--slurm no-requeue), so it cannot be suspended there"
+    return ""
 
 
 def remains(handle: Handle) -> str:

@@ -12,6 +12,7 @@ from trainway.backends.slurm.planning import (
     grace_of,
     plan,
     remains,
+    why_stays,
     workload_of,
 )
 from trainway.backends.slurm.section import ConfiguredCluster
@@ -242,3 +243,13 @@ def test_planning_changes_nothing() -> None:
     before = json.dumps(job.jobset)
     assert planned(job) == planned(job)
     assert json.dumps(job.jobset) == before
+
+
+def test_what_keeps_a_job_on_the_cluster_is_known_from_its_handle() -> None:
+    assert why_stays(planned(two_roles()).handle) == ""
+    keeping = replace(CLUSTER, outputs="keep")
+    assert "outputs: keep" in why_stays(planned(two_roles(), keeping).handle)
+    fixed = replace(CLUSTER, options={"no-requeue": True})
+    assert "no-requeue" in why_stays(planned(two_roles(), fixed).handle)
+    known = planned(two_roles()).handle
+    assert why_stays({name: known[name] for name in known if name != "requeue"}) == ""

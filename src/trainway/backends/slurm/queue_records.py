@@ -31,8 +31,12 @@ class JobMemory:
     def __init__(self) -> None:
         self.seq = -1
         """The last record of the driver's journal that is here."""
+        self.last = -1
+        """The last record of the journal here."""
         self.number = ""
         """The number that Slurm gave the job."""
+        self.log_bases: dict[str, int] | None = None
+        """How much of each log is from before it came here; None: nobody has looked."""
         self.status: Json = {}
         self.waiting: Json = {}
         self.ended = False
@@ -41,6 +45,7 @@ class JobMemory:
     def take(self, record: Mapping[str, Any]) -> None:
         """Note a record."""
         self.seq = max(self.seq, int(record.get(SEQ, -1)))
+        self.last = max(self.last, int(record.get("seq", -1)))
         self.number = str(record.get("slurmJob") or self.number)
         match record.get("type"):
             case "status":
@@ -51,8 +56,17 @@ class JobMemory:
                 self.waiting = {key: record[key] for key in _WAITING if key in record}
             case "placement":
                 self.waiting = {}
+            case "agent":
+                if record.get("event") == "left":
+                    self._leave(record)
             case "end":
                 self.ended = True
+
+    def _leave(self, record: Mapping[str, Any]) -> None:
+        """What was is over; the journal up to here is what a driver that comes next begins with."""
+        self.seq, self.number, self.waiting = self.last, "", {}
+        self.log_bases = record.get("logs")
+        self._pods.clear()
 
     def _pod(self, record: Mapping[str, Any]) -> None:
         uid = str(record.get("uid"))

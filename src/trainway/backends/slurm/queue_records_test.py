@@ -147,3 +147,15 @@ def test_pods_that_ended_are_not_lost() -> None:
     found = memory(POD, over)
     assert found.live_pods == []
     assert found.seq == 6
+
+
+def test_a_job_that_left_has_no_number_and_goes_on_after_its_last_record() -> None:
+    submitted = {"type": "event", "seq": 0, "slurmJob": "12"}
+    left = {"type": "agent", "seq": 6, "event": "left"}
+    found = memory(submitted, POD, left)
+    assert (found.number, found.seq, found.last) == ("", 6, 6)
+    assert (found.live_pods, found.waiting, found.log_bases) == ([], {}, None)
+
+    found.take({"type": "agent", "seq": 7, "event": "left", "logs": {"a.log": 5}})
+    found.take({"type": "event", "seq": 8, "slurmJob": "13"})
+    assert (found.number, found.seq, found.log_bases) == ("13", 7, {"a.log": 5})

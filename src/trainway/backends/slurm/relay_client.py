@@ -14,16 +14,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from trainway.agent.transfer.delivery import Parcel, blob_frames
 from trainway.agent.transfer.ssh_failure import Failure
 from trainway.backends.agents.agent_socket import AgentError
-from trainway.backends.agents.jobdir import JobDir
 from trainway.backends.base import Update
 from trainway.backends.job_threads import job_threads
 from trainway.backends.slurm import relay_process
+from trainway.backends.slurm.departure import depart
 from trainway.backends.slurm.job_copies import JobCopies
 from trainway.backends.slurm.job_copy import JobCopy
 from trainway.backends.slurm.login_retention import LoginRetention
+from trainway.backends.slurm.luggage import Luggage, parcel_of
 from trainway.backends.slurm.relay_process import RelayError, RelayProcess
 from trainway.backends.slurm.relay_questions import RelayQuestions
 from trainway.errors import UnavailableError
@@ -64,6 +64,7 @@ class RelayClient:
         """The connection that is being made: done when it is there, and failed where it
         cannot be."""
         self._questions = RelayQuestions()
+        self._luggage = Luggage(self._request, self._send)
         self._copies = JobCopies()
         self._tracked: set[str] = set()
         """The jobs that this relay sends news of."""
@@ -105,6 +106,8 @@ class RelayClient:
                 return await self._submit(**fields)
             case "track":
                 return await self._track(**fields)
+            case "leave":
+                return await self._leave(**fields)
             case "forget":
                 answer = await self._request("forget", **fields)
                 self._drop(str(fields["id"]))
@@ -136,10 +139,10 @@ class RelayClient:
         copy = self._copies.begun(id, Path(directory))
         if copy.is_over:
             return {"ok": True, "job": copy.memory.number}
-        parcel = await job_threads.run(_parcel, JobDir(Path(directory)))
-        if parcel.blobs:
-            await self._deliver(parcel.blobs)
-        fields = {"id": id, "plan": parcel.plan, "script": script, **copy.position()}
+        parcel = await job_threads.run(parcel_of, Path(directory))
+        await self._luggage.deliver(parcel.blobs)
+        fields = {"id": id, "plan": parcel.plan, "script": script}
+        fields |= {**await self._luggage.bring(copy), **copy.position()}
         self._tracked.add(id)
         try:
             answer = await self._request("submit", **fields)
@@ -149,17 +152,19 @@ class RelayClient:
         copy.submitted(str(answer.get("job") or ""))
         return answer
 
-    async def _deliver(self, blobs: Mapping[str, bytes]) -> None:
-        """Send large values that the cluster does not have."""
-        missing = (await self._request("have", blobs=sorted(blobs)))["missing"]
-        for name in missing:
-            *pieces, last = blob_frames(name, blobs[name])
-            for piece in pieces:
-                await self._send(dict(piece))
-            await self._request(**last)
+    async def _leave(self, id: str, directory: str) -> Json:  # noqa: A002 - as it is called in frames
+        copy = self._copies.begun(id, Path(directory))
+        if copy.is_over:
+            raise AgentError("the job has ended")
+        self._tracked.add(id)
+        await depart(copy, self._request)
+        self._drop(id)
+        return {"ok": True}
 
     async def _track(self, id: str, directory: str) -> Json:  # noqa: A002 - as it is called in frames
         copy = self._copies.begun(id, Path(directory))
+        if copy.stay():  # somebody changed their mind, and may have missed its end
+            self._tracked.discard(id)
         if copy.is_over or id in self._tracked:
             return {"ok": True, "job": copy.memory.number}
         return await self._follow(copy)
@@ -390,7 +395,3 @@ class RelayClient:
         await asyncio.sleep(FIRST_PAUSE_S)
         with contextlib.suppress(AgentError, UnavailableError, OSError):
             await self._follow(copy)
-
-
-def _parcel(job: JobDir) -> Parcel:
-    return Parcel(job.read_plan())

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 WISH, STOPPED = "wish", "stopped"
-CANCEL, SUSPEND = "cancel", "suspend"
+CANCEL, SUSPEND, LEAVE = "cancel", "suspend", "leave"
 EXIT_FAILED = 1
 FLUSH_SECONDS = 1.0
 LAST_SECONDS = 5.0
@@ -123,7 +123,7 @@ class Driver:
         if self._links is not None:
             self._directory.replace(DRIVER, str(os.getpid()).encode())
         self._beat()
-        agent = begun(is_new=remembered is None)
+        agent = begun(is_new=remembered is None or remembered.left)
         agent["token"] = str(self.token)
         self._journal.append("agent", agent)
         placement: PlacementRecord = {
@@ -141,7 +141,7 @@ class Driver:
         self._is_cancelled = wish == CANCEL
         self._supervisor.start(remembered, cancelled=self._is_cancelled)
         self._take_over()
-        if wish == SUSPEND:
+        if wish in (SUSPEND, LEAVE):
             self._suspend()
         elif self._supervisor.suspended:
             self._supervisor.handle({"op": "resume"}, _ignore)
@@ -195,7 +195,7 @@ class Driver:
         elif wish == CANCEL:
             self._is_cancelled = True
             self._supervisor.cancel()
-        elif wish == SUSPEND:
+        elif wish in (SUSPEND, LEAVE):
             self._suspend()
         else:
             self._leave("Slurm takes the allocation away")

@@ -13,6 +13,7 @@ import re
 from contextlib import suppress
 
 from trainway.agent.base.directory import Directory
+from trainway.agent.base.journal_reader import NAME as JOURNAL
 from trainway.agent.slurm.array_place import ArrayPlace
 from trainway.agent.transfer.blobs import references
 from trainway.agent.transfer.file_names import AGENT, PLAN, STOPPED, WISH
@@ -30,7 +31,8 @@ NUMBER, SUBMITTING, TOKEN = "slurm.json", "submitting", "token"
 DRIVER, HEARD, TAKEN = "driver", "heard", "taken"
 """On nodes that do not see this: the number of the driver's process; written whenever the relay was
 heard; written when it has everything."""
-RUN, SUSPEND, CANCEL = "run", "suspend", "cancel"
+RUN, SUSPEND, CANCEL, LEAVE = "run", "suspend", "cancel", "leave"
+"""What is wanted of a job; `leave`: it is given up here, and goes on in another place."""
 FOLDERS = ("logs", "output", "volumes", "pods")
 GRACE = 30.0
 SCRATCH = "/tmp"  # noqa: S108 - on nodes, with a name that nobody else can take
@@ -66,14 +68,19 @@ class JobFiles:
         """Let go of it."""
         self.directory.close()
 
-    def put(self, plan: Json, script: str, blobs: Blobs, agent: str) -> None:
-        """Write all that a job consists of; `agent` is the program that its nodes run."""
+    def put(self, plan: Json, script: str, blobs: Blobs, agent: str, history: str = "") -> None:
+        """Write all that a job consists of; `agent` is the program that its nodes run.
+
+        `history` is the blob with the journal of one that has come from another place.
+        """
         blobs.keep(references(plan.get("objects") or []), self.directory)
         for name in FOLDERS:
             self.directory.make(name)
         self.directory.replace(PLAN, json.dumps(plan).encode())
         self.directory.replace(SCRIPT, script.encode())
         _link(agent, self.directory)
+        if history and not self.may_be_submitted:  # else its driver may write there
+            self.directory.replace(JOURNAL, blobs.read(history), durable=True)
         self._join_array()
         self.wish(RUN)
 
@@ -179,9 +186,14 @@ class JobFiles:
         """Note that sbatch is about to be run."""
         self.directory.replace(SUBMITTING, b"", durable=True)
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether Slurm has it, or may have it."""
+        return bool(self.number) or self.may_be_submitted
+
     def wish(self, word: str) -> None:
-        """Tell the driver what is wanted of it."""
-        self.directory.replace(WISH, word.encode())
+        """Tell the driver what is wanted of it; that it leaves is never forgotten."""
+        self.directory.replace(WISH, word.encode(), durable=word == LEAVE)
         self.directory.remove(STOPPED)
 
     @property

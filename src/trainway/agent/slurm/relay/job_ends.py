@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainway.agent.slurm.files.job_files import CANCEL, RUN, SUSPEND
+from trainway.agent.slurm.files.job_files import CANCEL, LEAVE, RUN, SUSPEND
 from trainway.agent.slurm.relay.relay_answers import refusal, refusal_of
 from trainway.agent.slurm.relay.slurm_failure import explain, is_busy, is_gone
 from trainway.agent.slurm.relay.wishes import ASK, DONE, RELEASE, WAIT, Wish, words
@@ -70,6 +70,23 @@ class JobEnds:
         self.step_of(job)
         self._queue.poke()
         self._step_later()
+
+    def leave(self, job: FollowedJob, answer: Answer) -> None:
+        """Hold a job, then end it for Slurm alone; answered when it is out of the queue.
+
+        That it is given up is written down first: its end in the queue is then not its own.
+        """
+        if job.files.wished == LEAVE:
+            self.wish(job, LEAVE, answer, grace=0)
+            return
+
+        def on_held(fields: RelayAnswer) -> None:
+            if fields["ok"]:
+                self.wish(job, LEAVE, answer, grace=0)
+            else:
+                answer(fields)
+
+        self.wish(job, SUSPEND, on_held)
 
     def _before(self, job: FollowedJob, known: Wish | None) -> Wish | None:
         """What was wanted before, maybe by an earlier relay: a job that runs all the same."""

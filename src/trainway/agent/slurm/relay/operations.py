@@ -19,6 +19,7 @@ from trainway.agent.slurm.relay.cluster_queue import ClusterQueue
 from trainway.agent.slurm.relay.followed_job import FollowedJob
 from trainway.agent.slurm.relay.job_ends import JobEnds
 from trainway.agent.slurm.relay.job_feeds import JobFeeds
+from trainway.agent.slurm.relay.job_moves import JobMoves
 from trainway.agent.slurm.relay.lost_drivers import LostDrivers
 from trainway.agent.slurm.relay.queue_query import QueueQuery
 from trainway.agent.slurm.relay.relay_answers import (
@@ -29,7 +30,7 @@ from trainway.agent.slurm.relay.relay_answers import (
     trouble_of,
     user,
 )
-from trainway.agent.slurm.relay.slurm_failure import UNKNOWN, explain
+from trainway.agent.slurm.relay.slurm_failure import UNKNOWN, Silence, explain
 from trainway.agent.slurm.relay.staging import JobStagings
 from trainway.agent.slurm.relay.submission import TEST, Submission
 from trainway.agent.slurm.relay.wishes import END, words
@@ -94,6 +95,7 @@ class RelayOperations:
         self._submission = Submission(self._loop, self._commands, self._queue, self._user)
         self._stagings = JobStagings(self._loop, self._now, self._commands.env, self._feeds.wake)
         self._ends = JobEnds(self._loop, self._now, self._commands, self._queue)
+        self._moves = JobMoves(self._home, self._submission, self._ends, self._follow)
         self._queue.on_news = self._on_news
         self._queue.on_end = LostDrivers(self._commands, self._queue.poke, self._on_end).on_end
         self._queue.on_round = self._on_round
@@ -110,9 +112,10 @@ class RelayOperations:
         def answer(fields: RelayAnswer) -> None:
             connection.answer({"event": "answer", "request": number, **fields})
 
-        method = getattr(self, f"_op_{frame.get('op')}", None)
+        operation = str(frame.get("op"))
+        method = getattr(self, f"_op_{operation}", None) or self._moves.operation(operation)
         if method is None:
-            answer(refusal(f"no such operation: {frame.get('op')}"))
+            answer(refusal(f"no such operation: {operation}"))
             return
         try:
             method(frame, answer)
@@ -271,7 +274,8 @@ class RelayOperations:
         missing = self._blobs.missing(references(plan.get("objects") or []))
         if missing:
             raise JobFilesError(f"blobs are missing: {', '.join(missing)}")
-        files.put(plan, str(frame["script"]), self._blobs, self._program())
+        history = str(frame.get("history") or "")
+        files.put(plan, str(frame["script"]), self._blobs, self._program(), history)
 
     def _program(self) -> str:
         """The agent as one file on the shared file system."""
@@ -288,7 +292,7 @@ class RelayOperations:
 
     def _follow(
         self, files: JobFiles, number: str, position: Position, *, is_silent: bool = False
-    ) -> None:
+    ) -> FollowedJob:
         known = self._feeds.jobs.get(files.id)
         job = FollowedJob(files, number, position, self._now, is_silent=is_silent)
         if known is not None:
@@ -299,11 +303,12 @@ class RelayOperations:
         self._feeds.add(job)
         self._ends.replaced(job)
         self._queue.poke()
+        return job
 
     def _op_track(self, frame: Json, answer: Answer) -> None:
         """Send what is there of a job from some position on, and all that comes."""
         files = JobFiles(self._home, str(frame["id"]))
-        if not files.number and not files.may_be_submitted:
+        if not files.has_begun:
             files.close()
             raise JobFilesError(f"job {frame['id']} was never submitted")
         self._submit(files, frame, answer)
@@ -315,14 +320,14 @@ class RelayOperations:
     def _job(self, frame: Json) -> FollowedJob:
         """A job that is followed; if it was not, only its place in the queue is told."""
         identity = str(frame["id"])
-        if identity not in self._feeds.jobs:
-            files = JobFiles(self._home, identity)
-            number = files.number
-            if not number:
-                files.close()
-                raise JobFilesError(f"job {identity} was never submitted")
-            self._follow(files, number, Position(frame), is_silent=True)
-        return self._feeds.jobs[identity]
+        if identity in self._feeds.jobs:
+            return self._feeds.jobs[identity]
+        files = JobFiles(self._home, identity)
+        number = files.number
+        if not number:
+            files.close()
+            raise JobFilesError(f"job {identity} was never submitted")
+        return self._follow(files, number, Position(frame), is_silent=True)
 
     def _op_cancel(self, frame: Json, answer: Answer) -> None:
         """End a job; answered when it is out of the queue."""
@@ -372,4 +377,9 @@ class RelayOperations:
         files.leave_array()
         path = files.directory.path
         files.close()
-        self._commands.run(["rm", "-rf", "--", path], lambda _result: answer({"ok": True}))
+
+        def on_removed(result: Result) -> None:
+            kept = Silence(f"{path} cannot be removed: {result.stderr.strip()}")
+            answer({"ok": True} if result.ok else refusal_of(kept))
+
+        self._commands.run(["rm", "-rf", "--", path], on_removed)

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal, NotRequired, TypedDict
 
-    from trainway.agent.transfer.frames import Position
+    from trainway.agent.transfer.frames import OutputFields, Position
     from trainway.json_types import Json
 
     class RelayQuestion(TypedDict):
@@ -85,6 +85,37 @@ if TYPE_CHECKING:
         """The plan that the driver of the job reads."""
         script: str
         """The text of the batch script."""
+        history: NotRequired[str]
+        """The SHA-256 sum of the journal that the job brings from another place, sent as a large
+        value."""
+
+    class ArriveOnSlurm(RelayQuestion):
+        """A job comes from another place. The answer says what of its output is there already."""
+
+        op: Literal["arrive"]
+        id: str
+        """The id of the job."""
+
+    class RelayPutOutput(OutputFields):
+        """A piece of an output file of a job that arrives. Only the last piece is answered."""
+
+        op: Literal["put"]
+        request: NotRequired[int]
+        """The number of the question, with the last piece."""
+        id: str
+        """The id of the job."""
+        data: str
+        """The piece, in Base64."""
+
+    class LeaveSlurm(RelayQuestion, Position):
+        """Holds a job, then has Slurm give it up. Answered when it is out of the queue.
+
+        What it left is sent from the position on, and its state in Slurm last.
+        """
+
+        op: Literal["leave"]
+        id: str
+        """The id of the job."""
 
     class TrackJob(RelayQuestion, Position):
         """Follows a job from some position on."""
@@ -225,6 +256,20 @@ if TYPE_CHECKING:
         missing: list[str]
         """The SHA-256 sums of the values that the cluster lacks."""
 
+    class ArriveAnswer(RelayAnswer):
+        """The answer to `arrive`."""
+
+        begun: bool
+        """Whether Slurm has the job, or may have it: then it takes nothing more."""
+        outputs: dict[str, list[int]]
+        """The size of each output file that is there, and the time when it was last changed."""
+
+    class LeaveAnswer(RelayAnswer):
+        """The answer to `leave`."""
+
+        gone: NotRequired[bool]
+        """Nothing of the job is there, so that nothing will be sent."""
+
     class SubmitAnswer(RelayAnswer):
         """The answer to `submit` and `track`."""
 
@@ -280,6 +325,9 @@ if TYPE_CHECKING:
         | RelayHaveBlobs
         | RelayPutBlob
         | SubmitToSlurm
+        | ArriveOnSlurm
+        | RelayPutOutput
+        | LeaveSlurm
         | TrackJob
         | UntrackJob
         | CancelOnSlurm

@@ -1,12 +1,13 @@
 """What a server wants to become of a job, and the next step towards it. Pure.
 
 A job that runs is first asked to stop, so that its pods have their time; then it is ended, or put
-back into the queue and held. A job that waits has nothing to be asked.
+back into the queue and held. A job that waits has nothing to be asked. One that leaves was
+held before, and is ended at once.
 """
 
 from __future__ import annotations
 
-from trainway.agent.slurm.files.job_files import CANCEL, RUN, SUSPEND
+from trainway.agent.slurm.files.job_files import CANCEL, LEAVE, RUN, SUSPEND
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class Wish:
             return DONE
         if state is None:
             return WAIT
-        if self.kind == CANCEL:
+        if self.kind in (CANCEL, LEAVE):
             return self._once(self._cancel(state, now), now)
         if self.kind == SUSPEND:
             return self._once(self._suspend(state, now), now)

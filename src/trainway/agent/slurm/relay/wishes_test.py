@@ -2,7 +2,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from trainway.agent.slurm.files.job_files import CANCEL, RUN, SUSPEND
+from trainway.agent.slurm.files.job_files import CANCEL, LEAVE, RUN, SUSPEND
 from trainway.agent.slurm.relay.queue_states import QueueState
 from trainway.agent.slurm.relay.wishes import (
     AGAIN,
@@ -66,6 +66,9 @@ CASES = [
     Case("where it is held", RUN, COMPLETING, WAIT, {ASK: 0.0, REQUEUE: 0.5}, stopped=0.4),
     Case("and released", RUN, HELD, RELEASE, {ASK: 0.0, REQUEUE: 0.5}, stopped=0.4),
     Case("at last", RUN, PENDING, DONE, {ASK: 0.0, REQUEUE: 0.5, RELEASE: 0.9}, stopped=0.4),
+    Case("a job that leaves was held and is ended", LEAVE, HELD, END, grace=0.0),
+    Case("also where somebody let it begin", LEAVE, RUNNING, END, grace=0.0),
+    Case("and has left when it is out of the queue", LEAVE, None, DONE, is_over=True),
     Case("a hold may not be there yet", RUN, PENDING, WAIT, {HOLD: 0.5}),
     Case("or never come", RUN, PENDING, DONE, {HOLD: 0.5}, now=AGAIN + 1),
 ]
