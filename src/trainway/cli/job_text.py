@@ -94,17 +94,22 @@ def _node_table(nodes: Sequence[Json], failure: Json, paint: Paint) -> str:
 
 def attempt_table(ended: Sequence[Json]) -> str:
     """A row per attempt that a failure has ended."""
+    has_places = any(each.get("place") for each in ended)
     rows = [
         [
             str(each["attempt"] + 1),
             each.get("reason") or "",
             "" if each.get("counts") is None else "yes" if each["counts"] else "no",
+            *([each.get("place") or ""] if has_places else []),
             each.get("host") or "",
             _line(each.get("cause")),
         ]
         for each in ended
     ]
-    return Columns(ATTEMPT_HEADER).table(rows)
+    header = list(ATTEMPT_HEADER)
+    if has_places:
+        header.insert(header.index("HOST"), "PLACE")
+    return Columns(header).table(rows)
 
 
 def event_table(events: Sequence[Json]) -> str:
@@ -155,6 +160,7 @@ def _facts(job: Json, now: datetime, paint: Paint) -> Iterator[tuple[str, str]]:
     yield "Backend", spec.get("backend") or ""
     yield "Moving", _moving(status)
     yield "Then", _candidates(status)
+    yield from _recovery(status, now)
     yield "Priority", str(spec.get("priority") or "")
     yield "User", (metadata.get("labels") or {}).get(USER) or ""
     yield "Labels", _labels(metadata, ", ")
@@ -189,10 +195,30 @@ def _candidates(status: Json) -> str:
     return f"{', '.join(others['places'])} ({when})"
 
 
+def _recovery(status: Json, now: datetime) -> Iterator[tuple[str, str]]:
+    """By which strategy a job goes on elsewhere, and which places it avoids."""
+    found = status.get("recovery") or {}
+    others = found.get("places") or ()
+    where = f" ({', '.join(others)})" if len(others) > 1 else ""
+    yield "Recovery", f"{found['strategy']}{where}" if found else ""
+    for each in found.get("avoided") or ():
+        until = each["until"]
+        if until is None or parse_time(until) > now:
+            time = "" if until is None else f" until {_clock_time(until)}"
+            yield "Avoids", f"{each['place']}{time}: {_line(each['reason'])}"
+
+
+def _clock_time(text: str) -> str:
+    return parse_time(text).astimezone().strftime("%H:%M:%S")
+
+
 def _moving(status: Json) -> str:
     """Where a job goes that changes its place."""
     move = status.get("move")
-    return f"from {move['from']} to {move['to']} ({move['step']})" if move else ""
+    if not move:
+        return ""
+    step = f"waits until {_clock_time(move['at'])}" if move.get("at") else move["step"]
+    return f"from {move['from']} to {move['to']} ({step})"
 
 
 def _node_row(node: Json, culprit: str | None) -> list[str]:

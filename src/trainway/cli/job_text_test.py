@@ -165,3 +165,24 @@ def test_a_description_has_the_cause_of_each_attempt() -> None:
         in text
     )
     assert "2                                nobody knows\n" in text
+
+
+def test_a_job_says_where_it_goes_on_and_what_it_avoids() -> None:
+    avoided = [
+        {"place": "ssh/lab", "until": "2026-11-15T05:16:00Z", "reason": "h1 was lost"},
+        {"place": "slurm/hpc", "until": None, "reason": "it refuses"},
+        {"place": "k8s/a", "until": "2026-11-15T05:14:00Z", "reason": "it is forgiven"},
+    ]
+    found = {"strategy": "failover", "places": ["ssh/lab", "local"], "avoided": avoided}
+    move = {"from": "ssh/lab", "to": "local", "step": "leaving", "at": "2026-11-15T05:16:00Z"}
+    ended = [{"attempt": 0, "reason": "NodeLost", "place": "ssh/lab", "cause": "h1 was lost"}]
+    shown = job(recovery=found, move=move, endedAttempts=ended)
+    lines = [
+        " ".join(line.split()) for line in description(shown, [], NOW, paint=unpainted).splitlines()
+    ]
+    assert "Recovery: failover (ssh/lab, local)" in lines
+    assert any(line.startswith("Avoids: ssh/lab until") for line in lines)
+    assert "Avoids: slurm/hpc: it refuses" in lines
+    assert not any("k8s/a" in line for line in lines)
+    assert any("from ssh/lab to local (waits until" in line for line in lines)
+    assert "ATTEMPT CAUSE COUNTS PLACE HOST MESSAGE" in lines

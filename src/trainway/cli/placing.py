@@ -19,6 +19,7 @@ from trainway.sdk.placement import (
     Placement,
     ask,
     candidates,
+    is_recovered,
     places_of,
     preferred,
 )
@@ -40,9 +41,12 @@ def placed(
     for line in table(found).splitlines():
         echo_line(line)
     place = found.place()
-    if options.get("max_wait") is not None:
-        options["max_wait_s"] = parse_duration(options["max_wait"])
-        made = _maker(connect(), targets, words, wishes, options, several)
+    wait = options.get("max_wait")
+    options["max_wait_s"] = None if wait is None else parse_duration(wait)
+    made = _maker(connect(), targets, words, wishes, options, several)
+    # A task of a run asks for it in vain: the jobs of a run stay where they are submitted.
+    is_asked = not several or options.get("recovery_strategy") is not None
+    if wait is not None or (is_asked and is_recovered(made(place))):
         options["candidates"] = candidates(connect(), found, made)
     return replace(wishes, on=place)
 

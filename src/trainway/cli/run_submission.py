@@ -16,6 +16,7 @@ from trainway.sdk.hang_timeout import with_hang_timeout
 from trainway.sdk.job_labels import labelled, parse_labels
 from trainway.sdk.manifests import Wishes, packed, reading_logs
 from trainway.sdk.pipelines import PIPELINE, is_pipeline
+from trainway.sdk.recovery_strategy import recovery_option
 from trainway.sdk.rest import Rest
 from trainway.sdk.slurm_options import parsed, with_options
 from trainway.sdk.submitter import job_options
@@ -104,6 +105,7 @@ def submission_options(
         sent |= {"candidates": options["candidates"], "max_wait": options.get("max_wait_s")}
     if options.get("placement"):
         sent["placement"] = options["placement"]
+    sent |= recovery_option(options.get("recovery_strategy"), objects)
     if options["notify"]:
         sent["notify"] = list(options["notify"])
     if options["queue"]:

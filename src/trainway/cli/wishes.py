@@ -11,6 +11,7 @@ from trainway.cli.variables import env_option, given_variables, task_options
 from trainway.errors import UsageError
 from trainway.sdk.manifests import Resources, Wishes
 from trainway.sdk.node_range import NodeRange, parse_nodes
+from trainway.sdk.recovery_strategy import STRATEGIES
 from trainway.sdk.run_options import checked_exit_codes, whole_seconds
 
 Command = Callable[..., Any]
@@ -137,6 +138,15 @@ max_wait_option: Final = click.option(
     metavar="DURATION",
     help="With several places: how long the job may wait at one, such as 10m. After that, or if it"
     " is refused there, it is withdrawn and goes to the next one.",
+)
+
+
+recovery_option: Final = click.option(
+    "--recovery-strategy",
+    type=click.Choice(STRATEGIES),
+    help="What follows when the place of the job is lost, or preempts it. With failover it is"
+    " tried again there first, with eager-next it goes to the next place of --on at once, and with"
+    " none it fails. By default its place starts it again.",
 )
 
 

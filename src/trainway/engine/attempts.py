@@ -24,7 +24,7 @@ def with_ending(endings: list[Json], attempt: int, culprit: Json, noted: str = "
     others = [each for each in endings if each["attempt"] != attempt]
     if not culprit:
         return endings if "counts" in known else others
-    kept: Json = {name: known[name] for name in ("time", "counts") if name in known}
+    kept: Json = {name: known[name] for name in ("time", "counts", "place") if name in known}
     since = {"time": noted} if noted else {}
     return _latest([*others, {**culprit, **_cause(culprit), **since, **kept}])
 
@@ -78,6 +78,7 @@ def endings_view(endings: list[Json]) -> list[Json]:
             "host": each.get("host"),
             "time": each.get("time"),
             "counts": each.get("counts"),
+            **({"place": each["place"]} if "place" in each else {}),
         }
         for each in endings
     ]

@@ -25,7 +25,7 @@ from trainway.engine.phases import Phase
 from trainway.engine.record import JobRecord, storable
 from trainway.engine.tables import JOBS, LABELS, SERIES
 
-_LARGE: Final = frozenset({"observed", "move", "candidates"})
+_LARGE: Final = frozenset({"observed", "move", "candidates", "recovery"})
 ALL: Final = [JOBS.c[field.name] for field in fields(JobRecord)]
 SUMMARY: Final = [column for column in ALL if column.name not in _LARGE]
 

@@ -107,7 +107,7 @@ class LiveJob(StoredJob):
             self._ending.set()
         if record.phase != before.phase:
             self._around.on_phase(self)
-        if self._is_over():
+        if record.is_over:
             self._close()
         elif self.has_begun and self._carrier is None:
             self.carry()
@@ -152,7 +152,7 @@ class LiveJob(StoredJob):
     async def _carry(self) -> None:
         """Submit, then watch until the job is over, whatever happens to its agent or to us."""
         backoff = Backoff()
-        while not self.over.is_set():
+        while not self.over.is_set() and not self._is_over():
             longest = LONGEST_S
             try:
                 if await self._attempt():

@@ -13,7 +13,7 @@ from trainway.engine.phases import LIVE, WAITING, Phase
 from trainway.engine.queues.making_room import has_left, is_leaving, left
 from trainway.engine.record import AT_ONCE, JobRecord
 from trainway.engine.trouble import trouble_of
-from trainway.engine.wishes import DEADLINE, DELETE, ENDING, PRUNED, RESUME
+from trainway.engine.wishes import DEADLINE, DELETE, ENDING, LOST, PRUNED, RESUME
 from trainway.jobset.job_remarks import merged_links
 from trainway.jobset.status import moment
 
@@ -88,6 +88,8 @@ def _end_columns(record: JobRecord, observed: Observation, now: str) -> dict[str
             "reason": "DeadlineExceeded",
             "message": overdue_message(record),
         }
+    elif record.wanted == LOST and observed.phase == Phase.CANCELLED:
+        columns |= {"phase": Phase.FAILED, "reason": record.reason, "message": record.message}
     elif record.reason == PRUNED and observed.phase == Phase.CANCELLED:
         columns |= {"reason": PRUNED, "message": record.message}
     elif observed.phase == Phase.FAILED and _was_overdue(record, observed, now):

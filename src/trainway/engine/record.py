@@ -96,6 +96,8 @@ class JobRecord:
     """Where it is on its way to another place, as `moving.move` has it; None: it does not move."""
     candidates: str | None = None
     """Where it may go while it waits, as `moving.candidates` has it; None: nowhere else."""
+    recovery: str | None = None
+    """Where it may go on when its place is lost, as `moving.failover` has it; None: nowhere."""
 
     def with_columns(self, columns: Mapping[str, object]) -> "JobRecord":
         """The record with other values, as the store will have it."""

@@ -81,6 +81,8 @@ class Submission:
     """The `places` of tasks of a pipeline, and what counts between them (`prefer`), by task."""
     prefer: str = ""
     """What counts where its place is chosen when its turn comes; empty: it has its place."""
+    recovery_strategy: str | None = None
+    """What follows when its place is lost; None: what its place does by itself."""
 
     @property
     def is_run(self) -> bool:

@@ -23,7 +23,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD: Final = "0019"
+HEAD: Final = "0020"
 """The migration after which the database looks like this; see `migrations/versions`."""
 
 METADATA: Final = MetaData(
@@ -80,6 +80,7 @@ JOBS: Final = Table(
     Column("ran_seconds", Float, nullable=True),
     Column("move", Text, nullable=True),
     Column("candidates", Text, nullable=True),
+    Column("recovery", Text, nullable=True),
     Index(None, "name", "id"),
     Index(None, "phase", "id"),
     Index(None, "expires"),

@@ -8,6 +8,7 @@ from trainway.backends.masking import masked_object
 from trainway.engine.attempts import endings_view
 from trainway.engine.failure import failure_view, is_retried
 from trainway.engine.moving.candidates import candidates_view
+from trainway.engine.moving.failover import failover_view, past_endings
 from trainway.engine.moving.move import move_view
 from trainway.engine.observation import ATTEMPTS, CULPRIT, ENDINGS, JOBSET, NODES, RUNS, WAITING
 from trainway.engine.phases import WAITING as WAITING_PHASES
@@ -93,8 +94,10 @@ def _status(job: JobRecord, position: int | None, *, is_full: bool) -> Json:
             status["failure"] = failure_view(culprit, nodes, observed.get(ATTEMPTS) or 1)
         if job.phase == Phase.FAILED:
             status["cause"] = cause_of_end(job.reason, culprit or {})
+        if job.recovery and (recovery := failover_view(job)):
+            status["recovery"] = recovery
         status |= {
-            "endedAttempts": endings_view(observed.get(ENDINGS) or []),
+            "endedAttempts": endings_view([*past_endings(job), *(observed.get(ENDINGS) or ())]),
             "nodes": nodes,
             "jobSet": observed.get(JOBSET) or {},
             "usage": usage_view(Rates.of(job.demand_data), observed.get(RUNS) or [], job.finished),

@@ -10,6 +10,8 @@ DELETE: Final = "delete"
 """A cancel after which the job is forgotten."""
 DEADLINE: Final = "deadline"
 """A cancel that counts as failure."""
+LOST: Final = "lost"
+"""A cancel that counts as failure too, of a job that is not to be recovered from a loss."""
 SUSPEND: Final = "suspend"
 BEGIN_SUSPENDED: Final = "begin-suspended"
 RESUME: Final = "resume"
@@ -17,7 +19,7 @@ RESUME: Final = "resume"
 PRUNED: Final = "Pruned"
 """The reason of a trial that its search has stopped early; what is wanted of it is a cancel."""
 
-ENDING: Final = (CANCEL, DELETE, DEADLINE)
+ENDING: Final = (CANCEL, DELETE, DEADLINE, LOST)
 
 
 def is_new(before: JobRecord, record: JobRecord) -> bool:

@@ -39,6 +39,12 @@ def ended(live: LiveJob, wish: str) -> Change | None:
     return live.ending(Phase.CANCELLED, "Cancelled", "it was cancelled before it started", wish)
 
 
+def cancelled_between(live: LiveJob) -> Change:
+    """It is to end while no place has it; it has ended at the last one already."""
+    change = live.ending(Phase.CANCELLED, "Cancelled", "it was cancelled between two places")
+    return Change({**change.columns, "move": None}, change.events)
+
+
 def pruning(live: LiveJob, why: str) -> Change | None:
     """It is a trial that is not worth finishing; None: it ends already."""
     change = ended(live, CANCEL)

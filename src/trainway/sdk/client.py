@@ -15,6 +15,7 @@ from trainway.sdk.job import Job
 from trainway.sdk.pipelines import submitted
 from trainway.sdk.placement import placed
 from trainway.sdk.queue_access import QueueAccess
+from trainway.sdk.recovery_strategy import recovery_option
 from trainway.sdk.rest import Rest, Submission
 from trainway.sdk.run_options import Amount, RunOptions, amount
 from trainway.sdk.run_target import Target, objects_of
@@ -100,6 +101,7 @@ class Client(ClusterAccess, QueueAccess):
         on: str | None = None,
         prefer: str | None = None,
         max_wait: float | None = None,
+        recovery_strategy: str | None = None,
         oversubscribe: bool = False,
         image: str | None = None,
         containers: bool = False,
@@ -128,7 +130,8 @@ class Client(ClusterAccess, QueueAccess):
         there with the modules beside it, and what a function returns comes back. `any`, or several
         places with commas between them, leaves the choice to the server: `trainway plan` tells how
         it chooses, and `prefer` is `"cost"` or `"order"`; a job that has waited there for more than
-        `max_wait` seconds goes to the next place. `slurm` has options of sbatch, for
+        `max_wait` seconds goes to the next place. `recovery_strategy` says what follows when its
+        place is lost: `"failover"`, `"eager-next"` or `"none"`. `slurm` has options of sbatch, for
         `slurm/CLUSTER`: `slurm={"qos": "high", "exclusive": True}`. With `pack` several nodes of
         the job may share one SSH host or Slurm node. With `allow_pickle`
         the function may return what is not plain data; see `Job.result`. `secrets` are variables as
@@ -164,6 +167,7 @@ class Client(ClusterAccess, QueueAccess):
             on=on,
             prefer=prefer,
             max_wait=max_wait,
+            recovery_strategy=recovery_strategy,
             oversubscribe=oversubscribe,
             image=image,
             containers=containers,
@@ -235,6 +239,7 @@ class Client(ClusterAccess, QueueAccess):
             **options.sent,
             **wishes.isolation(),
             **options.waiting(),
+            **recovery_option(options.recovery_strategy, objects),
         }
         return Submission(objects, sent if on is None else {**sent, "backend": on})
 

@@ -13,6 +13,7 @@ from trainway.errors import InvalidError, TrainwayError, UsageError
 from trainway.families.builtin import HELD
 from trainway.families.table import name_of
 from trainway.json_types import Json
+from trainway.sdk.recovery_strategy import EAGER_NEXT, FAILOVER
 from trainway.sdk.rest import Rest, Submission
 from trainway.sdk.run_options import RunOptions
 from trainway.sdk.submitter import kubeconfig_files
@@ -50,7 +51,7 @@ class Placement:
 
 @dataclass(frozen=True, kw_only=True)
 class PlacedOptions(RunOptions):
-    """Options with the place that was chosen, of a job that may go to others while it waits."""
+    """Options with the place that was chosen, of a job that may go to others."""
 
     candidates: Sequence[Json]
     """The job for each of them, as the server keeps it."""
@@ -118,6 +119,10 @@ def placed(rest: Rest, options: RunOptions, made: Callable[[RunOptions], Submiss
     if on is None or not is_choice(on):
         if options.max_wait is not None:
             raise UsageError("max_wait needs several places", hint='give on="slurm/hpc,local"')
+        if options.recovery_strategy == EAGER_NEXT:
+            raise UsageError(
+                f"the strategy {EAGER_NEXT} needs several places", hint='give on="slurm/hpc,local"'
+            )
         return options
     prefer = preferred(on, options.prefer)
     if prefer not in (COST, ORDER):
@@ -128,10 +133,15 @@ def placed(rest: Rest, options: RunOptions, made: Callable[[RunOptions], Submiss
 
     found = ask(rest, places_of(rest, on), there, prefer)
     chosen = replace(options, on=found.place())
-    if options.max_wait is None:
+    if options.max_wait is None and not is_recovered(there(found.place())):
         return chosen
     given = {each.name: getattr(chosen, each.name) for each in fields(RunOptions)}
     return PlacedOptions(**given, candidates=candidates(rest, found, there))
+
+
+def is_recovered(submission: Submission) -> bool:
+    """Whether a job is to go on elsewhere when its place is lost."""
+    return submission.options.get("recovery_strategy") in (FAILOVER, EAGER_NEXT)
 
 
 def candidates(rest: Rest, found: Placement, made: Callable[[str], Submission]) -> list[Json]:

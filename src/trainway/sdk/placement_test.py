@@ -41,3 +41,20 @@ def test_the_other_places_go_along_where_waiting_has_a_limit(fake: FakeServer) -
     assert "environ" in sent["candidates"][0]
     with pytest.raises(UsageError, match="max_wait needs several places"):
         client.run(TRAIN, on="local", max_wait=60)
+
+
+def test_the_other_places_go_along_with_a_strategy_of_recovery(fake: FakeServer) -> None:
+    client = Client()
+    fake.places.fits = {"ssh/lab": "now", "local": "now"}
+    client.run(TRAIN, on="ssh/lab,local", recovery_strategy="failover")
+    client.run(TRAIN, on="ssh/lab,local", recovery_strategy="none")
+    client.run(TRAIN, on="ssh/lab", recovery_strategy="failover")
+    sent = [body["options"] for _, path, body in fake.requests if path.endswith("/jobs")]
+    assert [each["recovery_strategy"] for each in sent] == ["failover", "none", "failover"]
+    assert [other["backend"] for other in sent[0]["candidates"]] == ["local"]
+    assert sent[0]["max_wait"] is None
+    assert "candidates" not in sent[1]
+    with pytest.raises(UsageError, match="eager-next needs several places"):
+        client.run(TRAIN, on="local", recovery_strategy="eager-next")
+    with pytest.raises(UsageError, match="'retry' is not a strategy of recovery"):
+        client.run(TRAIN, recovery_strategy="retry")

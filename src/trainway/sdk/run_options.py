@@ -55,6 +55,7 @@ class RunOptions:
     hang_timeout: float | None = None
     queue: str | None = None
     max_wait: float | None = None
+    recovery_strategy: str | None = None
 
     def waiting(self) -> Json:
         """The options of a submission that say where the job may go while it waits: nowhere."""

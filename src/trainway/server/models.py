@@ -5,6 +5,7 @@ from pydantic.alias_generators import to_camel
 
 from trainway.backends.base import Isolation
 from trainway.engine.recovery.cause import Cause
+from trainway.engine.recovery.strategy import Strategy
 from trainway.families.builtin import HERE
 from trainway.json_types import Json
 from trainway.server.other_place import OtherPlace, TaskPlacement
@@ -99,7 +100,8 @@ class SubmitOptions(BaseModel):
     candidates: tuple[OtherPlace, ...] = Field(
         (),
         max_length=100,
-        description="other places to which it goes, in order, while it has not started",
+        description="other places to which it goes, in order, while it has not started, or by its "
+        "`recovery_strategy`",
     )
     placement: dict[str, TaskPlacement] = Field(
         {},
@@ -109,6 +111,12 @@ class SubmitOptions(BaseModel):
     )
     max_wait: float | None = Field(
         None, ge=0, description="after how many seconds of waiting; null: only if it is refused"
+    )
+    recovery_strategy: Strategy | None = Field(
+        None,
+        description="what follows when its place is lost: it is tried again there first, and then "
+        "goes to the next candidate (`failover`), goes there at once (`eager-next`), or fails "
+        "(`none`); null: what its place does by itself",
     )
     search: Json | None = Field(
         None,
@@ -238,6 +246,11 @@ class JobStatus(Shown):
     )
     candidates: Json | None = Field(
         None, description="of a job that waits: the other `places` it may go to, and when"
+    )
+    recovery: Json | None = Field(
+        None,
+        description="of a job with a strategy: the `places` where it may go on, and those that it "
+        "has lost and avoids until some time (`avoided`)",
     )
     scalable: bool = Field(
         False, description="whether it can be given another number of nodes: `POST .../scale`"

@@ -59,3 +59,20 @@ def test_the_jobs_of_a_run_have_no_candidates(tmp_path: Path) -> None:
         assert answer["job"]["status"]["candidates"]["places"] == [THERE]
 
     play(tmp_path, scene)
+
+
+def test_a_strategy_is_one_of_three(tmp_path: Path) -> None:
+    async def scene(site: Site) -> None:
+        other = {"backend": THERE, "objects": [jobset("demo")]}
+        options = {"candidates": [other], "recovery_strategy": "failover"}
+        body = {"objects": [jobset("demo")], "options": options}
+        status, answer = await _ask(site, "/jobs", body)
+        assert status == 201
+        recovery = answer["job"]["status"]["recovery"]
+        assert recovery == {"strategy": "failover", "places": ["local", THERE], "avoided": []}
+        status, answer = await _ask(
+            site, "/jobs", {**body, "options": {"recovery_strategy": "retry"}}
+        )
+        assert (status, answer["error"]["field"]) == (422, "options.recovery_strategy")
+
+    play(tmp_path, scene)

@@ -27,12 +27,14 @@ from trainway.cli.wishes import (
     infra_option,
     max_wait_option,
     prefer_option,
+    recovery_option,
     wishes_group,
     wishes_of,
 )
 from trainway.errors import InvalidError, JobFailedError, UsageError
 from trainway.json_types import Json
 from trainway.sdk.placement import is_choice
+from trainway.sdk.recovery_strategy import EAGER_NEXT
 from trainway.sdk.rest import Rest, Submission
 
 _STDIN: Final = "-"
@@ -83,6 +85,7 @@ best trial, otherwise 4.
 @infra_option("Where to run: a place, a list such as slurm/hpc,local, or any.")
 @prefer_option
 @max_wait_option
+@recovery_option
 @slurm_option
 @click.option(
     "--oversubscribe", is_flag=True, help="Start the job even if it requests more than there is."
@@ -119,6 +122,10 @@ def carry_out(
         wishes = placed(targets, rest_words, wishes, options, several)
     elif options.get("max_wait") is not None:
         raise UsageError("--max-wait needs several places", hint="write --on slurm/hpc,local")
+    elif options.get("recovery_strategy") == EAGER_NEXT:
+        raise UsageError(
+            "--recovery-strategy eager-next needs several places", hint="write --on slurm/hpc,local"
+        )
     source, objects = made_objects(targets, rest_words, wishes, options, several)
     if options["dry_run"]:
         echo(to_yaml(_without_secrets(objects)))

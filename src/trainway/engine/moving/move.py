@@ -40,6 +40,8 @@ TRANSITIONS: Final[Mapping[Step, frozenset[Step]]] = {
 BETWEEN: Final = frozenset({Step.LEAVING, Step.RETURNING})
 """Steps in which no place has the job, so that none must be given it."""
 
+_FLAGS: Final = ("resumes", "withdraws", "abandons", "has_ended")
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -65,7 +67,13 @@ class Move:
     seq: int = -1
     """The last record of its journal that was read before it arrived."""
     withdraws: bool = False
-    """Whether it has not started, so that it is withdrawn and begins anew; else it is let go of."""
+    """Whether it is withdrawn and begins anew; else it is let go of, and goes on."""
+    abandons: bool = False
+    """Whether it is withdrawn though it has started, because its place was lost."""
+    has_ended: bool = False
+    """Whether nothing of it runs any more, since its place has ended it."""
+    at: str = ""
+    """When it leaves at the earliest; empty: at once."""
 
     def followed_by(self, step: Step, seq: int = -1) -> "Move":
         """The next step; a ValueError if the table does not allow it."""
@@ -84,8 +92,9 @@ def move_of(record: JobRecord) -> Move | None:
         return None
     data = json.loads(record.move)
     to, back = (Candidate(**data[name]) for name in ("to", "back"))
-    flags = {name: bool(data[name]) for name in ("resumes", "withdraws")}
-    return Move(Step(data["step"]), to, back, seq=data["seq"], **flags)
+    flags = {name: bool(data.get(name)) for name in _FLAGS}
+    at = str(data.get("at") or "")
+    return Move(Step(data["step"]), to, back, seq=data["seq"], at=at, **flags)
 
 
 def move_view(record: JobRecord) -> Json | None:
@@ -93,7 +102,8 @@ def move_view(record: JobRecord) -> Json | None:
     move = None if record.is_over else move_of(record)
     if move is None:
         return None
-    return {"step": move.step, "from": move.back.backend, "to": move.to.backend}
+    when = {"at": move.at} if move.at else {}
+    return {"step": move.step, "from": move.back.backend, "to": move.to.backend, **when}
 
 
 def with_objects(objects: Sequence[Json], others: Sequence[Json]) -> list[Json]:

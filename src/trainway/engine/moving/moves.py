@@ -14,29 +14,33 @@ from typing import Any, cast
 
 from trainway.agent.transfer.blobs import stored_files
 from trainway.backends import capabilities
-from trainway.backends.base import AgentStartError, Backend
+from trainway.backends.base import Backend
 from trainway.backends.hand_over import handing_over
 from trainway.backends.registry import Registry
+from trainway.engine.attempt_runs import stopped
 from trainway.engine.backoff import Backoff
 from trainway.engine.intake import prepare, refuse_unfitting
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveContext, LiveJob
 from trainway.engine.moving.candidates import candidates_of
-from trainway.engine.moving.movable_job import MovableJob
+from trainway.engine.moving.failover import failover_of, with_place
 from trainway.engine.moving.move import BETWEEN, Candidate, Move, Step, with_objects
 from trainway.engine.moving.patience import Patience
+from trainway.engine.moving.recovered_job import RecoveredJob
 from trainway.engine.moving.wish import check_leaving, check_movable, moving
-from trainway.engine.observation import Observation
+from trainway.engine.moving.withdrawal import withdraw
+from trainway.engine.observation import ENDINGS, RUNS, Observation
 from trainway.engine.phases import Phase
 from trainway.engine.reading import Reading
 from trainway.engine.record import JobRecord, JobSpec
 from trainway.engine.stored_job import Change, write
 from trainway.engine.submission import Submission, workload_of
 from trainway.engine.wishes import ENDING
-from trainway.engine.wishing import is_over, resuming
+from trainway.engine.wishing import cancelled_between, is_over, resuming
 from trainway.errors import ConflictError, DatabaseError, TrainwayError, UnavailableError
 from trainway.families.family import Files
 from trainway.families.table import family_of
+from trainway.jobset.status import moment
 from trainway.json_types import Json
 
 log = logging.getLogger(__name__)
@@ -77,8 +81,8 @@ class Moves:
 
     def job(self, record: JobRecord, backend: Backend, around: LiveContext) -> LiveJob:
         """A job that is not over, which can move."""
-        made = MovableJob(record, backend, around, self._registry.of)
-        if record.candidates:
+        made = RecoveredJob(record, backend, around, self._registry.of)
+        if record.candidates or record.recovery:
             asyncio.get_running_loop().call_soon(self._patience.look, made)
         return made
 
@@ -119,9 +123,9 @@ class Moves:
 
     def look(self, live: LiveJob) -> None:
         """See whether something is to be done for the move of a job; called when it changed."""
-        if live.record.candidates:
-            self._patience.look(live)
-        job = cast("MovableJob", live)
+        job = cast("RecoveredJob", live)
+        if live.record.candidates or live.record.recovery:
+            self._patience.look(job)
         if job.record.move and job.id not in self._under_way and _is_due(job):
             self._under_way.add(job.id)
             task = job.background.spawn(self._go_on(job))
@@ -174,7 +178,7 @@ class Moves:
         columns["deadline_seconds"] = limit
         return Arrival(backend, prepared.port, columns, made, planned)
 
-    async def _go_on(self, live: MovableJob) -> None:
+    async def _go_on(self, live: RecoveredJob) -> None:
         """Make the steps that are due; what cannot be done now is tried again."""
         backoff = Backoff()
         while not live.over.is_set():
@@ -192,10 +196,13 @@ class Moves:
                 await backoff.wait()
         self._schedule()
 
-    async def _step(self, live: MovableJob) -> bool:
+    async def _step(self, live: RecoveredJob) -> bool:
         """Make the next step of a job whose pen is held; whether there is one more."""
         move = live.move
         if live.record.is_over:
+            return False
+        if move is not None and move.has_ended and live.record.wanted in ENDING:
+            await self._write(live, cancelled_between(live))
             return False
         if move is None or live.record.wanted in ENDING:
             await self._write(live, Change({"move": None}))
@@ -205,13 +212,16 @@ class Moves:
         if move.step is Step.STOPPING:
             await self._write(live, Change({"move": move.followed_by(Step.LEAVING).text()}))
             return True
+        if not _is_due(live):
+            self._patience.look(live)
+            return False
         if move.step is Step.LEAVING:
             return await self._leave(live, move)
         if move.step is Step.RETURNING:
             await self._return(live, move)
         return False
 
-    async def _leave(self, live: MovableJob, move: Move) -> bool:
+    async def _leave(self, live: RecoveredJob, move: Move) -> bool:
         try:
             await self._let_go(live, move)
         except UnavailableError:
@@ -225,7 +235,8 @@ class Moves:
         except DatabaseError:
             raise
         except TrainwayError as error:
-            await self._write(live, self._refused(live, move, error))
+            refused = live.declined(error.sentence) or self._refused(live, move, error)
+            await self._write(live, refused)
             return True
         if not move.back.objects:
             move = replace(move, back=replace(move.back, objects=spec.objects))
@@ -235,7 +246,7 @@ class Moves:
         await self._arrive(live, arrival, after, said, begins_anew=move.withdraws)
         return False
 
-    async def _return(self, live: MovableJob, move: Move) -> None:
+    async def _return(self, live: RecoveredJob, move: Move) -> None:
         """Have it go on where it came from; where that fails too, it stays suspended."""
         await self._let_go(live, move)
         spec = await self._ledger.call(self._ledger.store.spec, live.id)
@@ -252,14 +263,14 @@ class Moves:
         said, anew = f"it goes on at {move.back.backend}", move.withdraws
         await self._arrive(live, arrival, None, said, resumes=move.resumes, begins_anew=anew)
 
-    def _refused(self, live: MovableJob, move: Move, error: TrainwayError) -> Change:
+    def _refused(self, live: RecoveredJob, move: Move, error: TrainwayError) -> Change:
         """What follows where a job cannot be made for the place that it is to go to."""
         said = f"{move.to.backend} does not take it, so it goes back: {error.sentence}"
         event = live.event("MoveRefused", said, kind="Warning")
         columns = {"move": move.followed_by(Step.RETURNING).text(), "message": said}
         return Change(columns, [event])
 
-    async def _let_go(self, live: MovableJob, move: Move) -> None:
+    async def _let_go(self, live: RecoveredJob, move: Move) -> None:
         """Have its place let go of a job that was ever given to it; nothing of it runs then."""
         handle = live.record.handle_data
         if not live.has_begun:
@@ -267,17 +278,9 @@ class Moves:
         if not move.withdraws:
             await handing_over(live.backend).leave(handle)
             return
-        if live.record.started:
-            raise ConflictError("it has started")
-        try:
-            await live.backend.cancel(handle)
-        except TrainwayError as error:
-            if isinstance(error, UnavailableError) and not isinstance(error, AgentStartError):
-                raise  # something of it may be there
-            log.info("job %s is withdrawn: %s", live.id, error)
-        await live.backend.delete(handle)
+        await withdraw(live, move)
 
-    async def _stay(self, live: MovableJob, move: Move, error: TrainwayError) -> None:
+    async def _stay(self, live: RecoveredJob, move: Move, error: TrainwayError) -> None:
         """It cannot leave: it goes on where it is."""
         said = f"it stays at {live.record.backend}: {error.sentence}"
         event = live.event("MoveRefused", said, kind="Warning")
@@ -286,13 +289,13 @@ class Moves:
         if move.resumes:
             live.background.spawn(self._resume(live))
 
-    async def _resume(self, live: MovableJob) -> None:
+    async def _resume(self, live: RecoveredJob) -> None:
         await live.insist(lambda: resuming(live))
         self._schedule()
 
     async def _arrive(
         self,
-        live: MovableJob,
+        live: RecoveredJob,
         arrival: Arrival,
         after: Move | None,
         said: str,
@@ -312,6 +315,7 @@ class Moves:
         }
         if begins_anew:
             columns |= {"journal_seq": -1, "observed": arrival.planned, "started": ""}
+        columns |= _remembered(live, arrival.planned if begins_anew else None)
         if (others := candidates_of(live.record)) is not None:
             columns["candidates"] = replace(others, since=live.now()).text()
         reason = "Arriving" if after else "Arrived"
@@ -323,14 +327,33 @@ class Moves:
                 capabilities.release(arrival.backend, arrival.port)
             raise
 
-    async def _write(self, live: MovableJob, change: Change) -> None:
+    async def _write(self, live: RecoveredJob, change: Change) -> None:
         await write(self._ledger, [(live, change)])
 
 
-def _is_due(live: MovableJob) -> bool:
+def _remembered(live: RecoveredJob, planned: Json | None) -> dict[str, Any]:
+    """What a job that may be recovered keeps as it comes to a place, where it begins anew."""
+    found = failover_of(live.record)
+    if found is None:
+        return {}
+    found = replace(found, since=live.now())
+    if planned is None:
+        return {"recovery": found.text()}
+    observed = live.record.observed_data
+    endings = list(observed.get(ENDINGS) or ())
+    with_place(endings, live.record.backend)
+    runs = observed.get(RUNS) or []
+    stopped(runs, live.now())
+    kept = {RUNS: runs} if runs else {}
+    return {"recovery": found.remembering(endings).text(), "observed": {**planned, **kept}}
+
+
+def _is_due(live: RecoveredJob) -> bool:
     """Whether the next step of a move can be made."""
     move = live.move
     if move is None or live.record.is_over:
+        return False
+    if move.at and moment(live.now()) < moment(move.at) and live.record.wanted not in ENDING:
         return False
     is_stopped = move.step is Step.STOPPING and live.record.phase == Phase.PAUSED
     return is_stopped or move.step in BETWEEN

@@ -2,15 +2,19 @@
 
 import asyncio
 from collections.abc import Callable
+from datetime import datetime, timedelta
 
-from trainway.engine.live import LiveJob
 from trainway.engine.moving.candidates import (
     candidates_of,
     may_go_on,
     onward,
     waited_too_long,
 )
+from trainway.engine.moving.failover import failover_of
+from trainway.engine.moving.move import Step
+from trainway.engine.moving.recovered_job import RecoveredJob
 from trainway.engine.phases import Phase
+from trainway.engine.recovery.strategy import next_look
 from trainway.engine.stored_job import Change
 from trainway.jobset.status import moment
 
@@ -18,37 +22,61 @@ from trainway.jobset.status import moment
 class Patience:
     """Calls jobs on whose time at a place is over."""
 
-    def __init__(self, on_change: Callable[[LiveJob], object]) -> None:
+    def __init__(self, on_change: Callable[[RecoveredJob], object]) -> None:
         self._on_change = on_change
         """Called after a job was told to go on."""
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
-    def look(self, live: LiveJob) -> None:
+    def look(self, live: RecoveredJob) -> None:
         """Begin to count for a job that waits, and stop for one that does not."""
         timer = self._timers.pop(live.id, None)
         if timer is not None:
             timer.cancel()
-        left = self._left_s(live)
-        if left is not None:
+        left = [each for each in (_left_s(live), _left_after_loss_s(live)) if each is not None]
+        if left:
             loop = asyncio.get_running_loop()
-            self._timers[live.id] = loop.call_later(left, self._on_time, live)
+            self._timers[live.id] = loop.call_later(min(left), self._on_time, live)
 
-    def _left_s(self, live: LiveJob) -> float | None:
-        found = candidates_of(live.record)
-        is_waiting = may_go_on(live.record) and live.record.phase != Phase.PAUSED
-        return found.left_s(moment(live.now())) if found and is_waiting else None
-
-    def _on_time(self, live: LiveJob) -> None:
+    def _on_time(self, live: RecoveredJob) -> None:
         self._timers.pop(live.id, None)
         if not live.over.is_set():
             live.background.spawn(self._go_on(live))
 
-    async def _go_on(self, live: LiveJob) -> None:
-        await live.insist(lambda: self._decided(live))
+    async def _go_on(self, live: RecoveredJob) -> None:
+        await live.insist(lambda: _decided(live))
         self._on_change(live)
 
-    def _decided(self, live: LiveJob) -> Change | None:
-        found = candidates_of(live.record)
-        if found is None or self._left_s(live) != 0:
-            return None
+
+def _left_s(live: RecoveredJob) -> float | None:
+    """How long it may still wait for its first start here; None: for ever."""
+    found = candidates_of(live.record)
+    is_waiting = may_go_on(live.record) and live.record.phase != Phase.PAUSED
+    return found.left_s(moment(live.now())) if found and is_waiting else None
+
+
+def _left_after_loss_s(live: RecoveredJob) -> float | None:
+    """How long a job whose place was lost stays where it is; None: until something happens."""
+    now, move, found = moment(live.now()), live.move, failover_of(live.record)
+    if move is not None and move.step is not Step.ARRIVING:
+        return _until(move.at, now) if move.at else None
+    has_to_stay = live.record.phase in (Phase.RUNNING, Phase.PAUSED, Phase.STOPPING)
+    if found is None or not found.since or has_to_stay or live.record.is_over:
+        return None
+    look = next_look(found.situation(live.record.backend, now))
+    if not look:
+        return None
+    until = moment(found.since) + timedelta(seconds=found.wait_s)
+    return max((until - now).total_seconds(), _until(look, now))
+
+
+def _until(time: str, now: datetime) -> float:
+    return max((moment(time) - now).total_seconds(), 0.0)
+
+
+def _decided(live: RecoveredJob) -> Change | None:
+    found = candidates_of(live.record)
+    if found is not None and _left_s(live) == 0:
         return onward(live, waited_too_long(live.record, found.max_wait_s or 0.0))
+    if _left_after_loss_s(live) == 0 and (live.move is None or live.move.step is Step.ARRIVING):
+        return live.impatient()
+    return None

@@ -54,7 +54,7 @@ def add_job_routes(api: Api, service: Service) -> None:
             raise UsageError(
                 "the jobs of a run stay where they are submitted",
                 field="options.candidates",
-                hint="leave out max_wait, or submit one job",
+                hint="leave out max_wait and recovery_strategy, or submit one job",
             )
         if submission.is_run:
             is_search = submission.search is not None

@@ -1,0 +1,111 @@
+"""A job that goes on elsewhere when its place is lost: what is stored with it for that. Pure.
+
+The job is kept as it would be submitted to each place that it may go to, the one where it began
+among them, with the places that it avoids and the attempts that it has lost where nothing but this
+remembers them.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from typing import Final
+
+from trainway.engine.moving.move import Candidate
+from trainway.engine.record import JobRecord
+from trainway.engine.recovery.avoidance import Avoided, avoidances_view, with_failure
+from trainway.engine.recovery.strategy import Loss, Situation, Strategy
+from trainway.json_types import Json
+
+USUAL_WAIT_S: Final = 300.0
+"""How long a job waits at a place that has lost it until it goes elsewhere, if nobody says."""
+_MOST_PAST: Final = 50
+
+
+@dataclass(frozen=True)
+class Failover:
+    """Where a job may go on, and what it knows of these places."""
+
+    strategy: Strategy
+    places: Sequence[Candidate]
+    """In order; the place where it is is one of them."""
+    wait_s: float = USUAL_WAIT_S
+    avoided: Mapping[str, Avoided] = field(default_factory=dict)
+    since: str = ""
+    """Since when it does not run because of a loss; empty: it does."""
+    past: Sequence[Json] = ()
+    """The attempts that were lost at places that could not hand it over, as `attempts` has them."""
+
+    def text(self) -> str:
+        """It as the store has it."""
+        return json.dumps(asdict(self))
+
+    def at(self, place: str) -> Candidate:
+        """The job for a place."""
+        return next(each for each in self.places if each.backend == place)
+
+    def lost(self, job_id: str, place: str, why: str, now: datetime, loss: Loss) -> "Failover":
+        """It after a place has failed."""
+        known = self.avoided.get(place)
+        chance = _chance(job_id, place, known.failures if known else 0)
+        is_spent = loss is Loss.REFUSED
+        table = with_failure(self.avoided, place, why, now, chance, is_spent=is_spent)
+        return replace(self, avoided=table)
+
+    def remembering(self, endings: Sequence[Json]) -> "Failover":
+        """It with attempts of a place whose journal is given up."""
+        return replace(self, past=[*self.past, *endings][-_MOST_PAST:])
+
+    def situation(
+        self, here: str, now: datetime, *, has_ended: bool = False, is_impatient: bool = False
+    ) -> Situation:
+        """What the strategy decides by."""
+        places = [each.backend for each in self.places]
+        told = (self.strategy, here, places, self.avoided, now)
+        return Situation(*told, has_ended=has_ended, is_impatient=is_impatient)
+
+
+def failover_of(record: JobRecord) -> Failover | None:
+    """What is stored of it with a job; None: nothing."""
+    if not record.recovery:
+        return None
+    data = json.loads(record.recovery)
+    return Failover(
+        Strategy(data["strategy"]),
+        tuple(Candidate(**each) for each in data["places"]),
+        data["wait_s"],
+        {place: Avoided(**each) for place, each in data["avoided"].items()},
+        data["since"],
+        data["past"],
+    )
+
+
+def failover_view(record: JobRecord) -> Json | None:
+    """It as it is shown; None: there is nothing to show."""
+    found = failover_of(record)
+    if found is None:
+        return None
+    return {
+        "strategy": found.strategy,
+        "places": [each.backend for each in found.places],
+        "avoided": [] if record.is_over else avoidances_view(found.avoided),
+    }
+
+
+def past_endings(record: JobRecord) -> Sequence[Json]:
+    """The attempts that only this remembers."""
+    found = failover_of(record)
+    return () if found is None else found.past
+
+
+def with_place(endings: Sequence[Json], place: str) -> None:
+    """Note where attempts ended, of those of which it is not known yet."""
+    for each in endings:
+        each.setdefault("place", place)
+
+
+def _chance(job_id: str, place: str, failures: int) -> float:
+    """A number between 0 and 1 that differs from job to job, and is the same whenever asked."""
+    digest = hashlib.sha256(f"{job_id}/{place}/{failures}".encode()).digest()
+    return int.from_bytes(digest[:4], "big") / 2**32
