@@ -85,6 +85,7 @@ def with_jobs(trainway: Installation) -> list[PageEntry]:
     trainway.run("run", "--name", "resnet", "--note", "the baseline", *shown, *program)
     trainway.run("run", "--name", "tabular", *shown, *program, "fail", code=4)
     trainway.run("run", "--name", "rates", "--grid", "LR=0.1,0.2,0.4", *shown, *program)
+    trainway.run("run", "examples/pipeline.yaml")
     running = trainway.submit(
         "--name", "llama-lora", "--nodes", "2", "--cpus", "500m", *shown, *program, "stay"
     )

@@ -37,11 +37,12 @@ def job_pages(job: str) -> list[PageEntry]:
 
 
 def all_pages(job: str, compared: str) -> list[PageEntry]:
-    """All of them, with a job to show and jobs to compare."""
+    """All of them, with a job to show and jobs to compare; `examples/pipeline.yaml` has run."""
     return [
         *navigation_pages(),
         PageEntry("schedules-new", "/schedules/new"),
         PageEntry("queue", "/queues/default"),
+        PageEntry("pipeline", "/pipelines/squares"),
         PageEntry("compare-jobs", f"/compare?jobs={compared}"),
         *job_pages(job),
     ]

@@ -58,6 +58,7 @@ def found(shared_dashboard: Dashboard) -> Found:
     trained, failed = (trainway.job(name)["metadata"]["id"] for name in ("trained", "spoiled"))
     nightly = ("0 3 * * *", "--name", "nightly", "--cpus", "1", "--", "true")
     trainway.run("schedule", "create", *nightly)
+    trainway.run("run", "examples/pipeline.yaml")
     found = Found(trained, failed)
     window = shared_dashboard.window(viewport=DESK, reduced_motion="reduce")
     page = window.context.new_page()

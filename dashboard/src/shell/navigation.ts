@@ -12,6 +12,7 @@ export const NAVIGATION: readonly NavigationEntry[] = [
   { path: "/jobs", title: "Jobs", key: "j" },
   { path: "/create", title: "Create", key: "n" },
   { path: "/compare", title: "Compare", key: "c" },
+  { path: "/pipelines", title: "Pipelines", key: "p" },
   { path: "/schedules", title: "Schedules", key: "d" },
   { path: "/clusters", title: "Clusters", key: "k" },
   { path: "/runtimes", title: "Runtimes", key: "r" },

@@ -1,4 +1,5 @@
 import { Label, LabelGroup } from "@patternfly/react-core/dist/dynamic/components/Label";
+import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { elapsed } from "../../components/format";
 import { Moment } from "../../components/Moment";
@@ -26,6 +27,13 @@ export function Facts({ job }: JobProps) {
       </Fact>
       <Fact name="Kind">{spec.kind}</Fact>
       <Fact name="Runs on">{spec.backend}</Fact>
+      <Fact name="Pipeline">
+        {spec.run && metadata.labels[`${OURS}task`] && (
+          <Link to="/pipelines/$run" params={{ run: spec.run }} className="tw-link">
+            {metadata.labels[`${OURS}run`] ?? spec.run}
+          </Link>
+        )}
+      </Fact>
       <Fact name="User">{metadata.labels[`${OURS}user`]}</Fact>
       <Fact name="Submitted">
         <Moment time={metadata.creationTimestamp} />

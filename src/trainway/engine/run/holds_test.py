@@ -283,3 +283,21 @@ def test_what_is_no_pipeline(submission: Submission, error: type[Exception]) -> 
         assert world.is_idle()
 
     play(scene)
+
+
+def test_pipelines_are_listed_apart_with_their_tasks() -> None:
+    async def scene(world: World) -> None:
+        await submitted(world, pipeline())
+        await world.engine.submit_array(Submission([jobset("sweep")], num_jobs=2))
+        listed = (await world.engine.runs.page(10)).items
+        assert [each["metadata"]["name"] for each in listed] == ["sweep", "p"]
+        (only,) = (await world.engine.runs.page(10, pipelines=True)).items
+        assert only["pipeline"]["tasks"] == [
+            {"name": "one", "after": []},
+            {"name": "two", "after": ["one"]},
+            {"name": "three", "after": ["two"]},
+        ]
+        assert "jobs" not in only
+        assert "pipeline" not in listed[0]
+
+    play(scene)

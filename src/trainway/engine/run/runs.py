@@ -126,10 +126,13 @@ class Runs:
         self.searches.add(run)
         return await self._shown(run, await self._jobs(run))
 
-    async def page(self, limit: int, *, cursor: str = "", name: str = "") -> Page:
-        """Runs, newest first."""
-        runs = self._store.runs
-        found = await self._ledger.call(runs.page, limit + 1, before=cursor, name=name)
+    async def page(
+        self, limit: int, *, cursor: str = "", name: str = "", pipelines: bool = False
+    ) -> Page:
+        """Runs, newest first; only pipelines, if that is wanted."""
+        found = await self._ledger.call(
+            self._store.runs.page, limit + 1, before=cursor, name=name, pipelines=pipelines
+        )
         shown = found[:limit]
         items = await self._listed(shown)
         return Page(items, shown[-1].id if len(found) > limit else None)
@@ -269,11 +272,6 @@ class Runs:
             counts[job.phase] = counts.get(job.phase, 0) + 1
         return {
             **_view(run, counts, await self._found(run), self.searches.waiting(run)),
-            **(
-                {"pipeline": {"tasks": Pipeline.stored(run.pipeline).view()}}
-                if run.pipeline
-                else {}
-            ),
             "jobs": [self._around.reading.summary(job) for job in jobs],
         }
 
@@ -311,7 +309,9 @@ def _view(
     if run.search is not None:
         end = json.loads(run.outcome) if run.outcome else None
         told, phase = {"search": end, "waiting": waiting}, _search_phase(end)
-    more = {"search": dict(search)} if search else {}
+    more: Json = {"search": dict(search)} if search else {}
+    if run.pipeline:
+        more["pipeline"] = {"tasks": Pipeline.stored(run.pipeline).view()}
     return {
         "apiVersion": API_VERSION,
         "kind": KIND,

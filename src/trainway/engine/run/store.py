@@ -36,13 +36,17 @@ class RunStore:
             )
         return RunRecord(**row._asdict())
 
-    def page(self, limit: int, *, before: str = "", name: str = "") -> list[RunRecord]:
-        """Runs, newest first."""
+    def page(
+        self, limit: int, *, before: str = "", name: str = "", pipelines: bool = False
+    ) -> list[RunRecord]:
+        """Runs, newest first; only pipelines, if that is wanted."""
         query = select(*_ALL).order_by(RUNS.c.id.desc()).limit(limit)
         if before:
             query = query.where(RUNS.c.id < before)
         if name:
             query = query.where(RUNS.c.name == name)
+        if pipelines:
+            query = query.where(RUNS.c.pipeline.is_not(None))
         with self._engine.connect() as connection:
             return [RunRecord(**row._asdict()) for row in connection.execute(query)]
 

@@ -46,6 +46,19 @@ class RunStatus(Shown):
     )
 
 
+class PipelineTask(Shown):
+    """A task of a pipeline."""
+
+    name: str = Field(description="its job has it as the label `trainway.dev/task`")
+    after: list[str] = Field(description="the tasks that must have succeeded before it starts")
+
+
+class PipelineInfo(Shown):
+    """What makes a run a pipeline."""
+
+    tasks: list[PipelineTask] = Field(description="in the order of the file")
+
+
 class Run(Shown):
     """Jobs of one submission, under one name."""
 
@@ -57,9 +70,7 @@ class Run(Shown):
     search: Json | None = Field(
         None, description="of a search: what is searched, and `best` with the best trial so far"
     )
-    pipeline: Json | None = Field(
-        None, description="of a pipeline: its `tasks`, each with those that it comes `after`"
-    )
+    pipeline: PipelineInfo | None = Field(None, description="of a pipeline: its tasks")
     jobs: list[Job] = Field([], description="in short, by rank; not in a list of runs")
 
 
@@ -90,10 +101,13 @@ def add_run_routes(api: Api, engine: Engine) -> None:
 
     @api.get(f"{BASE_PATH}/runs", tags=["runs"], response_model=RunPage)
     async def page_of_runs(
-        limit: Annotated[int, Query(ge=1, le=10_000)] = 100, cursor: str = "", name: str = ""
+        limit: Annotated[int, Query(ge=1, le=10_000)] = 100,
+        cursor: str = "",
+        name: str = "",
+        pipelines: bool = False,
     ) -> Response:
-        """List runs, newest first, without their jobs."""
-        found = await runs.page(limit, cursor=cursor, name=name)
+        """List runs, newest first, without their jobs; with `pipelines` only those that are one."""
+        found = await runs.page(limit, cursor=cursor, name=name, pipelines=pipelines)
         return JsonAnswer({"items": found.items, "cursor": found.cursor})
 
     @api.get(f"{BASE_PATH}/runs/{{run}}", tags=["runs"], response_model=Run)

@@ -1,0 +1,59 @@
+import { Button } from "@patternfly/react-core/dist/dynamic/components/Button";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { DataTable } from "../../components/DataTable";
+import { EmptyPage } from "../../components/EmptyPage";
+import { ErrorAlert } from "../../components/ErrorAlert";
+import { Loading } from "../../components/Loading";
+import { Moment } from "../../components/Moment";
+import { PageFrame } from "../../components/PageFrame";
+import { PhaseLabel } from "../../components/PhaseLabel";
+import { pipelinesQuery, type Run } from "../../data/pipelines";
+import { countsText } from "./pipeline";
+
+const COLUMNS = ["Name", "Phase", "Tasks", "Runs on", "Submitted"];
+
+/** The pipelines, newest first. */
+export default function PipelinesPage() {
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
+    useInfiniteQuery(pipelinesQuery);
+  const runs = data?.pages.flatMap((page) => page.items) ?? [];
+  return (
+    <PageFrame title="Pipelines">
+      {error && (
+        <ErrorAlert error={error} title="The pipelines could not be read" onRetry={() => void refetch()} />
+      )}
+      {!data && !error && <Loading what="the pipelines" />}
+      {data && runs.length === 0 && (
+        <EmptyPage title="There are no pipelines yet">
+          <p>
+            A file with several tasks, which <code>---</code> separates, is a pipeline:
+          </p>
+          <p>
+            <code>trainway run pipeline.yaml</code>
+          </p>
+        </EmptyPage>
+      )}
+      {runs.length > 0 && <DataTable label="Pipelines" columns={COLUMNS} rows={runs.map(row)} />}
+      {hasNextPage && (
+        <Button variant="link" isInline isLoading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          Show older ones
+        </Button>
+      )}
+    </PageFrame>
+  );
+}
+
+function row(run: Run): readonly [string, ...React.ReactNode[]] {
+  const { id, name, creationTimestamp } = run.metadata;
+  return [
+    id,
+    <Link key="name" to="/pipelines/$run" params={{ run: id }} className="tw-link">
+      {name}
+    </Link>,
+    <PhaseLabel key="phase" phase={run.status.phase} />,
+    countsText(run),
+    run.spec.backend,
+    <Moment key="submitted" time={creationTimestamp} />,
+  ];
+}
