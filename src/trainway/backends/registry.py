@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from trainway.backends import capabilities
 from trainway.backends.base import Backend, BackendSettings, Handle
+from trainway.backends.file_store import FileStore
 from trainway.errors import NotFoundError
 from trainway.families.builtin import BUILTIN
 from trainway.families.family import Carried, Family
@@ -38,6 +39,8 @@ class Registry:
         self._settings = settings
         self._made: dict[tuple[str, tuple[str, ...]], Backend] = {}
         self._families: dict[str, Family] = {}
+        self.files = FileStore(settings.home)
+        """What was sent ahead of jobs, for all backends."""
 
     def names(self) -> list[str]:
         """All families that can be asked for, ours first."""

@@ -31,6 +31,7 @@ from trainway.engine.live_jobs import LiveJobs
 from trainway.engine.metrics.reading import MetricReading
 from trainway.engine.metrics.recorder import Recorder
 from trainway.engine.moving.choosing import Choosing, ChoosingContext
+from trainway.engine.moving.move import Candidate
 from trainway.engine.moving.moves import Moves
 from trainway.engine.notify.notifier import NOBODY, Notifier, Notifying
 from trainway.engine.phases import ACTIVE, Phase
@@ -120,7 +121,9 @@ class Engine:
         self.scaling = Scaling(self._ledger, self.reading, self._live, self._rounds.request)
         self.moves = Moves(self._ledger, registry, self.reading, self._live, self._rounds.request)
         self._prices = prices
-        self._choosing = Choosing(ChoosingContext(self._ledger, self.moves, self.offers, request))
+        self._choosing = Choosing(
+            ChoosingContext(self._ledger, self.moves, self.offers, request, self._bring)
+        )
         self.runs = Runs(RunContext(self._ledger, self.reading, self._live, *actions, self.metrics))
         self.schedules = Schedules(
             ScheduleContext(self._ledger, self._ids, clock, self._live, self, self._cancel_all)
@@ -327,6 +330,11 @@ class Engine:
             if live.has_begun:
                 live.carry()
         return lives
+
+    async def _bring(self, record: JobRecord, at: Candidate) -> Candidate:
+        from trainway.engine.run.inputs import brought  # noqa: PLC0415 - it loads the compiler
+
+        return await brought(self._ledger, self.registry, record, at)
 
     def _place(self, live: LiveJob) -> str:
         return self._choosing.ready(live)

@@ -16,7 +16,6 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from trainway import __version__
-from trainway.backends.file_store import FileStore
 from trainway.engine.database import BUSY_S
 from trainway.engine.jobs import Engine
 from trainway.engine.nodes.watch import NodeWatch
@@ -105,7 +104,7 @@ async def serve(home: ServerHome, sockets: Sockets, settings: Settings) -> None:
     engine = await started_engine(home, settings.busy_s)
     info = ProcessInfo(settings.pid, str(home.socket_path), __version__, settings.started)
     web = Web(home.path, settings.token)
-    service = Service(engine, info, FileStore(home.path), settings.token, web)
+    service = Service(engine, info, engine.registry.files, settings.token, web)
     app = service.activity.counted(service.requests.counted(BodyLimit(create_app(service))))
     servers = {owner_server(app): sockets.owner}
     if sockets.tcp is not None:

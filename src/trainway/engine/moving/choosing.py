@@ -6,7 +6,8 @@ write: a server that is killed has made it, or the next one asks all places agai
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -19,6 +20,7 @@ from trainway.engine.moving.move import Candidate
 from trainway.engine.moving.moves import Arrival, Moves, submission_at
 from trainway.engine.phases import WAITING
 from trainway.engine.placement.offer import Fit, Offer, Prefer, ranked
+from trainway.engine.record import JobRecord
 from trainway.engine.stored_job import Change
 from trainway.engine.submission import Submission
 from trainway.errors import DatabaseError, TrainwayError
@@ -39,6 +41,8 @@ class ChoosingContext:
     survey: Callable[[Sequence[Submission]], Awaitable[list[Offer]]]
     """Asks the places of submissions what they offer, in their order."""
     request_round: Callable[[], object]
+    bring: Callable[[JobRecord, Candidate], Awaitable[Candidate]]
+    """Gives a task for a place what it reads of others."""
 
 
 @dataclass(frozen=True)
@@ -96,18 +100,17 @@ class Choosing:
         asked = [submission_at(record, each) for each in places]
         offers = ranked(await self._around.survey(asked), Prefer(found.prefer or Prefer.ORDER))
         refused = [f"{offer.place}: {offer.reason}" for offer in offers if offer.fit is Fit.NEVER]
-        taking = [offer for offer in offers if offer.fit is not Fit.NEVER]
-        for offer in taking:
-            try:
-                arrival = await self._around.moves.arrival(record, spec, places[offer.order])
-            except DatabaseError:
-                raise
-            except TrainwayError as error:
-                refused.append(f"{offer.place}: {error.sentence}")
-                continue
-            rest = [places[other.order] for other in taking if other is not offer]
-            await self._write(live, _Choice(offer, arrival, rest))
-            return ""
+        taking: list[tuple[Offer, Candidate]] = []
+        for offer in (each for each in offers if each.fit is not Fit.NEVER):
+            with _refusals(offer, refused):
+                place = await self._around.bring(record, places[offer.order])
+                taking.append((offer, place))
+        for offer, place in taking:
+            with _refusals(offer, refused):
+                arrival = await self._around.moves.arrival(record, spec, place)
+                rest = [other for each, other in taking if each is not offer]
+                await self._write(live, _Choice(offer, arrival, rest))
+                return ""
         return "; ".join(refused)
 
     async def _write(self, live: LiveJob, choice: _Choice) -> None:
@@ -118,6 +121,17 @@ class Choosing:
             if live.record.handle_data.get("port") != arrival.port:
                 capabilities.release(arrival.backend, arrival.port)
         self._around.moves.look(live)
+
+
+@contextmanager
+def _refusals(offer: Offer, found: list[str]) -> Iterator[None]:
+    """Note why a place does not take it after all."""
+    try:
+        yield
+    except DatabaseError:
+        raise
+    except TrainwayError as error:
+        found.append(f"{offer.place}: {error.sentence}")
 
 
 def _is_due(live: LiveJob) -> bool:

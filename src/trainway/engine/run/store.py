@@ -106,6 +106,16 @@ class RunStore:
                 found[run][task] = Phase(phase)
         return found
 
+    def task_jobs(self, run_id: str) -> dict[str, str]:
+        """The id of the job of each task of a pipeline."""
+        query = (
+            select(LABELS.c.value, JOBS.c.id)
+            .join_from(JOBS, LABELS, LABELS.c.job_id == JOBS.c.id)
+            .where(LABELS.c.key == TASK, JOBS.c.run == run_id, JOBS.c.replaced_by.is_(None))
+        )
+        with self._engine.connect() as connection:
+            return {row.value: row.id for row in connection.execute(query)}
+
     def limited(self) -> list[RunRecord]:
         """The runs that are not over and may not have all of their jobs run at once."""
         unfinished = sorted(set(Phase) - TERMINAL)

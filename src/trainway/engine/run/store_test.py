@@ -42,6 +42,7 @@ def test_the_phases_of_tasks(store: Store) -> None:
     phases = store.runs.task_phases(["a", "none"])
     assert phases == {"a": {"one": Phase.FAILED, "two": Phase.PENDING}, "none": {}}
     store.add_all([(job("c", "one", place="a"), SPEC, [])], run)
+    assert store.runs.task_jobs("a") == {"one": "c", "two": "b"}
     assert store.runs.task_phases(["a"])["a"]["one"] == Phase.PENDING, "who took its place counts"
     store.delete("b")
     assert store.runs.task_phases(["a"]) == {"a": {"one": Phase.PENDING}}

@@ -9,15 +9,19 @@ from typing import Final
 
 from trainway.api.task import pipeline, task_object
 from trainway.api.task.task_file import SERIAL
+from trainway.api.task.task_inputs import input_place
 from trainway.api.task.task_object import TaskJob
 from trainway.api.task.task_parts import parts, with_outputs
 from trainway.backends.base import Backend, Isolation, isolation_of
 from trainway.backends.capabilities import SharesOutput
+from trainway.compiler.task_files import PLACE
 from trainway.compiler.task_pods import names_of
 from trainway.engine.placement.offer import Prefer
 from trainway.engine.run.pipeline import Pipeline
 from trainway.engine.submission import TASK_TYPE, Submission, name_of, parted, type_of
 from trainway.errors import InvalidError, UsageError
+from trainway.families.family import Files, Runs
+from trainway.families.table import family_of
 from trainway.jobset.labels import TASK
 from trainway.json_types import Json
 from trainway.schema.field import path_text
@@ -117,17 +121,28 @@ def _read(submission: Submission) -> tuple[Json, TaskJob, list[Json]]:
 def linked(
     submissions: Sequence[Submission], ids: Sequence[str], backends: Sequence[Backend]
 ) -> list[Submission]:
-    """The submissions of tasks that will have these ids, told where the outputs they read are."""
+    """The submissions of tasks that will have these ids, told where the outputs they read are.
+
+    On this machine all outputs are where the server has them. To another place they are sent when
+    the turn of the task comes, so such a task has no place before.
+    """
     new = {item.labels[TASK]: id_ for item, id_ in zip(submissions, ids, strict=True)}
+    sources = {item.labels[TASK]: _all_places(item) for item in submissions}
     made, problems = [], []
     for item, backend in zip(submissions, backends, strict=True):
-        known, found = {**item.kept, **new}, {}
-        for path, task in _references(item):
-            problem = _unshared(item, backend) if task in known else "its job was deleted"
+        known = {**item.kept, **new}
+        found: dict[str, str] = {}
+        for path, task in _references(item.objects):
+            problem = "its job was deleted" if task not in known else ""
+            problem = problem or _unread(item) or _unkept(sources.get(task, ()))
             if problem:
                 problems.append(f"{item.labels[TASK]}: {path}: ${{tasks.{task}.output}}: {problem}")
-            elif isinstance(backend, SharesOutput):
+            elif isinstance(backend, SharesOutput) and _is_here(item):
                 found[task] = backend.shared_output(known[task])
+            else:
+                found[task] = f"{PLACE}/{input_place(task)}"
+        if found and not _is_here(item):
+            item = replace(item, prefer=item.prefer or Prefer.ORDER)  # noqa: PLW2901 - the same one
         made.append(replace(item, objects=with_outputs(item.objects, found)))
     if problems:
         raise InvalidError(
@@ -136,20 +151,43 @@ def linked(
     return made
 
 
-def _references(submission: Submission) -> list[tuple[str, str]]:
+def outputs_read(objects: Sequence[Json]) -> list[str]:
+    """The tasks whose outputs the objects of a task read."""
+    return list(dict.fromkeys(name for _, name in _references(objects)))
+
+
+def _references(objects: Sequence[Json]) -> list[tuple[str, str]]:
     """Whose outputs a task reads, and in which fields."""
-    obj, _ = parted(submission.objects)
+    obj, _ = parted(objects)
     job, _ = task_object.read(obj or {})
     tasks = job.file.tasks if job is not None else ()  # the compiler will say what is wrong
     return [(path_text(path), name) for task in tasks for path, name in pipeline.references(task)]
 
 
-def _unshared(submission: Submission, backend: Backend) -> str:
+def _all_places(submission: Submission) -> list[str]:
+    """Every place that a task may go to."""
+    return [submission.backend, *(str(each["backend"]) for each in submission.candidates)]
+
+
+def _is_here(submission: Submission) -> bool:
+    return all(family_of(place).files is Files.HERE for place in _all_places(submission))
+
+
+def _unread(submission: Submission) -> str:
     """Why a task cannot read what another has written; empty: it can."""
     obj, _ = parted(submission.objects)
     isolation = isolation_of(obj or {})
     if Isolation.CONTAINER in (isolation, submission.isolation):
         return "a task in a container does not see the files of another job"
-    if not isinstance(backend, SharesOutput):
-        return f"jobs on {backend.name} do not see the files of each other"
-    return ""
+    pods = _in_pods(_all_places(submission))
+    return f"jobs on {pods[0]} do not see the files of other jobs" if pods else ""
+
+
+def _unkept(places: Sequence[str]) -> str:
+    """Why the output of a task that may run in these places cannot be had; empty: it can."""
+    pods = _in_pods(places)
+    return f"what a task writes on {pods[0]} is deleted with its pods" if pods else ""
+
+
+def _in_pods(places: Sequence[str]) -> list[str]:
+    return [place for place in places if family_of(place).runs is not Runs.PROCESSES]
