@@ -48,6 +48,12 @@ def journal_path(target: Path) -> Path:
     return target.with_name(f".{target.name}.parts")
 
 
+def is_trace(name: str) -> bool:
+    """Whether a name is that of a download that is not whole."""
+    last = name.rpartition("/")[2]
+    return last.startswith(".") and last.endswith((".partial", ".parts"))
+
+
 def read_journal(text: bytes, subject: Subject) -> dict[int, int]:
     """The checksums of the parts that are written down for this subject."""
     header, *lines = text.split(b"\n")

@@ -1,7 +1,7 @@
 """Files of this machine, as one place of bytes among others."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from trainway.data.store import ChangedError, Entry, Piece
@@ -45,15 +45,6 @@ class LocalFiles:
         if _entry(entry.key, found).etag != entry.etag:
             raise ChangedError(f"{path} changed while it was read")
         return piece
-
-    def delete(self, keys: Sequence[str]) -> None:
-        """Remove files."""
-        for key in keys:
-            path = Path("/", key)
-            try:
-                path.unlink(missing_ok=True)
-            except OSError as error:
-                raise UnreadableError(f"{path} cannot be removed: {error.strerror}") from None
 
 
 def _entry(key: str, found: os.stat_result) -> Entry:

@@ -26,6 +26,8 @@ from trainway.errors import (
 
 _PART: Final = 8 << 20
 _PARTS_AT_ONCE: Final = 4
+_MOST_PARTS: Final = 9_000
+"""S3 takes 10,000."""
 _CONNECT: Final = timedelta(seconds=10)
 _RETRIES: Final = {"max_retries": 5, "retry_timeout": timedelta(seconds=60)}
 _CODE: Final = re.compile(r"<Code>(\w{1,60})</Code>")
@@ -91,13 +93,14 @@ class ObjectStore:
                 raise ChangedError(f"{self._location.of(entry.key)} changed while it was read")
             return memoryview(found.bytes())
 
-    def write(self, key: str, chunks: Iterable[bytes]) -> None:
+    def write(self, key: str, size: int, chunks: Iterable[bytes]) -> None:
         """Make an object; in parts, if it is large."""
         import obstore  # noqa: PLC0415 - an extra
 
         with self._told(key):
+            part = max(_PART, -(-size // _MOST_PARTS))
             obstore.put(
-                self._store, key, iter(chunks), chunk_size=_PART, max_concurrency=_PARTS_AT_ONCE
+                self._store, key, iter(chunks), chunk_size=part, max_concurrency=_PARTS_AT_ONCE
             )
 
     def delete(self, keys: Sequence[str]) -> None:

@@ -52,8 +52,8 @@ class Source(Protocol):
 class Target(Source, Protocol):
     """Somewhere to write to, too."""
 
-    def write(self, key: str, chunks: Iterable[bytes]) -> None:
-        """Make a file of these bytes; it is there when it is whole, or not at all."""
+    def write(self, key: str, size: int, chunks: Iterable[bytes]) -> None:
+        """Make a file of so many bytes; it is there when it is whole, or not at all."""
         ...
 
     def delete(self, keys: Sequence[str]) -> None:

@@ -54,7 +54,7 @@ def test_what_is_there_is_not_fetched_again(store: MemoryStore, tmp_path: Path) 
 
 def test_a_newer_version_replaces_the_file(store: MemoryStore, tmp_path: Path) -> None:
     fetched(store, tmp_path)
-    store.write("a", [b"new"])
+    store.write("a", 3, [b"new"])
 
     fetched(store, tmp_path)
 

@@ -32,9 +32,11 @@ class MemoryStore:
         self.reads.append((entry.key, start))
         return self.files[entry.key][start:end]
 
-    def write(self, key: str, chunks: Iterable[bytes]) -> None:
+    def write(self, key: str, size: int, chunks: Iterable[bytes]) -> None:
         """Keep a file."""
-        self.files[key] = b"".join(chunks)
+        content = b"".join(chunks)
+        assert len(content) == size
+        self.files[key] = content
         self.times[key] = 2e9
 
     def delete(self, keys: Sequence[str]) -> None:

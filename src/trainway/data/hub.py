@@ -1,0 +1,161 @@
+"""Repositories of the Hugging Face hub, through its public HTTP API.
+
+A revision is asked for its commit once, and everything is read from that commit, so a push in
+between mixes nothing. Large files are checked by the sha-256 that the hub tells, small ones by
+their git hash. `HF_ENDPOINT` names another hub and `HF_HUB_OFFLINE` forbids to ask it, as for the
+hub's own library; no package of it is needed.
+"""
+
+import json
+import os
+import re
+import urllib.parse
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+from trainway.data.store import ChangedError, Entry, Piece
+from trainway.data.uri import MODEL, Location, parse_repository
+from trainway.data.web import Answer, read_range, refusal, request
+from trainway.errors import TrainwayError, UnavailableError, UsageError
+
+_ENDPOINT: Final = "https://huggingface.co"
+_PAGE: Final = 64 << 20
+_NEXT: Final = re.compile(r'<([^>]+)>;\s*rel="?next"?')
+_TRUE: Final = {"1", "on", "true", "yes"}
+_VARIABLES: Final = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
+_NOT_FOUND: Final = f"no token was found in {', '.join(_VARIABLES)} or ~/.cache/huggingface/token"
+
+
+class Hub:
+    """One repository, at one commit."""
+
+    def __init__(self, location: Location, environment: Mapping[str, str] = os.environ) -> None:
+        self._location = location
+        self._repository = parse_repository(location.bucket)
+        self._endpoint = (environment.get("HF_ENDPOINT") or _ENDPOINT).rstrip("/")
+        if not self._endpoint.startswith(("https://", "http://")):
+            raise UsageError("HF_ENDPOINT is no address", hint=f"such as {_ENDPOINT}")
+        if environment.get("HF_HUB_OFFLINE", "").lower() in _TRUE:
+            raise UnavailableError(
+                f"{location} is not asked for: HF_HUB_OFFLINE is set", hint="unset HF_HUB_OFFLINE"
+            )
+        self._token, self._token_from = find_token(environment)
+
+    def stat(self, key: str) -> Entry | None:
+        """The file of that path."""
+        if not key:
+            return None
+        body = json.dumps({"paths": [key], "expand": False}).encode()
+        found = self._json(f"{self._api}/paths-info/{self._commit}", body)
+        for each in found:
+            if each.get("type") == "file" and each.get("path") == key:
+                return _entry(each)
+        return None
+
+    def list(self, folder: str) -> Iterator[Entry]:
+        """The files below a folder, page by page."""
+        path = f"/{urllib.parse.quote(folder)}" if folder else ""
+        url = f"{self._api}/tree/{self._commit}{path}?recursive=true"
+        while url:
+            answer = self._asked(url)
+            if answer.status == 404 and folder:
+                return
+            for each in self._parsed(answer):
+                if each.get("type") == "file":
+                    yield _entry(each)
+            url = self._next(answer)
+
+    def read(self, entry: Entry, start: int, end: int) -> Piece:
+        """A part of a file; a commit does not change."""
+        kind = "" if self._repository.kind == MODEL else f"{self._repository.kind}/"
+        path = urllib.parse.quote(entry.key)
+        url = f"{self._endpoint}/{kind}{self._repository.name}/resolve/{self._commit}/{path}"
+        answer = read_range(url, self._headers, start, end)
+        if answer.status == 416:
+            raise ChangedError(f"{self._location.of(entry.key)} changed while it was read")
+        if answer.status not in {200, 206}:
+            raise self._refusal(answer.status)
+        return answer.body
+
+    @property
+    def _api(self) -> str:
+        return f"{self._endpoint}/api/{self._repository.kind}/{self._repository.name}"
+
+    @property
+    def _headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self._token}"} if self._token else {}
+
+    @cached_property
+    def _commit(self) -> str:
+        revision = urllib.parse.quote(self._repository.revision or "main", safe="")
+        found = self._json(f"{self._api}/revision/{revision}")
+        commit = found.get("sha") if isinstance(found, dict) else None
+        if not isinstance(commit, str) or not commit.isalnum():
+            raise self._strange()
+        return commit
+
+    def _json(self, url: str, body: bytes | None = None) -> Any:
+        return self._parsed(self._asked(url, body))
+
+    def _asked(self, url: str, body: bytes | None = None) -> Answer:
+        json_type = {"Content-Type": "application/json"} if body else {}
+        return request(url, {**self._headers, **json_type}, _PAGE, body)
+
+    def _parsed(self, answer: Answer) -> Any:
+        if answer.status != 200:
+            raise self._refusal(answer.status)
+        try:
+            return json.loads(answer.body)
+        except ValueError:
+            raise self._strange() from None
+
+    def _next(self, answer: Answer) -> str:
+        """The address of the next page, which only the hub itself may have."""
+        match = _NEXT.search(answer.headers.get("Link", ""))
+        if match is None:
+            return ""
+        url = str(urllib.parse.urljoin(self._endpoint, match[1]))
+        if not url.startswith(f"{self._endpoint}/"):
+            raise self._strange()
+        return url
+
+    def _strange(self) -> TrainwayError:
+        return UnavailableError(
+            f"{self._endpoint} does not answer as a hub does", hint="see HF_ENDPOINT"
+        )
+
+    def _refusal(self, status: int) -> TrainwayError:
+        if status in {401, 403, 404}:
+            seen = f"the token of {self._token_from} was sent" if self._token else _NOT_FOUND
+            hint = f"it does not exist, or you need access: {seen}"
+            return refusal(self._location, status, hint)
+        return refusal(self._location, status)
+
+
+def find_token(environment: Mapping[str, str]) -> tuple[str, str]:
+    """The token of the user and where it is from, both empty if there is none."""
+    for name in _VARIABLES:
+        if environment.get(name, "").strip():
+            return environment[name].strip(), name
+    cache = environment.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    home = environment.get("HF_HOME") or f"{cache}/huggingface"
+    path = Path(environment.get("HF_TOKEN_PATH") or f"{home}/token")
+    try:
+        return path.read_text("utf-8").strip(), str(path)
+    except (OSError, UnicodeDecodeError):
+        return "", ""
+
+
+def _entry(found: Mapping[str, Any]) -> Entry:
+    large = found.get("lfs") or {}
+    sha256, oid = str(large.get("oid", "")), str(found.get("oid", ""))
+    size = int(large.get("size", found.get("size", 0)))
+    return Entry(
+        str(found["path"]), size, sha256 or oid, None, sha256, "" if sha256 else _sha1(oid)
+    )
+
+
+def _sha1(oid: str) -> str:
+    return oid if re.fullmatch("[0-9a-f]{40}", oid) else ""

@@ -1,0 +1,66 @@
+import importlib.util
+from dataclasses import dataclass
+
+import pytest
+
+from trainway.data import object_store
+from trainway.data.object_store import ObjectStore, failure
+from trainway.data.uri import parse
+from trainway.errors import (
+    ForbiddenError,
+    NotFoundError,
+    TrainwayError,
+    UnavailableError,
+    UsageError,
+)
+
+HERE = parse("s3://bucket/key")
+
+
+@dataclass(frozen=True)
+class Case:
+    said: str
+    kind: type[TrainwayError]
+    message: str
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case(
+            "status code: 403 Forbidden: <Code>SignatureDoesNotMatch</Code><AWSAccessKeyId>hush",
+            ForbiddenError,
+            "s3://bucket/key is refused (SignatureDoesNotMatch)",
+        ),
+        Case("status code: 401 hush", ForbiddenError, "s3://bucket/key is refused (401)"),
+        Case(
+            "status code: 404: <Code>NoSuchBucket</Code>",
+            NotFoundError,
+            "there is no bucket s3://bucket",
+        ),
+        Case("status code: 404 ", NotFoundError, "there is nothing at s3://bucket/key"),
+        Case("status code: 301 ", UsageError, "s3://bucket is in another region"),
+        Case("status code: 503 hush", UnavailableError, "s3://bucket answered 503"),
+        Case("error sending request hush", UnavailableError, "s3://bucket cannot be reached"),
+    ],
+    ids=lambda case: case.said,
+)
+def test_a_failure_is_told_without_what_was_sent(case: Case) -> None:
+    found = failure(HERE, OSError(case.said))
+
+    assert type(found) is case.kind
+    assert found.message == case.message
+    assert "hush" not in found.sentence
+
+
+def test_without_the_extra_one_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(object_store, "find_spec", lambda _name: None)
+
+    with pytest.raises(UnavailableError) as raised:
+        ObjectStore(HERE)
+
+    assert raised.value.hint == "pip install 'trainway[data]'"
+
+
+def test_the_extra_has_what_is_looked_for() -> None:
+    assert importlib.util.find_spec("obstore") is not None

@@ -1,0 +1,143 @@
+"""Files on their way into a bucket, from this machine or from another place.
+
+An object is there when it is whole, or not at all; the store sees to that. A file that is there
+already, as long and not older, is not sent again, so a copy that was killed goes on with the file
+that it was at.
+"""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Final
+
+from trainway.data.store import ChangedError, Entry, Source, Target
+from trainway.data.transfer import Options, Outcome
+from trainway.errors import NotFoundError
+
+_AT_ONCE: Final = 4
+"""So many files; each of them is sent in parts, some at once."""
+_ATTEMPTS: Final = 4
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A file to send, and the key it gets."""
+
+    entry: Entry
+    key: str
+
+
+def send(
+    source: Source, target: Target, files: Sequence[Sent], options: Options | None = None
+) -> Outcome:
+    """Bring files into a bucket; all of them are there when this returns."""
+    sending = _Sending(source, target, options or Options(), sum(each.entry.size for each in files))
+    pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="file")
+    try:
+        for done in [pool.submit(sending.one, each) for each in files]:
+            done.result()
+    except BaseException:
+        sending.is_over = True
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+    return sending.outcome
+
+
+def is_there(entry: Entry, found: Entry | None) -> bool:
+    """Whether what a bucket has is as long as a file, and not older."""
+    return (
+        found is not None
+        and found.size == entry.size
+        and found.modified is not None
+        and entry.modified is not None
+        and found.modified >= entry.modified
+    )
+
+
+@dataclass
+class _Sending:
+    source: Source
+    target: Target
+    options: Options
+    total: int
+    is_over: bool = False
+    outcome: Outcome = field(default_factory=Outcome)
+    _arrived: int = 0
+    _lock: Lock = field(default_factory=Lock)
+
+    def one(self, sent: Sent) -> None:
+        """Send a file; anew, if it changes meanwhile."""
+        entry = sent.entry
+        if is_there(entry, self.target.stat(sent.key)):
+            with self._lock:
+                self.outcome.present += 1
+            self._count(entry.size)
+        else:
+            entry = self._sent(entry, sent.key)
+        with self._lock:
+            self.outcome.files += 1
+            self.outcome.size += entry.size
+
+    def _sent(self, entry: Entry, key: str) -> Entry:
+        for _ in range(_ATTEMPTS):
+            changed: list[bool] = []
+            try:
+                self.target.write(key, entry.size, self._chunks(entry, changed))
+            except ChangedError:
+                pass
+            except Exception:
+                if not changed:
+                    raise
+            else:
+                return entry
+            entry = self._seen_again(entry)
+        raise ChangedError(
+            f"{entry.key} changes again and again while it is sent",
+            hint="wait until nobody writes it any more",
+        )
+
+    def _chunks(self, entry: Entry, changed: list[bool]) -> Iterator[bytes]:
+        """The parts of a file; `changed` hears of a change, since libraries may hide the error.
+
+        They are read in a thread of their own, one ahead: obstore asks for them in the middle of
+        its work, where nothing else of it can be called.
+        """
+        starts = range(0, entry.size, self.options.part_size)
+        with ThreadPoolExecutor(1, thread_name_prefix="ahead") as reader:
+            ahead = [reader.submit(self._piece, entry, start) for start in starts[:1]]
+            for start in starts:
+                if self.is_over:
+                    raise ChangedError("another file could not be sent")
+                try:
+                    piece = ahead.pop().result()
+                except ChangedError:
+                    changed.append(True)
+                    raise
+                following = start + self.options.part_size
+                if following < entry.size:
+                    ahead.append(reader.submit(self._piece, entry, following))
+                yield piece
+                with self._lock:
+                    self.outcome.fetched += len(piece)
+                self._count(len(piece))
+
+    def _piece(self, entry: Entry, start: int) -> bytes:
+        end = min(start + self.options.part_size, entry.size)
+        piece = bytes(self.source.read(entry, start, end))
+        if len(piece) != end - start:
+            raise ChangedError(f"{entry.key} ended early")
+        return piece
+
+    def _seen_again(self, entry: Entry) -> Entry:
+        found = self.source.stat(entry.key)
+        if found is None:
+            raise NotFoundError(f"{entry.key} was removed while it was sent")
+        return found
+
+    def _count(self, arrived: int) -> None:
+        with self._lock:
+            self._arrived += arrived
+            if self.options.progress is not None:
+                self.options.progress(min(self._arrived, self.total), self.total)
