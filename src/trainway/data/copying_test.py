@@ -152,7 +152,7 @@ def test_only_what_is_below_the_folder_is_removed(store: MemoryStore) -> None:
 
 
 def test_a_whole_bucket_is_not_removed(store: MemoryStore) -> None:
-    with pytest.raises(UsageError, match="not removed at once"):
+    with pytest.raises(UsageError, match="never emptied at once"):
         removable("s3://b/", Patterns())
 
 

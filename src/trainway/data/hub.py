@@ -36,7 +36,9 @@ class Hub:
         self._repository = parse_repository(location.bucket)
         self._endpoint = (environment.get("HF_ENDPOINT") or _ENDPOINT).rstrip("/")
         if not self._endpoint.startswith(("https://", "http://")):
-            raise UsageError("HF_ENDPOINT is no address", hint=f"such as {_ENDPOINT}")
+            raise UsageError(
+                "HF_ENDPOINT is not an address", hint=f"set it to an address such as {_ENDPOINT}"
+            )
         if environment.get("HF_HUB_OFFLINE", "").lower() in _TRUE:
             raise UnavailableError(
                 f"{location} is not asked for: HF_HUB_OFFLINE is set", hint="unset HF_HUB_OFFLINE"

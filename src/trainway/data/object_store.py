@@ -142,7 +142,7 @@ def failure(location: Location, error: Exception) -> TrainwayError:
         return NotFoundError(f"there is no {what} {where}", hint="is the endpoint the right one?")
     if number in _REFUSED or code in _BAD_KEYS:
         return ForbiddenError(
-            f"{location} is refused ({code or number})",
+            f"access to {location} was denied ({code or number})",
             hint=f"credentials come from {_CREDENTIALS[scheme]}",
         )
     if number == "301" or code in _ELSEWHERE:

@@ -30,9 +30,9 @@ class Case:
         Case(
             "status code: 403 Forbidden: <Code>SignatureDoesNotMatch</Code><AWSAccessKeyId>hush",
             ForbiddenError,
-            "s3://bucket/key is refused (SignatureDoesNotMatch)",
+            "access to s3://bucket/key was denied (SignatureDoesNotMatch)",
         ),
-        Case("status code: 401 hush", ForbiddenError, "s3://bucket/key is refused (401)"),
+        Case("status code: 401 hush", ForbiddenError, "access to s3://bucket/key was denied (401)"),
         Case(
             "status code: 404: <Code>NoSuchBucket</Code>",
             NotFoundError,

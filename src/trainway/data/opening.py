@@ -13,10 +13,10 @@ def locate(word: str) -> Location:
     if has_scheme(word):
         return parse(word)
     if not word:
-        raise UsageError("a path is not empty")
+        raise UsageError("a path must not be empty")
     path = Path(word).expanduser()
     if "\0" in word:
-        raise UsageError("a path has no control characters")
+        raise UsageError("a path must not have control characters")
     key = str(path.parent.resolve() / path.name if path.name not in {"", ".."} else path.resolve())
     return Location(FILE, "", key[1:], is_folder=word.endswith("/"))
 

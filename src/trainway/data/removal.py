@@ -27,7 +27,7 @@ def removable(uri: str, patterns: Patterns) -> Removable:
     target = open_target(location)
     if not location.key:
         raise UsageError(
-            f"{location} is all there is in it, and is not removed at once",
+            f"{location} names a whole bucket, and a bucket is never emptied at once",
             hint="name a file or a folder in it",
         )
     found = select(target, location, patterns)

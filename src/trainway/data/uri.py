@@ -75,10 +75,10 @@ def has_scheme(text: str) -> bool:
 def parse(text: str) -> Location:
     """What a URI names; anything without a scheme is refused."""
     if _CONTROL.search(text):
-        raise UsageError("a URI has no control characters")
+        raise UsageError("a URI must not have control characters")
     match = _SCHEME.fullmatch(text)
     if match is None:
-        raise UsageError(f"{text!r} is no URI", hint=f"a URI starts with {_NAMED}")
+        raise UsageError(f"{text!r} is not a URI", hint=f"a URI starts with {_NAMED}")
     scheme, rest = match[1].lower(), match[2]
     if scheme == HUB:
         return _hub(text, rest)
@@ -112,7 +112,9 @@ def _object(text: str, scheme: str, rest: str) -> Location:
     bucket, _, key = rest.partition("/")
     if not _NAME.fullmatch(bucket):
         what = "container" if scheme == "az" else "bucket"
-        wrong = f"{bucket!r} is no name of a {what}" if bucket else f"the {what} has no name"
+        wrong = (
+            f"{bucket!r} is not a valid name for a {what}" if bucket else f"the {what} has no name"
+        )
         raise UsageError(f"{text}: {wrong}", hint=f"write {scheme}://{what.upper()}/KEY")
     return _located(text, scheme, bucket, key)
 
@@ -124,7 +126,7 @@ def _hub(text: str, rest: str) -> Location:
     names = parse_repository(bucket).name.split("/")
     if len(words) < depth or len(names) != 2 or not all(map(_NAME.fullmatch, names)):
         raise UsageError(
-            f"{text} names no repository",
+            f"{text} does not name a repository",
             hint="write hf://OWNER/MODEL or hf://datasets/OWNER/NAME, with @REVISION and /PATH if"
             " you like",
         )
@@ -137,10 +139,13 @@ def _web(rest: str) -> Location:
     shown = f"https://{host.rpartition('@')[2]}/{key}"
     if "@" in host:
         raise UsageError(
-            f"{shown}: a URI has no user name or password", hint="they would be seen by others"
+            f"{shown}: a URI must not have a user name or password",
+            hint="they would be seen by others",
         )
     if not _HOST.fullmatch(host) or not key:
-        raise UsageError(f"{shown} names no file of a web server", hint="write https://HOST/PATH")
+        raise UsageError(
+            f"{shown} does not name a file of a web server", hint="write https://HOST/PATH"
+        )
     located = _located(shown, WEB, host.lower(), key)
     return Location(WEB, located.bucket, located.key, located.is_folder, query)
 
@@ -149,12 +154,12 @@ def _file(text: str, rest: str) -> Location:
     host, slash, path = rest.partition("/")
     if host not in {"", "localhost"} or not slash:
         raise UsageError(
-            f"{text} names no file of this machine",
+            f"{text} does not name a file of this machine",
             hint="write file:///PATH with three slashes, or only the path",
         )
     decoded = unquote(path)
     if "\0" in decoded:
-        raise UsageError("a URI has no control characters")
+        raise UsageError("a URI must not have control characters")
     return _located(text, FILE, "", decoded)
 
 

@@ -178,7 +178,7 @@ class WebFiles:
 def refusal(location: Location, status: int, hint: str | None = None) -> TrainwayError:
     """What to say of a status that is none of success."""
     if status in {401, 403}:
-        return ForbiddenError(f"{location} is refused ({status})", hint=hint)
+        return ForbiddenError(f"access to {location} was denied ({status})", hint=hint)
     if status == 404:
         return NotFoundError(f"there is nothing at {location}", hint=hint)
     return UnavailableError(f"{location}: its server answered {status}", hint=hint)

@@ -1,5 +1,6 @@
 """`trainway data`: look at, copy and remove files wherever they are; no server is needed."""
 
+import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -56,19 +57,32 @@ def _pattern_options(command: Command) -> Command:
 @click.argument("source", metavar="SOURCE")
 @click.argument("target", metavar="TARGET")
 @_pattern_options
+@click.option(
+    "--cached",
+    is_flag=True,
+    help="Keep what is fetched in the cache of this machine, and fetch nothing that is in it.",
+)
 @output_option(("text", "json"))
 def copy_files(
-    source: str, target: str, include: tuple[str, ...], ignore: tuple[str, ...], output: str
+    source: str,
+    target: str,
+    include: tuple[str, ...],
+    ignore: tuple[str, ...],
+    cached: bool,
+    output: str,
 ) -> None:
     """Copy a file, or all files below a folder."""
     from trainway.cli.upload_view import UploadView, Wording  # noqa: PLC0415 - only to copy
+    from trainway.data.cache import user_cache  # noqa: PLC0415 - only to copy
     from trainway.data.copying import copy  # noqa: PLC0415 - only to copy
     from trainway.data.disk import in_words  # noqa: PLC0415 - only to copy
     from trainway.data.patterns import Patterns  # noqa: PLC0415 - only to copy
     from trainway.data.transfer import Options  # noqa: PLC0415 - only to copy
 
     view = UploadView(wording=Wording("copying {size} MB", "{sent} of {size} MB copied"))
-    done = copy(source, target, Patterns(include, ignore), Options(progress=view.show))
+    cache = user_cache(os.environ) if cached else None
+    options = Options(progress=view.show)
+    done = copy(source, target, Patterns(include, ignore), options, cache)
     if output == "json":
         echo(
             to_json(

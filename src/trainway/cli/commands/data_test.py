@@ -45,6 +45,19 @@ def test_a_model_is_copied_listed_and_measured(hub: PretendedHub) -> None:
     assert measured.output == "2.0 kB in 2 files\n"
 
 
+def test_with_a_cache_a_second_copy_fetches_nothing(
+    hub: PretendedHub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TRAINWAY_DATA_CACHE", str(tmp_path / "cache"))
+    for target in ("one", "two"):
+        copied = invoke("copy", f"hf://{NAME}", target, "--cached", "-o", "json")
+        hub.ranges, ranges = [], hub.ranges
+        Path(target, "config.json").write_text("it is a copy")  # and the cache stays as it is
+
+    assert (json.loads(copied.output)["transferredBytes"], ranges) == (0, [])
+    assert Path("two/d/weights.bin").read_bytes() == FILES["d/weights.bin"]
+
+
 def test_a_listing_can_be_read_by_programs(hub: PretendedHub) -> None:
     found = json.loads(
         invoke("ls", "-r", f"hf://{NAME}", "--include", "*.bin", "-o", "json").output

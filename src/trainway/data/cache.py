@@ -1,0 +1,205 @@
+"""What was fetched, kept for the jobs of a host: by content, up to a size, while it is of use.
+
+An entry is a folder named after its content: the sha-256 where the source tells it, and else URI,
+etag and size. Beside it is its lock. Whoever uses an entry holds the lock together with others, for
+as long as one of its processes lives; whoever fetches or removes it holds it alone. So two who want
+the same wait for one download, and what a live job uses is never removed. The lock's time says when
+the entry was used last: the one that was not used for the longest time goes first.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Self
+
+from trainway.data import file_lock
+from trainway.data.disk import disk_error, in_words
+from trainway.data.journal import partial_path
+from trainway.data.store import Entry
+from trainway.data.transfer import Options, Outcome, Wanted, fetch
+from trainway.errors import ConflictError, UsageError
+
+LIMIT: Final = 100_000_000_000
+_CONTENT: Final = "content"
+_LOCK: Final = ".lock"
+_ROOM: Final = "room"
+
+
+def user_cache(environment: Mapping[str, str]) -> "Cache":
+    """The cache of whoever runs this, in the folder and with the limit that variables say."""
+    base = environment.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    folder = environment.get("TRAINWAY_DATA_CACHE") or f"{base}/trainway/data"
+    limit = environment.get("TRAINWAY_DATA_CACHE_SIZE")
+    return Cache(Path(folder).absolute(), parse_size(limit) if limit else LIMIT)
+
+
+@dataclass
+class Lease:
+    """A file of the cache that stays while this is open."""
+
+    path: Path
+    handle: int
+    """An open file; a process that inherits it keeps the lease as well."""
+
+    def close(self) -> None:
+        """Let it go."""
+        if self.handle >= 0:
+            os.close(self.handle)
+            self.handle = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Cache:
+    """A folder of this machine with what was fetched."""
+
+    def __init__(self, folder: Path, limit: int = LIMIT) -> None:
+        self._folder = folder
+        self._limit = limit
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise disk_error(error, folder) from None
+
+    def lease(self, wanted: Wanted, options: Options | None = None) -> tuple[Lease, Outcome]:
+        """The content of a file, fetched if it is not here; the target of `wanted` is not used."""
+        name = identity(wanted.uri, wanted.entry)
+        lock, path = self._folder / f"{name}{_LOCK}", self._folder / name / _CONTENT
+        outcome = Outcome(files=1, size=wanted.entry.size, present=1)
+        is_fresh = bool(wanted.entry.etag)
+        while True:
+            handle = _taken(lock, is_shared=True)
+            if is_fresh and path.exists():
+                os.utime(handle)
+                return Lease(path, handle), outcome
+            os.close(handle)
+            with _held(lock):
+                if not is_fresh:
+                    path.unlink(missing_ok=True)
+                if not path.exists():
+                    outcome = self._fetch(wanted, name, options)
+            is_fresh = True
+
+    def size(self) -> int:
+        """The bytes of all entries, those on their way included."""
+        return sum(_size(folder) for folder in self._entries())
+
+    def prune(self, room: int = 0, spared: str = "") -> None:
+        """Remove what was not used for the longest time, until there is so much room."""
+        sizes = {each.name: _size(each) for each in self._entries() if each.name != spared}
+        total = sum(sizes.values())
+        for name in sorted(sizes, key=self._used):
+            if total + room <= self._limit:
+                return
+            total -= sizes[name] if self._removed(name) else 0
+        if total + room > self._limit:
+            raise ConflictError(
+                f"live jobs use {in_words(total)} of the cache, which has a limit of"
+                f" {in_words(self._limit)}; there is no room for {in_words(room)}",
+                hint="raise TRAINWAY_DATA_CACHE_SIZE, or wait for a job to end",
+            )
+
+    def _fetch(self, wanted: Wanted, name: str, options: Options | None) -> Outcome:
+        size = wanted.entry.size
+        if size > self._limit:
+            raise UsageError(
+                f"{wanted.uri} has {in_words(size)}, and the cache may have"
+                f" {in_words(self._limit)}",
+                hint="raise TRAINWAY_DATA_CACHE_SIZE",
+            )
+        path = self._folder / name / _CONTENT
+        with _held(self._folder / _ROOM):
+            self.prune(size, name)
+            path.parent.mkdir(exist_ok=True)
+            _reserve(partial_path(path), size)
+        outcome = fetch([Wanted(wanted.source, wanted.entry, wanted.uri, path)], options)
+        path.chmod(0o444)
+        return outcome
+
+    def _entries(self) -> list[Path]:
+        return [path for path in self._folder.iterdir() if path.is_dir()]
+
+    def _used(self, name: str) -> float:
+        try:
+            return (self._folder / f"{name}{_LOCK}").stat().st_mtime
+        except FileNotFoundError:
+            return 0.0
+
+    def _removed(self, name: str) -> bool:
+        lock = self._folder / f"{name}{_LOCK}"
+        handle = file_lock.take(lock, waits=False)
+        if handle is None:
+            return False
+        try:
+            shutil.rmtree(self._folder / name, ignore_errors=True)
+            lock.unlink(missing_ok=True)
+        finally:
+            os.close(handle)
+        return not (self._folder / name).exists()
+
+
+def identity(uri: str, entry: Entry) -> str:
+    """The name of a content; two sources of the same content share it where both tell its hash."""
+    if entry.sha256:
+        return f"sha256-{entry.sha256}"
+    text = json.dumps([uri, entry.etag, entry.size])
+    return f"seen-{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def parse_size(text: str) -> int:
+    """Bytes of `500MB`, `20GB`, `1.5TB` or a number."""
+    units = {"TB": 10**12, "GB": 10**9, "MB": 10**6, "KB": 10**3, "B": 1, "": 1}
+    word = text.strip().upper()
+    unit = next(unit for unit in units if word.endswith(unit))
+    try:
+        size = int(float(word.removesuffix(unit)) * units[unit])
+    except (ValueError, OverflowError):
+        size = -1
+    if size < 0:
+        raise UsageError(f"{text!r} is not a size", hint="write 500MB, 20GB or 1TB")
+    return size
+
+
+@contextmanager
+def _held(lock: Path) -> Iterator[None]:
+    handle = _taken(lock)
+    try:
+        yield
+    finally:
+        os.close(handle)
+
+
+def _taken(lock: Path, *, is_shared: bool = False) -> int:
+    try:
+        handle = file_lock.take(lock, is_shared=is_shared)
+    except OSError as error:
+        raise disk_error(error, lock) from None
+    assert handle is not None  # noqa: S101 - it waits
+    return handle
+
+
+def _reserve(partial: Path, size: int) -> None:
+    """Let others count what will be here, before it is."""
+    try:
+        with partial.open("ab") as file:
+            file.truncate(size)
+    except OSError as error:
+        raise disk_error(error, partial) from None
+
+
+def _size(folder: Path) -> int:
+    total = 0
+    with suppress(FileNotFoundError):
+        for path in folder.iterdir():
+            with suppress(FileNotFoundError):
+                total += path.stat().st_size
+    return total
