@@ -45,7 +45,9 @@ settings.register_profile("many", UNTIMED, max_examples=3_000)
 settings.load_profile("few")
 
 UNIT_TESTS: Final = Path(__file__).parent / "src"
-ENGINE_FIXTURES: Final = frozenset({"podman", "ssh_hosts", "slurm_cluster", "idle_slurm_cluster"})
+ENGINE_FIXTURES: Final = frozenset(
+    {"podman", "s3_server", "ssh_hosts", "slurm_cluster", "idle_slurm_cluster"}
+)
 ENGINE_GROUPS: Final = frozenset({"ssh", "slurm", "slurm_scattered"})
 NOT_ENGINE: Final = "not engine"
 """What `make test` chooses its tests with."""

@@ -8,12 +8,14 @@ from browser import dashboard, shared_chromium, shared_dashboard
 from example_table import yardstick
 from gate import Gate, opened
 from installation import Installation, installed
+from s3_server import s3_server
 from slurm_fixtures import idle_slurm_cluster, slurm_cluster, slurm_site
 from ssh_fixtures import ssh_hosts, ssh_pool
 
 __all__ = [
     "dashboard",
     "idle_slurm_cluster",
+    "s3_server",
     "shared_chromium",
     "shared_dashboard",
     "slurm_cluster",
