@@ -36,6 +36,7 @@ TRAINER = "trainer.kubeflow.org/v1alpha1"
 COMMANDS = (
     "docs/clusters.md",
     "docs/dashboard.md",
+    "docs/data.md",
     "docs/explain.md",
     "docs/metrics.md",
     "docs/mpijob.md",

@@ -48,6 +48,7 @@ ONLY_PARSED: Final = {
     r"trainway jobs stacks gang": "it needs a job that hangs; test/e2e/hangs_test.py has one",
     r"trainway jobs rerun .* --set spec\.trainer": "the script of the page is no TrainJob",
     r"trainway notify test": "it would send something; test/e2e/notify_test.py does",
+    r"trainway data .*(s3|hf)://": "it needs a bucket or the hub; test/e2e/data_s3_test.py has one",
     r"trainway doctor --deep": "it would run jobs on every cluster of the machine",
 }
 """Commands of ours that need what is not here: the real parser takes them."""

@@ -95,7 +95,7 @@ def copy_files(
             )
         )
         return
-    same = f"; {done.present} of them were there already" if done.present else ""
+    same = f"; {done.present} unchanged" if done.present else ""
     files = "1 file" if done.files == 1 else f"{done.files} files"
     echo(f"{files}, {in_words(done.size)}{same}\n")
 
