@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
+from trainway.backends.base import Devices
 from trainway.backends.demand import Demand
 from trainway.engine.phases import LIVE, Phase
 from trainway.engine.queue import Holding, QueuedGang
@@ -23,6 +24,13 @@ def demand_of(text: str) -> Demand:
     return Demand.from_dict(json.loads(text))
 
 
+@lru_cache(10_000)
+def devices_of(text: str) -> Devices:
+    """The devices that a job was given, as its record has them."""
+    devices: Devices = json.loads(text) if text else {}
+    return devices
+
+
 def queued_gang(record: JobRecord) -> QueuedGang:
     """The job as one that waits, with the devices it had if it has run before."""
     return QueuedGang(
@@ -30,7 +38,7 @@ def queued_gang(record: JobRecord) -> QueuedGang:
         demand_of(record.demand),
         record.priority,
         record.oversubscribe,
-        record.device_map,
+        devices_of(record.devices),
         record.name,
         _release(record),
     )
@@ -40,7 +48,8 @@ def held_by(record: JobRecord) -> Holding | None:
     """What the job holds; nothing while it waits or is suspended."""
     if record.phase not in LIVE or record.wanted == BEGIN_SUSPENDED:
         return None
-    return Holding(demand_of(record.demand), record.device_map, record.name, _release(record))
+    demand, devices = demand_of(record.demand), devices_of(record.devices)
+    return Holding(demand, devices, record.name, _release(record))
 
 
 def told_to_wait(

@@ -73,11 +73,11 @@ class Week:
         for moment, happen in sorted(moments, key=lambda pair: pair[0]):
             await asyncio.sleep(max(0.0, moment - self.loop.time()))
             await happen()
+        failing.cancel()  # else a gang of half of all nodes might begin anew for years
+        await asyncio.gather(failing, return_exceptions=True)
         await asyncio.gather(*self.changed_minds)
         while not self.engine.is_idle:
             await asyncio.sleep(600)
-        failing.cancel()
-        await asyncio.gather(failing, return_exceptions=True)
         jobs = [await self.engine.reading.get(ref) for ref in self.expected]
         await self.engine.close()
         return jobs

@@ -21,40 +21,33 @@ from trainway.jobset.quantity import Quantity
 BEGAN = datetime(2026, 11, 15, tzinfo=UTC)
 NODE_CPUS = 8
 REPAIR_S = 3600.0
-_PATIENCE_S = 60.0
-"""Real seconds that a thread may take."""
 
 
 class _Selector(selectors.DefaultSelector):
-    """Waits for threads in real time, and for everything else not at all."""
+    """Waits for nothing: where a loop would, its time passes."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.is_awaited: Callable[[], bool] = lambda: False
         self.pass_time: Callable[[float], None] = lambda _: None
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        ready = super().select(0)
-        if ready or (timeout is not None and timeout <= 0):
-            return ready
-        if self.is_awaited() or timeout is None:
-            ready = super().select(_PATIENCE_S)
-            if not ready:
-                raise RuntimeError("nothing will ever happen again")
-            return ready
-        self.pass_time(timeout)
+        if timeout is None:
+            raise RuntimeError("nothing will ever happen again")
+        self.pass_time(max(timeout, 0.0))
         return []
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
-    """An event loop whose clock jumps to the next thing that is due."""
+    """An event loop whose clock jumps to the next thing that is due.
+
+    It has no threads: what they would do is done in its turn, in no time. So the same dice give the
+    same week on every machine.
+    """
 
     def __init__(self) -> None:
         selector = _Selector()
         super().__init__(selector)
         self._now = 0.0
-        self._elsewhere = 0
-        selector.is_awaited = lambda: self._elsewhere > 0
         selector.pass_time = self._pass
 
     def time(self) -> float:
@@ -68,17 +61,25 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def run_in_executor(  # type: ignore[override] # it has the same types, of any function
         self, executor: Any, func: Any, *args: Any
     ) -> "asyncio.Future[Any]":
-        """Have a thread do something; meanwhile no time passes."""
-        self._elsewhere += 1
-        future = super().run_in_executor(executor, func, *args)
-        future.add_done_callback(self._came_back)
+        """Do in a moment what a thread would do; those before it come first."""
+        del executor
+        future = self.create_future()
+        self.call_soon(_do, future, func, args)
         return future
-
-    def _came_back(self, _: "asyncio.Future[Any]") -> None:
-        self._elsewhere -= 1
 
     def _pass(self, seconds: float) -> None:
         self._now += seconds
+
+
+def _do(future: "asyncio.Future[Any]", func: Any, args: Any) -> None:
+    if future.cancelled():
+        return
+    try:
+        result = func(*args)
+    except Exception as error:  # noqa: BLE001 - whoever awaits it is told
+        future.set_exception(error)
+    else:
+        future.set_result(result)
 
 
 @dataclass
@@ -131,6 +132,8 @@ class SimulatedBackend(FakeBackend):
         super().__init__()
         self._free = list(range(nodes))
         self._broken: set[int] = set()
+        self._on: dict[int, SimulatedJob] = {}
+        """Who has a node."""
         self._size, self._dice, self._loop = nodes, dice, loop
         self._repaired = asyncio.Event()
         self.violations: list[str] = []
@@ -189,9 +192,7 @@ class SimulatedBackend(FakeBackend):
                 self._free.remove(node)
                 continue
             self.failures += 1
-            for job in map(self._as_simulated, list(self.jobs.values())):
-                if node in job.nodes:
-                    job.lost_node.set()
+            self._on[node].lost_node.set()
 
     def _repair(self, node: int) -> None:
         self._broken.discard(node)
@@ -206,6 +207,7 @@ class SimulatedBackend(FakeBackend):
                 self._repaired.clear()
                 await self._repaired.wait()
             job.nodes = [self._free.pop() for _ in range(job.size)]
+            self._on |= dict.fromkeys(job.nodes, job)
             for rank in range(job.size):
                 job.run(f"node-0-{rank}", job.attempt)
             began = self._loop.time()
@@ -232,6 +234,8 @@ class SimulatedBackend(FakeBackend):
     def _let_go(self, job: SimulatedJob) -> None:
         """Give back the nodes that still work."""
         nodes, job.nodes = job.nodes, []
+        for node in nodes:
+            del self._on[node]
         self._free += [node for node in nodes if node not in self._broken]
         self._repaired.set()
 
