@@ -1,6 +1,8 @@
 """Random schedules: see testing.py for what each decision is held against."""
 
-from hypothesis import given
+from typing import Final
+
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trainway.queueing.testing import schedule
@@ -9,6 +11,14 @@ TOGETHER = 5
 """How many schedules are one example."""
 
 
+_MANY: Final = 3_000
+"""What other property tests have in `make fuzz`."""
+_USUAL: Final = settings().max_examples
+EXAMPLES: Final = 10_000 if _USUAL >= _MANY else _USUAL
+"""A schedule is quick to play, and there are many kinds."""
+
+
+@settings(max_examples=EXAMPLES)
 @given(st.integers(0, 1 << 40))
 def test_random_schedules_keep_the_rules(seed: int) -> None:
     for number in range(TOGETHER):
