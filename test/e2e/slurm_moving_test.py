@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 from counting_job import assert_one_history, counter, moved, steps_on
+from installation import kill
+from patience import until
 from slurm_site import ON, SlurmSite
 
 pytestmark = pytest.mark.xdist_group("slurm")
@@ -40,3 +42,35 @@ def test_a_job_goes_to_slurm_and_back_as_the_same_job(
     slurm_site.run("jobs", "wait", job)
 
     assert_one_history(slurm_site, job, places=4)
+
+
+def test_a_server_that_is_killed_at_every_step_of_a_move_goes_on_with_it(
+    slurm_site: SlurmSite, tmp_path: Path
+) -> None:
+    job = counter(slurm_site, tmp_path)
+
+    for place in (ON, "local"):
+        slurm_site.run("jobs", "move", job, "--on", place)
+        kill_at_every_step(slurm_site, job)
+        moved(slurm_site, job, place)
+        kill(slurm_site.server_pid())
+        steps_on(slurm_site, job)
+    Path(slurm_site.job(job)["status"]["outputDir"], "stop").touch()
+    slurm_site.run("jobs", "wait", job)
+
+    assert_one_history(slurm_site, job, places=3)
+    assert not slurm_site.folder(job).exists()
+
+
+def kill_at_every_step(site: SlurmSite, job: str) -> None:
+    """Kill the server whenever a job that moves was seen to have come further."""
+    seen = set()
+
+    def has_arrived() -> bool:
+        move = site.look(job)["status"].get("move")
+        if move is not None and move["step"] not in seen:
+            seen.add(move["step"])
+            kill(site.server_pid())
+        return move is None
+
+    until(has_arrived, "it does not arrive")

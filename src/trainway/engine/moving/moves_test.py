@@ -294,6 +294,21 @@ def test_a_job_that_waits_in_the_queue_of_a_place_is_withdrawn_there() -> None:
     play(scene)
 
 
+def test_a_job_that_has_not_started_leaves_also_where_its_output_would_stay() -> None:
+    async def scene(world: MovingWorld) -> None:
+        world.there.stays = "its output stays there"
+        world.there.obeys = True
+        job, _ = await world.engine.submit(Submission([jobset("demo")], backend=THERE))
+        job_id = job["metadata"]["id"]
+        await world.begun_there(job_id)
+        await world.engine.moves.move("demo", HERE)
+        world.backend = world.here
+        await world.begun(job_id)
+        assert (world.there.deleted, world.there.left) == ([job_id], [])
+
+    play(scene)
+
+
 def test_a_job_that_its_place_refuses_goes_to_the_next_one() -> None:
     async def scene(world: MovingWorld) -> None:
         world.here.refuses = "no such jobs"

@@ -17,7 +17,7 @@ def moving(live: LiveJob, to: Candidate, back: Candidate, target: Backend) -> Ch
     """It is to go on at the other place, which is the target."""
     record = live.record
     check_movable(live, to.backend)
-    if live.has_begun and not record.started and not _hand_over(live.backend, target):
+    if live.has_begun and not record.started and not _is_handed_over(live, target):
         return _withdrawing(live, to, back)
     if live.has_begun and record.phase != Phase.PAUSED:
         capabilities.suspending(live.backend)
@@ -39,15 +39,19 @@ def _withdrawing(live: LiveJob, to: Candidate, back: Candidate) -> Change:
     return Change(columns, [live.event("Moving", said)])
 
 
-def _hand_over(*backends: Backend) -> bool:
-    return all(isinstance(backend, HandsOver) for backend in backends)
+def _is_handed_over(live: LiveJob, target: Backend) -> bool:
+    """Whether it can take along what it has; what has not started may as well be withdrawn."""
+    place = live.backend
+    if not isinstance(place, HandsOver) or not isinstance(target, HandsOver):
+        return False
+    return not place.why_stays(live.record.handle_data)
 
 
 def check_leaving(live: LiveJob, target: Backend) -> None:
     """Raise why a job cannot leave its place for that one, by what both can do."""
     record = live.record
     has_begun = live.has_begun or record.journal_seq >= 0
-    if not has_begun or (not record.started and not _hand_over(live.backend, target)):
+    if not has_begun or (not record.started and not _is_handed_over(live, target)):
         return
     stays = handing_over(live.backend).why_stays(record.handle_data)
     handing_over(target)

@@ -192,7 +192,12 @@ class JobFiles:
         return bool(self.number) or self.may_be_submitted
 
     def wish(self, word: str) -> None:
-        """Tell the driver what is wanted of it; that it leaves is never forgotten."""
+        """Tell the driver what is wanted of it; that it leaves is never forgotten.
+
+        One that has stopped for just that does not say so twice.
+        """
+        if word == self.wished:
+            return
         self.directory.replace(WISH, word.encode(), durable=word == LEAVE)
         self.directory.remove(STOPPED)
 

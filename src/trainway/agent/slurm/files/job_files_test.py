@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from trainway.agent.base.directory import Directory
-from trainway.agent.slurm.files.job_files import JobFiles, JobFilesError
+from trainway.agent.slurm.files.job_files import RUN, SUSPEND, JobFiles, JobFilesError
 from trainway.agent.transfer.blobs import Blobs, resolved
+from trainway.agent.transfer.file_names import STOPPED
 from trainway.json_types import Json
 
 VALUE = b"x" * 5000
@@ -114,3 +115,12 @@ def test_ids_that_lead_elsewhere_are_refused(home: Directory, identity: str) -> 
 def test_a_job_that_is_not_there(home: Directory) -> None:
     with pytest.raises(JobFilesError, match="not on this cluster"):
         JobFiles(home, "job-2")
+
+
+def test_a_driver_that_has_stopped_is_not_asked_for_the_same_again(files: JobFiles) -> None:
+    files.wish(SUSPEND)
+    files.directory.write(STOPPED, b"1.0")
+    files.wish(SUSPEND)
+    assert files.has(STOPPED)
+    files.wish(RUN)
+    assert (files.has(STOPPED), files.wished) == (False, RUN)
