@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from counting_job import assert_one_history, counter, moved, steps_on
 from host_processes import HostProcess
 from installation import kill
 from paced_training import EPOCHS, NODES, PacedTraining
@@ -104,3 +105,21 @@ def test_a_cancelled_job_leaves_nothing(
     site.run("jobs", "cancel", job_id)
     assert site.job(job_id)["status"]["phase"] == "Cancelled"
     until(lambda: not files_left(cluster, number), "something is left")
+
+
+def test_a_job_comes_from_another_place_and_leaves_with_its_output(
+    site: SlurmSite, cluster: SlurmCluster, tmp_path: Path
+) -> None:
+    job = counter(site, tmp_path)
+
+    site.run("jobs", "move", job, "--on", ON)
+    moved(site, job, ON)
+    steps_on(site, job)
+    number = site.slurm_job(job)
+    site.run("jobs", "move", job, "--on", "local")
+    moved(site, job, "local")
+    Path(site.job(job)["status"]["outputDir"], "stop").touch()
+    site.run("jobs", "wait", job)
+
+    assert_one_history(site, job, places=3)
+    until(lambda: files_left(cluster, number) == [], "files are left on nodes")
