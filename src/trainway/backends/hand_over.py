@@ -1,6 +1,6 @@
 """Jobs that go from one backend to another without an end: a capability like those beside it."""
 
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 from trainway.backends.base import Backend, Handle
 from trainway.errors import ConflictError
@@ -25,11 +25,23 @@ class HandsOver(Protocol):
         ...
 
 
+_PLACES: Final = "jobs that have started move between this machine, SSH hosts and Slurm"
+
+
 def handing_over(backend: Backend) -> HandsOver:
-    """The backend, which must be able to hand jobs over."""
+    """The backend, which must be able to let go of a job that has started."""
     if not isinstance(backend, HandsOver):
         raise ConflictError(
-            f"{backend.name} cannot hand over a job that has started, or go on with one",
-            hint="docs/moving.md says which places can",
+            f"a job that has started cannot leave {backend.name}: what it has written stays there",
+            hint=f"{_PLACES}; cancel it and submit it elsewhere as a new job",
         )
     return backend
+
+
+def check_goes_on(backend: Backend) -> None:
+    """Raise that a backend cannot go on with a job that another one has let go of."""
+    if not isinstance(backend, HandsOver):
+        raise ConflictError(
+            f"{backend.name} cannot go on with a job that has started elsewhere",
+            hint=f"{_PLACES}; submit it to {backend.name} as a new job",
+        )

@@ -2,7 +2,7 @@
 
 from trainway.backends import capabilities
 from trainway.backends.base import Backend
-from trainway.backends.hand_over import HandsOver, handing_over
+from trainway.backends.hand_over import HandsOver, check_goes_on, handing_over
 from trainway.engine import wishing
 from trainway.engine.live import LiveJob
 from trainway.engine.moving.candidates import is_undecided
@@ -54,7 +54,7 @@ def check_leaving(live: LiveJob, target: Backend) -> None:
     if not has_begun or (not record.started and not _is_handed_over(live, target)):
         return
     stays = handing_over(live.backend).why_stays(record.handle_data)
-    handing_over(target)
+    check_goes_on(target)
     if stays:
         raise ConflictError(f"{record.name} cannot leave {record.backend}: {stays}")
 
