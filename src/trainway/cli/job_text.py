@@ -201,11 +201,25 @@ def _recovery(status: Json, now: datetime) -> Iterator[tuple[str, str]]:
     others = found.get("places") or ()
     where = f" ({', '.join(others)})" if len(others) > 1 else ""
     yield "Recovery", f"{found['strategy']}{where}" if found else ""
+    yield "Deadline", _deadline(found.get("deadline"), now)
     for each in found.get("avoided") or ():
         until = each["until"]
         if until is None or parse_time(until) > now:
             time = "" if until is None else f" until {_clock_time(until)}"
             yield "Avoids", f"{each['place']}{time}: {_line(each['reason'])}"
+
+
+def _deadline(found: Json | None, now: datetime) -> str:
+    """When a job is to have ended, how far it is, and where it should be for that."""
+    if not found:
+        return ""
+    left = short((parse_time(found["at"]) - now).total_seconds())
+    done, work = (short(found[name]) for name in ("doneSeconds", "workSeconds"))
+    where = {"cheap": "at a cheap place", "sure": "at the sure place"}
+    aim = where.get(found["place"], "where it is, in time")
+    slack = found["slackSeconds"]
+    spare = f"{short(slack)} to spare" if slack >= 0 else f"{short(-slack)} too late"
+    return f"in {left}: {done} of {work} done, {spare}; it should be {aim}"
 
 
 def _clock_time(text: str) -> str:

@@ -173,7 +173,12 @@ def test_a_job_says_where_it_goes_on_and_what_it_avoids() -> None:
         {"place": "slurm/hpc", "until": None, "reason": "it refuses"},
         {"place": "k8s/a", "until": "2026-11-15T05:14:00Z", "reason": "it is forgiven"},
     ]
-    found = {"strategy": "failover", "places": ["ssh/lab", "local"], "avoided": avoided}
+    due = {
+        "at": "2026-11-15T08:15:00Z", "workSeconds": 7200, "doneSeconds": 3600,
+        "slackSeconds": 1800, "place": "sure",
+    }  # fmt: skip
+    found: Json = {"strategy": "failover", "places": ["ssh/lab", "local"], "avoided": avoided}
+    found["deadline"] = due
     move = {"from": "ssh/lab", "to": "local", "step": "leaving", "at": "2026-11-15T05:16:00Z"}
     ended = [{"attempt": 0, "reason": "NodeLost", "place": "ssh/lab", "cause": "h1 was lost"}]
     shown = job(recovery=found, move=move, endedAttempts=ended)
@@ -183,6 +188,8 @@ def test_a_job_says_where_it_goes_on_and_what_it_avoids() -> None:
     assert "Recovery: failover (ssh/lab, local)" in lines
     assert any(line.startswith("Avoids: ssh/lab until") for line in lines)
     assert "Avoids: slurm/hpc: it refuses" in lines
+    said = "in 3h: 1h of 2h done, 30m to spare; it should be at the sure place"
+    assert f"Deadline: {said}" in lines
     assert not any("k8s/a" in line for line in lines)
     assert any("from ssh/lab to local (waits until" in line for line in lines)
     assert "ATTEMPT CAUSE COUNTS PLACE HOST MESSAGE" in lines

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from trainway.cli.columns import Columns
 from trainway.cli.connection import connect
+from trainway.cli.deadline_option import deadline_sent
 from trainway.cli.output import echo_line
 from trainway.cli.run_submission import made_objects, submission_options
 from trainway.cli.times import parse_duration
@@ -46,8 +47,10 @@ def placed(
     made = _maker(connect(), targets, words, wishes, options, several)
     # A task of a run asks for it in vain: the jobs of a run stay where they are submitted.
     is_asked = not several or options.get("recovery_strategy") is not None
-    if wait is not None or (is_asked and is_recovered(made(place))):
+    has_deadline = options.get("deadline") is not None
+    if has_deadline or wait is not None or (is_asked and is_recovered(made(place))):
         options["candidates"] = candidates(connect(), found, made)
+        options["sent_deadline"] = deadline_sent(options, wishes.on or ANY)
     return replace(wishes, on=place)
 
 

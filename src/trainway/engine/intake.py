@@ -21,6 +21,7 @@ from trainway.engine.array import placed
 from trainway.engine.errors import UnfittingJobError
 from trainway.engine.ids import Ids
 from trainway.engine.job_size import check_array
+from trainway.engine.moving.recovery_terms import recovery_of
 from trainway.engine.observation import Observation
 from trainway.engine.queue import never_fits
 from trainway.engine.queues.entry import queue_of, with_grace
@@ -184,7 +185,7 @@ class Intake:
             idempotency_key=submission.key or None,
             request_digest=submission.digest or None,
             candidates=_candidates(submission, now),
-            recovery=_recovery(submission, prepared, backend),
+            recovery=recovery_of(submission, prepared.objects, backend.name, self.clock()),
             notify=json.dumps(list(submission.notify)) if submission.notify else None,
             run=run.id if run else None,
             place=submission.place or None,
@@ -204,22 +205,6 @@ def _candidates(submission: Submission, now: str) -> str | None:
         return None
     told = {"rest": list(submission.candidates), "max_wait_s": submission.max_wait, "since": now}
     return json.dumps(told | ({"prefer": submission.prefer} if submission.prefer else {}))
-
-
-def _recovery(submission: Submission, prepared: Prepared, backend: Backend) -> str | None:
-    """Where a job may go on when its place is lost, as its record has it."""
-    if submission.recovery_strategy is None:
-        return None
-    from trainway.engine.moving.failover import USUAL_WAIT_S, Failover  # noqa: PLC0415 - seldom needed
-    from trainway.engine.moving.move import Candidate  # noqa: PLC0415 - as above
-    from trainway.engine.recovery.strategy import Strategy  # noqa: PLC0415 - as above
-
-    here = Candidate(
-        backend.name, prepared.objects, tuple(submission.kubeconfig), dict(submission.environ)
-    )
-    others = [Candidate(**each) for each in submission.candidates]
-    wait = USUAL_WAIT_S if submission.max_wait is None else submission.max_wait
-    return Failover(Strategy(submission.recovery_strategy), [here, *others], wait).text()
 
 
 def elements(submission: Submission) -> list[Submission]:

@@ -83,6 +83,12 @@ class Submission:
     """What counts where its place is chosen when its turn comes; empty: it has its place."""
     recovery_strategy: str | None = None
     """What follows when its place is lost; None: what its place does by itself."""
+    deadline: str | None = None
+    """When it must have ended; None: it does not say."""
+    sure: str = ""
+    """With a deadline: the place where it is not lost; the others are cheap."""
+    work: float | None = None
+    """How many seconds it computes until then if nothing interrupts it."""
 
     @property
     def is_run(self) -> bool:

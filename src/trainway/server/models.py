@@ -118,6 +118,17 @@ class SubmitOptions(BaseModel):
         "goes to the next candidate (`failover`), goes there at once (`eager-next`), or fails "
         "(`none`); null: what its place does by itself",
     )
+    deadline: str | None = Field(
+        None,
+        max_length=100,
+        description="the time when it must have ended; it is moved between its places to keep it",
+    )
+    sure: str = Field(
+        "", max_length=253, description="with `deadline`: the place that is sure; others are cheap"
+    )
+    work: float | None = Field(
+        None, gt=0, description="with `deadline`: how many seconds it computes in all"
+    )
     search: Json | None = Field(
         None,
         description="in place of `num_jobs`: a hyperparameter search whose trials are such jobs, "

@@ -5,6 +5,7 @@ from typing import Any, Final
 import click
 
 from trainway.cli.connection import connect
+from trainway.cli.deadline_option import check_deadline, deadline_option, work_option
 from trainway.cli.hang_option import hang_option
 from trainway.cli.job_options import given_label_option
 from trainway.cli.leaving import Leaving
@@ -86,6 +87,8 @@ best trial, otherwise 4.
 @prefer_option
 @max_wait_option
 @recovery_option
+@deadline_option
+@work_option
 @slurm_option
 @click.option(
     "--oversubscribe", is_flag=True, help="Start the job even if it requests more than there is."
@@ -111,6 +114,7 @@ def carry_out(
 ) -> int:
     """Submit what was named with these options, and show it; `tune` does so too."""
     wishes = with_places(targets, wishes_of(options), options)
+    check_deadline(options, wishes.on)
     named = task_places(targets, wishes, several)
     if named and (wishes.on is None or is_choice(wishes.on)):
         from trainway.cli.placing import tasks_placed  # noqa: PLC0415 - only for pipelines

@@ -15,7 +15,9 @@ from typing import Final
 from trainway.engine.moving.move import Candidate
 from trainway.engine.record import JobRecord
 from trainway.engine.recovery.avoidance import Avoided, avoidances_view, with_failure
-from trainway.engine.recovery.strategy import Loss, Situation, Strategy
+from trainway.engine.recovery.promise import Promise, aim_of, decided, promise_of
+from trainway.engine.recovery.strategy import Loss, Situation, Strategy, Target, target
+from trainway.engine.recovery.uniform_progress import Place
 from trainway.json_types import Json
 
 USUAL_WAIT_S: Final = 300.0
@@ -36,6 +38,8 @@ class Failover:
     """Since when it does not run because of a loss; empty: it does."""
     past: Sequence[Json] = ()
     """The attempts that were lost at places that could not hand it over, as `attempts` has them."""
+    promise: Promise | None = None
+    """The deadline that it is to keep; None: it has none, and the strategy decides."""
 
     def text(self) -> str:
         """It as the store has it."""
@@ -52,6 +56,27 @@ class Failover:
         is_spent = loss is Loss.REFUSED
         table = with_failure(self.avoided, place, why, now, chance, is_spent=is_spent)
         return replace(self, avoided=table)
+
+    def aim(self, record: JobRecord, now: datetime, *, has_ended: bool = False) -> Target | None:
+        """Where the job of a record goes after a loss, by its strategy or its deadline."""
+        here = record.backend
+        if self.promise is None:
+            return target(self.situation(here, now, has_ended=has_ended))
+        places = [each.backend for each in self.places]
+        told = (self.promise, here, places, self.avoided, now)
+        return aim_of(*told, has_ended=has_ended)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether its deadline asked for the sure place when it was last checked."""
+        return self.promise is not None and self.promise.place is Place.SURE
+
+    def checked(self, record: JobRecord, now: datetime) -> "Failover":
+        """It with what its deadline asks for now."""
+        if self.promise is None:
+            return self
+        places = [each.backend for each in self.places]
+        return replace(self, promise=decided(self.promise, record, places, self.avoided, now))
 
     def remembering(self, endings: Sequence[Json]) -> "Failover":
         """It with attempts of a place whose journal is given up."""
@@ -78,6 +103,7 @@ def failover_of(record: JobRecord) -> Failover | None:
         {place: Avoided(**each) for place, each in data["avoided"].items()},
         data["since"],
         data["past"],
+        promise_of(data.get("promise")),
     )
 
 
@@ -89,6 +115,7 @@ def failover_view(record: JobRecord) -> Json | None:
     return {
         "strategy": found.strategy,
         "places": [each.backend for each in found.places],
+        **({"deadline": found.promise.view()} if found.promise else {}),
         "avoided": [] if record.is_over else avoidances_view(found.avoided),
     }
 

@@ -14,6 +14,7 @@ from trainway.engine.moving.failover import failover_of
 from trainway.engine.moving.move import Step
 from trainway.engine.moving.recovered_job import RecoveredJob
 from trainway.engine.phases import Phase
+from trainway.engine.recovery.promise import PACE_S
 from trainway.engine.recovery.strategy import next_look
 from trainway.engine.stored_job import Change
 from trainway.jobset.status import moment
@@ -32,7 +33,8 @@ class Patience:
         timer = self._timers.pop(live.id, None)
         if timer is not None:
             timer.cancel()
-        left = [each for each in (_left_s(live), _left_after_loss_s(live)) if each is not None]
+        found = (_left_s(live), _left_after_loss_s(live), _left_of_pace_s(live))
+        left = [each for each in found if each is not None]
         if left:
             loop = asyncio.get_running_loop()
             self._timers[live.id] = loop.call_later(min(left), self._on_time, live)
@@ -60,13 +62,23 @@ def _left_after_loss_s(live: RecoveredJob) -> float | None:
     if move is not None and move.step is not Step.ARRIVING:
         return _until(move.at, now) if move.at else None
     has_to_stay = live.record.phase in (Phase.RUNNING, Phase.PAUSED, Phase.STOPPING)
-    if found is None or not found.since or has_to_stay or live.record.is_over:
+    if found is None or not found.since or has_to_stay or live.record.is_over or found.promise:
         return None
     look = next_look(found.situation(live.record.backend, now))
     if not look:
         return None
     until = moment(found.since) + timedelta(seconds=found.wait_s)
     return max((until - now).total_seconds(), _until(look, now))
+
+
+def _left_of_pace_s(live: RecoveredJob) -> float | None:
+    """When a job with a deadline is looked at again; None: never."""
+    found = failover_of(live.record)
+    if found is None or found.promise is None or live.record.is_over:
+        return None
+    checked = found.promise.checked or found.promise.began
+    since = (moment(live.now()) - moment(checked)).total_seconds()
+    return max(PACE_S - since, 0.0) if live.move is None else PACE_S
 
 
 def _until(time: str, now: datetime) -> float:
@@ -79,4 +91,4 @@ def _decided(live: RecoveredJob) -> Change | None:
         return onward(live, waited_too_long(live.record, found.max_wait_s or 0.0))
     if _left_after_loss_s(live) == 0 and (live.move is None or live.move.step is Step.ARRIVING):
         return live.impatient()
-    return None
+    return live.on_schedule() if _left_of_pace_s(live) == 0 else None

@@ -93,8 +93,10 @@ class RecoveredJob(MovableJob):
             found = found.lost(self.id, self.record.backend, ending_words(each), now, Loss.LOST)
         if not found.since and self._phase_after(change) != Phase.RUNNING:
             found = replace(found, since=self.now())
+        after = self.record.with_columns({**change.columns, "progress": self.record.progress_data})
+        found = found.checked(after, now)
         change = _with(change, recovery=found.text())
-        aim = target(found.situation(self.record.backend, now))
+        aim = found.aim(self.record, now)
         return change if aim is None else self._with_move(change, found, aim, words)
 
     def _given_up(self, change: Change, reason: str, words: str) -> Change:
@@ -120,7 +122,8 @@ class RecoveredJob(MovableJob):
         if loss is Loss.NONE or found.strategy is Strategy.NONE:
             return change
         found = found.lost(self.id, here, words, now, loss)
-        aim = target(found.situation(here, now, has_ended=True))
+        found = found.checked(self.record.with_columns({"phase": Phase.PAUSED}), now)
+        aim = found.aim(self.record, now, has_ended=True)
         if aim is None:
             return change
         columns: dict[str, Any] = {
@@ -137,14 +140,17 @@ class RecoveredJob(MovableJob):
         event = self.event("MovingOn", _said(here, aim, words), kind="Warning")
         return Change({**columns, "move": move.text()}, [*told, event])
 
-    def _with_move(self, change: Change, found: Failover, aim: Target, words: str) -> Change:
+    def _with_move(
+        self, change: Change, found: Failover, aim: Target, words: str, why: str = ""
+    ) -> Change:
         """It goes elsewhere, unless somebody wants something else of it just now."""
         try:
             columns = self._moving(found.at(aim.place))
         except TrainwayError as error:
             log.info("job %s stays at %s: %s", self.id, self.record.backend, error)
             return change
-        event = self.event("MovingOn", _said(self.record.backend, aim, words), kind="Warning")
+        said = f"it goes to {aim.place}: {why}" if why else _said(self.record.backend, aim, words)
+        event = self.event("MovingOn", said, kind="Normal" if why else "Warning")
         return Change({**change.columns, **columns}, [*change.events, event])
 
     def _moving(self, to: Candidate) -> Mapping[str, Any]:
@@ -176,6 +182,25 @@ class RecoveredJob(MovableJob):
         words = f"it has not run there since {known.why}" if known else "it does not run there"
         change = self._with_move(Change({}), found, aim, words)
         return _with(change, recovery=replace(found, since="").text()) if change.columns else None
+
+    def on_schedule(self) -> Change | None:
+        """See to its deadline: it goes where that asks for; None: nothing is to be done."""
+        found, now = failover_of(self.record), moment(self.now())
+        if found is None or found.promise is None or self.record.is_over or self.move is not None:
+            return None
+        after = found.checked(self.record, now)
+        if self.record.phase == Phase.PAUSED:
+            return None
+        change = Change({"recovery": after.text()})
+        aim = after.aim(self.record, now)
+        if aim is None:
+            return change
+        if self.record.phase != Phase.RUNNING and self.record.backend != aim.place:
+            why = "it has waited there for longer than its deadline allows"
+            after = after.lost(self.id, self.record.backend, why, now, Loss.LOST)
+            change = Change({"recovery": after.text()})
+        why = _of_deadline(is_behind=after.is_behind)
+        return self._with_move(change, after, aim, "", why=why)
 
     def declined(self, message: str) -> Change | None:
         """The place that it was to go to does not take it; None: it has to go back."""
@@ -218,6 +243,13 @@ def _said(here: str, aim: Target, words: str, verb: str = "was lost") -> str:
         return f"it begins again at {here}, because {here} {verb}: {words}"
     when = f"when it is not avoided any more, at {aim.at}, " if aim.at else ""
     return f"it goes to {aim.place} {when}because {here} {verb}: {words}"
+
+
+def _of_deadline(*, is_behind: bool) -> str:
+    """Why a job changes its place for its deadline."""
+    if is_behind:
+        return "it is behind, and its deadline is kept only where it is not lost"
+    return "it is ahead of its deadline, and a cheaper place may be had"
 
 
 def _with(change: Change, **columns: Any) -> Change:
