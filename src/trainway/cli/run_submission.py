@@ -103,7 +103,7 @@ def submission_options(
         sent["backend"] = wishes.on
     if options.get("candidates"):
         sent |= {"candidates": options["candidates"], "max_wait": options.get("max_wait_s")}
-        sent |= options.get("sent_deadline") or {}
+    sent |= options.get("sent_deadline") or {}
     if options.get("placement"):
         sent["placement"] = options["placement"]
     sent |= recovery_option(options.get("recovery_strategy"), objects)

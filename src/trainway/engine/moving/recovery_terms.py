@@ -68,7 +68,7 @@ def _promise(submission: Submission, now: datetime) -> Promise | None:
         raise UsageError(
             "a deadline needs one job and several places that take it",
             field=field,
-            hint="write --on slurm/cheap,local",
+            hint="write --on slurm/cheap,local; trainway plan says why a place does not take it",
         )
     promise = Promise(time_text(at), submission.work, time_text(now))
     left = (at - now).total_seconds()
