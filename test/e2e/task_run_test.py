@@ -137,7 +137,7 @@ def test_how_tasks_end(here: Installation, written: Written, case: Case) -> None
         Case("service", "service: {readiness_probe: /, replicas: 1}\nresources: {ports: 80}", 1,
              "service: services are checked, but they cannot be run yet\n"),
         Case("pool", "pool: {workers: 1}", 1,
-             "pool: pools are checked, but they cannot be run yet\n"),
+             "pool: it makes this the task of a worker pool; use trainway jobs pool apply\n"),
         Case("managed secret", "secrets: {S: null}", 1,
              "secrets.S: it has no value; pass one with --secret S=VALUE\n"),
         Case("exposed secret", f"secrets: {{S: {SECRET}}}\nworkdir: /$S", 1,

@@ -239,7 +239,7 @@ class FakeBackend:
 
     def output(self, handle: Handle) -> Path:
         """A path with nothing there."""
-        return Path(handle["id"])
+        return Path("/nowhere", handle["id"], "output")
 
     async def exec_place(self, handle: Handle, role: str | None, rank: int | None) -> Json:
         """Where a pod would be."""

@@ -17,6 +17,7 @@ _CLUSTERS: Final = "/clusters"
 _RUNS: Final = "/runs?limit=100"
 _SCHEDULES: Final = "/schedules"
 _QUEUES: Final = "/managed-queues"
+_WORKER_POOLS: Final = "/worker-pools"
 _PATIENCE_S: Final = 0.3
 
 
@@ -90,6 +91,13 @@ def complete_queues(
 ) -> list[CompletionItem]:
     """Names of managed queues."""
     return _items(_names(_QUEUES), typed)
+
+
+def complete_worker_pools(
+    _context: click.Context, _parameter: click.Parameter, typed: str
+) -> list[CompletionItem]:
+    """Names of worker pools."""
+    return _items(_names(_WORKER_POOLS), typed)
 
 
 def _names(path: str) -> list[str]:

@@ -158,6 +158,7 @@ def _facts(job: Json, now: datetime, paint: Paint) -> Iterator[tuple[str, str]]:
     yield "Id", metadata["id"]
     yield "Kind", spec.get("kind") or ""
     yield "Backend", spec.get("backend") or ""
+    yield "Worker", status.get("worker") or ""
     yield "Moving", _moving(status)
     yield "Then", _candidates(status)
     yield from _recovery(status, now)

@@ -85,9 +85,10 @@ def _unresolved(task: Task) -> Iterator[str]:
 
 
 def _later(task: Task) -> Iterator[str]:
-    for section, what in (("service", "services are"), ("pool", "pools are")):
-        if task.data.get(section) is not None:
-            yield f"{section}: {what} checked, but they cannot be run yet"
+    if task.data.get("service") is not None:
+        yield "service: services are checked, but they cannot be run yet"
+    if task.data.get("pool") is not None:
+        yield "pool: it makes this the task of a worker pool; use trainway jobs pool apply"
     for section in ("setup", "run"):
         if len(str(task.data.get(section) or "").encode()) > _LONGEST_SCRIPT:
             yield f"{section}: scripts of more than {_LONGEST_SCRIPT} bytes are not supported yet"

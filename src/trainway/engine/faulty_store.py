@@ -16,6 +16,7 @@ from trainway.engine.overview import OverviewStore
 from trainway.engine.queues.store import QueueStore
 from trainway.engine.run.store import RunStore
 from trainway.engine.store import Store
+from trainway.engine.worker_pool.store import WorkerPoolStore
 
 
 def locked() -> Exception:
@@ -91,6 +92,7 @@ def faulty_store(engine: Engine, faults: Faults) -> Store:
         (QueueStore, store.queues),
         (RunStore, store.runs),
         (WindowStore, store.windows),
+        (WorkerPoolStore, store.worker_pools),
     )
     for kind, part in parts:
         for name in _methods(kind):

@@ -29,6 +29,7 @@ from trainway.engine.record import Event, JobRecord, JobSpec, stored
 from trainway.engine.run.record import NewRun, RunRecord
 from trainway.engine.submission import JOB_TYPES, Prepared, Submission, name_of, parted, type_of
 from trainway.engine.times import time_text
+from trainway.engine.worker_pool.job import without_setup
 from trainway.errors import InvalidError, UsageError
 from trainway.jobset.job_remarks import remarks_of
 from trainway.json_types import Json
@@ -286,7 +287,9 @@ def _key(key: str, rank: int) -> str:
 
 async def prepare(submission: Submission, backend: Backend) -> Prepared:
     """Compile a submission, in a thread."""
-    return await asyncio.to_thread(_compiled, submission, backend)
+    submission, told = without_setup(submission, backend.name)
+    prepared = await asyncio.to_thread(_compiled, submission, backend)
+    return replace(prepared, warnings=[*prepared.warnings, *told]) if told else prepared
 
 
 def _compiled(submission: Submission, backend: Backend) -> Prepared:

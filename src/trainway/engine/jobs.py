@@ -55,8 +55,17 @@ from trainway.engine.stacks.taking import Stacks
 from trainway.engine.statistics.jobs import JobStatistics
 from trainway.engine.store import Store
 from trainway.engine.strays import strays
-from trainway.engine.submission import Amend, Submission, resubmission, unchanged, with_job
+from trainway.engine.submission import (
+    Amend,
+    Prepared,
+    Submission,
+    resubmission,
+    unchanged,
+    with_job,
+)
 from trainway.engine.times import time_text
+from trainway.engine.worker_pool.assignment import FreeWorkers
+from trainway.engine.worker_pool.pools import PoolContext, WorkerPools
 from trainway.errors import ConflictError, UnavailableError
 from trainway.families.builtin import HERE
 from trainway.json_types import Json
@@ -104,11 +113,11 @@ class Engine:
         self._round = QueueRound(
             RoundContext(
                 *(self._ledger, clock, self._live, registry, self.clusters, self.queues),
-                *(self._waiting, self._holds, request),
+                *(self._waiting, self._holds, request, self._free_workers),
             )
         )
         self._intake = Intake(
-            *(self._ids, clock, self.clusters.labelled, self.notifier.check),
+            *(self._ids, clock, self._labelled, self.notifier.check),
             self.queues.admitting,
         )
         self._admission = Admission(
@@ -124,6 +133,12 @@ class Engine:
         self._choosing = Choosing(
             ChoosingContext(self._ledger, self.moves, self.offers, request, self._bring)
         )
+        self.worker_pools = WorkerPools(
+            PoolContext(
+                *(self._ledger, self._ids, clock, self._live, self.clusters, self),
+                *(self.moves.begin_anew, self._cancel_all, request),
+            )
+        )
         self.runs = Runs(RunContext(self._ledger, self.reading, self._live, *actions, self.metrics))
         self.schedules = Schedules(
             ScheduleContext(self._ledger, self._ids, clock, self._live, self, self._cancel_all)
@@ -138,8 +153,18 @@ class Engine:
             capacity=lambda: capabilities.capacity(self.registry.get(HERE)),
             jobs=self._live.of_backend,
             end=partial(cancel_all, self._ledger),
+            worker_changed=self._look_at_workers,
             starts=self._around.starts,
         )
+
+    def _look_at_workers(self) -> None:
+        self.worker_pools.look()
+
+    def _free_workers(self, backend: str) -> FreeWorkers:
+        return self.worker_pools.free(backend)
+
+    async def _labelled(self, prepared: Prepared, backend: str) -> Prepared:
+        return await self.worker_pools.labelled(prepared, backend)
 
     async def start(self) -> None:
         """Adopt every job that is not over, also one that the store has lost."""
@@ -154,6 +179,7 @@ class Engine:
             self.moves.look(live)
         await self._adopt_strays()
         await self.clusters.start()
+        await self.worker_pools.start()
         self._retention.start()
         self.notifier.start()
         await self._rounds.request()
@@ -181,6 +207,7 @@ class Engine:
         await self.schedules.close()
         await self.runs.searches.close()
         self._round.close()
+        await self.worker_pools.close()
         await self._rounds.close()
         await self.clusters.close()
         await self._admission.close()
@@ -196,6 +223,7 @@ class Engine:
         """Whether nothing will happen unless someone asks."""
         is_active = any(live.record.phase in ACTIVE for live in self._live.values())
         is_quiet = self.notifier.is_idle and self.runs.is_idle and self.schedules.is_idle
+        is_quiet = is_quiet and self.worker_pools.is_idle
         return is_quiet and not is_active and not self.clusters.gangs() and self.moves.is_idle
 
     def free(self, backend: Backend) -> Capacity:
@@ -341,6 +369,7 @@ class Engine:
 
     async def _play_round(self) -> None:
         await self._round.play()
+        self.worker_pools.look()  # who waits now may need another worker
 
     def _on_phase(self, live: LiveJob) -> None:
         """A job came to another phase: others may fit now."""
@@ -349,6 +378,7 @@ class Engine:
             self._drop(live)
             self._retention.look_again()
         self.moves.look(live)
+        self.worker_pools.look()
         if live.record.is_over or live.record.phase == Phase.PAUSED or has_left(live.record):
             self._rounds.request()
 

@@ -41,7 +41,7 @@ from trainway.engine.queues.gangs import amounts_of, owed_to, waiting_gang
 from trainway.engine.queues.machine_words import MachineWords
 from trainway.engine.queues.making_room import PREEMPTING, leaving
 from trainway.engine.queues.months import next_month
-from trainway.engine.queues.places import EnginePlaces, Machine
+from trainway.engine.queues.places import EnginePlaces, Machine, Place
 from trainway.engine.queues.queues import Queues
 from trainway.engine.queues.running_book import RunningBook
 from trainway.engine.record import JobRecord
@@ -49,6 +49,15 @@ from trainway.engine.run.holds import RunHolds
 from trainway.engine.stored_job import Change, write
 from trainway.engine.under_way import is_under_way
 from trainway.engine.wishes import RESUME
+from trainway.engine.worker_pool.assignment import (
+    FreeWorkers,
+    WorkerPlace,
+    beginning_on,
+    given_worker,
+    is_for_workers,
+    worker_of,
+    worker_request,
+)
 from trainway.families.builtin import HERE
 from trainway.queueing.amounts import is_type
 from trainway.queueing.decision import QUEUED, SPENT, ManagedPolicy, positions
@@ -78,6 +87,8 @@ class RoundContext:
     holds: RunHolds
     request: Callable[[], object]
     """Asks for another round."""
+    workers: Callable[[str], FreeWorkers]
+    """The workers of a worker pool, by the backend of its jobs, that have no job."""
 
 
 @dataclass
@@ -91,6 +102,8 @@ class _Draft:
     groups: dict[str, Group] = field(default_factory=dict)
     """By the id of their first job, which stands for all of them."""
     machines: dict[str, Backend] = field(default_factory=dict)
+    pools: set[str] = field(default_factory=set)
+    """The worker pools that jobs wait for."""
 
     def queued(self, job_id: str) -> QueuedGang:
         """Somebody who waits for a machine, as that sees it."""
@@ -204,7 +217,12 @@ class QueueRound:
                 for_shares.append(live)
                 continue
             draft.jobs[live.id] = live
-            draft.gangs.append(self._gang(live, owed))
+            gang = self._gang(live, owed)
+            if is_for_workers(gang.lane):
+                draft.pools.add(gang.lane)
+                request = worker_request(live.record.demand, live.record.devices)
+                gang = replace(gang, request=request)
+            draft.gangs.append(gang)
             if live.record.oversubscribe:
                 draft.careless.add(live.id)
         for group in shares.groups(for_shares):
@@ -237,7 +255,7 @@ class QueueRound:
         around, promised = self._around, self._around.clusters.shares.promised()
         requests = {id(gang.request): gang.request for gang in draft.gangs}
         types = {name for request in requests.values() for name in request if is_type(name)}
-        machines = {}
+        machines: dict[str, Place] = {name: self._workers(name, draft) for name in draft.pools}
         for name, backend in draft.machines.items():
             capacity = capabilities.capacity(backend)
             room = MachineRoom(capacity, self._holdings(backend), promised)
@@ -257,13 +275,21 @@ class QueueRound:
         policy = ManagedPolicy(snapshot, places, MachineWords())
         return gang_queue.decide(draft.gangs, places, policy)
 
+    def _workers(self, lane: str, draft: _Draft) -> WorkerPlace:
+        """The workers of a pool that are free."""
+        free = self._around.workers(lane)
+        bound = {job_id: worker_of(live.record) for job_id, live in draft.jobs.items()}
+        names = {name for gang in draft.gangs if gang.lane == lane for name in gang.request}
+        return WorkerPlace(free.names, free.why_none, bound, names)
+
     def _changes(self, draft: _Draft, decisions: Decisions) -> Changes:
         changes: Changes = []
         for gang, devices in decisions.start:
             group = draft.groups.get(gang.id)
             if group is None:
-                live = draft.jobs[gang.id]
-                changes.append((live, live.beginning(devices)))
+                live, worker = draft.jobs[gang.id], given_worker(devices)
+                begun = beginning_on(live, worker) if worker else live.beginning(devices)
+                changes.append((live, begun))
             else:
                 self._around.clusters.wake(group.cluster.name)
                 changes += [(live, live.beginning({})) for live in group.jobs]

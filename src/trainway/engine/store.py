@@ -41,6 +41,7 @@ from trainway.engine.run.replacement import give_place_back, replacement, take_p
 from trainway.engine.run.store import RunStore, delete_empty, insert_run
 from trainway.engine.schedule.store import ScheduleStore
 from trainway.engine.tables import EVENTS, JOBS, LABELS, SPECS
+from trainway.engine.worker_pool.store import WorkerPoolStore
 from trainway.errors import NotFoundError
 from trainway.json_types import Json
 
@@ -75,6 +76,7 @@ class Store:
         self.runs = RunStore(engine)
         self.schedules = ScheduleStore(engine)
         self.windows = WindowStore(engine)
+        self.worker_pools = WorkerPoolStore(engine)
 
     @property
     def kind(self) -> str:

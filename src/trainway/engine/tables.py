@@ -23,7 +23,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD: Final = "0020"
+HEAD: Final = "0021"
 """The migration after which the database looks like this; see `migrations/versions`."""
 
 METADATA: Final = MetaData(
@@ -206,6 +206,41 @@ CLUSTERS: Final = Table(
     Column("devices", Text, nullable=False),
     Column("placed", Text, nullable=False),
     Column("last_job", Integer, nullable=False),
+    Column("worker_pool", String(63), nullable=False, server_default=""),
+)
+
+WORKER_POOLS: Final = Table(
+    "worker_pools",
+    METADATA,
+    Column("name", String(63), primary_key=True),
+    Column("id", String(12), nullable=False),
+    Column("infra", String(253), nullable=False),
+    Column("agent", String(253), nullable=False),
+    Column("nodes", Integer, nullable=False),
+    Column("resources", Text, nullable=False),
+    Column("options", Text, nullable=False),
+    Column("size", Text, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("digest", String(64), nullable=False),
+    Column("last_number", Integer, nullable=False),
+    Column("failures", Integer, nullable=False),
+    Column("is_going", Boolean, nullable=False),
+    Column("created", String(32), nullable=False),
+    Column("submission", Text, nullable=False),
+)
+
+WORKERS: Final = Table(
+    "workers",
+    METADATA,
+    Column("id", String(12), primary_key=True),
+    Column("pool", String(63), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("name", String(63), nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("message", Text, nullable=False),
+    Column("setup_job", String(12), nullable=False),
+    Column("created", String(32), nullable=False),
 )
 
 SCHEDULES: Final = Table(

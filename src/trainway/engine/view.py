@@ -17,6 +17,7 @@ from trainway.engine.record import Event, JobRecord
 from trainway.engine.recovery.cause import cause_of_end
 from trainway.engine.submission import parted
 from trainway.engine.usage import Rates, requests_view, usage_view
+from trainway.engine.worker_pool.assignment import worker_of
 from trainway.json_types import Json
 
 API_VERSION: Final = "trainway.dev/v1"
@@ -80,6 +81,8 @@ def _status(job: JobRecord, position: int | None, *, is_full: bool) -> Json:
         "exitCode": job.exit_code,
         "progress": job.progress_data or None,
     }
+    if worker := worker_of(job):
+        status["worker"] = worker
     if job.move and (move := move_view(job)):
         status["move"] = move
     if job.candidates and (others := candidates_view(job)):

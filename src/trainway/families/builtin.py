@@ -11,6 +11,8 @@ PODS: Final = "k8s"
 """The place for which objects are made if they are only to be shown."""
 HELD: Final = "cluster"
 """What `trainway launch` holds, as places to run jobs."""
+WORKERS: Final = "worker-pool"
+"""Worker pools, whose jobs run on the next worker that is free."""
 
 _ROWS: Final = (
     Family(
@@ -59,6 +61,14 @@ _ROWS: Final = (
     Family(
         HELD,
         "trainway.backends.cluster.backend:ClusterBackend",
+        runs=Runs.PROCESSES,
+        files=Files.STREAMED,
+        carries=frozenset({Carried.ENVIRONMENT, Carried.DIRECTORY}),
+        plan_part="pool",
+    ),
+    Family(
+        WORKERS,
+        "trainway.backends.cluster.worker_pool:WorkerPoolBackend",
         runs=Runs.PROCESSES,
         files=Files.STREAMED,
         carries=frozenset({Carried.ENVIRONMENT, Carried.DIRECTORY}),

@@ -103,4 +103,4 @@ def test_sections_of_others_are_looked_for_where_there_are_such(install: Install
 
 def test_the_environment_goes_only_where_a_job_runs_as_if_started_by_hand() -> None:
     inherits = {row.name for row in BUILTIN.values() if Carried.ENVIRONMENT in row.carries}
-    assert inherits == {"local", "cluster"}
+    assert inherits == {"local", "cluster", "worker-pool"}

@@ -122,6 +122,8 @@ REGISTERED_LINKS: Final = "trainway.dev/registered-links"
 CLUSTER: Final = "trainway.dev/cluster"
 CLUSTER_JOB: Final = "trainway.dev/cluster-job"
 """On a job of a cluster: the cluster's name, and the job's number there."""
+WORKER_POOL: Final = "trainway.dev/worker-pool"
+"""On a job of a worker pool, and on those that set up its workers: the pool's name."""
 
 SCHEDULE: Final = "trainway.dev/schedule"
 SCHEDULED_AT: Final = "trainway.dev/scheduled-at"

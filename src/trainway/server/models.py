@@ -252,6 +252,7 @@ class JobStatus(Shown):
     cause: str | None = Field(None, description=f"of a job that failed: {CAUSES}")
     ended_attempts: list[Json] = Field([], description="each with `reason`, `node` and `host`")
     queue_position: int | None = None
+    worker: str | None = Field(None, description="of a job of a worker pool: where it runs")
     move: Json | None = Field(
         None, description="of a job on its way to another place: `step`, `from` and `to`"
     )

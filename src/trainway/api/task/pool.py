@@ -1,4 +1,4 @@
-"""`pool`: workers that wait for jobs. It is checked here; running it comes later."""
+"""`pool`: workers that wait for jobs, of the task that sets them up. It is checked here."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -18,6 +18,10 @@ SHAPE: Final = Record(
     }
 )
 
+HAS_RUN: Final = (
+    "run: a worker pool has only a setup, and its jobs bring their own run; leave it out, and use "
+    "trainway jobs launch -p NAME for the jobs"
+)
 _GROWTH: Final = ("queue_length_threshold", "upscale_delay_seconds", "downscale_delay_seconds")
 
 

@@ -20,6 +20,7 @@ from trainway.backends.pool.backend import PoolBackend
 from trainway.backends.pool.holders import Holders
 from trainway.backends.pool.kept import Kept
 from trainway.backends.pool.planning import PoolRequest
+from trainway.backends.pool.site import Site
 from trainway.compiler.network import JobIdentity, Network
 from trainway.counting import counted
 from trainway.errors import ConflictError, TrainwayError
@@ -79,7 +80,7 @@ class ClusterBackend(PoolBackend):
         """As in the pool, with what a task takes though it asks for nothing."""
         request = super().plan(workload)
         try:
-            found = self._kept()
+            found = self._kept_at(request.site)
         except TrainwayError:
             return request
         demand = cluster_demand(request.plan["demand"], workload.source or {}, found)
@@ -119,6 +120,10 @@ class ClusterBackend(PoolBackend):
 
     def _kept(self) -> Kept:
         return self._clusters.kept.find(self._target)
+
+    def _kept_at(self, site: Site) -> Kept:  # noqa: ARG002 - a cluster is one site
+        """The cluster that a job was given to."""
+        return self._kept()
 
 
 def _working_directory(jobset: Json) -> str:

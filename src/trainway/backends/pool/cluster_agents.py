@@ -10,7 +10,7 @@ from trainway.agent.transfer.ssh_command import login
 from trainway.backends.agents.agent_socket import AgentError
 from trainway.backends.host_amounts import HostAmounts
 from trainway.backends.pool.holders import Holders
-from trainway.backends.pool.kept import KeptClusters
+from trainway.backends.pool.kept import KeptClusters, KeptWorkerPools
 from trainway.backends.pool.pool_agent import PoolAgent
 from trainway.errors import NotFoundError, TrainwayError, UnavailableError
 from trainway.json_types import Json
@@ -29,6 +29,7 @@ class ClusterAgents:
         self._home = home
         self._holders = holders
         self._kept = KeptClusters(home)
+        self._kept_pools = KeptWorkerPools(home)
         self._agents: dict[str, PoolAgent] = {}
 
     def infra(self, cloud: str | None, region: str | None, zone: str | None = None) -> str:
@@ -46,6 +47,14 @@ class ClusterAgents:
     def forget(self, name: str) -> None:
         """Remove what `keep` wrote."""
         self._kept.remove(name)
+
+    def keep_pool(self, record: Json) -> None:
+        """Write down what the backend of the jobs of a worker pool must know."""
+        self._kept_pools.write(record)
+
+    def forget_pool(self, name: str) -> None:
+        """Remove what `keep_pool` wrote."""
+        self._kept_pools.remove(name)
 
     def directory(self, name: str) -> str:
         """The folder of a cluster on this machine."""

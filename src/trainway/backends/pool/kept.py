@@ -6,6 +6,7 @@ knows nothing of the engine's store.
 
 import json
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -42,8 +43,10 @@ class Kept:
 class KeptClusters:
     """The clusters below a home directory."""
 
+    folder = "clusters"
+
     def __init__(self, home: Path) -> None:
-        self._folder = home / "clusters"
+        self._folder = home / self.folder
 
     def directory(self, name: str) -> Path:
         """The folder of a cluster."""
@@ -83,19 +86,41 @@ class KeptClusters:
         except (FileNotFoundError, NotADirectoryError):
             data = None
         if data is None:
-            raise _unknown(name, self.names())
+            raise self._unknown(name)
         fields = {field: data[field] for field in Kept.__dataclass_fields__ if field in data}
         return Kept(**fields)
 
+    def _unknown(self, name: str) -> TrainwayError:
+        if not name:
+            return UsageError(
+                "the name of the cluster is missing",
+                hint="use --on cluster/NAME; trainway status shows all clusters",
+            )
+        meant = closest(name, self.names())
+        return NotFoundError(
+            f"there is no cluster {name!r}" + (f'; did you mean "{meant}"?' if meant else ""),
+            hint="trainway status shows them all",
+        )
 
-def _unknown(name: str, known: list[str]) -> TrainwayError:
+
+class KeptWorkerPools(KeptClusters):
+    """The worker pools below a home directory: each as one of its workers is."""
+
+    folder = "worker-pools"
+
+    def _unknown(self, name: str) -> TrainwayError:
+        return unknown_pool(name, self.names())
+
+
+def unknown_pool(name: str, known: Iterable[str]) -> TrainwayError:
+    """What is said to somebody who names a worker pool that is not there."""
     if not name:
         return UsageError(
-            "the name of the cluster is missing",
-            hint="use --on cluster/NAME; trainway status shows all clusters",
+            "the name of the worker pool is missing",
+            hint="use -p NAME; trainway jobs pool status shows all worker pools",
         )
-    meant = closest(name, known)
+    meant = closest(name, list(known))
     return NotFoundError(
-        f"there is no cluster {name!r}" + (f'; did you mean "{meant}"?' if meant else ""),
-        hint="trainway status shows them all",
+        f"there is no worker pool {name[:80]!r}" + (f'; did you mean "{meant}"?' if meant else ""),
+        hint="trainway jobs pool status shows them all; trainway jobs pool apply makes one",
     )

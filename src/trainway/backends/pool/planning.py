@@ -46,6 +46,11 @@ def site_of(handle: Handle) -> Site:
     return Site(str(handle["site"]), **{name: str(handle[name]) for name in names})
 
 
+def at_queue(handle: Handle, queue: str) -> Handle:
+    """The handle of a job that is given to a queue of the same agent."""
+    return {**handle, "site": queue, "queue": queue}
+
+
 def workload_of(plan: Json) -> Workload | None:
     """The workload that a plan was made from; None: it is not for a pool as a whole."""
     if "pool" not in plan or plan["queue"]:

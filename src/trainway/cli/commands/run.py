@@ -12,6 +12,7 @@ from trainway.cli.leaving import Leaving
 from trainway.cli.metrics_option import metrics_option
 from trainway.cli.notify_option import notify_option
 from trainway.cli.output import echo, echo_line, to_yaml
+from trainway.cli.pool_option import pool_option, with_pool
 from trainway.cli.priority_option import priority_option
 from trainway.cli.queue_option import queue_option
 from trainway.cli.refusal import RefusedError
@@ -84,6 +85,7 @@ best trial, otherwise 4.
 @priority_option()
 @queue_option
 @infra_option("Where to run: a place, a list such as slurm/hpc,local, or any.")
+@pool_option
 @prefer_option
 @max_wait_option
 @recovery_option
@@ -106,6 +108,7 @@ best trial, otherwise 4.
 @click.pass_context
 def command(ctx: click.Context, /, targets: tuple[str, ...], **options: Any) -> int:
     """Submit, then show, then end as the job ends."""
+    with_pool(options)
     return carry_out(targets, ctx.obj, options, several_of(options))
 
 

@@ -31,6 +31,14 @@ class Agents(Protocol):
         """Remove what `keep` wrote."""
         ...
 
+    def keep_pool(self, record: Json) -> None:
+        """Write down what the backend of the jobs of a worker pool must know."""
+        ...
+
+    def forget_pool(self, name: str) -> None:
+        """Remove what `keep_pool` wrote."""
+        ...
+
     def directory(self, name: str) -> str:
         """The folder of a cluster on this machine."""
         ...

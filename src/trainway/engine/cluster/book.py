@@ -24,11 +24,17 @@ log = logging.getLogger(__name__)
 class ClusterBook:
     """The records of all clusters, in memory, in the store, and for the backend of their jobs."""
 
-    def __init__(self, ledger: Ledger, agents: Callable[[], Agents]) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        agents: Callable[[], Agents],
+        worker_changed: Callable[[], object] = lambda: None,
+    ) -> None:
         self.records: dict[str, ClusterRecord] = {}
         self._ledger = ledger
         self._store = ledger.store.clusters
         self._make_agents = agents
+        self._worker_changed = worker_changed
         self._adding = asyncio.Lock()
         self._background = Background()
 
@@ -75,6 +81,8 @@ class ClusterBook:
         await self._ledger.settled(writing, partial(self._is_written, changed, columns))
         if name in self.records:
             self.records[name] = self.records[name].changed(columns)
+            if changed.worker_pool:
+                self._worker_changed()
 
     async def note(self, name: str, **columns: object) -> ClusterRecord:
         """Write what has happened, now or as soon as it can be; the record as it is then."""
@@ -92,7 +100,9 @@ class ClusterBook:
             return
         removing = self._ledger.call(self._remove, name)
         await self._ledger.settled(removing, lambda: not self._has(name))
-        self.records.pop(name, None)
+        gone = self.records.pop(name, None)
+        if gone is not None and gone.worker_pool:
+            self._worker_changed()
 
     async def forget_gone(self, name: str) -> None:
         """Remove the record of one that is gone already, now or as soon as it can be."""

@@ -16,6 +16,7 @@ from typing import Final
 from trainway.backends.base import Devices
 from trainway.engine.backoff import Backoff
 from trainway.engine.cluster import shape as cluster_shape
+from trainway.engine.cluster.access import access_to
 from trainway.engine.cluster.agents import Agents, columns_of, placement, told
 from trainway.engine.cluster.book import ClusterBook
 from trainway.engine.cluster.context import ClusterContext
@@ -23,6 +24,7 @@ from trainway.engine.cluster.name import check_name, generated_name
 from trainway.engine.cluster.news import ClusterNews
 from trainway.engine.cluster.queue import cluster_jobs
 from trainway.engine.cluster.record import ClusterRecord, State, cluster_view
+from trainway.engine.cluster.refusal import refuse_unfitting, refuse_worker
 from trainway.engine.cluster.request import (
     Launch,
     autostop_of,
@@ -32,11 +34,9 @@ from trainway.engine.cluster.request import (
     is_stoppable,
     stored,
 )
-from trainway.engine.cluster.shape import Shape
 from trainway.engine.cluster.shares import Shares
-from trainway.engine.errors import UnfittingJobError
 from trainway.engine.live import LiveJob
-from trainway.engine.queue import GPUS, Decision, QueuedGang, never_fits
+from trainway.engine.queue import GPUS, Decision, QueuedGang
 from trainway.engine.submission import Prepared
 from trainway.engine.times import time_text
 from trainway.errors import (
@@ -46,8 +46,8 @@ from trainway.errors import (
     TrainwayError,
     UnavailableError,
 )
-from trainway.families.builtin import HELD, HERE
-from trainway.jobset.labels import CLUSTER, CLUSTER_JOB
+from trainway.families.builtin import HELD
+from trainway.jobset.labels import CLUSTER, CLUSTER_JOB, WORKER_POOL
 from trainway.json_types import Json
 
 log = logging.getLogger(__name__)
@@ -61,19 +61,24 @@ class Clusters:
 
     def __init__(self, around: ClusterContext, agents: Callable[[], Agents]) -> None:
         self._around = around
-        self._book = ClusterBook(around.ledger, agents)
+        self._book = ClusterBook(around.ledger, agents, around.worker_changed)
         self._news = ClusterNews(self._book, around.schedule)
         self._tasks: set[asyncio.Task[None]] = set()
         self._locks: dict[str, asyncio.Lock] = {}
         self._waking: set[str] = set()
 
     @property
-    def _agents(self) -> Agents:
+    def agents(self) -> Agents:
+        """Those who keep them."""
         return self._book.agents
 
     @property
     def _records(self) -> dict[str, ClusterRecord]:
         return self._book.records
+
+    def find(self, name: str) -> ClusterRecord | None:
+        """One of them, if it is there."""
+        return self._records.get(name)
 
     async def start(self) -> None:
         """Take up what an earlier server knew, and what has become of it since."""
@@ -138,24 +143,10 @@ class Clusters:
         await self._news.hear()
         known = self._records.get(request.name) if request.name else None
         if known is not None:
+            refuse_worker(known, request.worker_pool)
             return await self._launched_again(known, request)
-        wanted = cluster_shape.read(request.nodes, request.resources or {})
-        infra = infra_of(self._agents, request.infra, wanted)
-        name = check_name(request.name) if request.name else generated_name(self._records)
-        autostop = autostop_of(request, wanted)
-        check_autostop(infra, autostop)
-        resources = json.dumps(stored(wanted, infra, request.slurm))
-        await self._refuse_unfitting(name, infra, wanted.shape)
-        record = ClusterRecord(
-            name=name,
-            id=self._around.ids.new(),
-            infra=infra,
-            pool=self._agents.pool(infra),
-            nodes=request.nodes,
-            resources=resources,
-            autostop=json.dumps(autostop) if autostop else "",
-            launched=time_text(self._around.clock()),
-        )
+        record = await self.planned(request)
+        name = record.name
         if request.dry_run:
             return self._view(record)
         if not await self._book.add(record):
@@ -171,8 +162,29 @@ class Clusters:
         await self._around.schedule()
         return self._view(self._records.get(name, record))
 
+    async def planned(self, request: Launch) -> ClusterRecord:
+        """The cluster that a request would make; raises why there can be none."""
+        wanted = cluster_shape.read(request.nodes, request.resources or {})
+        infra = infra_of(self.agents, request.infra, wanted)
+        name = check_name(request.name) if request.name else generated_name(self._records)
+        autostop = autostop_of(request, wanted)
+        check_autostop(infra, autostop)
+        resources = json.dumps(stored(wanted, infra, request.slurm))
+        await refuse_unfitting(name, infra, wanted.shape, self.agents, self._around.capacity)
+        return ClusterRecord(
+            name=name,
+            id=self._around.ids.new(),
+            infra=infra,
+            pool=self.agents.pool(infra),
+            nodes=request.nodes,
+            resources=resources,
+            autostop=json.dumps(autostop) if autostop else "",
+            launched=time_text(self._around.clock()),
+            worker_pool=request.worker_pool,
+        )
+
     async def _launched_again(self, record: ClusterRecord, request: Launch) -> Json:
-        if request.infra and canonical(self._agents, request.infra) != record.infra:
+        if request.infra and canonical(self.agents, request.infra) != record.infra:
             raise ConflictError(
                 f"cluster {record.name} is on {record.infra}",
                 hint=f"leave out --infra, or choose another name than {record.name}",
@@ -187,11 +199,11 @@ class Clusters:
         return self._view(self._records[record.name])
 
     async def all(self, *, refresh: bool = False) -> list[Json]:
-        """All clusters; `refresh`: ask their agents once more."""
+        """All clusters but the workers of worker pools; `refresh`: ask their agents once more."""
         await self._news.hear()
         if refresh:
             await self._news.refresh()
-        return [self._view(record) for record in self._records.values()]
+        return [self._view(each) for each in self._records.values() if not each.worker_pool]
 
     async def get(self, name: str) -> Json:
         """One cluster."""
@@ -202,27 +214,23 @@ class Clusters:
         """One cluster as it is stored."""
         return self._book.record(name)
 
+    def _ours(self, name: str) -> ClusterRecord:
+        """One that somebody launched, and may change."""
+        record = self.record(name)
+        refuse_worker(record)
+        return record
+
     async def jobs(self, name: str) -> list[Json]:
         """The queue of one."""
         return await cluster_jobs(self._around.ledger, self.record(name))
 
     async def access(self, name: str) -> Json:
         """How a person gets to its first node."""
-        record = self.record(name)
-        if record.state != State.UP:
-            raise ConflictError(
-                f"cluster {name} is {record.state}", hint="trainway status shows more"
-            )
-        node = record.placed_data[0]
-        if not record.is_local:
-            return await self._agents.login(record.infra, str(node["host"]))
-        gpus = ",".join(node.get("gpus") or ())
-        variables = {"TRAINWAY_CLUSTER": name} | ({"CUDA_VISIBLE_DEVICES": gpus} if gpus else {})
-        return {"directory": self._agents.directory(name), "variables": variables}
+        return await access_to(self.agents, self.record(name))
 
     async def stop(self, name: str) -> Json:
         """Let go of its nodes and keep the cluster; its jobs end."""
-        record = self.record(name)
+        record = self._ours(name)
         if not is_stoppable(record.infra):
             raise ConflictError(
                 f"cluster {name} cannot be stopped: its hosts cannot be switched off, and a "
@@ -234,7 +242,7 @@ class Clusters:
         async with self._wish(record, "it is being stopped"):
             jobs = await self._end_jobs(record)
             if record.held:
-                await self._agents.ask(record.pool, "release", name, stop=True)
+                await self.agents.ask(record.pool, "release", name, stop=True)
         await _ended(jobs)
         columns = {"state": State.STOPPED, "devices": "", "placed": "[]", "message": ""}
         stopped = await self._book.note(name, **columns)
@@ -243,12 +251,12 @@ class Clusters:
 
     async def restart(self, name: str, minutes: int | None = None, *, down: bool = False) -> Json:
         """Give a stopped cluster its nodes again, with an autostop if one is given."""
-        record = self.record(name)
+        record = self._ours(name)
         if minutes is not None or down:
             await self.autostop(name, minutes or 0, down=down)
         if record.state == State.STOPPED:
             async with self._wish(record, "it is being started"):
-                await self._agents.ask(record.pool, "start", name)
+                await self.agents.ask(record.pool, "start", name)
             record = await self._book.note(name, state=State.INIT, devices="", message="")
             self._news.listen()
             await self._around.schedule()
@@ -256,14 +264,14 @@ class Clusters:
 
     async def autostop(self, name: str, minutes: int | None, *, down: bool = False) -> Json:
         """Set after how long without jobs it stops; None: never."""
-        record = self.record(name)
+        record = self._ours(name)
         wanted = None if minutes is None else {"minutes": minutes, "down": down}
         check_autostop(record.infra, wanted)
         more: Json = {"minutes": minutes, "down": down}
         async with self._locks.setdefault(name, asyncio.Lock()):  # else an older answer may win
             await self._book.change(name, autostop=json.dumps(wanted) if wanted else "")
             try:
-                await self._agents.ask(record.pool, "autostop", name, **more)
+                await self.agents.ask(record.pool, "autostop", name, **more)
             except TrainwayError:
                 await self._book.note(name, autostop=record.autostop)
                 raise
@@ -271,13 +279,18 @@ class Clusters:
 
     async def down(self, name: str, *, purge: bool = False) -> Json:
         """End its jobs, give back its nodes, and forget it. `purge`: also where nobody answers."""
+        self._ours(name)
+        return await self.release(name, purge=purge)
+
+    async def release(self, name: str, *, purge: bool = False) -> Json:
+        """The same, for a worker of a worker pool too."""
         record = self.record(name)
         view, forget = self._view(record), self._book.forget
         try:
             async with self._wish(record, "it is being taken down"):
                 jobs = await self._end_jobs(record)
                 if record.held:
-                    await self._agents.ask(record.pool, "release", name, stop=False, purge=purge)
+                    await self.agents.ask(record.pool, "release", name, stop=False, purge=purge)
                     forget = self._book.forget_gone  # its agent has forgotten it, for good
             await _ended(jobs)
         except DatabaseError:
@@ -300,22 +313,10 @@ class Clusters:
         if family != HELD:
             return prepared
         await self._news.hear()
-        self.record(name)
+        refuse_worker(self.record(name), prepared.labels.get(WORKER_POOL, ""))
         number = await self._book.next_number(name)
         labels = {CLUSTER: name, CLUSTER_JOB: str(number)}
         return replace(prepared, labels={**prepared.labels, **labels})
-
-    async def _refuse_unfitting(self, name: str, infra: str, shape: Shape) -> None:
-        if infra == HERE:
-            why = never_fits(shape.demand(), self._around.capacity())
-            why = f"it needs {why}" if why else ""
-        else:
-            hosts = await self._agents.hosts(infra)
-            why = "" if hosts is None else cluster_shape.never_fits(shape, hosts)
-        if why:
-            raise UnfittingJobError(
-                f"cluster {name} can never start: {why}", hint="request less, or fewer nodes"
-            )
 
     async def _settle(self, name: str) -> None:
         """Have the agent know what we know."""
@@ -324,9 +325,9 @@ class Clusters:
             if record is None:
                 return
             if not record.held:
-                found = (await self._agents.hold(record.infra, told(record)))["cluster"]
+                found = (await self.agents.hold(record.infra, told(record)))["cluster"]
             else:
-                items = await self._agents.look(record.pool)
+                items = await self.agents.look(record.pool)
                 found = next((item for item in items if item["id"] == record.id), None)
             if found is None:
                 return  # whoever follows the agent forgets it
@@ -337,7 +338,7 @@ class Clusters:
             record = self._records.get(name, record)
             if record.is_local and record.devices and record.state == State.INIT:
                 nodes = placement(record)
-                answer = await self._agents.ask(record.pool, "start", name, placement=nodes)
+                answer = await self.agents.ask(record.pool, "start", name, placement=nodes)
                 await self._book.change(name, **columns_of(record, answer["cluster"]))
 
     async def _keep_settling(self, name: str) -> None:
@@ -383,7 +384,7 @@ class Clusters:
 
     def _view(self, record: ClusterRecord) -> Json:
         active = len(self._around.jobs(record.backend))
-        return cluster_view(record, self._agents.directory(record.name), active)
+        return cluster_view(record, self.agents.directory(record.name), active)
 
     def _settle_soon(self, name: str) -> None:
         """Do it in the background."""

@@ -27,5 +27,7 @@ class ClusterContext:
     """The jobs of a backend that are not over."""
     end: Callable[[Sequence[LiveJob]], Awaitable[None]]
     """Cancels some, all or none."""
+    worker_changed: Callable[[], object] = lambda: None
+    """Called when a cluster that is a worker of a worker pool has changed, or is gone."""
     starts: StartPolicy = USUAL
     """When an agent is asked again that could not be started."""

@@ -53,6 +53,8 @@ class ClusterRecord:
     placed: str = "[]"
     """Its nodes, as its agent tells them."""
     last_job: int = 0
+    worker_pool: str = ""
+    """The worker pool that it is a worker of; empty: somebody launched it."""
 
     @property
     def backend(self) -> str:
@@ -106,10 +108,13 @@ class ClusterRecord:
 
     @property
     def gang(self) -> QueuedGang | None:
-        """What the engine's queue has of it: a local one that waits for its nodes."""
+        """What the engine's queue has of it: a local one that waits for its nodes.
+
+        A worker holds them from then on, and waits until they are free.
+        """
         if not self.is_local or self.state != State.INIT or self.devices:
             return None
-        return QueuedGang(self.id, self.shape.demand(), is_promise=True)
+        return QueuedGang(self.id, self.shape.demand(), is_promise=not self.worker_pool)
 
     @property
     def is_promised(self) -> bool:

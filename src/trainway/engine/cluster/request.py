@@ -29,6 +29,8 @@ class Launch:
     slurm: Mapping[str, Any] | None = None
     """The options of sbatch, for a cluster on Slurm."""
     dry_run: bool = False
+    worker_pool: str = ""
+    """The worker pool that it is for; nobody but the engine says so."""
 
 
 def infra_of(agents: Agents, given: str, wanted: Wanted) -> str:

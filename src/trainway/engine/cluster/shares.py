@@ -1,5 +1,7 @@
 """What clusters on this machine hold of it: their whole share, while any of their jobs runs.
 
+A worker of a worker pool holds its share all the time.
+
 A cluster that idles holds nothing. Its next job waits in the queue of this machine until the share
 of its cluster is free; the jobs behind it go with it, and the cluster's own queue sorts them.
 """
@@ -66,6 +68,9 @@ class Shares:
         """What is held now, by the jobs that run."""
         found = []
         for record in self._records.values():
+            if record.worker_pool and record.is_promised:
+                found.append(_held_by_worker(record))
+                continue
             running = self._running(record) if record.is_promised else []
             if running:
                 numbers = sorted(_number(live) for live in running)
@@ -87,7 +92,7 @@ class Shares:
     def waits(self, live: LiveJob) -> bool:
         """Whether a job that is about to begin needs the share of its cluster first."""
         record = self._cluster(live)
-        return record is not None and not self._running(record)
+        return record is not None and not record.worker_pool and not self._running(record)
 
     def groups(self, waiting: Iterable[LiveJob]) -> list[Group]:
         """The jobs that wait for shares, by cluster, in their order."""
@@ -106,6 +111,16 @@ class Shares:
 
     def _running(self, record: ClusterRecord) -> list[LiveJob]:
         return [live for live in self._jobs(record.backend) if is_under_way(live)]
+
+
+def _held_by_worker(record: ClusterRecord) -> Holding:
+    """A worker holds its share whether it has a job or not: it is there to be ready."""
+    return Holding(
+        record.shape.demand(),
+        record.device_map,
+        f"worker {record.name} of the worker pool {record.worker_pool}",
+        f"trainway jobs pool down {record.worker_pool}",
+    )
 
 
 def _number(live: LiveJob) -> int:

@@ -31,6 +31,8 @@ class FakeAgents:
     def __init__(self) -> None:
         self.clusters: dict[str, Json] = {}
         self.kept: dict[str, Json] = {}
+        self.pools: dict[str, Json] = {}
+        """What was kept of worker pools."""
         self.asked: list[str] = []
         self.away = ""
         """Why nobody answers."""
@@ -60,6 +62,14 @@ class FakeAgents:
     def forget(self, name: str) -> None:
         """Note it."""
         del self.kept[name]
+
+    def keep_pool(self, record: Json) -> None:
+        """Note it."""
+        self.pools[record["name"]] = record
+
+    def forget_pool(self, name: str) -> None:
+        """Note it."""
+        self.pools.pop(name, None)
 
     def directory(self, name: str) -> str:
         """A path with nothing there."""

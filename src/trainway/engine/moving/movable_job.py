@@ -10,11 +10,14 @@ from trainway.engine.agent_starts import FailedStarts
 from trainway.engine.live import LiveContext, LiveJob
 from trainway.engine.moving.candidates import is_undecided, may_go_on, onward
 from trainway.engine.moving.move import BETWEEN, Move, Step, move_of
+from trainway.engine.moving.wish import begins_anew
 from trainway.engine.observation import Observation
 from trainway.engine.phases import Phase
 from trainway.engine.record import JobRecord
+from trainway.engine.recovery.cause import Cause, cause_of_end
 from trainway.engine.stored_job import Change
-from trainway.engine.wishes import RESUME, SUSPEND
+from trainway.engine.wishes import ENDING, RESUME, SUSPEND
+from trainway.engine.worker_pool.assignment import is_for_workers
 from trainway.errors import TrainwayError
 
 Backends = Callable[[str, Handle], Backend]
@@ -69,6 +72,12 @@ class MovableJob(LiveJob):
     def _noted(self, seq: int, observed: Observation) -> Change:
         """With the first word from its new place it has arrived; once started, it stays."""
         change = super()._noted(seq, observed)
+        if self._has_lost_worker(change):
+            why = f"its worker is lost: {change.columns.get('message') or 'it was released'}"
+            anew = begins_anew(self, why, has_ended=True)
+            if anew is not None:
+                kept = {name: change.columns[name] for name in ("journal_seq", "observed")}
+                return Change({**kept, **anew.columns}, anew.events)
         if self.record.candidates and change.columns.get("started"):
             change = Change({**change.columns, "candidates": None}, change.events)
         move = self.move
@@ -76,6 +85,15 @@ class MovableJob(LiveJob):
             return change
         said = f"it goes on at {self.record.backend}, where it has come from {move.back.backend}"
         return Change({**change.columns, "move": None}, [self.event("Moved", said), *change.events])
+
+    def _has_lost_worker(self, change: Change) -> bool:
+        """Whether it ends only because the worker that it ran on is gone."""
+        phase = change.columns.get("phase")
+        if not is_for_workers(self.record.backend) or self.record.wanted in ENDING:
+            return False
+        reason = str(change.columns.get("reason") or "")
+        is_lost = cause_of_end(reason, {}) in (Cause.NODE_LOST, Cause.PREEMPTED)
+        return phase == Phase.CANCELLED or (phase == Phase.FAILED and is_lost)
 
     async def _fail(self, reason: str, message: str) -> None:
         """End it; one that its place does not take goes on to the next one, or back, instead."""

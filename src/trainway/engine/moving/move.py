@@ -40,7 +40,7 @@ TRANSITIONS: Final[Mapping[Step, frozenset[Step]]] = {
 BETWEEN: Final = frozenset({Step.LEAVING, Step.RETURNING})
 """Steps in which no place has the job, so that none must be given it."""
 
-_FLAGS: Final = ("resumes", "withdraws", "abandons", "has_ended")
+_FLAGS: Final = ("resumes", "withdraws", "abandons", "has_ended", "anew")
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,8 @@ class Move:
     """Whether nothing of it runs any more, since its place has ended it."""
     at: str = ""
     """When it leaves at the earliest; empty: at once."""
+    anew: bool = False
+    """Whether it begins anew where it is, since what it ran on there is lost."""
 
     def followed_by(self, step: Step, seq: int = -1) -> "Move":
         """The next step; a ValueError if the table does not allow it."""

@@ -27,7 +27,7 @@ from trainway.engine.moving.failover import failover_of, with_place
 from trainway.engine.moving.move import BETWEEN, Candidate, Move, Step, with_objects
 from trainway.engine.moving.patience import Patience
 from trainway.engine.moving.recovered_job import RecoveredJob
-from trainway.engine.moving.wish import check_leaving, check_movable, moving
+from trainway.engine.moving.wish import begins_anew, check_leaving, check_movable, moving
 from trainway.engine.moving.withdrawal import withdraw
 from trainway.engine.observation import ENDINGS, RUNS, Observation
 from trainway.engine.phases import Phase
@@ -131,6 +131,11 @@ class Moves:
             task = job.background.spawn(self._go_on(job))
             task.add_done_callback(lambda _: self._under_way.discard(job.id))
 
+    async def begin_anew(self, live: LiveJob, why: str) -> None:
+        """Have a job wait at its place again that has lost where it ran there."""
+        await live.insist(lambda: begins_anew(live, why))
+        self.look(live)
+
     async def _check(self, live: LiveJob, spec: JobSpec, to: Candidate) -> None:
         """Raise why a job cannot leave, or cannot go there; nothing is changed."""
         record = live.record
@@ -231,7 +236,8 @@ class Moves:
             return False
         spec = await self._ledger.call(self._ledger.store.spec, live.id)
         try:
-            arrival = await self.arrival(live.record, spec, move.to)
+            to = replace(move.to, objects=move.to.objects or spec.objects)
+            arrival = await self.arrival(live.record, spec, to)
         except DatabaseError:
             raise
         except TrainwayError as error:
@@ -241,9 +247,9 @@ class Moves:
         if not move.back.objects:
             move = replace(move, back=replace(move.back, objects=spec.objects))
         seq = -1 if move.withdraws else live.record.journal_seq
-        after = move.followed_by(Step.ARRIVING, seq) if move.resumes else None
-        said = f"{move.back.backend} has let go of it"
-        await self._arrive(live, arrival, after, said, begins_anew=move.withdraws)
+        said, resumes = f"{move.back.backend} has let go of it", move.resumes
+        after = None if move.anew or not resumes else move.followed_by(Step.ARRIVING, seq)
+        await self._arrive(live, arrival, after, said, resumes=resumes, begins_anew=move.withdraws)
         return False
 
     async def _return(self, live: RecoveredJob, move: Move) -> None:
@@ -300,15 +306,14 @@ class Moves:
         after: Move | None,
         said: str,
         *,
-        resumes: bool | None = None,
+        resumes: bool,
         begins_anew: bool = False,
     ) -> None:
         """Store a job with a place; it begins there like one that was submitted."""
-        goes_on = after is not None if resumes is None else resumes
         columns = {
             **arrival.columns,
             "move": after.text() if after else None,
-            "phase": Phase.QUEUED if goes_on else Phase.PAUSED,
+            "phase": Phase.QUEUED if resumes else Phase.PAUSED,
             "wanted": "",
             "reason": "",
             "message": "",

@@ -38,10 +38,6 @@ class FarPlace(FakeBackend):
         await super().delete(handle)
         self.jobs.pop(handle["id"], None)
 
-    def output(self, handle: Handle) -> Path:
-        """A folder that is not there."""
-        return Path("/nowhere", handle["id"], "output")
-
 
 class RecoveryWorld(MovingWorld):
     """Two places that hand jobs over, and one that does not."""

@@ -39,6 +39,24 @@ def _withdrawing(live: LiveJob, to: Candidate, back: Candidate) -> Change:
     return Change(columns, [live.event("Moving", said)])
 
 
+def begins_anew(live: LiveJob, why: str, *, has_ended: bool = False) -> Change | None:
+    """It waits at its place again, since where it ran there is lost; None: it ends, or moves.
+
+    `has_ended`: nothing of it runs any more.
+    """
+    record = live.record
+    if not live.has_begun or record.is_over or record.wanted in ENDING or record.move:
+        return None
+    here = Candidate(record.backend, (), record.handle_data.get("kubeconfig") or ())
+    is_paused = record.phase == Phase.PAUSED or record.wanted == SUSPEND
+    move = Move(
+        Step.LEAVING, here, here, resumes=not is_paused, withdraws=True, anew=True,
+        abandons=not has_ended, has_ended=has_ended,
+    )  # fmt: skip
+    columns = {"move": move.text(), "phase": Phase.PAUSED, "wanted": ""}
+    return Change(columns, [live.event("Recovering", why, kind="Warning")])
+
+
 def _is_handed_over(live: LiveJob, target: Backend) -> bool:
     """Whether it can take along what it has; what has not started may as well be withdrawn."""
     place = live.backend

@@ -28,7 +28,8 @@ async def withdraw(live: LiveJob, move: Move) -> None:
     if live.record.started and not (move.abandons or move.has_ended):
         raise ConflictError("it has started")
     if not move.has_ended:
-        await _cancel(live, is_awaited=move.abandons)
+        is_gone = move.anew  # with what it ran on
+        await _cancel(live, is_awaited=move.abandons and not is_gone)
     backend, handle = live.backend, live.record.handle_data
     if not isinstance(backend, KeepsOutput) or not live.record.started:
         await backend.delete(handle)

@@ -1,12 +1,13 @@
 """The room of the managed queue: the machines whose devices are ours to give, and all other places.
 
-A machine is a `MachineRoom`, which gives out devices and says what is short and who holds it. Where
-the infrastructure schedules by itself there is no room to look at, and every job starts that its
-queue lets start.
+A machine is a `MachineRoom`, which gives out devices and says what is short and who holds it. A
+worker pool gives out its workers. Where the infrastructure schedules by itself there is no room to
+look at, and every job starts that its queue lets start.
 """
 
 from collections.abc import Callable, Collection, Mapping
 from functools import cache
+from typing import Protocol
 
 from trainway.agent.controllers import gang_queue
 from trainway.agent.controllers.gang_queue import Verdict
@@ -15,6 +16,27 @@ from trainway.engine.queue import Holding, MachineRoom, QueuedGang
 from trainway.engine.queues.gangs import amounts_in, amounts_of
 from trainway.queueing.amounts import Amounts, fits, subtract
 from trainway.queueing.snapshot import WaitingGang
+
+
+class Place(Protocol):
+    """Somewhere that gangs take something from."""
+
+    @property
+    def free(self) -> Amounts:
+        """What nobody holds, in whole numbers."""
+        ...
+
+    def hopeless(self, gang: QueuedGang) -> Verdict | None:
+        """What becomes of a gang that can never start; None: it may."""
+        ...
+
+    def judge(self, gang: QueuedGang) -> Verdict:
+        """Which devices it gets, or what is short."""
+        ...
+
+    def take(self, gang: QueuedGang, devices: Devices) -> None:
+        """So much less is free."""
+        ...
 
 
 class Machine:
@@ -27,6 +49,19 @@ class Machine:
         for holding in room.holdings:
             subtract(self.free, held(holding))
 
+    def hopeless(self, gang: QueuedGang) -> Verdict | None:
+        """Whether it asks for more than the machine has, and means it."""
+        return self.room.hopeless(gang)
+
+    def judge(self, gang: QueuedGang) -> Verdict:
+        """Which devices it gets, or what is short."""
+        return self.room.judge(gang)
+
+    def take(self, gang: QueuedGang, devices: Devices) -> None:
+        """So much less is free."""
+        self.room.take(gang, devices)
+        subtract(self.free, amounts_of(gang.demand, devices))
+
 
 def held(holding: Holding) -> Amounts:
     """What somebody holds of a machine."""
@@ -38,7 +73,7 @@ class EnginePlaces:
 
     def __init__(
         self,
-        machines: Mapping[str, Machine],
+        machines: Mapping[str, Place],
         gang: Callable[[str], QueuedGang],
         careless: Collection[str] = (),
     ) -> None:
@@ -76,7 +111,7 @@ class EnginePlaces:
         shape = gang.lane, id(gang.request)
         if machine is None or shape in self._possible:
             return None
-        verdict = machine.room.hopeless(self._gang(gang.id))
+        verdict = machine.hopeless(self._gang(gang.id))
         if verdict is None and gang.id not in self._careless:
             self._possible.add(shape)
         return verdict
@@ -90,15 +125,13 @@ class EnginePlaces:
         machine = self._machines.get(gang.lane)
         if machine is None:
             return gang_queue.start({})
-        return machine.room.judge(self._gang(gang.id))
+        return machine.judge(self._gang(gang.id))
 
     def take(self, gang: WaitingGang, devices: Devices) -> None:
         """So much less is free."""
         machine = self._machines.get(gang.lane)
         if machine is not None:
-            queued = self._gang(gang.id)
-            machine.room.take(queued, devices)
-            subtract(machine.free, amounts_of(queued.demand, devices))
+            machine.take(self._gang(gang.id), devices)
 
     def name(self, gang: WaitingGang) -> str:
         """What it is called where others are told of it."""

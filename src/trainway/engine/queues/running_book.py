@@ -5,6 +5,7 @@ added up here, by queue and user, so that a decision reads sums.
 """
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 from trainway.backends.capabilities import Suspends
 from trainway.engine.deadline import begin_of
@@ -13,6 +14,7 @@ from trainway.engine.live_jobs import LiveJobs
 from trainway.engine.queues.gangs import running_gang
 from trainway.engine.queues.running_use import RunningUse
 from trainway.engine.under_way import is_under_way
+from trainway.engine.worker_pool.assignment import is_for_workers, worker_request
 from trainway.queueing.queue_policy import QueuePolicy
 from trainway.queueing.snapshot import RunningGang, Tally
 
@@ -56,13 +58,16 @@ class RunningBook:
         record = live.record
         policy = self._policies.get(record.queue)
         begin = begin_of(record, live.observation.jobset.get("conditions") or [])
-        return running_gang(
+        gang = running_gang(
             record,
             live.backend.name,
             0 if policy is None else policy.grace_s,
             begin.timestamp() if begin else None,
             can_leave=self._may_leave(live),
         )
+        if is_for_workers(gang.lane):
+            return replace(gang, request=worker_request(record.demand, record.devices))
+        return gang
 
     def _may_leave(self, live: LiveJob) -> bool:
         """Whether its backend can suspend it; to ask a protocol takes longer than all the rest."""

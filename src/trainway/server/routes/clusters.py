@@ -13,7 +13,7 @@ from trainway.server.models import Job, Shown
 from trainway.server.paths import BASE_PATH
 from trainway.server.service import Service
 
-_MOST_NODES = 10_000
+MOST_NODES = 10_000
 _MOST_MINUTES = 2**31
 
 
@@ -26,7 +26,7 @@ class LaunchRequest(BaseModel):
     infra: str = Field(
         "", description="`local`, `ssh/POOL` or `slurm/CLUSTER`; empty: as the resources say"
     )
-    nodes: int = Field(1, ge=1, le=_MOST_NODES)
+    nodes: int = Field(1, ge=1, le=MOST_NODES)
     resources: Json = Field(
         {}, description="of each node, as in a task; the first candidate counts"
     )

@@ -28,6 +28,7 @@ _COMMANDS: Final = {
     "suspend": "control:suspend",
     "resume": "control:resume",
     "scale": "control:scale",
+    "pool": "pool:pool",
     "set": "setting:set_job",
     "move": "move:move",
     "cancel": "cancelling:cancel",

@@ -8,6 +8,7 @@ import click
 from trainway.cli.cluster_options import yes_option
 from trainway.cli.commands.run import carry_out
 from trainway.cli.commands.run import command as run
+from trainway.cli.pool_option import with_pool
 from trainway.cli.run_words import RunCommand
 from trainway.cli.several_jobs import several_of
 from trainway.cli.sky_place import place_of
@@ -39,6 +40,7 @@ def launch(ctx: click.Context, /, targets: tuple[str, ...], **options: Any) -> i
     del options["yes"]  # nobody is asked
     place = (options.pop("cloud"), options.pop("region"), options.pop("zone"))
     options["backend"] = place_of(options["backend"], *place)
+    with_pool(options)
     words: list[str] | None = ctx.obj
     if words is None and len(targets) == 1 and _is_shell_text(targets[0]):
         words = ["bash", "-c", *targets]

@@ -1,0 +1,367 @@
+"""The worker pools of one server: how many workers each has, and which of them are free.
+
+A worker is a cluster that the setup of its pool has run on. All that a pool wants is stored first.
+A server that is killed finds its workers again: as clusters they go on without it.
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, Container, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from trainway.counting import counted
+from trainway.engine.cluster import shape as cluster_shape
+from trainway.engine.cluster.clusters import Clusters
+from trainway.engine.cluster.request import Launch
+from trainway.engine.ids import Ids
+from trainway.engine.ledger import Ledger
+from trainway.engine.live import LiveJob
+from trainway.engine.phases import WAITING
+from trainway.engine.rounds import Rounds
+from trainway.engine.schedule.record import stored_submission
+from trainway.engine.submission import Prepared
+from trainway.engine.times import time_text
+from trainway.engine.under_way import is_under_way
+from trainway.engine.worker_pool.assignment import FreeWorkers, is_for_workers, worker_of
+from trainway.engine.worker_pool.book import WorkerPoolBook
+from trainway.engine.worker_pool.record import WorkerPoolRecord, WorkerRecord
+from trainway.engine.worker_pool.request import NewPool, check_task, checked_name
+from trainway.engine.worker_pool.size import Demand, look_again_s, wanted_workers
+from trainway.engine.worker_pool.state import WorkerState
+from trainway.engine.worker_pool.view import pool_message, pool_view
+from trainway.engine.worker_pool.workers import Submits, WorkerContext, Workers
+from trainway.errors import ConflictError
+from trainway.jobset.labels import WORKER_POOL
+from trainway.jobset.status import moment
+from trainway.json_types import Json
+
+log = logging.getLogger(__name__)
+
+MOST_POOLS: Final = 100
+_GOING: Final = "SHUTTING_DOWN"
+
+
+@dataclass(frozen=True)
+class PoolContext:
+    """What worker pools need of the engine."""
+
+    ledger: Ledger
+    ids: Ids
+    clock: Callable[[], datetime]
+    live: Mapping[str, LiveJob]
+    """The jobs that are not over."""
+    clusters: Clusters
+    submits: Submits
+    begin_anew: Callable[[LiveJob, str], Awaitable[None]]
+    cancel: Callable[[list[LiveJob]], Awaitable[None]]
+    request: Callable[[], object]
+    """Asks for a round of the queue."""
+
+
+class WorkerPools:
+    """All worker pools."""
+
+    def __init__(self, around: PoolContext) -> None:
+        self._around = around
+        self._book = WorkerPoolBook(around.ledger)
+        self._workers = Workers(
+            WorkerContext(
+                *(around.ledger, around.clusters, around.submits),
+                *(self._jobs_on, around.begin_anew, self._worker_stepped),
+            ),
+            self._book,
+        )
+        self._rounds = Rounds(self._play)
+        self._pen = asyncio.Lock()
+        self._idle_since: dict[str, float] = {}
+        """When each worker without a job was first seen so, by id, on the clock of the loop."""
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there are none: a pool has to be looked after, and is to be ready."""
+        return not self._book.pools
+
+    async def start(self) -> None:
+        """Go on with what a former server has left."""
+        await self._book.settle()
+        for pool in self._book.pools.values():
+            await self._keep(pool)
+        self.look()
+
+    async def close(self) -> None:
+        """Leave all of them to the next server."""
+        if self._timer is not None:
+            self._timer.cancel()
+        await self._rounds.close()
+        await self._workers.close()
+
+    def look(self) -> None:
+        """See what is to be done; called whenever a job or a cluster has changed."""
+        if self._book.pools:
+            self._rounds.request()
+
+    def free(self, backend: str) -> FreeWorkers:
+        """The workers of a pool that have no job, those first that were made first."""
+        name = backend.partition("/")[2]
+        pool = self._book.pools.get(name)
+        if pool is None:
+            return FreeWorkers((), f"there is no worker pool {name}")
+        workers, used = self._book.workers(name), self._used()
+        found = [
+            worker.name
+            for worker in workers
+            if worker.state == WorkerState.READY
+            and worker.version == pool.version
+            and not any(is_under_way(live) for live in used.get(worker.name, ()))
+        ]
+        return FreeWorkers(found, self._why_none(pool, workers))
+
+    def _why_none(self, pool: WorkerPoolRecord, workers: list[WorkerRecord]) -> str:
+        """What a job is told that gets no worker."""
+        problem = pool_message(pool, workers)
+        ready = sum(worker.state == WorkerState.READY for worker in workers)
+        if problem and not ready:
+            return f"the worker pool {pool.name} has no workers: {problem}"
+        made = sum(worker.is_counted for worker in workers) - ready
+        more = f", and {counted(made, 'more')} in the making" if made else ""
+        if not ready:
+            return f"waits for a worker of the worker pool {pool.name}; none is ready yet"
+        busy = "the worker is" if ready == 1 else f"all {ready} workers are"
+        return f"waits for a worker of the worker pool {pool.name}: {busy} busy{more}"
+
+    async def apply(self, new: NewPool, *, dry_run: bool = False) -> Json:
+        """Make a worker pool, or change the one of that name."""
+        name, size = checked_name(new.name), new.size()
+        check_task(new.submission)
+        planned = await self._around.clusters.planned(_launch(name, new))
+        async with self._pen:
+            await self._book.settle()
+            before = self._book.pools.get(name)
+            if before is not None and before.is_going:
+                raise ConflictError(
+                    f"the worker pool {name} is being taken down", hint="try again in a moment"
+                )
+            if before is None and len(self._book.pools) >= MOST_POOLS:
+                raise ConflictError(f"a server has {MOST_POOLS} worker pools at most")
+            digest, version = new.digest(planned.infra), 1
+            if before is not None:
+                version = before.version + (before.digest != digest)
+            pool = WorkerPoolRecord(
+                name=name,
+                id=before.id if before else self._around.ids.new(),
+                infra=planned.infra,
+                agent=planned.pool,
+                nodes=planned.nodes,
+                resources=json.dumps(dict(new.resources)),
+                options=json.dumps(dict(new.slurm)),
+                size=json.dumps(size.to_dict()),
+                version=version,
+                digest=digest,
+                last_number=before.last_number if before else 0,
+                created=before.created if before else time_text(self._around.clock()),
+            )
+            if dry_run:
+                return pool_view(pool, [], {}, {}, 0)
+            await self._book.put(pool, stored_submission(new.submission))
+            await self._keep(pool)
+        await self._rounds.request()
+        return self._view(pool.name)
+
+    async def resize(self, name: str, workers: int) -> Json:
+        """Have a pool have so many workers from now on."""
+        async with self._pen:
+            pool = self._book.pool(name)
+            size = replace(pool.limits, least=workers, most=workers)
+            resized = pool.changed(size=json.dumps(size.to_dict()), failures=0)
+            await self._book.put(resized, await self._book.submission(name))
+        await self._rounds.request()
+        return self._view(name)
+
+    async def labelled(self, prepared: Prepared, backend: str) -> Prepared:
+        """A new job with the labels that its backend wants on it."""
+        if not is_for_workers(backend):
+            return await self._around.clusters.labelled(prepared, backend)
+        pool = self._book.pool(backend.partition("/")[2])
+        if pool.is_going:
+            raise ConflictError(f"the worker pool {pool.name} is being taken down")
+        return replace(prepared, labels={**prepared.labels, WORKER_POOL: pool.name})
+
+    async def _keep(self, pool: WorkerPoolRecord) -> None:
+        """Have the backend of its jobs know it."""
+        data = {
+            "name": pool.name,
+            "id": pool.id,
+            "infra": pool.infra,
+            "pool": pool.agent,
+            "nodes": pool.nodes,
+            "amounts": cluster_shape.read(pool.nodes, pool.resource_data).shape.amounts(),
+            "state": _GOING if pool.is_going else "UP",
+        }
+        await asyncio.to_thread(self._around.clusters.agents.keep_pool, data)
+
+    def all(self) -> list[Json]:
+        """All of them, by name."""
+        return [self._view(name) for name in sorted(self._book.pools)]
+
+    def get(self, name: str) -> Json:
+        """One of them."""
+        return self._view(self._book.pool(name).name)
+
+    async def down(self, name: str, *, cancel_jobs: bool = False) -> Json:
+        """Release all workers and forget the pool; its jobs have to be over, or are cancelled."""
+        async with self._pen:
+            pool = self._book.pool(name)
+            jobs = self._jobs_of(pool)
+            if jobs and not cancel_jobs:
+                raise ConflictError(
+                    f"the worker pool {name} has {counted(len(jobs), 'job')} that "
+                    f"{'has' if len(jobs) == 1 else 'have'} not ended, such as "
+                    f"{jobs[0].record.name} ({jobs[0].id})",
+                    hint="wait for them, or cancel them with --cancel-jobs",
+                )
+            view = self._view(name)
+            await self._book.going(name)
+            await self._keep(self._book.pools[name])
+            await self._around.cancel(jobs)
+        self.look()
+        view["status"]["phase"] = _GOING
+        return view
+
+    def _view(self, name: str) -> Json:
+        pool = self._book.pools[name]
+        workers = self._book.workers(name)
+        clusters = {worker.name: self._around.clusters.find(worker.name) for worker in workers}
+        jobs = self._jobs_of(pool)
+        used_by = {worker_of(live.record): live.id for live in jobs}
+        waiting = sum(not worker_of(live.record) for live in jobs)
+        return pool_view(pool, workers, clusters, used_by, waiting)
+
+    def _jobs_of(self, pool: WorkerPoolRecord) -> list[LiveJob]:
+        backend = pool.backend
+        return [live for live in self._around.live.values() if live.record.backend == backend]
+
+    def _jobs_on(self, worker: str) -> list[LiveJob]:
+        return self._used().get(worker, [])
+
+    def _used(self) -> dict[str, list[LiveJob]]:
+        """The jobs that have a worker, suspended ones too, by its name."""
+        found: dict[str, list[LiveJob]] = {}
+        for live in self._around.live.values():
+            worker = worker_of(live.record)
+            if worker:
+                found.setdefault(worker, []).append(live)
+        return found
+
+    def _worker_stepped(self) -> None:
+        """A worker has come to another state: a job may have a place, or one more is needed."""
+        self.look()
+        self._around.request()
+
+    async def _play(self) -> None:
+        async with self._pen:
+            await self._book.settle()
+            pauses = [await self._sized(pool) for pool in list(self._book.pools.values())]
+        self._workers.look()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        due = [pause for pause in pauses if pause is not None]
+        if due:
+            self._timer = asyncio.get_running_loop().call_later(max(min(due), 0.01), self.look)
+
+    async def _sized(self, pool: WorkerPoolRecord) -> float | None:
+        """Have as many workers as are wanted; when to look again, in seconds."""
+        workers = self._book.workers(pool.name)
+        if pool.is_going:
+            await self._go(pool, workers)
+            return None
+        used = self._used()
+        there = [worker for worker in workers if worker.is_counted]
+        ours = [worker for worker in there if worker.version == pool.version]
+        for worker in there:  # those of before go when they have no job
+            if worker.version != pool.version and worker.name not in used:
+                await self._book.step(worker.id, WorkerState.SHUTTING_DOWN, "the pool has changed")
+        await self._forget_failed(pool, workers)
+        demand = self._demand(pool, ours, used)
+        wanted = wanted_workers(pool.limits, demand)
+        if wanted > demand.workers and not pool.has_given_up:
+            await self._grow(pool, wanted - demand.workers)
+        elif wanted < demand.workers:
+            unused = [worker for worker in ours if worker.name not in used]
+            await self._shrink(unused, demand.workers - wanted)
+        return look_again_s(pool.limits, demand)
+
+    def _demand(
+        self, pool: WorkerPoolRecord, workers: list[WorkerRecord], used: Container[str]
+    ) -> Demand:
+        now, clock = asyncio.get_running_loop().time(), self._around.clock()
+        idle, busy = [], 0
+        for worker in workers:
+            if worker.name in used:
+                busy += 1
+                self._idle_since.pop(worker.id, None)
+            elif worker.state != WorkerState.READY:
+                idle.append(0.0)
+            else:
+                idle.append(now - self._idle_since.setdefault(worker.id, now))
+        waits = [
+            (clock - moment(live.record.created)).total_seconds()
+            for live in self._jobs_of(pool)
+            if not live.has_begun and not live.record.move and live.record.phase in WAITING
+        ]
+        return Demand(waits, busy, idle)
+
+    async def _grow(self, pool: WorkerPoolRecord, count: int) -> None:
+        made: list[WorkerRecord] = []
+        number = pool.last_number
+        while len(made) < count:
+            number += 1
+            name = f"{pool.name}-{number}"
+            if self._around.clusters.find(name) is None:  # somebody may have launched one
+                made.append(
+                    WorkerRecord(
+                        id=self._around.ids.new(),
+                        pool=pool.name,
+                        number=number,
+                        name=name,
+                        version=pool.version,
+                        created=time_text(self._around.clock()),
+                    )
+                )
+        await self._book.add(pool.changed(last_number=number), made)
+
+    async def _shrink(self, unused: list[WorkerRecord], count: int) -> None:
+        """Release those that have been idle longest."""
+        now = asyncio.get_running_loop().time()
+        for worker in sorted(unused, key=lambda each: self._idle_since.get(each.id, now))[:count]:
+            self._idle_since.pop(worker.id, None)
+            await self._book.step(worker.id, WorkerState.SHUTTING_DOWN, "nobody needs it")
+
+    async def _forget_failed(self, pool: WorkerPoolRecord, workers: list[WorkerRecord]) -> None:
+        """Keep only the last one that failed, to say why, and none once others could be made."""
+        failed = [worker for worker in workers if worker.state == WorkerState.FAILED]
+        kept_ones = 1 if pool.failures else 0
+        for worker in failed[: len(failed) - kept_ones]:
+            await self._book.step(worker.id, WorkerState.SHUTTING_DOWN)
+
+    async def _go(self, pool: WorkerPoolRecord, workers: list[WorkerRecord]) -> None:
+        """Take a pool down: first its jobs end, then its workers go, then it is forgotten."""
+        jobs = self._jobs_of(pool)
+        if jobs:  # also those that came at the last moment; each end has us look again
+            await self._around.cancel(jobs)
+            return
+        why = "the worker pool is taken down"
+        for worker in workers:
+            if worker.state != WorkerState.SHUTTING_DOWN:
+                await self._book.step(worker.id, WorkerState.SHUTTING_DOWN, why)
+        if not workers:
+            await asyncio.to_thread(self._around.clusters.agents.forget_pool, pool.name)
+            await self._book.forget(pool.name)
+
+
+def _launch(name: str, new: NewPool) -> Launch:
+    return Launch(name, new.infra, new.nodes, new.resources, slurm=new.slurm)
