@@ -10,6 +10,7 @@ from trainway.agent.slurm.files.job_files import LEAVE
 from trainway.agent.transfer.file_names import STOPPED, WISH
 from trainway.backends.agents.agent_socket import AgentError
 from trainway.backends.slurm.testing_slurm import PATIENCE_S, FakeServer, is_type, run
+from trainway.errors import UnavailableError
 from trainway.json_types import Json
 
 
@@ -104,6 +105,26 @@ def test_one_that_may_not_be_requeued_stays(tmp_path: Path) -> None:
         assert server.slurm.jobs["1"]["state"] == "RUNNING"
 
     run(tmp_path, act)
+
+
+def test_a_directory_that_cannot_be_removed_is_tried_again(tmp_path: Path) -> None:
+    """What is left of it there would be taken for the job when that comes again."""
+
+    async def act(server: FakeServer) -> None:
+        await begun(server)
+        broken = server.slurm.directory / "bin" / "rm"
+        broken.write_text("#!/bin/sh\necho it is busy >&2\nexit 1\n")
+        broken.chmod(0o700)
+        with pytest.raises(UnavailableError, match="cannot be removed: it is busy"):
+            await asyncio.gather(leave(server), stopped(server))
+        broken.unlink()
+        await leave(server)
+
+        assert not server.job_directory("a").exists()
+        events = [record.get("event") for record in journal(server)]
+        assert events.count("left") == 1
+
+    run(tmp_path, act, "slurmdbd")
 
 
 def test_it_can_come_again(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from trainway.backends.agents.jobdir import JobDir
 from trainway.backends.base import Update
 from trainway.backends.slurm import queue_records
 from trainway.backends.slurm.queue_records import SEQ, Entry, JobMemory
+from trainway.errors import UnavailableError
 from trainway.json_types import Json
 
 HOST: Final = "cluster"
@@ -36,7 +37,6 @@ class JobCopy:
 
     def __init__(self, job_id: str, path: Path, clock: Callable[[], float] = time.time) -> None:
         self.id = job_id
-        self.memory = JobMemory()
         self._path = path
         self._clock = clock
         self._files: _Files | None = None
@@ -47,8 +47,13 @@ class JobCopy:
         self._departure: asyncio.Event | None = None
         self._lacks_output = False
         """Whether something came that there was no room for."""
+        self.memory = self._remembered()
+
+    def _remembered(self) -> JobMemory:
+        memory = JobMemory()
         for record in journal.read(self._journal, -1):
-            self.memory.take(record)
+            memory.take(record)
+        return memory
 
     @property
     def _journal(self) -> Path:
@@ -93,8 +98,9 @@ class JobCopy:
                 found.append(line)
                 record = record_in(line)
                 if record is not None and record["seq"] >= self.memory.seq:
-                    break
-        return b"".join(found)
+                    return b"".join(found)
+        self.memory = self._remembered()
+        raise UnavailableError("the journal of the job cannot be written", hint="is the disk full?")
 
     def leave(self) -> None:
         """Write that nothing of it runs, and that another place may go on with it."""

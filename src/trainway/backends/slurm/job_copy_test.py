@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from trainway.agent.base.journal import Journal
+from trainway.agent.transfer.output_copies import OutputCopies
 from trainway.backends.agents import journal
 from trainway.backends.slurm.job_copy import JobCopy
 from trainway.errors import UnavailableError
@@ -145,3 +147,41 @@ def test_a_job_that_is_gone_is_lost(copy: JobCopy, tmp_path: Path) -> None:
     assert (end["type"], end["reason"]) == ("end", "Lost")
     assert end["message"] == "job a is not on this cluster"
     assert copy.is_over
+
+
+def test_a_history_that_cannot_be_written_down_is_not_sent(
+    copy: JobCopy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy.add([("agent", {"event": "started"})])
+    copy.take(log(0, b"one\n"))
+    with monkeypatch.context() as full:
+        full.setattr(Journal, "flush", lambda _self: False)
+        with pytest.raises(UnavailableError, match="cannot be written"):
+            copy.history()
+    assert copy.history() == (tmp_path / "journal.jsonl").read_bytes()
+    assert records(tmp_path)[-1]["logs"] == {"node-0-0.node.0.log": 4}
+    assert copy.history() == (tmp_path / "journal.jsonl").read_bytes()
+
+
+def test_a_job_that_departs_has_all_here_unless_there_was_no_room(
+    copy: JobCopy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_room(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    async def departed() -> bool:
+        copy.depart()
+        copy.take(output(0, b"12345678", last=True))
+        copy.take({"event": "slurm", "id": "a", "final": True, "state": "CANCELLED"})
+        return await asyncio.wait_for(copy.fetched(), 10)
+
+    copy.submitted("12")
+    with monkeypatch.context() as full:
+        full.setattr(OutputCopies, "take", no_room)
+        assert asyncio.run(departed()) is False
+    assert asyncio.run(departed()) is True
+    copy.lose("it is gone")
+    assert "end" not in {item["type"] for item in records(tmp_path)}
+    assert copy.stay()
+    copy.lose("it is gone")
+    assert records(tmp_path)[-1]["type"] == "end"
