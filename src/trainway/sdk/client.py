@@ -102,6 +102,8 @@ class Client(ClusterAccess, QueueAccess):
         prefer: str | None = None,
         max_wait: float | None = None,
         recovery_strategy: str | None = None,
+        deadline: datetime | None = None,
+        work: float | None = None,
         oversubscribe: bool = False,
         image: str | None = None,
         containers: bool = False,
@@ -131,7 +133,9 @@ class Client(ClusterAccess, QueueAccess):
         places with commas between them, leaves the choice to the server: `trainway plan` tells how
         it chooses, and `prefer` is `"cost"` or `"order"`; a job that has waited there for more than
         `max_wait` seconds goes to the next place. `recovery_strategy` says what follows when its
-        place is lost: `"failover"`, `"eager-next"` or `"none"`. `slurm` has options of sbatch, for
+        place is lost: `"failover"`, `"eager-next"` or `"none"`. With a
+        `deadline` and `work`, the seconds that it computes, the last place counts as sure, and the
+        job is there when it is behind. `slurm` has options of sbatch, for
         `slurm/CLUSTER`: `slurm={"qos": "high", "exclusive": True}`. With `pack` several nodes of
         the job may share one SSH host or Slurm node. With `allow_pickle`
         the function may return what is not plain data; see `Job.result`. `secrets` are variables as
@@ -168,6 +172,8 @@ class Client(ClusterAccess, QueueAccess):
             prefer=prefer,
             max_wait=max_wait,
             recovery_strategy=recovery_strategy,
+            deadline=deadline,
+            work=work,
             oversubscribe=oversubscribe,
             image=image,
             containers=containers,

@@ -7,6 +7,7 @@ job is made for each place, and the server is asked with all of them what each p
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from datetime import UTC
 from typing import Final
 
 from trainway.errors import InvalidError, TrainwayError, UsageError
@@ -55,10 +56,16 @@ class PlacedOptions(RunOptions):
 
     candidates: Sequence[Json]
     """The job for each of them, as the server keeps it."""
+    sure: str = ""
+    """The place that counts as sure, where there is a deadline: the last one that was named."""
 
     def waiting(self) -> Json:
         """The options of a submission that say so."""
-        return {"candidates": list(self.candidates), "max_wait": self.max_wait}
+        waits: Json = {"candidates": list(self.candidates), "max_wait": self.max_wait}
+        if self.deadline is None:
+            return waits
+        at = self.deadline.astimezone(UTC).isoformat()
+        return {**waits, "deadline": at, "work": self.work, "sure": self.sure}
 
 
 def is_choice(on: str | None) -> bool:
@@ -116,6 +123,13 @@ def ask(
 def placed(rest: Rest, options: RunOptions, made: Callable[[RunOptions], Submission]) -> RunOptions:
     """The options with the place that is chosen, where `on` leaves a choice."""
     on = options.on
+    if (options.deadline is None) != (options.work is None):
+        raise UsageError("deadline and work belong together", hint="give both, or neither")
+    if options.deadline is not None and (on is None or on == ANY or not is_choice(on)):
+        raise UsageError(
+            "a deadline needs several places, of which the last one is sure",
+            hint='give on="slurm/cheap,local"',
+        )
     if on is None or not is_choice(on):
         if options.max_wait is not None:
             raise UsageError("max_wait needs several places", hint='give on="slurm/hpc,local"')
@@ -133,10 +147,12 @@ def placed(rest: Rest, options: RunOptions, made: Callable[[RunOptions], Submiss
 
     found = ask(rest, places_of(rest, on), there, prefer)
     chosen = replace(options, on=found.place())
-    if options.max_wait is None and not is_recovered(there(found.place())):
+    stays = options.max_wait is None and options.deadline is None
+    if stays and not is_recovered(there(found.place())):
         return chosen
     given = {each.name: getattr(chosen, each.name) for each in fields(RunOptions)}
-    return PlacedOptions(**given, candidates=candidates(rest, found, there))
+    sure = on.rpartition(",")[2].strip()
+    return PlacedOptions(**given, candidates=candidates(rest, found, there), sure=sure)
 
 
 def is_recovered(submission: Submission) -> bool:

@@ -1,5 +1,7 @@
 """A job that may run in several places, from a program."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from trainway.errors import InvalidError, UsageError
@@ -58,3 +60,17 @@ def test_the_other_places_go_along_with_a_strategy_of_recovery(fake: FakeServer)
         client.run(TRAIN, on="local", recovery_strategy="eager-next")
     with pytest.raises(UsageError, match="'retry' is not a strategy of recovery"):
         client.run(TRAIN, recovery_strategy="retry")
+
+
+def test_the_last_place_is_the_sure_one_of_a_deadline(fake: FakeServer) -> None:
+    client = Client()
+    fake.places.fits = {"ssh/lab": "later", "local": "now"}
+    at = datetime(2026, 11, 20, 8, tzinfo=UTC)
+    client.run(TRAIN, on="ssh/lab, local", deadline=at, work=3600)
+    (sent,) = [body["options"] for _, path, body in fake.requests if path.endswith("/jobs")]
+    told = {name: sent[name] for name in ("deadline", "work", "sure")}
+    assert told == {"deadline": "2026-11-20T08:00:00+00:00", "work": 3600, "sure": "local"}
+    with pytest.raises(UsageError, match="deadline and work belong together"):
+        client.run(TRAIN, on="ssh/lab,local", deadline=at)
+    with pytest.raises(UsageError, match="a deadline needs several places"):
+        client.run(TRAIN, on="any", deadline=at, work=3600)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 from trainway.compiler.restarts import exit_codes_of
@@ -56,6 +57,8 @@ class RunOptions:
     queue: str | None = None
     max_wait: float | None = None
     recovery_strategy: str | None = None
+    deadline: datetime | None = None
+    work: float | None = None
 
     def waiting(self) -> Json:
         """The options of a submission that say where the job may go while it waits: nowhere."""

@@ -60,7 +60,7 @@ class Failover:
     def aim(self, record: JobRecord, now: datetime, *, has_ended: bool = False) -> Target | None:
         """Where the job of a record goes after a loss, by its strategy or its deadline."""
         here = record.backend
-        if self.promise is None:
+        if self.promise is None or self.is_sure_spent:
             return target(self.situation(here, now, has_ended=has_ended))
         places = [each.backend for each in self.places]
         told = (self.promise, here, places, self.avoided, now)
@@ -70,6 +70,12 @@ class Failover:
     def is_behind(self) -> bool:
         """Whether its deadline asked for the sure place when it was last checked."""
         return self.promise is not None and self.promise.place is Place.SURE
+
+    @property
+    def is_sure_spent(self) -> bool:
+        """Whether the sure place does not take it, so that no deadline can be kept by it."""
+        found = self.avoided.get(self.places[-1].backend)
+        return found is not None and found.is_spent
 
     def checked(self, record: JobRecord, now: datetime) -> "Failover":
         """It with what its deadline asks for now."""

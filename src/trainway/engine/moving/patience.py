@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import Final
 
 from trainway.engine.moving.candidates import (
     candidates_of,
@@ -18,6 +19,9 @@ from trainway.engine.recovery.promise import PACE_S
 from trainway.engine.recovery.strategy import next_look
 from trainway.engine.stored_job import Change
 from trainway.jobset.status import moment
+
+_LEAST_WAIT_S: Final = 1.0
+"""How long a job that was lost is tried again at least before it is looked at."""
 
 
 class Patience:
@@ -60,14 +64,15 @@ def _left_after_loss_s(live: RecoveredJob) -> float | None:
     """How long a job whose place was lost stays where it is; None: until something happens."""
     now, move, found = moment(live.now()), live.move, failover_of(live.record)
     if move is not None and move.step is not Step.ARRIVING:
-        return _until(move.at, now) if move.at else None
+        is_later = bool(move.at) and moment(move.at) > now
+        return _until(move.at, now) if is_later else None
     has_to_stay = live.record.phase in (Phase.RUNNING, Phase.PAUSED, Phase.STOPPING)
     if found is None or not found.since or has_to_stay or live.record.is_over or found.promise:
         return None
     look = next_look(found.situation(live.record.backend, now))
     if not look:
         return None
-    until = moment(found.since) + timedelta(seconds=found.wait_s)
+    until = moment(found.since) + timedelta(seconds=max(found.wait_s, _LEAST_WAIT_S))
     return max((until - now).total_seconds(), _until(look, now))
 
 
@@ -76,6 +81,8 @@ def _left_of_pace_s(live: RecoveredJob) -> float | None:
     found = failover_of(live.record)
     if found is None or found.promise is None or live.record.is_over:
         return None
+    if live.record.phase == Phase.PAUSED and live.move is None:
+        return None  # until somebody resumes it
     checked = found.promise.checked or found.promise.began
     since = (moment(live.now()) - moment(checked)).total_seconds()
     return max(PACE_S - since, 0.0) if live.move is None else PACE_S

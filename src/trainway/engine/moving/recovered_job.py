@@ -93,8 +93,7 @@ class RecoveredJob(MovableJob):
             found = found.lost(self.id, self.record.backend, ending_words(each), now, Loss.LOST)
         if not found.since and self._phase_after(change) != Phase.RUNNING:
             found = replace(found, since=self.now())
-        after = self.record.with_columns({**change.columns, "progress": self.record.progress_data})
-        found = found.checked(after, now)
+        found = found.checked(self.record.with_columns(change.columns), now)
         change = _with(change, recovery=found.text())
         aim = found.aim(self.record, now)
         return change if aim is None else self._with_move(change, found, aim, words)
@@ -171,17 +170,16 @@ class RecoveredJob(MovableJob):
         return {"move": after.text(), **waiting}
 
     def impatient(self) -> Change | None:
-        """It has not run for too long since its place was lost; None: it does, or has to stay."""
+        """It has not run for too long since its place was lost; None: it does."""
         found, here = failover_of(self.record), self.record.backend
         if found is None or not found.since:
             return None
         aim = target(found.situation(here, moment(self.now()), is_impatient=True))
-        if aim is None:
-            return None
         known = found.avoided.get(here)
         words = f"it has not run there since {known.why}" if known else "it does not run there"
-        change = self._with_move(Change({}), found, aim, words)
-        return _with(change, recovery=replace(found, since="").text()) if change.columns else None
+        change = Change({}) if aim is None else self._with_move(Change({}), found, aim, words)
+        since = "" if change.columns else self.now()  # one that cannot go now is looked at later
+        return _with(change, recovery=replace(found, since=since).text())
 
     def on_schedule(self) -> Change | None:
         """See to its deadline: it goes where that asks for; None: nothing is to be done."""
@@ -192,7 +190,7 @@ class RecoveredJob(MovableJob):
         if self.record.phase == Phase.PAUSED:
             return None
         change = Change({"recovery": after.text()})
-        aim = after.aim(self.record, now)
+        aim = None if after.is_sure_spent else after.aim(self.record, now)
         if aim is None:
             return change
         if self.record.phase != Phase.RUNNING and self.record.backend != aim.place:

@@ -12,11 +12,14 @@ from trainway.backends.registry import Registry
 from trainway.backends.testing import FakeBackend, FakeJob
 from trainway.engine.faulty_store import locked
 from trainway.engine.jobs import Engine
+from trainway.engine.moving.failover import failover_of
 from trainway.engine.moving.move import Candidate
+from trainway.engine.moving.recovered_job import RecoveredJob
 from trainway.engine.moving.testing import HERE, THERE, MovingWorld
 from trainway.engine.store import JobChange
 from trainway.engine.submission import Submission
 from trainway.engine.testing import act, jobset, told
+from trainway.engine.times import time_text
 from trainway.json_types import Json
 
 FAR = "slurm/hpc"
@@ -311,3 +314,45 @@ def test_a_recovery_survives_a_kill_after_any_write(writes: int) -> None:
         await later.engine.close()
 
     asyncio.run(run())
+
+
+def test_a_job_that_somebody_has_suspended_is_left_alone() -> None:
+    async def scene(world: RecoveryWorld) -> None:
+        others = [asdict(Candidate(HERE, [jobset("demo")]))]
+        at = time_text(world.now + timedelta(hours=8))
+        due = {"deadline": at, "work": 3600.0, "sure": HERE}
+        wanted = Submission([jobset("demo")], backend=THERE, candidates=others, **due)
+        job, _ = await world.engine.submit(wanted)
+        there = await world.begun_at(THERE, str(job["metadata"]["id"]))
+        there.run()
+        await world.until("demo", "Running")
+        await world.engine.suspend("demo")
+        there.suspend()
+        await world.until("demo", "Paused")
+        world.now += timedelta(hours=7)
+        live = world.engine._live[there.workload.id]
+        world.engine.moves.look(live)
+        assert world.engine.moves._patience._timers == {}
+        assert isinstance(live, RecoveredJob)
+        assert live.on_schedule() is None
+
+    play(scene)
+
+
+def test_a_job_that_cannot_go_now_is_looked_at_later() -> None:
+    async def scene(world: RecoveryWorld) -> None:
+        job_id = await world.recovered("failover", HERE, THERE)
+        lose(world.here.jobs[job_id])
+        await world.until("demo", "Restarting")
+        live = world.engine._live[job_id]
+        assert isinstance(live, RecoveredJob)
+        await live.change(wanted="suspend")
+        world.now += timedelta(minutes=10)
+        change = live.impatient()
+        assert change is not None
+        assert set(change.columns) == {"recovery"}
+        found = failover_of(live.record.with_columns(change.columns))
+        assert found is not None
+        assert found.since == time_text(world.now)
+
+    play(scene)

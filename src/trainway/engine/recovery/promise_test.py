@@ -56,7 +56,7 @@ CASES = [
     Case("surely-with-a-lead", "sure", 90, Place.CHEAP, Target("a")),
     Case("surely-with-a-lead-and-no-cheap", "sure", 90, Place.SURE, None, avoided=lost("a", "b")),
     Case("says-that-it-is-ahead", "sure", 1, Place.CHEAP, Target("a"), progress=HALF),
-    Case("ended-in-time", "a", 90, Place.IDLE, Target("a", SOON), OVER, lost("a", "b"), NOTHING, True),
+    Case("ended", "a", 90, Place.IDLE, Target("a", SOON), OVER, lost("a", "b"), NOTHING, True),
     Case("ended-behind", "a", 70, Place.SURE, Target("sure"), OVER, lost("a", "b"), NOTHING, True),
 ]  # fmt: skip
 
@@ -66,8 +66,10 @@ def test_where_a_deadline_has_a_job_run(case: Case) -> None:
     end = time_text(BEGAN + timedelta(minutes=case.ran_minutes))
     run = {"attempt": 0, "start": time_text(BEGAN), "end": end}
     columns = stored({"observed": {RUNS: [run]}, "progress": case.progress})
-    named = {"id": "i", "name": "demo", "namespace": "default", "kind": "JobSet"}
-    record = JobRecord(**named, backend=case.here, phase=case.phase, **columns)
+    record = JobRecord(
+        id="i", name="demo", namespace="default", kind="JobSet", backend=case.here,
+        phase=case.phase, **columns,
+    )  # fmt: skip
     found = decided(PROMISE, record, PLACES, case.avoided, NOW)
     assert found.place is case.place
     aim = aim_of(found, case.here, PLACES, case.avoided, NOW, has_ended=case.has_ended)
