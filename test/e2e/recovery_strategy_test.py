@@ -40,3 +40,27 @@ def test_a_job_whose_host_is_cut_off_goes_on_at_the_next_place(
     events = ssh_pool.run("jobs", "events", job)
     assert re.search(rf"it goes to local because {ON} was lost", events)
     assert len(re.findall(r"\bMoved\b", events)) == 1
+
+
+def test_failover_leaves_a_place_that_has_no_room_for_the_job_any_more(
+    ssh_pool: SshPool, gate: Gate
+) -> None:
+    places = ("--on", f"{ON},local", "--recovery-strategy", "failover", "--max-wait", "30s")
+    job = ssh_pool.submit(*places, "--name", "gone", "--", *gate.command("node"))
+    first = process_of(gate.next())
+    (lost,) = ssh_pool.hosts_of(job).values()
+    for host in ssh_pool.hosts.hosts:
+        if host.name != lost.name:
+            ssh_pool.run("nodes", "drain", host.name, "--on", ON)
+    ssh_pool.hosts.cut(lost)
+    try:
+        second = gate.next()
+        assert not first.is_alive, "the next attempt began before the stale one had stopped"
+        assert ssh_pool.look(job)["spec"]["backend"] == "local"
+        second.let_go()
+        ssh_pool.run("jobs", "wait", job)
+    finally:
+        ssh_pool.hosts.heal(lost)
+    status = ssh_pool.job(job)["status"]
+    assert [each["place"] for each in status["endedAttempts"]] == [ON]
+    assert "it has not run there since" in ssh_pool.run("jobs", "events", job)

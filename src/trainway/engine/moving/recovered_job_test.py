@@ -320,7 +320,7 @@ def test_a_job_that_somebody_has_suspended_is_left_alone() -> None:
     async def scene(world: RecoveryWorld) -> None:
         others = [asdict(Candidate(HERE, [jobset("demo")]))]
         at = time_text(world.now + timedelta(hours=8))
-        due = {"deadline": at, "work": 3600.0, "sure": HERE}
+        due: Json = {"deadline": at, "work": 3600.0, "sure": HERE}
         wanted = Submission([jobset("demo")], backend=THERE, candidates=others, **due)
         job, _ = await world.engine.submit(wanted)
         there = await world.begun_at(THERE, str(job["metadata"]["id"]))
