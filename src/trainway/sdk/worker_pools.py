@@ -1,8 +1,10 @@
 """Worker pools, for a program: the task of a pool is read here, and sent with what sets it up."""
 
+import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -85,6 +87,37 @@ def apply(rest: WorkerPoolRest, task: PoolTask, infra: str = "") -> Json:
     )
     named = {**wanted, "infra": where, "name": task.name, "workers": task.workers}
     return rest.apply_worker_pool(Submission(objects, options), named)
+
+
+def pool_record(pool: Json) -> Json:
+    """A worker pool as a record of SkyPilot, as far as there are such fields here."""
+    metadata, spec, status = pool["metadata"], pool["spec"], pool["status"]
+    return {
+        "name": metadata["name"],
+        "version": spec["version"],
+        "status": status["phase"],
+        "uptime": int(moment_of(metadata["creationTimestamp"])),
+        "pool": True,
+        "requested_resources_str": json.dumps(spec["resources"]),
+        "target_num_replicas": spec["minWorkers"],
+        "replica_info": [
+            {
+                "replica_id": worker["id"],
+                "name": worker["name"],
+                "status": worker["phase"],
+                "version": worker["version"],
+                "launched_at": int(moment_of(worker["launched"])),
+                "used_by": worker["usedBy"],
+                "is_spot": False,
+            }
+            for worker in status["workers"]
+        ],
+    }
+
+
+def moment_of(time_text: str) -> float:
+    """A time as SkyPilot's records have it: seconds since the epoch."""
+    return datetime.fromisoformat(time_text).timestamp()
 
 
 def take_down(rest: WorkerPoolRest, name: str, *, cancel_jobs: bool = False) -> None:

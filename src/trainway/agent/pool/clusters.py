@@ -21,6 +21,7 @@ from trainway.agent.controllers.gang_queue import QUEUED, in_order
 from trainway.agent.pool import autostop, cluster_queue
 from trainway.agent.pool.allocation import Allocation, fill, on_hosts, on_nodes
 from trainway.agent.pool.allocation_state import AllocationState
+from trainway.agent.pool.lease import LOST
 from trainway.agent.pool.placement import Placement
 
 TYPE_CHECKING = False
@@ -203,6 +204,11 @@ class Clusters:
         self._changed(allocation)
         self._pool.schedule()
 
+    def on_host(self) -> None:
+        """A host was lost, or is back: whoever watches the clusters there is told."""
+        if self._clusters:
+            self._tell()
+
     def look(self) -> None:
         """See whether the nodes of clusters on Slurm are there."""
         if self._made_holder is not None:
@@ -369,7 +375,10 @@ class Clusters:
                 host = self._pool.host(name)
                 address = getattr(host, "address", "") or ""
                 gpus = allocation.placement.names(key)
-                nodes.append({"host": name, "address": address, "gpus": gpus})
+                node: ClusterNode = {"host": name, "address": address, "gpus": gpus}
+                if getattr(host, "state", "") == LOST:
+                    node["lost"] = True
+                nodes.append(node)
         return {
             "name": allocation.name,
             "id": allocation.uid,

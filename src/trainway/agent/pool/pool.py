@@ -206,6 +206,7 @@ class Pool(HostsListener):
             self._scheduler.reservations.look()
         for gang in list(self._gangs.values()):
             self.guarded(gang, gang.on_host, host.name, state)
+        self.clusters.on_host()
         self.schedule()
 
     def on_job_frame(self, host: Host, frame: Json) -> None:

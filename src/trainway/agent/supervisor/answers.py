@@ -8,7 +8,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypedDict
+    from typing import NotRequired, TypedDict
 
     from trainway.json_types import Json
 
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
         """The address of the host."""
         gpus: list[str]
         """The GPUs of the host that the cluster has, by their names."""
+        lost: NotRequired[bool]
+        """Whether the host is lost; only there where it is."""
 
     class ClusterState(TypedDict):
         """One cluster, as it is now."""

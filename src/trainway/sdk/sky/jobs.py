@@ -9,13 +9,26 @@ from typing import Any, Final, Protocol, TextIO, runtime_checkable
 from trainway.errors import UsageError
 from trainway.json_types import Json
 from trainway.sdk.client import Client
+from trainway.sdk.cluster_tasks import TaskWishes
 from trainway.sdk.exit_codes import exit_code
 from trainway.sdk.job import Job
 from trainway.sdk.managed_jobs import ManagedJobStatus, record, the_job, to_cancel, whose
 from trainway.sdk.rest import LogQuery, Rest
 from trainway.sdk.sky.requests import RequestId
+from trainway.sdk.worker_pool_rest import WorkerPoolRest
+from trainway.sdk.worker_pools import apply, place_of_pool, pool_record, pool_task, take_down
 
-__all__ = ["ManagedJobStatus", "cancel", "launch", "queue", "tail_logs", "wait"]
+__all__ = [
+    "ManagedJobStatus",
+    "cancel",
+    "launch",
+    "pool_apply",
+    "pool_down",
+    "pool_status",
+    "queue",
+    "tail_logs",
+    "wait",
+]
 
 _PAGE: Final = 1000
 
@@ -41,17 +54,16 @@ TaskLike = str | Path | Mapping[str, Any] | SkyTask | SkyDag
 def launch(
     task: TaskLike, name: str | None = None, pool: str | None = None, num_jobs: int | None = None
 ) -> RequestId[tuple[list[str], None]]:
-    """Submit a task: a file, a dict, or a `sky.Task` or `sky.Dag`.
+    """Submit a task: a file, a dict, or a `sky.Task` or `sky.Dag`; `pool` is a worker pool.
 
     The result is the ids of the jobs, and None in place of the handle of a controller.
     """
-    if pool is not None:
-        raise UsageError("pool is not possible here", hint="leave it out")
     client, target = Client(), _target(task)
+    on = None if pool is None else place_of_pool(pool)
     if num_jobs is not None:
-        made = client.run_array(target, num_jobs, name=name)
+        made = client.run_array(target, num_jobs, name=name, on=on)
     else:
-        made = [client.run(target, name=name)]
+        made = [client.run(target, name=name, on=on)]
     return RequestId(([job.id for job in made], None))
 
 
@@ -128,6 +140,51 @@ def wait(
     job = Job(rest, the_job(rest, job_id, name))
     job.wait(timeout)
     return RequestId(exit_code(job.to_dict()))
+
+
+def pool_apply(
+    task: TaskLike | None,
+    pool_name: str,
+    mode: Any = None,  # noqa: ARG001 - workers are always replaced one after the other
+    workers: int | None = None,
+) -> RequestId[None]:
+    """Make a worker pool from a task, or change it; without a task only its number of workers."""
+    rest = WorkerPoolRest.connect()
+    if task is None:
+        if workers is None:
+            raise UsageError("there is neither a task nor a number of workers")
+        rest.resize_worker_pool(pool_name, workers)
+        return RequestId(None)
+    target = _target(task)
+    if isinstance(target, list):
+        if len(target) != 1:
+            raise UsageError("a worker pool is made from one task")
+        target = target[0]
+    apply(rest, pool_task(target, TaskWishes(name=pool_name), workers))
+    return RequestId(None)
+
+
+def pool_status(pool_names: str | Sequence[str] | None = None) -> RequestId[list[Json]]:
+    """Worker pools with their workers, as SkyPilot's records have them."""
+    rest = WorkerPoolRest.connect()
+    names = [pool_names] if isinstance(pool_names, str) else pool_names
+    found = rest.worker_pools() if names is None else [rest.worker_pool(each) for each in names]
+    return RequestId([pool_record(each) for each in found])
+
+
+def pool_down(
+    pool_names: str | Sequence[str] | None = None,
+    all: bool = False,  # noqa: A002 - SkyPilot's name
+    purge: bool = False,
+) -> RequestId[None]:
+    """Take worker pools down, and wait until they are; `purge` cancels their jobs, too."""
+    rest = WorkerPoolRest.connect()
+    names = [pool_names] if isinstance(pool_names, str) else list(pool_names or ())
+    if bool(names) == all:
+        raise UsageError("name worker pools, or give all=True")
+    for name in [str(each["metadata"]["name"]) for each in rest.worker_pools()] if all else names:
+        take_down(rest, name, cancel_jobs=purge)
+    return RequestId(None)
 
 
 def _target(task: TaskLike) -> str | Path | Mapping[str, Any] | list[Json]:

@@ -55,11 +55,20 @@ def test_a_task_is_launched_in_every_shape(fake: FakeServer, shape: str) -> None
 def test_what_cannot_be_launched_is_said(fake: FakeServer) -> None:
     with pytest.raises(UsageError, match="is not a task"):
         sky.jobs.launch(7)  # type: ignore[arg-type] # what a program may pass by mistake
-    with pytest.raises(UsageError, match="pool"):
-        sky.jobs.launch(TASK, pool="p")
+    with pytest.raises(UsageError, match="not the name of a worker pool"):
+        sky.jobs.launch(TASK, pool="p/q")
+    with pytest.raises(UsageError, match="neither a task nor a number of workers"):
+        sky.jobs.pool_apply(None, "p")
+    with pytest.raises(UsageError, match="name worker pools"):
+        sky.jobs.pool_down()
     assert fake.jobs == {}
     with pytest.raises(UsageError, match="not the id of a request"):
         sky.get("1234")  # type: ignore[arg-type] # as above
+
+
+def test_a_job_for_a_worker_pool(fake: FakeServer) -> None:
+    sky.jobs.launch(TASK, pool="warm")
+    assert fake.jobs["id0000"]["spec"]["backend"] == "worker-pool/warm"
 
 
 def test_several_jobs_of_a_task(fake: FakeServer) -> None:

@@ -86,6 +86,7 @@ class ClusterNode(Shown):
     host: str
     address: str
     gpus: list[str]
+    lost: bool = Field(False, description="whether its host does not answer any more")
 
 
 class ClusterStatus(Shown):
