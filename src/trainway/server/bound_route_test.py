@@ -51,6 +51,8 @@ ODD_BODIES: tuple[Any, ...] = (
     {"candidates": [{"objects": [{}]}], "prefer": "cost"}, {"candidates": [], "prefer": "luck"},
     {"metadata": {"name": "a-1"}}, {"metadata": 1, "spec": []},
     {"cron": "@daily", "objects": [{}]}, {"cron": "@daily", "objects": [{}], "overlap": "perhaps"},
+    {"name": "a", "workers": {"workers": 1}, "objects": [{}]}, {"workers": 2}, {"workers": 0},
+    {"name": "a" * 64, "workers": [], "objects": [{}]}, {"workers": "two"},
 )  # fmt: skip
 
 
