@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import signal
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +10,8 @@ from typing import Any
 
 import pytest
 from gate import Gate, Visitor
-from installation import Installation, all_pids, installed, is_alive, kill, processes_of
+from installation import Installation, is_alive, kill, processes_of
+from local_clusters import agents, command_line, on_machine
 from patience import PATIENCE_S, until
 
 MACHINE = {"cpu": "2", "memory": "8Gi", "gpus": 1}
@@ -27,12 +27,8 @@ run: echo $WORD from $SKYPILOT_NODE_RANK of $SKYPILOT_NUM_NODES
 
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    folder = tmp_path_factory.mktemp("home")
-    with installed(folder, {"TRAINWAY_LOCAL_CAPACITY": json.dumps(MACHINE)}) as installation:
+    with on_machine(tmp_path_factory.mktemp("home"), MACHINE) as installation:
         yield installation
-    for pid in agents(folder):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGTERM)
 
 
 @pytest.fixture
@@ -43,21 +39,6 @@ def home(installation: Installation) -> Iterator[Installation]:
     jobs = installation.run("jobs", "list", "--all", "-o", "name").split()
     if jobs:
         installation.run("jobs", "delete", *jobs)
-
-
-def agents(home: Path) -> list[int]:
-    """The agents of pools and hosts that belong to a home directory."""
-    folder = os.fsencode(home / "pools")
-    found = []
-    for pid in all_pids():
-        with contextlib.suppress(OSError):
-            if folder in command_line(pid):
-                found.append(pid)
-    return found
-
-
-def command_line(pid: int) -> bytes:
-    return Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
 def launch(home: Installation, gate: Gate, *options: str, name: str = "first") -> Visitor:

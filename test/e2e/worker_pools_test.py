@@ -1,17 +1,13 @@
 """Worker pools of this machine, with the installed command and real processes."""
 
-import contextlib
-import json
-import os
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from clusters_test import agents
 from gate import Gate
-from installation import Installation, installed, kill
+from installation import Installation, kill
+from local_clusters import on_machine
 from patience import until
 
 MACHINE = {"cpu": "2", "memory": "8Gi", "gpus": 0}
@@ -20,12 +16,8 @@ EXAMPLE = str(Path(__file__).parents[2] / "examples" / "worker-pool.yaml")
 
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    folder = tmp_path_factory.mktemp("home")
-    with installed(folder, {"TRAINWAY_LOCAL_CAPACITY": json.dumps(MACHINE)}) as installation:
+    with on_machine(tmp_path_factory.mktemp("home"), MACHINE) as installation:
         yield installation
-    for pid in agents(folder):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGTERM)
 
 
 @pytest.fixture
