@@ -11,7 +11,14 @@ HEADER: Final = (
     "STATUS",
 )  # fmt: skip
 USER: Final = "USER"
+POOL: Final = "POOL"
 _NOTHING: Final = "-"
+
+
+def pool_cell(record: Json) -> str:
+    """The worker pool of a job, and its worker: `warm (warm-1)`."""
+    worker = record["current_cluster_name"]
+    return f"{record['pool'] or _NOTHING}{f' ({worker})' if worker else ''}"
 
 
 def managed_row(record: Json, now: datetime) -> list[str]:

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Final
 
 from trainway.errors import NotFoundError, UsageError
-from trainway.jobset.labels import USER
+from trainway.jobset.labels import USER, WORKER_POOL
 from trainway.json_types import Json
 from trainway.sdk.rest import Rest
 from trainway.sdk.submitter import user_label
@@ -89,6 +89,8 @@ def record(job: Json, now: datetime) -> Json:
         "priority": spec.get("priority") or 0,
         "user_name": (metadata.get("labels") or {}).get(USER) or "",
         "failure_reason": _why(status) if has_failed else None,
+        "pool": (metadata.get("labels") or {}).get(WORKER_POOL),
+        "current_cluster_name": status.get("worker"),
     }
 
 

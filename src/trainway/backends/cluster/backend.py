@@ -147,7 +147,7 @@ def too_many_nodes(found: Kept, demand: list[Json], source: Json) -> str:
     if source.get("kind") != "Task" or count <= found.nodes:
         return ""
     nodes = counted(found.nodes, "node")
-    return f"num_nodes: it needs {count} nodes, but cluster {found.name} has {nodes}"
+    return f"num_nodes: it needs {count} nodes, but {found.called} has {nodes}"
 
 
 def unfitting(found: Kept, demand: list[Json]) -> str:
@@ -160,4 +160,4 @@ def unfitting(found: Kept, demand: list[Json]) -> str:
         return ""
     why = shortage(demand, allocation.rooms(), empty=True)
     nodes = counted(found.nodes, "node")
-    return f"{why}; cluster {found.name} has {nodes} of {requested(found.amounts)}"
+    return f"{why}; {found.called} has {nodes} of {requested(found.amounts)}"

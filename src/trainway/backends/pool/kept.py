@@ -33,6 +33,13 @@ class Kept:
     """The CPUs, bytes of memory and GPUs of each node."""
     state: str
     id: str = ""
+    title: str = ""
+    """What it is called where a job does not fit; empty: by its name."""
+
+    @property
+    def called(self) -> str:
+        """What people are told of it."""
+        return self.title or f"cluster {self.name}"
 
     @property
     def is_local(self) -> bool:

@@ -200,6 +200,7 @@ class WorkerPools:
             "nodes": pool.nodes,
             "amounts": cluster_shape.read(pool.nodes, pool.resource_data).shape.amounts(),
             "state": _GOING if pool.is_going else "UP",
+            "title": f"a worker of the worker pool {pool.name}",
         }
         await asyncio.to_thread(self._around.clusters.agents.keep_pool, data)
 

@@ -69,6 +69,10 @@ def test_what_cannot_be_launched_is_said(fake: FakeServer) -> None:
 def test_a_job_for_a_worker_pool(fake: FakeServer) -> None:
     sky.jobs.launch(TASK, pool="warm")
     assert fake.jobs["id0000"]["spec"]["backend"] == "worker-pool/warm"
+    fake.jobs["id0000"]["metadata"]["labels"] = {"trainway.dev/worker-pool": "warm"}
+    fake.jobs["id0000"]["status"]["worker"] = "warm-1"
+    (record,) = sky.get(sky.jobs.queue(all_users=True))
+    assert (record["pool"], record["current_cluster_name"]) == ("warm", "warm-1")
 
 
 def test_several_jobs_of_a_task(fake: FakeServer) -> None:

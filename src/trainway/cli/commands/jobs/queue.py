@@ -9,7 +9,7 @@ from trainway.cli.commands.jobs.listing import WantedJobs
 from trainway.cli.connection import connect
 from trainway.cli.job_options import output_option
 from trainway.cli.job_text import utc_now
-from trainway.cli.managed_job_text import HEADER, USER, managed_row
+from trainway.cli.managed_job_text import HEADER, POOL, USER, managed_row, pool_cell
 from trainway.cli.output import echo, echo_line, to_json_list
 from trainway.json_types import Json
 from trainway.sdk.managed_jobs import STATUSES, record, whose
@@ -87,10 +87,14 @@ def _phases(statuses: tuple[str, ...]) -> tuple[str, ...]:
 def _table(
     records: list[Json], rows: list[list[str]], with_users: bool
 ) -> tuple[tuple[str, ...], list[list[str]]]:
-    """The header and the rows; where jobs of others are among them, with whose each is."""
+    """The header and the rows, with what only some jobs have: a worker pool, another user."""
+    header: tuple[str, ...] = HEADER
+    if any(each["pool"] for each in records):
+        header = (*header, POOL)
+        rows = [[*row, pool_cell(each)] for row, each in zip(rows, records, strict=True)]
     if not with_users:
-        return HEADER, rows
+        return header, rows
     users = [str(each["user_name"] or "-") for each in records]
-    return (*HEADER[:3], USER, *HEADER[3:]), [
+    return (*header[:3], USER, *header[3:]), [
         [*row[:3], user, *row[3:]] for row, user in zip(rows, users, strict=True)
     ]
