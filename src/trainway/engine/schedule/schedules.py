@@ -33,6 +33,7 @@ from trainway.engine.schedule.record import (
     read_submission,
     stored_submission,
 )
+from trainway.engine.schedule.submitting import Submitting
 from trainway.engine.schedule.view import schedule_view
 from trainway.engine.submission import Submission, name_of, parted, suffixed
 from trainway.engine.times import time_text
@@ -112,6 +113,7 @@ class Schedules:
         self._problems: dict[str, str] = {}
         """Why what is due could not be submitted, by id."""
         self._rounds = Rounds(self._play)
+        self._submitting = Submitting(self._submit, self.look)
         self._timer: asyncio.TimerHandle | None = None
         self._pens: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         """By name; held while a schedule is fired or changed."""
@@ -132,6 +134,7 @@ class Schedules:
         if self._timer is not None:
             self._timer.cancel()
         await self._rounds.close()
+        await self._submitting.close()
 
     def look(self) -> "asyncio.Future[None] | None":
         """See what is due; what is given is done when that was done."""
@@ -344,7 +347,8 @@ class Schedules:
         if registry.get(submission.backend, submission.kubeconfig).schedules:  # names are taken
             name = suffixed(f"{name_of(submission) or record.name}-", key)
         labelled = {**submission.labels, **told}
-        job = await self._submit(replace(submission, name=name, labels=labelled, key=key))
+        wanted = replace(submission, name=name, labels=labelled, key=key)
+        job = await self._submitting.made(wanted)
         run = job["spec"].get("run")
         return _outcome(moment, Result.SUBMITTED, job=job["metadata"]["id"], run=run)
 

@@ -272,6 +272,58 @@ def test_a_disk_that_is_full_for_a_while_loses_nothing() -> None:
     played(scene)
 
 
+def test_a_submission_that_hangs_delays_no_other_and_comes_once() -> None:
+    async def scene(world: World) -> None:
+        await world.engine.schedules.create(nightly())
+        await world.engine.schedules.create(nightly(name="other", cron="0 * * * *"))
+        submits, answers, asked = world.engine.submit, asyncio.Event(), 0
+
+        async def slow(submission: Submission) -> tuple[Json, list[str]]:
+            nonlocal asked
+            if submission.labels[labels.SCHEDULE] == "nightly":
+                asked += 1
+                await answers.wait()
+            return await submits(submission)
+
+        world.engine.submit = slow  # type: ignore[method-assign] # what schedules submit with
+        world.engine.schedules._submitting._patience_s = 0.05
+        await at(world, THREE)
+        (job,) = await jobs_of(world)
+        assert job["metadata"]["labels"][labels.SCHEDULE] == "other"
+        shown = await world.engine.schedules.get("nightly")
+        assert shown["status"]["waiting"] == "local has not answered yet"
+        await finish(world, job)
+        await at(world, THREE + HOUR)
+        assert len(await jobs_of(world)) == 2
+        answers.set()
+        for _ in range(3):
+            await looked(world)
+        names = [job["metadata"]["labels"][labels.SCHEDULE] for job in await jobs_of(world)]
+        assert sorted(names) == ["nightly", "other", "other"]
+        last = (await world.engine.schedules.get("nightly"))["status"]["last"]
+        assert (last["result"], asked) == ("Submitted", 1)
+
+    played(scene)
+
+
+def test_a_schedule_whose_submission_hangs_can_be_paused_and_deleted() -> None:
+    async def scene(world: World) -> None:
+        await world.engine.schedules.create(nightly())
+
+        async def never(submission: Submission) -> tuple[Json, list[str]]:
+            await asyncio.Event().wait()
+            raise AssertionError(submission)
+
+        world.engine.submit = never  # type: ignore[method-assign] # what schedules submit with
+        world.engine.schedules._submitting._patience_s = 0.05
+        await at(world, THREE)
+        assert (await world.engine.schedules.pause("nightly"))["status"]["due"] == []
+        await world.engine.schedules.delete("nightly")
+        assert world.engine.schedules.all() == []
+
+    played(scene)
+
+
 @pytest.mark.parametrize("overlap", list(Overlap))
 @pytest.mark.parametrize("written", range(4))
 def test_killed_between_any_two_writes_it_fires_once(
