@@ -1,6 +1,6 @@
 /** What the page of a job asks for beside the job itself. */
 import { queryOptions } from "@tanstack/react-query";
-import { get } from "./client";
+import { change, get } from "./client";
 import { KEYS } from "./queries";
 
 /** How often something is read again while a job runs, in milliseconds, beside what live events tell. */
@@ -69,6 +69,21 @@ export function logFilesQuery(ref: string, isLive: boolean) {
     queryFn: ({ signal }) => get("/api/v1/jobs/{ref}/logs/files", { path: { ref }, signal }),
     refetchInterval: isLive ? 2 * PACE : false,
   });
+}
+
+/** What other places offer for a job. All of them are asked, so events do not have it read again. */
+export function jobPlacementQuery(ref: string) {
+  return queryOptions({
+    queryKey: [FIXED, ref, "placement"],
+    queryFn: ({ signal }) => change("post", "/api/v1/jobs/{ref}/placement", { path: { ref }, signal }),
+    staleTime: 60_000,
+  });
+}
+
+/** Has a job go on in another place, as the same job. */
+export function move(ref: string, on: string) {
+  const body = { on, objects: [], kubeconfig: [] };
+  return change("post", "/api/v1/jobs/{ref}/move", { path: { ref }, body });
 }
 
 /** The jobs of the same name, newest first: what was run before and after. */

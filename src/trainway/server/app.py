@@ -15,6 +15,7 @@ from trainway.server.routes.drafts import add_draft_routes
 from trainway.server.routes.drains import add_drain_routes
 from trainway.server.routes.files import add_file_routes
 from trainway.server.routes.infra import add_infra_routes
+from trainway.server.routes.job_placement import add_job_placement_routes
 from trainway.server.routes.jobs import add_action_routes, add_job_routes, add_report_routes
 from trainway.server.routes.log_windows import add_log_window_routes
 from trainway.server.routes.managed_queues import add_managed_queue_routes
@@ -88,6 +89,7 @@ def declared_api(service: Service) -> Api:
     add_infra_routes(api, service.engine)
     add_drain_routes(api, service.engine)
     add_placement_routes(api, service)
+    add_job_placement_routes(api, service)
     add_queue_routes(api, service.engine)
     add_managed_queue_routes(api, service.engine)
     add_notify_routes(api, service)

@@ -43,6 +43,30 @@ def test_what_cannot_be_is_refused_in_words(tmp_path: Path) -> None:
     play(tmp_path, scene)
 
 
+def test_other_places_say_what_they_offer_and_whether_it_can_move(tmp_path: Path) -> None:
+    async def scene(site: Site) -> None:
+        there, pool = FakePlace(THERE, Places()), FakePlace("ssh/other", Places())
+        registry = site.world.engine.registry
+        registry.put(there)
+        registry.put(pool)
+        registry.infras = lambda kubeconfig=(): ["local", THERE, "ssh/other"]  # type: ignore[method-assign,misc] # none is configured
+        options = {"backend": THERE}
+        await _ask(site, "/jobs", {"objects": [jobset("demo")], "options": options})
+        await _ask(site, "/jobs", {"objects": [jobset("here")]})
+        status, answer = await _ask(site, "/jobs/demo/placement", {})
+        found = {offer["place"]: offer for offer in answer["offers"]}
+        assert (status, sorted(found)) == (200, ["local", "ssh/other"])
+        assert (found["local"]["fit"], found["ssh/other"]["obstacle"]) == ("now", "")
+        _, answer = await _ask(site, "/jobs/here/placement", {})
+        assert all("its files are at local" in each["obstacle"] for each in answer["offers"])
+        await _ask(site, "/jobs/demo/move", {"on": "ssh/other"})
+        _, answer = await _ask(site, "/jobs/demo/placement", {})
+        assert "is already on its way" in answer["offers"][0]["obstacle"]
+        assert (await _ask(site, "/jobs/nobody/placement", {}))[0] == 404
+
+    play(tmp_path, scene)
+
+
 def test_the_jobs_of_a_run_have_no_candidates(tmp_path: Path) -> None:
     async def scene(site: Site) -> None:
         other = {"backend": THERE, "objects": [jobset("demo")]}

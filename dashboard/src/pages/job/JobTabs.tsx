@@ -15,6 +15,7 @@ const TABS = [
   { id: "attempts", title: "Attempts", View: later<JobProps>(() => import("./AttemptsTab")) },
   { id: "files", title: "Files", View: later<JobProps>(() => import("./FilesTab")) },
   { id: "yaml", title: "YAML", View: later<JobProps>(() => import("./yaml/YamlTab")) },
+  { id: "placement", title: "Placement", View: later<JobProps>(() => import("./placement/PlacementTab")) },
   { id: "resources", title: "Resources and queue", View: later<JobProps>(() => import("./ResourcesTab")) },
 ];
 

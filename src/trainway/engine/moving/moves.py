@@ -96,6 +96,12 @@ class Moves:
         if (live := self._live.get(job_id)) is not None:
             check_movable(live, on)
 
+    def check_both(self, job_id: str, on: str) -> None:
+        """The same, also by what the place where it is and the other one can do."""
+        if (live := self._live.get(job_id)) is not None:
+            check_movable(live, on)
+            check_leaving(live, self._registry.get(on))
+
     async def submission(self, ref: str, on: str, objects: Sequence[Json]) -> Submission:
         """What the job would be at another place; `objects` replace its own of that name."""
         record = await self._reading.record(ref)

@@ -87,7 +87,7 @@ def add_placement_routes(api: Api, service: Service) -> None:
         settings = await asyncio.to_thread(configuration.read, service.web.folder)
         found = await offers(engine, submissions, settings.get("prices") or {})
         best = chosen(found, body.prefer)
-        views = [_view(offer) for offer in ranked(found, body.prefer)]
+        views = [offeroffer_view(offer) for offer in ranked(found, body.prefer)]
         return JsonAnswer({"offers": views, "chosen": best.place if best else None})
 
 
@@ -99,7 +99,8 @@ def _of_task(submission: Submission, task: str) -> Submission:
     return found[0]
 
 
-def _view(offer: Offer) -> Json:
+def offer_view(offer: Offer) -> Json:
+    """An offer as the API shows it."""
     return {
         "place": offer.place,
         "fit": offer.fit,
