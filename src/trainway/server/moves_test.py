@@ -49,7 +49,7 @@ def test_other_places_say_what_they_offer_and_whether_it_can_move(tmp_path: Path
         registry = site.world.engine.registry
         registry.put(there)
         registry.put(pool)
-        registry.infras = lambda kubeconfig=(): ["local", THERE, "ssh/other"]  # type: ignore[method-assign,misc] # none is configured
+        registry.infras = lambda kubeconfig=(): ["local", THERE, "ssh/other"]  # type: ignore[method-assign] # none is configured
         options = {"backend": THERE}
         await _ask(site, "/jobs", {"objects": [jobset("demo")], "options": options})
         await _ask(site, "/jobs", {"objects": [jobset("here")]})
