@@ -46,6 +46,7 @@ def test_a_damaged_database_is_rebuilt_from_the_directories_of_jobs(
     server.wait("done")
     server.submit(jobset("runs", f"echo one; {WAIT_FOR_FILE.format(go)}; echo two"))
     server.wait("runs", "Running")
+    invoke("schedule", "create", "0 3 1 1 *", "--name", "yearly", "--", "true")
     server.stop()
     harm(server)
     assert "is damaged" in invoke("server", "check", code=1).stdout
@@ -60,6 +61,7 @@ def test_a_damaged_database_is_rebuilt_from_the_directories_of_jobs(
     )
     assert invoke("jobs", "list").stderr == ""
     assert "is not damaged" in invoke("server", "check").stdout
+    assert invoke("schedule", "list", "-o", "name").stdout.split() == ["yearly"]
     go.touch()
     assert server.wait("runs")["status"]["phase"] == "Succeeded"
     assert server.lines("runs") == ["one", "two"]

@@ -54,6 +54,7 @@ async def _started(home: ServerHome, busy_s: float) -> Engine:
         notifying=Notifying(ConfiguredTargets(home.path)),
         prices=lambda: configuration.read(home.path).get("prices") or {},
     )
+    engine.schedules.copies.folder = home.path / "schedules"
     try:
         await engine.start()
     except BaseException:

@@ -22,6 +22,7 @@ from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveJob
 from trainway.engine.rounds import Rounds
 from trainway.engine.run.runs import Runs
+from trainway.engine.schedule.copies import ScheduleCopies
 from trainway.engine.schedule.record import (
     NewSchedule,
     Result,
@@ -114,6 +115,7 @@ class Schedules:
         """Why what is due could not be submitted, by id."""
         self._rounds = Rounds(self._play)
         self._submitting = Submitting(self._submit, self.look)
+        self.copies = ScheduleCopies(around.ledger)
         self._timer: asyncio.TimerHandle | None = None
         self._pens: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         """By name; held while a schedule is fired or changed."""
@@ -125,7 +127,8 @@ class Schedules:
 
     async def start(self) -> None:
         """Go on with what a former server has left."""
-        found = await self._ledger.call(self._store.all)
+        stored = await self._ledger.call(self._store.all)
+        found = await self.copies.found(stored, time_text(self._around.clock()))
         self._records = {record.name: record for record in found}
         self.look()
 
@@ -176,6 +179,7 @@ class Schedules:
             adding = self._ledger.call(self._store.add, record, stored_submission(submission))
             await self._ledger.settled(adding, partial(self._store.has, record.id))
             self._records[name] = record
+            await self.copies.keep(record)
         self.look()
         return self._view(record), warnings
 
@@ -205,6 +209,7 @@ class Schedules:
             record = self._found(name)
             if not record.is_paused:
                 record = await self._keep(replace(record, is_paused=True, waiting="[]"))
+                await self.copies.keep(record)
         return self._view(record)
 
     async def resume(self, name: str) -> Json:
@@ -214,6 +219,7 @@ class Schedules:
             if record.is_paused:
                 now = time_text(self._around.clock())
                 record = await self._keep(replace(record, is_paused=False, until=now))
+                await self.copies.keep(record)
         self.look()
         return self._view(record)
 
@@ -221,6 +227,7 @@ class Schedules:
         """Forget one; its jobs stay."""
         async with self._pen_of(name):
             record = self._found(name)
+            await self.copies.remove(record.id)
             await self._ledger.call(self._store.remove, record.id)
             del self._records[name]
             self._problems.pop(record.id, None)

@@ -87,7 +87,7 @@ def add_placement_routes(api: Api, service: Service) -> None:
         settings = await asyncio.to_thread(configuration.read, service.web.folder)
         found = await offers(engine, submissions, settings.get("prices") or {})
         best = chosen(found, body.prefer)
-        views = [offeroffer_view(offer) for offer in ranked(found, body.prefer)]
+        views = [offer_view(offer) for offer in ranked(found, body.prefer)]
         return JsonAnswer({"offers": views, "chosen": best.place if best else None})
 
 
