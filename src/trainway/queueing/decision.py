@@ -5,7 +5,7 @@ special to a managed one is its policy here: the order by shares, the quotas, an
 past and for the first job of a place.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from trainway.agent.controllers import gang_queue
@@ -62,6 +62,7 @@ class ManagedPolicy:
         self._held: dict[str, tuple[frozenset[str], Verdict]] = {}
         """By queue: what its first lacks, and what the others are told who want that too."""
         self._pauses: dict[str, Verdict] = {}
+        self._unmet = _Unmet()
         self._running = snapshot.running
         self._started: list[WaitingGang] = []
 
@@ -113,11 +114,16 @@ class ManagedPolicy:
         free = self._places.free(gang.lane)
         if is_behind or any(item.claim for item in lacks):
             return wait(QUOTA, message, holds_back=False)
-        rescue = self._preemptions.rescue(gang, policy, self._quotas, free)
+        rescue = self._rescue(gang, policy, free)
         if not rescue:
             return wait(QUOTA, message, holds_back=False)
         self._quotas.count(gang.queue, gang.request)
         return self._rescued(gang, lacks[0].fact, rescue)
+
+    def _rescue(self, gang: WaitingGang, policy: QueuePolicy, free: Amounts | None) -> Rescue:
+        """Who makes room for it; nobody new where a job of higher priority would get the quota."""
+        may_preempt = not self._unmet.comes_before(gang, policy)
+        return self._preemptions.rescue(gang, policy, self._quotas, free, may_preempt=may_preempt)
 
     def _rescued(self, gang: WaitingGang, message: str, rescue: Rescue) -> Verdict:
         """A job for which others make room; nobody else gets that."""
@@ -137,6 +143,7 @@ class ManagedPolicy:
         return self._turn(gang, ahead)
 
     def _turn(self, gang: WaitingGang, ahead: str) -> Verdict:
+        self._unmet.note(gang, self._queues[gang.queue])
         message = self._wording.turn(gang, ahead, self._first[gang.lane])
         return wait(QUEUED, message, holds_back=False)
 
@@ -146,7 +153,7 @@ class ManagedPolicy:
             return self._turn(gang, ahead)
         policy = self._queues[gang.queue]
         free = self._places.free(gang.lane)
-        rescue = self._preemptions.rescue(gang, policy, self._quotas, free)
+        rescue = self._rescue(gang, policy, free)
         self._quotas.count(gang.queue, gang.request)
         if rescue:
             return self._rescued(gang, verdict.message, rescue)
@@ -180,6 +187,40 @@ class ManagedPolicy:
         reservation = self._reservations.get(gang.lane)
         if reservation is not None:
             reservation.took(gang.request, gang.limit_s, self._now)
+
+
+class _Unmet:
+    """Who waits for a place, so that its quota was not looked at yet, but will be.
+
+    It comes before those of lower priority then, whatever room was made for them.
+    """
+
+    def __init__(self) -> None:
+        self._highest: dict[tuple[str, str, str], int] = {}
+        """The highest priority by cohort or queue, and resource."""
+        self._noted: set[tuple[str, int]] = set()
+        """Queues and requests: whoever comes later has no higher priority."""
+
+    def note(self, gang: WaitingGang, policy: QueuePolicy) -> None:
+        """One more, in the order of the queue."""
+        shape = policy.name, id(gang.request)
+        if policy.quota and shape not in self._noted:
+            self._noted.add(shape)
+            for key in _quotas_of(gang, policy):
+                self._highest.setdefault(key, gang.priority)
+
+    def comes_before(self, gang: WaitingGang, policy: QueuePolicy) -> bool:
+        """Whether there is one of higher priority that wants what this one wants."""
+        found = (self._highest.get(key) for key in _quotas_of(gang, policy))
+        return any(one is not None and one > gang.priority for one in found)
+
+
+def _quotas_of(gang: WaitingGang, policy: QueuePolicy) -> Iterator[tuple[str, str, str]]:
+    """Which quotas it counts against: a cohort has one of all its queues."""
+    whose = (policy.cohort, "") if policy.cohort else ("", policy.name)
+    for resource in policy.quota:
+        if resource == JOBS or gang.request.get(resource):
+            yield *whose, resource
 
 
 def _wants(request: Amounts, resources: frozenset[str]) -> bool:

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,6 +26,14 @@ def test_random_schedules_keep_the_rules(seed: int) -> None:
         simulation = schedule(seed * TOGETHER + number)
         simulation.play()
         assert simulation.started.keys() | simulation.refused == simulation.jobs.keys()
+
+
+@pytest.mark.parametrize("seed", [5_000_013, 5_004_513])
+def test_schedules_in_which_room_was_made_for_nothing(seed: int) -> None:
+    """In the first a job of higher priority came before, in the second one that was also owed."""
+    simulation = schedule(seed)
+    simulation.play()
+    assert simulation.preemptions
 
 
 def test_the_schedules_are_worth_looking_at() -> None:

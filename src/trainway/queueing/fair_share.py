@@ -35,7 +35,7 @@ class FairShare:
     """How much each queue and user have had."""
 
     def __init__(self, snapshot: Snapshot) -> None:
-        self._queues = snapshot.queues
+        self._queues, self._running = snapshot.queues, snapshot.running
         self._by_queue = dict(snapshot.used.by_queue)
         self._by_user = dict(snapshot.used.by_user)
         for owner, amounts in snapshot.tally.amounts.items():
@@ -44,14 +44,19 @@ class FairShare:
             self._by_user[owner] = self._by_user.get(owner, 0) + cost
 
     def in_order(self, gangs: Iterable[WaitingGang]) -> list[WaitingGang]:
-        """Whose turn comes first; those come before their equals for whom room is being made."""
+        """Whose turn comes first; those come before their equals for whom room is being made.
+
+        Of these the first are those whose room is there, so that nobody else gets it.
+        """
         levels: defaultdict[int, list[WaitingGang]] = defaultdict(list)
         owed: defaultdict[int, list[WaitingGang]] = defaultdict(list)
         for gang in gangs:
             (owed if gang.is_owed else levels)[gang.priority].append(gang)
+        awaited = {gang.leaves_for for gang in self._running} if owed else set()
         ordered: list[WaitingGang] = []
         for priority in sorted(levels.keys() | owed.keys(), reverse=True):
-            ordered += sorted(owed.get(priority, ()), key=_arrival)
+            known = owed.get(priority, ())
+            ordered += sorted(known, key=lambda gang: (gang.id in awaited, *_arrival(gang)))
             ordered += self._level(levels.get(priority, []))
         return ordered
 

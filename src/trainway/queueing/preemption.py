@@ -51,10 +51,17 @@ class Preemptions:
         )
 
     def rescue(
-        self, gang: WaitingGang, policy: QueuePolicy, quotas: Quotas, free: Amounts | None
+        self,
+        gang: WaitingGang,
+        policy: QueuePolicy,
+        quotas: Quotas,
+        free: Amounts | None,
+        *,
+        may_preempt: bool = True,
     ) -> Rescue:
         """Who makes room for the job; nobody, if that would not be enough."""
-        may_preempt = policy.preemption is not Preemption.NEVER or policy.reclaims
+        has_right = policy.preemption is not Preemption.NEVER or policy.reclaims
+        may_preempt = may_preempt and has_right
         if not may_preempt and not self._leaving:
             return Rescue()
         trial = _Trial(gang, policy, quotas.copy(), None if free is None else dict(free))
