@@ -237,6 +237,15 @@ class Suspends(Protocol):
 
 
 @runtime_checkable
+class Resizes(Protocol):
+    """Can have an elastic job do with fewer nodes, without a restart, and give them back."""
+
+    async def resize(self, handle: Handle, nodes: int) -> None:
+        """Let it have so many nodes at most."""
+        ...
+
+
+@runtime_checkable
 class Remote(Protocol):
     """Runs jobs on infrastructure that may be gone for good."""
 

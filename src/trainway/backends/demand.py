@@ -6,9 +6,10 @@ and they may share GPUs. What is not requested counts nothing.
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from trainway.backends.elastic_demand import ElasticNodes, elastic_nodes
 from trainway.backends.pod_limit import pods_of_job
 from trainway.compiler.devices import is_gpu
 from trainway.jobset.model import ReplicatedJob, replicated_jobs
@@ -31,6 +32,8 @@ class Demand:
     """The GPUs of the gang, counted from 0, that each pod uses."""
     types: Mapping[str, int] = field(default_factory=dict)
     """How many of the GPUs are to be of a type, where that is said."""
+    elastic: ElasticNodes | None = None
+    """The nodes that it has of those it would have; None: it has all or none."""
 
     @property
     def is_empty(self) -> bool:
@@ -40,10 +43,12 @@ class Demand:
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for the store."""
         slots = {pod: list(numbers) for pod, numbers in self.slots.items()}
-        types = {"types": dict(self.types)} if self.types else {}
+        more: dict[str, Any] = {"types": dict(self.types)} if self.types else {}
+        if self.elastic is not None:
+            more["elastic"] = self.elastic.to_dict()
         return {
             "cpus": str(self.cpus), "memory": str(self.memory), "gpus": self.gpus, "slots": slots,
-            **types,
+            **more,
         }  # fmt: skip
 
     @classmethod
@@ -55,6 +60,7 @@ class Demand:
             data["gpus"],
             data.get("slots", {}),
             data.get("types", {}),
+            ElasticNodes.from_dict(data["elastic"]) if data.get("elastic") else None,
         )
 
 
@@ -86,7 +92,21 @@ def demand_of(spec: dict[str, Any]) -> Demand:
         memory=max((_total(role.memory for role in group) for group in together), default=ZERO),
         gpus=len({number for numbers in slots.values() for number in numbers}),
         slots=slots,
+        elastic=elastic_nodes(spec),
     )
+
+
+def with_nodes(demand: Demand, nodes: int) -> Demand:
+    """What an elastic gang needs with so many nodes."""
+    if demand.elastic is None:
+        return demand
+    now, then = demand.elastic, demand.elastic.with_nodes(nodes)
+    more = then.nodes - now.nodes
+    pods = demand.slots.items()
+    gpus = len({number for pod, numbers in pods if then.has(pod) for number in numbers})
+    types = {name: count * gpus // (demand.gpus or 1) for name, count in demand.types.items()}
+    cpus, memory = demand.cpus + now.cpus * more, demand.memory + now.memory * more
+    return replace(demand, cpus=cpus, memory=memory, gpus=gpus, types=types, elastic=then)
 
 
 def roles_together(spec: dict[str, Any]) -> list[list[str]]:

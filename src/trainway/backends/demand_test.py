@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainway.backends.demand import Demand, demand_of, pod_keys
+from trainway.backends.demand import Demand, demand_of, pod_keys, with_nodes
+from trainway.jobset.labels import MIN_NODES
 from trainway.jobset.model import ReplicatedJob
 from trainway.jobset.quantity import Quantity
 from trainway.json_types import Json
@@ -102,3 +103,25 @@ def test_sharing_never_needs_more_than_running_all_at_once(count: int, data: st.
     demand = demand_of({"replicatedJobs": roles})
     alone = [demand_of({"replicatedJobs": [{**each, "dependsOn": []}]}).cpus for each in roles]
     assert max(alone, default=Quantity()) <= demand.cpus <= sum(alone, start=Quantity())
+
+
+def test_an_elastic_gang_needs_less_with_fewer_nodes() -> None:
+    trainer = role("node", "2", gpus=2, pods=4)
+    trainer["template"]["metadata"] = {"annotations": {MIN_NODES: "2"}}
+    whole = demand_of({"replicatedJobs": [role("helper", "1"), trainer]})
+    assert whole.elastic is not None
+    assert (whole.elastic.nodes, whole.elastic.least, whole.elastic.most) == (4, 2, 4)
+    fewer = Demand.from_dict(with_nodes(whole, 3).to_dict())
+    assert (str(fewer.cpus), fewer.gpus) == ("7", 6)
+    assert with_nodes(fewer, 4) == Demand.from_dict(whole.to_dict())
+    least = with_nodes(fewer, 0)
+    assert least.elastic is not None
+    assert (str(least.cpus), least.gpus, least.elastic.nodes) == ("5", 4, 2)
+    assert [least.elastic.has(f"node-0-{index}") for index in (1, 2)] == [True, False]
+    assert least.elastic.has("helper-0-7")
+
+
+def test_a_gang_that_is_not_elastic_needs_the_same_always() -> None:
+    demand = demand_of({"replicatedJobs": [role("node", "2", pods=4)]})
+    assert demand.elastic is None
+    assert with_nodes(demand, 1) is demand

@@ -253,6 +253,10 @@ class FakeBackend:
         """Note it."""
         self._ask(handle, "resume")
 
+    async def resize(self, handle: Handle, nodes: int) -> None:
+        """Note it."""
+        self._ask(handle, f"resize {nodes}")
+
     async def cancel(self, handle: Handle) -> None:
         """Note it; a job without an agent needs one to come to its end."""
         if handle["id"] not in self.jobs:

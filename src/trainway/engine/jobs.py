@@ -379,7 +379,8 @@ class Engine:
             self._retention.look_again()
         self.moves.look(live)
         self.worker_pools.look()
-        if live.record.is_over or live.record.phase == Phase.PAUSED or has_left(live.record):
+        is_less = live.record.phase == Phase.PAUSED or has_left(live.record)
+        if live.record.is_over or is_less or live.record.node_limit:
             self._rounds.request()
 
     def _on_gone(self, live: LiveJob) -> None:

@@ -27,6 +27,7 @@ from trainway.engine.observed_columns import finished_columns, observed_columns,
 from trainway.engine.phases import LIVE, Phase
 from trainway.engine.queue import Holding, QueuedGang
 from trainway.engine.queue_entry import held_by, queued_gang
+from trainway.engine.queues.resizing import tell_limit
 from trainway.engine.record import Event, JobRecord, JobSpec
 from trainway.engine.stored_job import Change, StoredJob
 from trainway.engine.submission import Prepared, Submission, workload_of
@@ -53,7 +54,7 @@ class LiveContext:
     ledger: Ledger
     clock: Callable[[], datetime]
     on_phase: Callable[["LiveJob"], None]
-    """Called after a job came to another phase."""
+    """Called after a job came to another phase, or to another size."""
     on_gone: Callable[["LiveJob"], None]
     """Called for a job that the store does not have any more."""
     prepare: Callable[[Submission, Backend], Awaitable[Prepared]]
@@ -105,7 +106,7 @@ class LiveJob(StoredJob):
         record = self.record
         if record.wanted in ENDING:
             self._ending.set()
-        if record.phase != before.phase:
+        if (record.phase, record.demand) != (before.phase, before.demand):
             self._around.on_phase(self)
         if record.is_over:
             self._close()
@@ -113,6 +114,8 @@ class LiveJob(StoredJob):
             self.carry()
         elif is_new(before, record):
             self.background.spawn(self._fulfil())
+        if record.node_limit != before.node_limit:
+            self.background.spawn(tell_limit(self, self.backend))
 
     def notices(self, after: JobRecord) -> Sequence[NewNotice]:
         """As whoever notifies people says."""
@@ -125,11 +128,8 @@ class LiveJob(StoredJob):
 
     def beginning(self, devices: Devices, wanted: str = "") -> Change:
         """What gives the job to its backend, with these devices, once it is written."""
-        why = (
-            f"given to {self.backend.name}"
-            if self.backend.schedules
-            else "there is room for all nodes"
-        )
+        given = f"given to {self.backend.name}"
+        why = given if self.backend.schedules else "there is room for all nodes"
         columns: dict[str, Any] = {"phase": Phase.STARTING, "reason": "", "message": ""}
         columns["wanted"] = RESUME if self.has_begun else wanted
         columns["making_room"] = None
@@ -264,6 +264,7 @@ class LiveJob(StoredJob):
             seen = self.record.journal_seq
             if self.record.wanted:
                 self.background.spawn(self._fulfil())
+            self.background.spawn(tell_limit(self, self.backend))
             self._set_deadline()
             async for update in self.backend.watch(self.record.handle_data, seen):
                 await self._note(update)

@@ -88,7 +88,7 @@ class LiveJobs(Mapping[str, LiveJob]):
 
     @property
     def making_room(self) -> list[LiveJob]:
-        """Those that make room for others, or have made it and wait."""
+        """Those that make room for others, have made it and wait, or do with fewer nodes."""
         self._file()
         return list(self._making_room.values())
 
@@ -149,7 +149,7 @@ class LiveJobs(Mapping[str, LiveJob]):
 
 def _place(live: LiveJob) -> _Place:
     record = live.record
-    makes_room = record.making_room is not None
+    makes_room = record.making_room is not None or record.node_limit is not None
     waits = record.phase in WAITING
     return _Place(live, record.backend, record.queue, record.run, waits, makes_room)
 

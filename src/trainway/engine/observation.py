@@ -27,6 +27,7 @@ CULPRIT: Final = "culprit"
 ATTEMPTS: Final = "attempts"
 RUNS: Final = "runs"
 IDLE_GPU: Final = "idleGpu"
+MOST_NODES: Final = "mostNodes"
 HANG: Final = "hang"
 ENDINGS: Final = "endings"
 CANCELLED: Final = "Cancelled"
@@ -66,6 +67,8 @@ class Observation:
     """When its attempts ran."""
     idle_gpu: str = ""
     """Which GPU does nothing, in a sentence; empty: none is known to."""
+    most_nodes: int = 0
+    """How many nodes an elastic job was told to have, as its agent has written down; 0: all."""
     reported: Json = field(default_factory=dict)
     """The progress that the journal has told since then; empty: it has told of other things."""
     reports: list[tuple[int, Report]] = field(default_factory=list)
@@ -87,6 +90,7 @@ class Observation:
             started=started,
             runs=data.get(RUNS) or [],
             idle_gpu=data.get(IDLE_GPU) or "",
+            most_nodes=data.get(MOST_NODES) or 0,
         )
 
     @classmethod
@@ -108,6 +112,7 @@ class Observation:
             ENDINGS: self.endings,
             RUNS: self.runs,
             IDLE_GPU: self.idle_gpu,
+            MOST_NODES: self.most_nodes,
         }
         more = {name: data for name, data in known.items() if data}
         return {NODES: self.nodes, JOBSET: self.jobset, ATTEMPTS: self.attempts, **more}
@@ -140,6 +145,7 @@ class Observation:
 
     def _status(self, record: Mapping[str, Any]) -> None:
         before, self.jobset = self.jobset, dict(record.get("jobset") or {})
+        self.most_nodes = record.get("nodes", self.most_nodes)
         first = int(before.get("restarts") or 0)
         if self.restarts > first:
             counts = _counted(self.jobset) > _counted(before)

@@ -10,7 +10,9 @@ from trainway.engine.attempt_runs import seconds_of
 from trainway.engine.failure import is_retried
 from trainway.engine.observation import RUNS, Observation
 from trainway.engine.phases import LIVE, WAITING, Phase
+from trainway.engine.queue_entry import demand_of
 from trainway.engine.queues.making_room import has_left, is_leaving, left
+from trainway.engine.queues.node_limit import given_up
 from trainway.engine.record import AT_ONCE, JobRecord
 from trainway.engine.trouble import trouble_of
 from trainway.engine.wishes import DEADLINE, DELETE, ENDING, LOST, PRUNED, RESUME
@@ -31,6 +33,8 @@ def observed_columns(
     links = merged_links(record.link_map, observed.links)
     linked = {"links": links} if links != record.link_map else {}
     if observed.end is None:
+        if record.node_limit:
+            linked |= given_up(record, demand_of(record.demand), observed)
         return linked | _phase_columns(record, observed, schedules=schedules)
     return linked | _end_columns(record, observed, now)
 

@@ -235,6 +235,14 @@ def assigned(demand: Demand, gpus: Sequence[str]) -> Devices:
     }
 
 
+def held_devices(demand: Demand, devices: Devices) -> Devices:
+    """The devices of those pods that a gang has: an elastic one may have fewer than all."""
+    elastic = demand.elastic
+    if elastic is None:
+        return devices
+    return {pod: kinds for pod, kinds in devices.items() if elastic.has(pod)}
+
+
 def names_of(devices: Devices) -> set[str]:
     """All GPUs that were given out."""
     return {name for kinds in devices.values() for name in kinds.get(GPUS, ())}

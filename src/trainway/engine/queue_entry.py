@@ -11,7 +11,7 @@ from functools import lru_cache
 from trainway.backends.base import Devices
 from trainway.backends.demand import Demand
 from trainway.engine.phases import LIVE, Phase
-from trainway.engine.queue import Holding, QueuedGang
+from trainway.engine.queue import Holding, QueuedGang, held_devices
 from trainway.engine.queues import making_room
 from trainway.engine.record import JobRecord
 from trainway.engine.stored_job import Change
@@ -33,12 +33,13 @@ def devices_of(text: str) -> Devices:
 
 def queued_gang(record: JobRecord) -> QueuedGang:
     """The job as one that waits, with the devices it had if it has run before."""
+    demand = demand_of(record.demand)
     return QueuedGang(
         record.id,
-        demand_of(record.demand),
+        demand,
         record.priority,
         record.oversubscribe,
-        devices_of(record.devices),
+        held_devices(demand, devices_of(record.devices)),
         record.name,
         _release(record),
     )
@@ -48,7 +49,8 @@ def held_by(record: JobRecord) -> Holding | None:
     """What the job holds; nothing while it waits or is suspended."""
     if record.phase not in LIVE or record.wanted == BEGIN_SUSPENDED:
         return None
-    demand, devices = demand_of(record.demand), devices_of(record.devices)
+    demand = demand_of(record.demand)
+    devices = held_devices(demand, devices_of(record.devices))
     return Holding(demand, devices, record.name, _release(record))
 
 

@@ -11,7 +11,7 @@ to the next round.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from operator import attrgetter
@@ -37,12 +37,13 @@ from trainway.engine.queue import (
     unheld,
 )
 from trainway.engine.queue_entry import told_to_wait
-from trainway.engine.queues.gangs import amounts_of, owed_to, waiting_gang
+from trainway.engine.queues.gangs import amounts_of, lacking_nodes, owed_to, waiting_gang
 from trainway.engine.queues.machine_words import MachineWords
-from trainway.engine.queues.making_room import PREEMPTING, leaving
 from trainway.engine.queues.months import next_month
 from trainway.engine.queues.places import EnginePlaces, Machine, Place
 from trainway.engine.queues.queues import Queues
+from trainway.engine.queues.resizing import can_resize
+from trainway.engine.queues.room_changes import growing, told_to_leave
 from trainway.engine.queues.running_book import RunningBook
 from trainway.engine.record import JobRecord
 from trainway.engine.run.holds import RunHolds
@@ -61,6 +62,7 @@ from trainway.engine.worker_pool.assignment import (
 from trainway.families.builtin import HERE
 from trainway.queueing.amounts import is_type
 from trainway.queueing.decision import QUEUED, SPENT, ManagedPolicy, positions
+from trainway.queueing.growing import Lack
 from trainway.queueing.snapshot import RunningGang, Snapshot, WaitingGang
 
 _LONGEST_S: Final = 3600.0
@@ -104,11 +106,28 @@ class _Draft:
     machines: dict[str, Backend] = field(default_factory=dict)
     pools: set[str] = field(default_factory=set)
     """The worker pools that jobs wait for."""
+    lacks: list[Lack] = field(default_factory=list)
+    """The nodes that elastic jobs would take which run with fewer."""
 
     def queued(self, job_id: str) -> QueuedGang:
         """Somebody who waits for a machine, as that sees it."""
         group = self.groups.get(job_id)
         return self.jobs[job_id].gang if group is None else group.gang
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What a round comes to."""
+
+    changes: Changes
+    preempted: Preempted = field(default_factory=list)
+    growths: Mapping[str, int] = field(default_factory=dict)
+    """How many nodes elastic jobs get back."""
+
+    @property
+    def count(self) -> int:
+        """How many changes all of it is."""
+        return len(self.changes) + len(self.preempted) + len(self.growths)
 
 
 class Pens:
@@ -156,7 +175,7 @@ class QueueRound:
         await self._read_doubtful()
         await self._around.holds.refresh(self._around.live)
         await self._begin_clusters()
-        await self._carry_out(*self._decided())
+        await self._carry_out(self._decided())
 
     async def _read_doubtful(self) -> None:
         """See those who wait as they are stored."""
@@ -168,24 +187,25 @@ class QueueRound:
         """What no job of ours holds."""
         return unheld(capabilities.capacity(backend), self._holdings(backend))
 
-    def _decided(self) -> tuple[Changes, Preempted]:
-        """What is to become of jobs that wait, and who has to make room for whom."""
+    def _decided(self) -> "_Outcome":
+        """What is to become of jobs that wait, who has to make room for whom, and who grows."""
         around = self._around
         waiting = [live for live in around.live.waiting if not live.over.is_set()]
         held, changes = around.holds.judged(waiting, around.live)
         around.waiting.clear()
+        self._running.update(around.queues.policies)
         draft = self._draft([live for live in waiting if live.id not in held])
-        if not draft.gangs:
-            return changes, []
-        decisions = self._decision(draft)
+        if not draft.gangs and not draft.lacks:
+            return _Outcome(changes)
+        decisions, growths = self._decision(draft)
         around.waiting.put(positions(decisions))
         self._look_again(decisions)
-        return changes + self._changes(draft, decisions), decisions.preempted
+        return _Outcome(changes + self._changes(draft, decisions), decisions.preempted, growths)
 
-    async def _carry_out(self, changes: Changes, preempted: Preempted) -> None:
+    async def _carry_out(self, outcome: "_Outcome") -> None:
         """Write what was decided, where nothing has happened meanwhile."""
-        around = self._around
-        ids = {gang.id for pair in preempted for gang in pair}
+        around, changes = self._around, outcome.changes
+        ids = {gang.id for pair in outcome.preempted for gang in pair} | outcome.growths.keys()
         concerned = {id_: live for id_ in ids if (live := around.live.get(id_)) is not None}
         concerned |= {live.id: live for live, _ in changes}
         seen = {id_: live.record for id_, live in concerned.items()}
@@ -193,11 +213,12 @@ class QueueRound:
             await pens.take(concerned.values())
             same = {id_ for id_, live in concerned.items() if _is_same(live, seen[id_])}
             writes = [(live, change) for live, change in changes if live.id in same]
-            leaving_now = self._leaving(preempted, same)
-            if len(writes) + len(leaving_now) < len(changes) + len(preempted):
+            room = self._leaving(outcome.preempted, same)
+            room += self._growing(outcome.growths, same)
+            if len(writes) + len(room) < outcome.count:
                 around.request()  # something else is true of some of them now
-            if writes or leaving_now:
-                await write(around.ledger, writes + leaving_now, is_durable=bool(leaving_now))
+            if writes or room:
+                await write(around.ledger, writes + room, is_durable=bool(room))
 
     def _draft(self, waiting: Sequence[LiveJob]) -> _Draft:
         around, draft = self._around, _Draft()
@@ -206,7 +227,8 @@ class QueueRound:
                 live.id: known for live in waiting if (known := self._gangs.get(live.id))
             }
         shares = around.clusters.shares
-        owed = owed_to(live.record for live in around.live.making_room)
+        making_room = around.live.making_room
+        owed = owed_to(live.record for live in making_room)
         for_shares = []
         for live in waiting:
             if not live.backend.schedules:
@@ -235,7 +257,18 @@ class QueueRound:
             request = amounts_of(queued.demand, queued.pinned)
             gang = replace(self._gang(group.first, owed), lane=HERE, request=request)
             draft.gangs.append(replace(gang, name=queued.name))
+        for live in making_room:
+            if live.record.node_limit and can_resize(live.record, live.backend):
+                self._note_lack(live, draft)
         return draft
+
+    def _note_lack(self, live: LiveJob, draft: _Draft) -> None:
+        """Note the nodes that a job has given up, once they are gone."""
+        nodes, gangs = lacking_nodes(live.record), self._running.of_job(live.id)
+        if nodes and len(gangs) == 1:
+            draft.lacks.append(Lack(gangs[0], nodes))
+            if not live.backend.schedules:
+                draft.machines[live.backend.name] = live.backend
 
     def _gang(self, live: LiveJob, owed: frozenset[str]) -> WaitingGang:
         """The job as one that waits; made anew only where something about it has changed."""
@@ -250,8 +283,8 @@ class QueueRound:
         policy = self._around.queues.policies.get(queue)
         return 0 if policy is None else policy.grace_s
 
-    def _decision(self, draft: _Draft) -> Decisions:
-        """The decision about a snapshot of everything."""
+    def _decision(self, draft: _Draft) -> tuple[Decisions, Mapping[str, int]]:
+        """The decision about a snapshot of everything, and how many nodes jobs get back."""
         around, promised = self._around, self._around.clusters.shares.promised()
         requests = {id(gang.request): gang.request for gang in draft.gangs}
         types = {name for request in requests.values() for name in request if is_type(name)}
@@ -262,7 +295,6 @@ class QueueRound:
             machines[name] = Machine(room, capacity, types)
         places = EnginePlaces(machines, draft.queued, draft.careless)
         now, running = around.clock().timestamp(), self._running
-        running.update(around.queues.policies)
         snapshot = Snapshot(
             draft.gangs,
             running.gangs,
@@ -273,7 +305,8 @@ class QueueRound:
             running.tally,
         )
         policy = ManagedPolicy(snapshot, places, MachineWords())
-        return gang_queue.decide(draft.gangs, places, policy)
+        decisions = gang_queue.decide(draft.gangs, places, policy)
+        return decisions, policy.growths(draft.lacks, decisions) if draft.lacks else {}
 
     def _workers(self, lane: str, draft: _Draft) -> WorkerPlace:
         """The workers of a pool that are free."""
@@ -317,12 +350,15 @@ class QueueRound:
             is_whole = len(found) == len(victims) and all(map(_may_leave, found))
             if gang.id not in same or not is_whole:
                 continue
-            for live in found:
+            for live, victim in zip(found, victims, strict=True):
                 eviction = around.queues.policies[live.record.queue].eviction
-                columns = leaving(gang.id, gang.name, eviction, around.clock())
-                event = live.event(PREEMPTING, f"it makes room for {gang.name} ({gang.id})")
-                changes.append((live, Change(columns, [event])))
+                changes.append((live, told_to_leave(live, victim, gang, eviction, around.clock())))
         return changes
+
+    def _growing(self, growths: Mapping[str, int], same: set[str]) -> Changes:
+        """What gives jobs back nodes that they gave up."""
+        lives = {id_: self._around.live[id_] for id_ in growths if id_ in same}
+        return [(live, growing(live, growths[id_])) for id_, live in lives.items()]
 
     def _look_again(self, decisions: Decisions) -> None:
         """Play another round when a new month brings new GPU-hours."""

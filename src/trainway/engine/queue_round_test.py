@@ -61,13 +61,13 @@ def test_a_round_looks_at_jobs_that_have_changed_and_no_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     seen: list[str] = []
-    made = RunningBook._gang
+    made = RunningBook._gangs_of
 
-    def gang(book: RunningBook, live: LiveJob) -> RunningGang:
+    def gangs(book: RunningBook, live: LiveJob) -> list[RunningGang]:
         seen.append(live.id)
         return made(book, live)
 
-    monkeypatch.setattr(RunningBook, "_gang", gang)
+    monkeypatch.setattr(RunningBook, "_gangs_of", gangs)
 
     async def scene(world: World) -> None:
         earlier = [await world.submit(f"job-{number}") for number in range(10)]

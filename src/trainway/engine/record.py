@@ -98,6 +98,8 @@ class JobRecord:
     """Where it may go while it waits, as `moving.candidates` has it; None: nowhere else."""
     recovery: str | None = None
     """Where it may go on when its place is lost, as `moving.failover` has it; None: nowhere."""
+    node_limit: str | None = None
+    """How many nodes an elastic job may have: see `engine/queues/node_limit.py`; None: all."""
 
     def with_columns(self, columns: Mapping[str, object]) -> "JobRecord":
         """The record with other values, as the store will have it."""

@@ -13,6 +13,7 @@ from trainway.agent.controllers.gang_queue import Decisions, Verdict, refuse, wa
 from trainway.counting import counted
 from trainway.queueing.amounts import JOBS, Amounts
 from trainway.queueing.fair_share import FairShare
+from trainway.queueing.growing import Lack, growths
 from trainway.queueing.preemption import Preemptions, Rescue
 from trainway.queueing.queue_policy import QueuePolicy, QueueState
 from trainway.queueing.quota import Quotas, Shortage
@@ -27,6 +28,8 @@ NO_QUEUE: Final = "QueueMissing"
 QUOTA: Final = "QuotaReached"
 SPENT: Final = "GPUHoursSpent"
 PREEMPTING: Final = "Preempting"
+_IDLE: Final = (PAUSED, NO_QUEUE, SPENT)
+"""Why jobs wait that would not start if there was more room."""
 
 _MOST_NAMES: Final = 3
 
@@ -179,6 +182,11 @@ class ManagedPolicy:
         self._reservations[gang.lane] = found
         self._first[gang.lane] = message
         return found
+
+    def growths(self, lacks: Iterable[Lack], decisions: Decisions) -> dict[str, int]:
+        """How many nodes elastic jobs get back of what is left after the decision."""
+        waiting = [gang for gang, reason, _ in decisions.waiting if reason not in _IDLE]
+        return growths(lacks, self._places.free, self._quotas, self._queues, waiting)
 
     def took(self, gang: WaitingGang) -> None:
         """It counts from now on."""

@@ -182,6 +182,10 @@ class LocalBackend(AgentBackend[LocalRequest]):
         """Start the pods again."""
         await self._agents.ask(self.job_dir(handle), "resume")
 
+    async def resize(self, handle: Handle, nodes: int) -> None:
+        """Let an elastic job have so many nodes at most."""
+        await self._agents.ask(self.job_dir(handle), "resize", nodes=nodes)
+
     def why_stays(self, handle: Handle) -> str:  # noqa: ARG002 - all of it is here
         """Nothing keeps it."""
         return ""

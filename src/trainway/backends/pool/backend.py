@@ -119,6 +119,10 @@ class PoolBackend(SiteBackend[PoolRequest]):
         found = of_survey(hosts, survey.checks, survey.capacity)
         return with_drained(found, await asyncio.to_thread(agent.drained))
 
+    async def resize(self, handle: Handle, nodes: int) -> None:
+        """Let an elastic job have so many nodes at most."""
+        await self._agent(handle).ask("resize", id=handle["id"], nodes=nodes)
+
     def network(self, job: JobIdentity) -> Network:
         """The names of pods, and a port that other jobs of ours do not have."""
         return PoolNetwork(job, port=self._ports.reserve())

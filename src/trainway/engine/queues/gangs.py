@@ -5,21 +5,25 @@ about thousands of them quick. A GPU that a job was given is a resource of its o
 of GPUs: a job that was suspended needs those again, and not any others.
 """
 
+import itertools
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
 from trainway.backends.base import Capacity, Devices
-from trainway.backends.demand import Demand
-from trainway.engine.queue import names_of
+from trainway.backends.demand import Demand, with_nodes
+from trainway.engine.queue import held_devices, names_of
 from trainway.engine.queue_entry import demand_of
 from trainway.engine.queues.making_room import read_making_room
+from trainway.engine.queues.node_limit import is_giving, node_limit
 from trainway.engine.record import JobRecord
 from trainway.engine.wishes import SUSPEND
 from trainway.jobset.labels import USER
 from trainway.jobset.status import moment
 from trainway.queueing.amounts import CPU, GPU, MEMORY, Amounts, gpu_of
+from trainway.queueing.elastic_nodes import less, together
 from trainway.queueing.snapshot import RunningGang, WaitingGang
 
 _THOUSAND: Final = 1000
@@ -35,7 +39,8 @@ def amounts_of(demand: Demand, devices: Devices | None = None) -> dict[str, int]
         MEMORY: demand.memory.ceil(),
         GPU: demand.gpus,
     }
-    named = {f"{_DEVICE}{name}": 1 for name in names_of(devices or {})}
+    held = held_devices(demand, devices or {})
+    named = {f"{_DEVICE}{name}": 1 for name in names_of(held)}
     named |= {gpu_of(kind): count for kind, count in demand.types.items()}
     return {name: amount for name, amount in (amounts | named).items() if amount}
 
@@ -118,7 +123,43 @@ def running_gang(
     )
 
 
+@lru_cache(20_000)
+def _nodes_of(demand: str, devices: str, first: int, end: int) -> tuple[Amounts, ...]:
+    """What each node of an elastic job has, from one number down to another."""
+    whole, given = demand_of(demand), json.loads(devices) if devices else None
+    sizes = [amounts_of(with_nodes(whole, nodes), given) for nodes in range(first, end - 1, -1)]
+    return tuple(less(more, [fewer]) for more, fewer in itertools.pairwise(sizes))
+
+
+def with_spare(gang: RunningGang, record: JobRecord) -> list[RunningGang]:
+    """An elastic job with the nodes that it could give up; those that it gives up are apart."""
+    demand, limit = demand_of(record.demand), node_limit(record)
+    elastic = demand.elastic
+    if elastic is None:
+        return [gang]
+    if limit is None or not is_giving(record, demand):
+        spare = _nodes_of(record.demand, record.devices, elastic.nodes, elastic.least)
+        return [replace(gang, spare=spare)]
+    nodes = _nodes_of(record.demand, record.devices, elastic.nodes, limit.most)
+    leaving = together(replace(gang, spare=nodes), len(nodes))
+    rest = replace(gang, request=less(gang.request, nodes))
+    return [rest, replace(leaving, id=f"{gang.id}/nodes", leaves_for=limit.job)]
+
+
+def lacking_nodes(record: JobRecord) -> tuple[Amounts, ...]:
+    """What an elastic job would need for each node more, up to all; empty: it has all."""
+    elastic = demand_of(record.demand).elastic
+    if elastic is None or node_limit(record) is None:
+        return ()
+    return _nodes_of(record.demand, record.devices, elastic.most, elastic.nodes)[::-1]
+
+
 def owed_to(records: Iterable[JobRecord]) -> frozenset[str]:
-    """The jobs for which others make room, or have made it and wait now."""
-    found = (read_making_room(record.making_room) for record in records if record.making_room)
-    return frozenset(made.job for made in found if made)
+    """The jobs for which others make room, or have made it and wait now or do with fewer nodes."""
+    owed = set()
+    for record in records:
+        if record.making_room and (made := read_making_room(record.making_room)):
+            owed.add(made.job)
+        if record.node_limit and (limit := node_limit(record)) and limit.job:
+            owed.add(limit.job)
+    return frozenset(owed)

@@ -61,6 +61,7 @@ def test_the_life_of_a_queue() -> None:
         assert "c is ahead in queue team" in shown["jobs"][1]["message"]
         await queues.set_state("team", QueueState.PAUSED)
         first.end()
+        await world.until("a", "Succeeded")
         await world.until("c", lambda job: job["status"]["reason"] == "QueuePaused")
         await queues.apply(queue(quota={"cpu": 2}))
         assert queues.get("team")["status"]["state"] == "Paused"

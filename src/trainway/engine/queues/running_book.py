@@ -11,7 +11,8 @@ from trainway.backends.capabilities import Suspends
 from trainway.engine.deadline import begin_of
 from trainway.engine.live import LiveJob
 from trainway.engine.live_jobs import LiveJobs
-from trainway.engine.queues.gangs import running_gang
+from trainway.engine.queues.gangs import running_gang, with_spare
+from trainway.engine.queues.resizing import can_resize
 from trainway.engine.queues.running_use import RunningUse
 from trainway.engine.under_way import is_under_way
 from trainway.engine.worker_pool.assignment import is_for_workers, worker_request
@@ -25,15 +26,20 @@ class RunningBook:
     def __init__(self, live: LiveJobs, now: float) -> None:
         self._live = live
         self._policies: Mapping[str, QueuePolicy] = {}
-        self._gangs: dict[str, RunningGang] = {}
+        self._gangs: dict[str, list[RunningGang]] = {}
+        """By the id of the job; nodes that one is to give up are apart."""
         self._can_suspend: dict[type, bool] = {}
         self.tally = Tally()
         self.use = RunningUse(now)
 
     @property
-    def gangs(self) -> Collection[RunningGang]:
+    def gangs(self) -> list[RunningGang]:
         """Each of them."""
-        return self._gangs.values()
+        return [gang for gangs in self._gangs.values() for gang in gangs]
+
+    def of_job(self, job_id: str) -> list[RunningGang]:
+        """One job, and apart from it the nodes that it is to give up."""
+        return self._gangs.get(job_id, [])
 
     def update(self, policies: Mapping[str, QueuePolicy]) -> None:
         """Take in what has changed since the last time."""
@@ -44,17 +50,19 @@ class RunningBook:
             live = self._live.get(job_id)
             self._forget(job_id)
             if live is not None and is_under_way(live):
-                gang = self._gangs[job_id] = self._gang(live)
-                self.tally.count(gang)
+                gangs = self._gangs[job_id] = self._gangs_of(live)
+                for gang in gangs:
+                    self.tally.count(gang)
                 self.use.put(live.record, live.observation.runs)
 
     def _forget(self, job_id: str) -> None:
-        gang = self._gangs.pop(job_id, None)
-        if gang is not None:
-            self.tally.count(gang, -1)
+        gangs = self._gangs.pop(job_id, None)
+        if gangs is not None:
+            for gang in gangs:
+                self.tally.count(gang, -1)
             self.use.drop(job_id)
 
-    def _gang(self, live: LiveJob) -> RunningGang:
+    def _gangs_of(self, live: LiveJob) -> list[RunningGang]:
         record = live.record
         policy = self._policies.get(record.queue)
         begin = begin_of(record, live.observation.jobset.get("conditions") or [])
@@ -66,8 +74,9 @@ class RunningBook:
             can_leave=self._may_leave(live),
         )
         if is_for_workers(gang.lane):
-            return replace(gang, request=worker_request(record.demand, record.devices))
-        return gang
+            return [replace(gang, request=worker_request(record.demand, record.devices))]
+        may_give = record.node_limit or can_resize(record, live.backend)
+        return with_spare(gang, record) if may_give else [gang]
 
     def _may_leave(self, live: LiveJob) -> bool:
         """Whether its backend can suspend it; to ask a protocol takes longer than all the rest."""
