@@ -4,8 +4,8 @@ A real torch DDP of two nodes (gloo) trains on this machine and is moved to two 
 namespaces of this machine with an sshd each, to a real Slurm of two nodes, and back; that needs
 root. Every epoch ends with a checkpoint. The limits: no epoch is lost beyond the last one, none is
 done twice, every place goes on with the same weights, nothing counts as a restart, and the logs,
-events and metrics of all places are those of one job. How long a move takes has no limit: most of
-it is the time that torch takes to be imported and to find its peers.
+events and metrics of all places are those of one job. How long a move takes has no limit: it
+includes the time that torch takes to be imported and to find its peers.
 """
 
 import contextlib
