@@ -127,6 +127,9 @@ class Reservations:
             if before is None or before.frames.get(host) != frame:
                 insisting: Hold = {**frame, "insist": True}
                 self._tell(host, insisting)
+        for host in before.frames if before is not None else ():
+            if host not in self._known[entry.id].frames:
+                self._tell(host, {"op": "release", "id": entry.id})
 
     def keep_only(self, keys: Collection[str]) -> None:
         """Give back what is needed no more."""

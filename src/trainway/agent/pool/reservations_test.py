@@ -161,3 +161,11 @@ def test_others_are_named_with_what_they_have() -> None:
     assert used_by(others) == (
         "ann@lab (job x: 1.5 CPUs, 1 GiB of memory, GPU 1), another client (cluster dev: 1 CPU)"
     )
+
+
+def test_a_host_whose_place_is_given_up_is_told(world: World) -> None:
+    for name in "abc":
+        world.answer(name)
+    world.ops()
+    world.found.resize(Entry(), Placement({"p0": "a"}, {}))
+    assert world.ops() == {"a": [], "b": ["release"], "c": ["release"]}
