@@ -12,6 +12,7 @@ from trainway.backends.agents import agent_plan
 from trainway.backends.agents.agent_plan import AgentRequest, launcher_part, plan_of
 from trainway.backends.base import ArrayPlace, Handle, Isolation, Workload, isolation_of
 from trainway.backends.demand import demand_of
+from trainway.backends.elastic_demand import elastic_nodes
 from trainway.backends.handles import SlurmHandle
 from trainway.backends.masking import is_confidential
 from trainway.backends.node_sharing import launcher_works, one_per_node
@@ -87,6 +88,7 @@ def plan(
         python=shell_path(cluster.python),
         scratch="" if cluster.shared else SCRATCH,
         images=images.within(workload.jobset, tool) if is_contained else {},
+        is_elastic=elastic_nodes(workload.jobset["spec"]) is not None,
     )
     made = _driver_plan(workload, cluster, sheet, tool)
     if place is not None:

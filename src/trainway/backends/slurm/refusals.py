@@ -67,8 +67,8 @@ def _elastic(jobset: Json) -> Iterator[str]:
         metadata = (job.data.get("template") or {}).get("metadata") or {}
         if MIN_NODES in (metadata.get("annotations") or {}):
             yield (
-                f"role {job.name}: it starts with all its nodes, and begins anew when Slurm loses "
-                "one; only what fails on a node that is there is replaced by itself"
+                f"role {job.name}: it starts with all its nodes; one that Slurm loses is not "
+                "replaced until the whole job is requeued"
             )
 
 

@@ -66,6 +66,8 @@ class Sheet:
     count: int = 0
     """How many jobs the script is for, which differ in what is in their directories; then name, id
     and directory are those of the array. 0: for one."""
+    is_elastic: bool = False
+    """Whether the job goes on without a node that is lost."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +142,8 @@ def _job_wide(sheet: Sheet) -> Iterator[str]:
         yield option("chdir", sheet.scratch)
     yield option("open-mode", "append")
     yield option("no-requeue" if "no-requeue" in said else "requeue")
+    if sheet.is_elastic and "no-kill" not in said:
+        yield option("no-kill")
     yield option("signal", f"B:USR1@{sheet.grace}")
     if sheet.hold:
         yield option("hold")

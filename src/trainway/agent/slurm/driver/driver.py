@@ -348,6 +348,8 @@ class Driver:
                     told = why
                     self._supervisor.tell("Warning", "FailedCreate", why)
                 pod.fail("FailedCreate", why)
+            elif self._goes_on_without(pod, said):
+                pod.lose(HOST_LOST, said)
             elif self._ground.requeues:
                 self._wants_requeue = True
                 self._leave(f"pod {pod.identity.key} on node {pod.host} vanished: {said}")
@@ -357,6 +359,15 @@ class Driver:
                 pod.lose(HOST_LOST, said)
             self._ends.lost(pod.identity.uid)
         self._ends.release()
+
+    def _goes_on_without(self, pod: RemotePod, why: str) -> bool:
+        """Give up the node of a pod, if that is one of an elastic job and the others go on."""
+        is_elastic = pod.identity.role.job.minimum is not None
+        if not is_elastic or not self._supervisor.survives({pod.identity.uid}):
+            return False
+        self._supervisor.tell("Warning", HOST_LOST, f"node {pod.host} was lost: {why}")
+        self._pods.give_up(pod.host)
+        return True
 
     def on_step_over(self) -> None:
         """A step ended."""

@@ -162,6 +162,16 @@ class StepPods(RemotePods):
             if pod is not None and last is not None and not is_disrupted(last):
                 pod.take(last)
 
+    def has_place(self, pod: RemotePod) -> bool:
+        """An elastic job may have lost nodes of its allocation."""
+        is_elastic = pod.identity.role.job.minimum is not None
+        return not is_elastic or self.place_of(pod) in self._ground.places
+
+    def give_up(self, node: str) -> None:
+        """Start nothing more on a node."""
+        places = self._ground.places.items()
+        self._ground.places = {key: name for key, name in places if name != node}
+
     @property
     def is_quiet(self) -> bool:
         """Whether no step runs any more."""
@@ -214,7 +224,10 @@ class StepPods(RemotePods):
             if holders:
                 self._start([pod], shares=True)
             else:
-                together.setdefault(pod.identity.job_name, []).append(pod)
+                # A lost node takes its step along: those of an elastic job have one each.
+                is_elastic = pod.identity.role.job.minimum is not None
+                group = pod.identity.key if is_elastic else pod.identity.job_name
+                together.setdefault(group, []).append(pod)
         for pods in together.values():
             self._start(pods, shares=any(pod.place in self._unreleased for pod in pods))
 

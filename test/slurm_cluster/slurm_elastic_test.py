@@ -1,0 +1,34 @@
+"""An elastic job on a real Slurm whose nodes die: the allocation stays, and the others go on."""
+
+from pathlib import Path
+
+import pytest
+from slurm_drivers import DrivenJob, node, requests
+from slurm_fixtures import started
+
+from trainway.agent.base.labels import MIN_NODES
+from trainway.agent.base.testing import jobset
+
+pytestmark = pytest.mark.xdist_group("slurm_losses")  # with a cluster of its own
+
+ROOMY = requests(cpu="5", memory="100Mi")
+"""No node has room for two of such pods."""
+WAITS = "echo begun; while [ ! -e $TRAINWAY_OUTPUT_DIR/go ]; do sleep 0.1; done"
+
+
+def test_a_lost_node_is_done_without(tmp_path: Path) -> None:
+    made = node(WAITS, 3, requests=ROOMY, completionMode="Indexed")
+    made["template"]["metadata"] = {"annotations": {MIN_NODES: "2"}}
+    with started(3, namespaces=True) as slurm:
+        job = DrivenJob(slurm, tmp_path, jobset(made))
+        for index in range(3):
+            job.until_log(f"node-0-{index}.main.0", "begun")
+        first = job.token
+        lost = slurm.named(job.hosts["node-0-2"])
+        slurm.kill_node(slurm.nodes.index(lost))
+        job.until(lambda: job.find(reason="NodesChanged", message="runs with 2 of 3 nodes"))
+        slurm.declare_down(slurm.nodes.index(lost))
+
+        (job.path / "output" / "go").touch()
+        assert job.end()["succeeded"], job.said()
+        assert (job.restarts, job.token) == (0, first)
