@@ -16,17 +16,18 @@ ROOMY = requests(cpu="5", memory="100Mi")
 WAITS = "echo begun; while [ ! -e $TRAINWAY_OUTPUT_DIR/go ]; do sleep 0.1; done"
 
 
-def test_a_lost_node_is_done_without(tmp_path: Path) -> None:
-    made = node(WAITS, 3, requests=ROOMY, completionMode="Indexed")
+def test_it_starts_with_the_nodes_that_there_are_and_goes_on_without_one(tmp_path: Path) -> None:
+    made = node(WAITS, 4, requests=ROOMY, completionMode="Indexed")
     made["template"]["metadata"] = {"annotations": {MIN_NODES: "2"}}
     with started(3, namespaces=True) as slurm:
-        job = DrivenJob(slurm, tmp_path, jobset(made))
+        job = DrivenJob(slurm, tmp_path, jobset(made), source="TrainJob")
         for index in range(3):
             job.until_log(f"node-0-{index}.main.0", "begun")
+        job.until(lambda: job.find(reason="NodesChanged", message="runs with 3 of 4 nodes"))
         first = job.token
         lost = slurm.named(job.hosts["node-0-2"])
         slurm.kill_node(slurm.nodes.index(lost))
-        job.until(lambda: job.find(reason="NodesChanged", message="runs with 2 of 3 nodes"))
+        job.until(lambda: job.find(reason="NodesChanged", message="runs with 2 of 4 nodes"))
         slurm.declare_down(slurm.nodes.index(lost))
 
         (job.path / "output" / "go").touch()

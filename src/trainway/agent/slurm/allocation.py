@@ -63,7 +63,7 @@ def counts(text: str) -> list[int]:
 
 
 def places(plan: Plan, settings: Json, found: Sequence[Part]) -> dict[str, str]:
-    """The node of each pod that may run at once with others.
+    """The node of each pod that may run at once with others, as far as an elastic job has one.
 
     Roles that share a part lie in it one after the other; those that run only when others are over
     begin again at its start.
@@ -74,11 +74,15 @@ def places(plan: Plan, settings: Json, found: Sequence[Part]) -> dict[str, str]:
         told: Json = settings.get(role.name) or {}
         number = min(int(told.get("group") or 0), len(found) - 1)
         slots = found[number].slots or found[number].nodes
+        if role.job.minimum is not None and told.get("nodes"):
+            slots = found[number].nodes  # each has one, however many tasks Slurm would put there
         pods = role.job.parallelism
         if role.job.completions is not None:
             pods = min(pods, role.job.completions)
         for job in range(role.replicas):
             for slot in range(pods):
+                if role.job.minimum is not None and taken[number] >= len(slots):
+                    continue  # Slurm gave an elastic job fewer nodes than it may have
                 if told.get("overlap"):
                     node = slots[0]
                 else:

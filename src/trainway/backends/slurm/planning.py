@@ -75,6 +75,7 @@ def plan(
         launcher_works=launcher_works(workload.jobset, workload.objects),
     )
     is_contained = isolation_of(workload.jobset) is Isolation.CONTAINER
+    elastic = elastic_nodes(workload.jobset["spec"])
     place = None if layout.is_heterogeneous else workload.place  # Slurm has no arrays of such jobs
     sheet = Sheet(
         **_identity(workload, cluster, place),
@@ -88,7 +89,7 @@ def plan(
         python=shell_path(cluster.python),
         scratch="" if cluster.shared else SCRATCH,
         images=images.within(workload.jobset, tool) if is_contained else {},
-        is_elastic=elastic_nodes(workload.jobset["spec"]) is not None,
+        least=elastic.least if elastic else 0,
     )
     made = _driver_plan(workload, cluster, sheet, tool)
     if place is not None:

@@ -67,8 +67,8 @@ def _elastic(jobset: Json) -> Iterator[str]:
         metadata = (job.data.get("template") or {}).get("metadata") or {}
         if MIN_NODES in (metadata.get("annotations") or {}):
             yield (
-                f"role {job.name}: it starts with all its nodes; one that Slurm loses is not "
-                "replaced until the whole job is requeued"
+                f"role {job.name}: it has the nodes that Slurm gives it at its start; one that is "
+                "lost is not replaced until the whole job is requeued"
             )
 
 

@@ -27,12 +27,12 @@ def test_what_slurm_can_do_is_not_refused() -> None:
     assert warnings(made) == []
 
 
-def test_that_a_lost_node_ends_all_is_said_of_an_elastic_job() -> None:
+def test_that_lost_nodes_are_not_replaced_is_said_of_an_elastic_job() -> None:
     made = jobset(role("node"))
     made["spec"]["replicatedJobs"][0]["template"]["metadata"] = {"annotations": {MIN_NODES: "2"}}
     assert errors(made, made, {}, "") == []
     (said,) = warnings(made)
-    assert said.startswith("role node: it starts with all its nodes")
+    assert said.startswith("role node: it has the nodes that Slurm gives it at its start; one")
 
 
 @pytest.mark.parametrize(

@@ -66,8 +66,8 @@ class Sheet:
     count: int = 0
     """How many jobs the script is for, which differ in what is in their directories; then name, id
     and directory are those of the array. 0: for one."""
-    is_elastic: bool = False
-    """Whether the job goes on without a node that is lost."""
+    least: int = 0
+    """With how many nodes an elastic job begins and goes on; 0: it needs all of them."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def _job_wide(sheet: Sheet) -> Iterator[str]:
         yield option("chdir", sheet.scratch)
     yield option("open-mode", "append")
     yield option("no-requeue" if "no-requeue" in said else "requeue")
-    if sheet.is_elastic and "no-kill" not in said:
+    if sheet.least and "no-kill" not in said:
         yield option("no-kill")
     yield option("signal", f"B:USR1@{sheet.grace}")
     if sheet.hold:
@@ -162,10 +162,15 @@ def _output(sheet: Sheet) -> str:
 
 
 def _of_part(sheet: Sheet, part: Part) -> Iterator[str]:
-    said = sheet.options
-    if not said.keys() & set(passed.NODES):
-        yield from _nodes(part.tasks, one_per_node=sheet.layout.one_per_node, spreads=True)
-    yield option("ntasks", str(part.tasks))
+    said, layout = sheet.options, sheet.layout
+    has_nodes = bool(said.keys() & set(passed.NODES))
+    if sheet.least and layout.one_per_node and not layout.is_heterogeneous and not has_nodes:
+        # A number of tasks would be all that Slurm looks for.
+        yield option("nodes", f"{sheet.least}-{part.tasks}")
+    else:
+        if not has_nodes:
+            yield from _nodes(part.tasks, one_per_node=layout.one_per_node, spreads=True)
+        yield option("ntasks", str(part.tasks))
     yield from _resources(sheet, part.shape)
     if sheet.deadline is not None and "time" not in said:
         yield option("time", time_limit(sheet.deadline, sheet.grace))

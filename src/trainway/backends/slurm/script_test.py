@@ -105,3 +105,11 @@ def test_a_shell_understands_the_script() -> None:
 
 def test_a_role_has_an_array_whatever_its_name() -> None:
     assert array_name("dataset-initializer") == "step_dataset_initializer"
+
+
+def test_an_elastic_job_begins_with_fewer_nodes_and_does_not_end_with_one() -> None:
+    lines = batch_lines(replace(SHEET, least=1))
+    assert {"--no-kill", "--nodes=1-2"} <= set(lines)
+    assert not any(line.startswith("--ntasks") for line in lines)
+    assert "--no-kill" not in batch_lines(SHEET)
+    assert "--nodes=2" in batch_lines(replace(SHEET, least=1, options={"nodes": "2"}))

@@ -131,13 +131,15 @@ def _nodes_of(demand: str, devices: str, first: int, end: int) -> tuple[Amounts,
     return tuple(less(more, [fewer]) for more, fewer in itertools.pairwise(sizes))
 
 
-def with_spare(gang: RunningGang, record: JobRecord) -> list[RunningGang]:
+def with_spare(gang: RunningGang, record: JobRecord, *, may_give: bool) -> list[RunningGang]:
     """An elastic job with the nodes that it could give up; those that it gives up are apart."""
     demand, limit = demand_of(record.demand), node_limit(record)
     elastic = demand.elastic
     if elastic is None:
         return [gang]
     if limit is None or not is_giving(record, demand):
+        if not may_give:
+            return [gang]
         spare = _nodes_of(record.demand, record.devices, elastic.nodes, elastic.least)
         return [replace(gang, spare=spare)]
     nodes = _nodes_of(record.demand, record.devices, elastic.nodes, limit.most)

@@ -4,16 +4,21 @@ from typing import Any
 import pytest
 
 from trainway.backends.base import Capacity
+from trainway.engine.observation import Observation
 from trainway.engine.phases import Phase
+from trainway.engine.queue_entry import demand_of
 from trainway.engine.queues.gangs import (
     amounts_in,
+    lacking_nodes,
     owed_to,
     request_of,
     running_gang,
     seconds,
     waiting_gang,
+    with_spare,
 )
 from trainway.engine.queues.making_room import leaving, left, told
+from trainway.engine.queues.node_limit import given_up, limited
 from trainway.engine.record import JobRecord
 from trainway.engine.testing import NOW
 from trainway.engine.wishes import RESUME, SUSPEND
@@ -72,3 +77,53 @@ def test_a_job_that_makes_room(eviction: Eviction) -> None:
     assert told(record(), "Why", "needs 1 CPU") == ("Why", "needs 1 CPU")
     order = waiting_gang(waits, "local", 0).order
     assert (order == "i1") == (eviction is Eviction.SUSPEND)
+
+
+def elastic_record(**more: Any) -> JobRecord:
+    elastic = {"role": "node", "nodes": 4, "least": 2, "most": 4, "cpus": "1", "memory": "0"}
+    slots = {f"node-0-{index}": [index] for index in range(4)}
+    demand = {"cpus": "4", "memory": "0", "gpus": 4, "slots": slots, "elastic": elastic}
+    devices = {pod: {"gpus": [str(numbers[0])]} for pod, numbers in slots.items()}
+    return record(demand=json.dumps(demand), devices=json.dumps(devices), **more)
+
+
+def test_an_elastic_job_gives_up_its_last_nodes_with_their_devices() -> None:
+    runs = elastic_record()
+    gang = running_gang(runs, "local", 0, None, can_leave=True)
+    assert with_spare(gang, runs, may_give=False) == [gang]
+    (whole,) = with_spare(gang, runs, may_give=True)
+    node = {"cpu": 1000, "gpu": 1}
+    assert whole.spare == ({**node, "device:3": 1}, {**node, "device:2": 1})
+    gives = runs.with_columns(limited(3, "i9", "big"))
+    rest, leaves = with_spare(gang, gives, may_give=True)
+    assert (rest.spare, leaves.request, leaves.gives) == ((), {**node, "device:3": 1}, 1)
+    assert leaves.leaves_for == "i9"
+    assert owed_to([gives]) == {"i9"}
+    assert lacking_nodes(gives) == ()
+    seen = Observation(most_nodes=3)
+    gave = gives.with_columns(given_up(gives, demand_of(gives.demand), seen))
+    assert request_of(gave.demand, gave.devices)["cpu"] == 3000
+    assert "device:3" not in request_of(gave.demand, gave.devices)
+    assert lacking_nodes(gave) == ({**node, "device:3": 1},)
+
+
+@pytest.mark.parametrize(
+    ("most_nodes", "phase", "stopped", "is_gone"),
+    [
+        (0, "Failed", True, False),
+        (3, "Running", True, False),
+        (3, "Running", False, False),
+        (3, "Failed", True, True),
+        (3, "Pending", False, True),
+    ],
+)
+def test_nodes_are_given_up_when_their_processes_are_gone(
+    most_nodes: int, phase: str, stopped: bool, is_gone: bool
+) -> None:
+    gives = elastic_record(node_limit=limited(3)["node_limit"])
+    nodes: dict[str, Any] = {
+        f"node-0-{index}": {"role": "node", "phase": "Running"} for index in range(3)
+    }
+    nodes["node-0-3"] = {"role": "node", "phase": phase, "stopped": stopped}
+    seen = Observation(nodes=nodes, most_nodes=most_nodes)
+    assert bool(given_up(gives, demand_of(gives.demand), seen)) == is_gone

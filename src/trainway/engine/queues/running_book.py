@@ -11,6 +11,7 @@ from trainway.backends.capabilities import Suspends
 from trainway.engine.deadline import begin_of
 from trainway.engine.live import LiveJob
 from trainway.engine.live_jobs import LiveJobs
+from trainway.engine.queue_entry import demand_of
 from trainway.engine.queues.gangs import running_gang, with_spare
 from trainway.engine.queues.resizing import can_resize
 from trainway.engine.queues.running_use import RunningUse
@@ -75,8 +76,9 @@ class RunningBook:
         )
         if is_for_workers(gang.lane):
             return [replace(gang, request=worker_request(record.demand, record.devices))]
-        may_give = record.node_limit or can_resize(record, live.backend)
-        return with_spare(gang, record) if may_give else [gang]
+        if demand_of(record.demand).elastic is None:
+            return [gang]
+        return with_spare(gang, record, may_give=can_resize(record, live.backend))
 
     def _may_leave(self, live: LiveJob) -> bool:
         """Whether its backend can suspend it; to ask a protocol takes longer than all the rest."""

@@ -56,3 +56,12 @@ def test_below_the_minimum_slurm_begins_anew() -> None:
         lose(job, "node-0-2")
         assert job.end_of(job.drivers[0]) == 1
         assert ["scontrol", "requeue", "7"] in job.calls()
+
+
+def test_it_runs_with_the_nodes_that_slurm_gave() -> None:
+    with slurm_job(elastic(2)) as job:
+        job.drive()
+        job.until_record(reason="NodesChanged", message="runs with 2 of 3 nodes")
+        (job.path.parent / "go").touch()
+        assert job.end_of(job.drivers[0]) == 0, job.said()
+        assert len([call for call in job.calls() if call[0] == "srun"]) == 2
