@@ -313,7 +313,7 @@ class QueueRound:
         free = self._around.workers(lane)
         bound = {job_id: worker_of(live.record) for job_id, live in draft.jobs.items()}
         names = {name for gang in draft.gangs if gang.lane == lane for name in gang.request}
-        return WorkerPlace(free.names, free.why_none, bound, names)
+        return WorkerPlace(free, bound, names)
 
     def _changes(self, draft: _Draft, decisions: Decisions) -> Changes:
         changes: Changes = []

@@ -48,6 +48,8 @@ class FreeWorkers:
     names: Sequence[str]
     why_none: str
     """What a job is told for which there is none."""
+    old: Sequence[str] = ()
+    """Those of a former version, which only jobs get that were there before."""
 
 
 class WorkerPlace:
@@ -55,17 +57,17 @@ class WorkerPlace:
 
     def __init__(
         self,
-        workers: Sequence[str],
-        why_none: str,
+        free: FreeWorkers,
         bound: Mapping[str, str],
         resources: Iterable[str],
     ) -> None:
-        self._workers = list(workers)
-        self._why_none = why_none
+        self._workers = list(free.names)
+        self._old = [name for name in free.old if name in bound.values()]
+        self._why_none = free.why_none
         """What a job is told that gets none."""
         self._bound = bound
         """The worker of each job that had one before it was suspended, by the job's id."""
-        self.free: Amounts = {**dict.fromkeys(resources, _PLENTY), WORKER: len(workers)}
+        self.free: Amounts = {**dict.fromkeys(resources, _PLENTY), WORKER: self._count}
         """Workers alone are counted: each has all that a job of its pool may ask for."""
 
     def hopeless(self, gang: QueuedGang) -> Verdict | None:  # noqa: ARG002 - it was seen at intake
@@ -75,17 +77,22 @@ class WorkerPlace:
     def judge(self, gang: QueuedGang) -> Verdict:
         """Which worker it gets, or that there is none."""
         bound = self._bound.get(gang.id)
-        if bound and bound not in self._workers:
+        if bound and bound not in (*self._workers, *self._old):
             said = f"its worker {bound} has another job"
             return gang_queue.wait(gang_queue.QUEUED, said, holds_back=False)
-        if not self._workers:
+        if not bound and not self._workers:
             return gang_queue.wait(gang_queue.QUEUED, self._why_none)
         return gang_queue.start({"": {WORKER: [bound or self._workers[0]]}})
 
     def take(self, gang: QueuedGang, devices: Devices) -> None:  # noqa: ARG002 - as above
         """One worker less is free."""
-        self._workers.remove(given_worker(devices))
-        self.free = {**self.free, WORKER: len(self._workers)}
+        worker = given_worker(devices)
+        (self._workers if worker in self._workers else self._old).remove(worker)
+        self.free = {**self.free, WORKER: self._count}
+
+    @property
+    def _count(self) -> int:
+        return len(self._workers) + len(self._old)
 
 
 def given_worker(devices: Devices) -> str:

@@ -112,13 +112,14 @@ class WorkerPools:
             return FreeWorkers((), f"there is no worker pool {name}")
         workers, used = self._book.workers(name), self._used()
         found = [
-            worker.name
+            worker
             for worker in workers
             if worker.state == WorkerState.READY
-            and worker.version == pool.version
             and not any(is_under_way(live) for live in used.get(worker.name, ()))
         ]
-        return FreeWorkers(found, self._why_none(pool, workers))
+        new = [worker.name for worker in found if worker.version == pool.version]
+        old = [worker.name for worker in found if worker.version != pool.version]
+        return FreeWorkers(new, self._why_none(pool, workers), old)
 
     def _why_none(self, pool: WorkerPoolRecord, workers: list[WorkerRecord]) -> str:
         """What a job is told that gets no worker."""
@@ -127,7 +128,7 @@ class WorkerPools:
         if problem and not ready:
             return f"the worker pool {pool.name} has no workers: {problem}"
         made = sum(worker.is_counted for worker in workers) - ready
-        more = f", and {counted(made, 'more')} in the making" if made else ""
+        more = f", and {made} more in the making" if made else ""
         if not ready:
             return f"waits for a worker of the worker pool {pool.name}; none is ready yet"
         busy = "the worker is" if ready == 1 else f"all {ready} workers are"
