@@ -74,5 +74,7 @@ class KubernetesHandle(JobHandle):
     """The queue of Kueue that admits the job."""
     policy: NotRequired[Json]
     """The policies of the JobSet, where the backend carries them out itself."""
+    jobs: NotRequired[list[Json]]
+    """The plain Jobs as they were sent, where the backend may have to make them again."""
     deadline: NotRequired[str]
     """`operator`: the operator of the cluster ends a job that runs for too long."""

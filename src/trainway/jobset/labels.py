@@ -86,6 +86,10 @@ CANDIDATES: Final = "trainway.dev/candidates"
 
 JOB_ID: Final = "trainway.dev/job-id"
 """On everything that is sent to a cluster: by it, it is found and known again."""
+PLAIN_RESTARTS: Final = "trainway.dev/restarts"
+"""On the Service of plain Jobs: how often they were restarted, as JSON."""
+PLAIN_ATTEMPT: Final = "trainway.dev/attempt"
+"""On a plain Job that was made anew: how often it was."""
 SUSPENDED: Final = "trainway.dev/suspended"
 """On the Service of plain Jobs: that they are held; Jobs may also wait for each other. On an MPIJob
 or TrainJob in a queue of Kueue: that its owner holds it back, and not the queue."""

@@ -180,6 +180,22 @@ def test_what_would_be_sent_is_shown_and_not_sent(
     assert left(node_cluster, namespace) == []
 
 
+def test_plain_jobs_that_failed_without_a_server_are_restarted_by_the_next_one(
+    home: Installation, namespace: str, tmp_path: Path, gate: Path
+) -> None:
+    script = f"[ $ATTEMPT = 0 ] && {{ {GATED}; exit 3; }}; echo attempt $ATTEMPT"
+    gang = jobset("again", script, "jobs", pods=2, gate=gate, max_restarts=1)
+    job = submitted(home, namespace, tmp_path, gang)
+    comes_to(home, job, "Running")
+    kill(home.server_pid())
+    (gate / "open").touch()  # nobody sees it fail
+    home.run("jobs", "wait", job)
+    status = home.job(job)["status"]
+    assert (status["phase"], status["jobSet"]["restarts"]) == ("Succeeded", 1)
+    said = home.run("jobs", "logs", job).splitlines()
+    assert sorted(said) == ["node-0 | attempt 1", "node-1 | attempt 1"]
+
+
 def test_objects_that_someone_else_removes_end_the_job(
     home: Installation, node_cluster: Access, namespace: str, tmp_path: Path, gate: Path
 ) -> None:

@@ -1,11 +1,9 @@
 """JobSets that are run with `--on k8s/test` end as recorded on a real Kubernetes.
 
-The same cases run as plain Jobs, as on a cluster without JobSet, but for those that plain Jobs
-cannot do.
+The same cases run as plain Jobs, as on a cluster without JobSet.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -22,23 +20,7 @@ AT_ONCE: Final = 6
 PATIENCE_S: Final = 180.0
 LITERAL: Final = ("single", "what-a-container-is-told")
 
-RESTARTS: Final = "a gang of plain Jobs is not restarted"
-NOT_PLAIN: Final[Mapping[str, str]] = {
-    "blocking-recreate": RESTARTS,
-    "restart-then-succeed": RESTARTS,
-    "restart-until-max": RESTARTS,
-    "restart-with-depends-on": RESTARTS,
-    "rule-ignore-max-restarts": RESTARTS,
-}
-"""Cases that plain Jobs cannot express, and why."""
-
 pytestmark = pytest.mark.skipif(not CASES.is_dir(), reason="no shared/conformance here")
-
-
-@dataclass(frozen=True)
-class Case:
-    form: str
-    without: Mapping[str, str] = field(default_factory=dict)
 
 
 @pytest.fixture
@@ -63,11 +45,9 @@ def compared(
     assert wait_until(lambda: not node_cluster.get(kinds, *place)["items"], PATIENCE_S)
 
 
-@pytest.mark.parametrize("case", [Case("jobset"), Case("jobs", NOT_PLAIN)], ids=lambda c: c.form)
-def test_jobsets_behave_as_recorded(case: Case, compared: Callable[[str], Comparison]) -> None:
-    names = [name for name in NAMES if name not in case.without]
-    assert len(names) == len(NAMES) - len(case.without)
-    assert compared(case.form).differences(names) == {}
+@pytest.mark.parametrize("form", ["jobset", "jobs"])
+def test_jobsets_behave_as_recorded(form: str, compared: Callable[[str], Comparison]) -> None:
+    assert compared(form).differences(NAMES) == {}
 
 
 def test_the_comparison_itself_agrees_over_the_command_line(

@@ -33,7 +33,7 @@ def form(offer: Offer) -> Check:
     also = f"; also {', '.join(found)}" if found else ""
     if offer.serves(JOBSET_API):
         return Check("jobs", ok=True, detail=f"run as JobSets{also}")
-    fix = "install JobSet for restarts of whole gangs: https://jobset.sigs.k8s.io"
+    fix = "install JobSet, which needs no running server: https://jobset.sigs.k8s.io"
     return Check("jobs", ok=True, detail=f"run as plain Jobs{also}", fix=fix)
 
 

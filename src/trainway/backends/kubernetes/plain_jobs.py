@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from trainway.backends.kubernetes.plain_restarts import can_restart
 from trainway.jobset.labels import EXCLUSIVE_TOPOLOGY, JOBSET_NAME, JOBSET_PREFIX, SUSPENDED
 from trainway.jobset.model import ReplicatedJob, replicated_jobs
 from trainway.json_types import Json
@@ -57,7 +58,6 @@ def must_wait(spec: Json, number: int) -> bool:
 def policy_of(spec: Json) -> Json:
     """What must be known of a JobSet to tell from its Jobs how it fares."""
     startup = spec.get("startupPolicy") or {}
-    rules = (spec.get("failurePolicy") or {}).get("rules") or []
     return {
         "roles": [
             {"name": role.name, "replicas": role.replicas, "dependsOn": role.depends_on}
@@ -65,7 +65,7 @@ def policy_of(spec: Json) -> Json:
         ],
         "inOrder": startup.get("startupPolicyOrder") == "InOrder",
         "successPolicy": spec.get("successPolicy") or {},
-        "failing": [rule for rule in rules if rule.get("action") == "FailJobSet"],
+        "failurePolicy": spec.get("failurePolicy"),
     }
 
 
@@ -76,10 +76,8 @@ def losses(jobset: Json) -> list[str]:
 
 def _losses(jobset: Json) -> Iterator[str]:
     spec = jobset["spec"]
-    failure = spec.get("failurePolicy") or {}
-    restarting = [r for r in failure.get("rules") or () if r.get("action") != "FailJobSet"]
-    if failure.get("maxRestarts") or restarting:
-        yield "a failed job is not restarted: spec.failurePolicy restarts nothing"
+    if can_restart(spec.get("failurePolicy")):
+        yield "a failed job is restarted (spec.failurePolicy) only while a trainway server runs"
     waiting = spec.get("replicatedJobs") or ()
     if any(must_wait(spec, number) for number in range(len(waiting))):
         yield "roles start in order (dependsOn, startupPolicy) only while a trainway server runs"

@@ -90,7 +90,8 @@ class Case:
 
 AFTER = [{"name": "a", "status": "Complete"}]
 ORDER = "roles start in order (dependsOn, startupPolicy) only while a trainway server runs"
-RESTARTS = "a failed job is not restarted: spec.failurePolicy restarts nothing"
+ALWAYS = "RestartJobSetAndIgnoreMaxRestarts"
+RESTARTS = "a failed job is restarted (spec.failurePolicy) only while a trainway server runs"
 
 
 @pytest.mark.parametrize(
@@ -107,10 +108,15 @@ RESTARTS = "a failed job is not restarted: spec.failurePolicy restarts nothing"
         ),
         Case("restarts", jobset(role("a"), failurePolicy={"maxRestarts": 1}), [False], [RESTARTS]),
         Case(
-            "a rule that restarts",
-            jobset(role("a"), failurePolicy={"rules": [{"action": "RestartJobSet"}]}),
+            "a rule that always restarts",
+            jobset(role("a"), failurePolicy={"rules": [{"action": ALWAYS}]}),
             [False],
             [RESTARTS],
+        ),
+        Case(
+            "a rule that may restart nothing",
+            jobset(role("a"), failurePolicy={"rules": [{"action": "RestartJobSet"}]}),
+            [False],
         ),
         Case(
             "a rule that fails",
@@ -164,5 +170,5 @@ def test_what_must_be_known_later_is_small() -> None:
         ],
         "inOrder": False,
         "successPolicy": {"operator": "Any"},
-        "failing": [failing],
+        "failurePolicy": gang["spec"]["failurePolicy"],
     }

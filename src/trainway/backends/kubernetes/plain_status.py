@@ -11,11 +11,14 @@ from typing import Final, NamedTuple
 from trainway.agent.base.job_spec import JobSpec
 from trainway.agent.controllers import jobset_rules as rules
 from trainway.agent.controllers.conditions import set_condition
+from trainway.agent.controllers.jobset_failure_policy import FAIL, Ruling, ruling
+from trainway.backends.kubernetes.plain_restarts import Restarts, current, earlier, missing
 from trainway.backends.kubernetes.pods import is_ready
 from trainway.jobset.labels import JOB_NAME, REPLICATED_JOB_NAME
 from trainway.jobset.status import conditions_of, find_condition, find_true
 from trainway.json_types import Json
 
+NONE: Final = Restarts()
 _TERMINAL: Final = ("Completed", "Failed")
 
 
@@ -28,10 +31,12 @@ class FailedJob(NamedTuple):
 
 
 class Step(NamedTuple):
-    """Something to do with a Job: `start`, `suspend` or `delete` it."""
+    """Something to do with a Job: `start`, `suspend`, `delete` or `create` it."""
 
     action: str
     name: str
+    uid: str = ""
+    """Where only that very Job is meant, and not one that has its name by now."""
 
 
 def with_ready(jobs: Sequence[Json], pods: Iterable[Json]) -> list[Json]:
@@ -40,8 +45,16 @@ def with_ready(jobs: Sequence[Json], pods: Iterable[Json]) -> list[Json]:
     return [_raised(job, ready[job["metadata"]["name"]]) for job in jobs]
 
 
-def status_of(policy: Json, jobs: Sequence[Json], before: Json, *, is_suspended: bool) -> Json:
+def status_of(
+    policy: Json,
+    all_jobs: Sequence[Json],
+    before: Json,
+    *,
+    is_suspended: bool,
+    restarts: Restarts = NONE,
+) -> Json:
     """The status that a JobSet with these Jobs would have; `before` is the last one given."""
+    jobs = current(all_jobs, restarts)
     counts = {role["name"]: dict(rules.NO_COUNTS) for role in policy["roles"]}
     for job in jobs:
         role = _role(job)
@@ -49,16 +62,50 @@ def status_of(policy: Json, jobs: Sequence[Json], before: Json, *, is_suspended:
             for field in _counted(job):
                 counts[role][field] += 1
     statuses = [{"name": name, **numbers} for name, numbers in counts.items()]
-    status: Json = {"restarts": 0, "replicatedJobsStatus": statuses}
-    conditions = _terminal(before) or _ended(policy, jobs) or _suspended(jobs, before, is_suspended)
+    status: Json = {"restarts": restarts.whole, "replicatedJobsStatus": statuses}
+    if restarts.counted:
+        status["restartsCountTowardsMax"] = restarts.counted
+    conditions = _terminal(before) or _ended(policy, jobs, restarts)
+    if not conditions:
+        conditions = _suspended(jobs, before, is_suspended)
+        replicas = _replicas(policy)
+        have_started = all(rules.has_started(counts[role], replicas[role]) for role in replicas)
+        conditions += _restarting(restarts, before, is_ready=have_started)
     return status | ({"conditions": conditions} if conditions else {})
 
 
-def steps(policy: Json, jobs: Sequence[Json], status: Json, *, is_suspended: bool) -> list[Step]:
-    """What JobSet would do now."""
+def restarted(policy: Json, jobs: Sequence[Json], status: Json, restarts: Restarts) -> Restarts:
+    """How often the set was restarted, with the restart that is due now, if one is."""
+    failed = _failed(current(jobs, restarts))
+    if _terminal(status) or not failed:
+        return restarts
+    found = _ruling(policy, failed, restarts)
+    return restarts if found.fails else restarts.after(found)
+
+
+def steps(
+    policy: Json,
+    all_jobs: Sequence[Json],
+    status: Json,
+    *,
+    is_suspended: bool,
+    restarts: Restarts = NONE,
+    names: Sequence[str] = (),
+) -> list[Step]:
+    """What JobSet would do now; `names` are those of Jobs that can be made anew."""
+    jobs = current(all_jobs, restarts)
     left = [job for job in jobs if not _end(job) and not _is_leaving(job)]
     if _terminal(status):
         return [Step("delete", job["metadata"]["name"]) for job in left]
+    over = [job for job in earlier(all_jobs, restarts) if not _is_leaving(job)]
+    if over:
+        return [
+            Step("delete", job["metadata"]["name"], str(job["metadata"].get("uid") or ""))
+            for job in over
+        ]
+    # A gang begins anew as a whole: once all that is left of the attempt before is gone.
+    if not earlier(all_jobs, restarts) and (gone := missing(names, all_jobs, restarts)):
+        return [Step("create", name) for name in gone]
     if is_suspended:
         running = [job for job in left if not job["spec"].get("suspend")]
         return [Step("suspend", job["metadata"]["name"]) for job in running]
@@ -98,16 +145,14 @@ def _counted(job: Json) -> Iterator[str]:
         yield "suspended"
 
 
-def _ended(policy: Json, jobs: Sequence[Json]) -> list[Json]:
+def _ended(policy: Json, jobs: Sequence[Json], restarts: Restarts) -> list[Json]:
     """The condition that ends the set, if its Jobs say so."""
     ends = [(job, end) for job in jobs if (end := _end(job)) is not None]
-    failed = [
-        FailedJob(job["metadata"]["name"], _role(job), end)
-        for job, end in ends
-        if end["type"] == "Failed"
-    ]
+    failed = _failed(jobs)
     if failed:
-        return [_failure(policy, failed)]
+        found = _ruling(policy, failed, restarts)
+        time = str(found.job.failure.get("lastTransitionTime") or "")
+        return [_condition("Failed", found.reason, found.message, time)] if found.fails else []
     if not rules.has_succeeded(
         policy["successPolicy"], _replicas(policy), [_role(job) for job, _ in ends]
     ):
@@ -118,14 +163,33 @@ def _ended(policy: Json, jobs: Sequence[Json]) -> list[Json]:
     return [_condition("Completed", "AllJobsCompleted", "jobset completed successfully", time)]
 
 
-def _failure(policy: Json, failed: Sequence[FailedJob]) -> Json:
-    rule, job = rules.matching(policy["failing"], failed)
-    reason, text = "FailedJobs", "jobset failed due to one or more job failures"
-    if rule:
-        reason = "FailJobSetFailurePolicyAction"
-        text = "applying FailJobSet failure policy action"
-    time = str(job.failure.get("lastTransitionTime") or "")
-    return _condition("Failed", reason, rules.with_job(text, job), time)
+def _failed(jobs: Iterable[Json]) -> list[FailedJob]:
+    return [
+        FailedJob(job["metadata"]["name"], _role(job), end)
+        for job in jobs
+        if (end := _end(job)) is not None and end["type"] == "Failed"
+    ]
+
+
+def _ruling(policy: Json, failed: Sequence[FailedJob], restarts: Restarts) -> Ruling:
+    """What the failure policy says; that of a job of an older server only knows what fails it."""
+    known = policy.get("failurePolicy")
+    if "failing" in policy and rules.matching(policy["failing"], failed)[0]:
+        known = {"rules": [{**rule, "action": FAIL} for rule in policy["failing"]]}
+    return ruling(known, failed, restarts.counted)
+
+
+def _restarting(restarts: Restarts, before: Json, *, is_ready: bool) -> list[Json]:
+    """The condition RestartingJobSet, once the set ever was restarted."""
+    if not restarts.whole:
+        return []
+    known = find_condition(before.get("conditions") or (), "RestartingJobSet")
+    if known is None or before.get("restarts") != restarts.whole:
+        return [_condition("RestartingJobSet", restarts.reason, restarts.message, restarts.time)]
+    if known["status"] == "True" and is_ready:
+        words = {"status": "False", "reason": "JobsReady", "message": "all jobs are ready"}
+        return [{**known, **words}]
+    return [dict(known)]
 
 
 def _suspended(jobs: Sequence[Json], before: Json, is_suspended: bool) -> list[Json]:

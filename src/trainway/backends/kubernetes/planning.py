@@ -15,6 +15,7 @@ from trainway.backends.base import Handle, Workload
 from trainway.backends.handles import KubernetesHandle
 from trainway.backends.kubernetes import files, plain_jobs, variables
 from trainway.backends.kubernetes.form import KUEUE_API, Form, Offer, choose
+from trainway.backends.kubernetes.plain_restarts import can_restart
 from trainway.backends.kubernetes.sites import POD, Infra
 from trainway.backends.masking import masked_object
 from trainway.compiler.mpi_workers import replaceable
@@ -96,6 +97,8 @@ def plan(workload: Workload, infra: Infra, offer: Offer, forced: str = "") -> Ku
         handle["queue"] = top["metadata"]["labels"][KUEUE_QUEUE_NAME]
     if form is Form.JOBS:
         handle["policy"] = plain_jobs.policy_of(workload.jobset["spec"])
+        if can_restart(workload.jobset["spec"].get("failurePolicy")):
+            handle["jobs"] = [sealed(obj) for obj in children]
     if form is Form.SOURCE and top["kind"] == "TrainJob":
         handle["deadline"] = "operator"
     return KubernetesRequest(

@@ -26,7 +26,9 @@ from trainway.backends.kubernetes.observed_job import (
     mpi_status,
     verdict_on,
 )
-from trainway.backends.kubernetes.plain_status import Step, status_of, steps, with_ready
+from trainway.backends.kubernetes.plain_driver import PlainDriver, is_held
+from trainway.backends.kubernetes.plain_restarts import Restarts
+from trainway.backends.kubernetes.plain_status import status_of, with_ready
 from trainway.backends.kubernetes.record_book import RecordBook
 from trainway.backends.kubernetes.session import Session
 from trainway.backends.kubernetes.uploads import Uploads
@@ -35,7 +37,6 @@ from trainway.backends.kubernetes.usage.readings import Reading
 from trainway.backends.kubernetes.waiting import Waiting, why_job
 from trainway.errors import TrainwayError
 from trainway.jobset.job_remarks import registered_links
-from trainway.jobset.labels import SUSPENDED
 from trainway.jobset.status import conditions_of, find_true
 from trainway.json_types import Json
 from trainway.kube import resources
@@ -54,6 +55,8 @@ _SETTLE_S: Final = 60.0
 """How long the pods of a job that is over may take to go."""
 _SYNC_S: Final = 2.0
 """How long listing may take before somebody is told why it does."""
+_AGAIN_S: Final = 5.0
+"""When what the cluster refused to do with plain Jobs is tried again."""
 _BACKOFF: Final = Backoff(first=0.2, longest=10.0)
 
 log = logging.getLogger(__name__)
@@ -67,6 +70,7 @@ class JobWatch:
         self._handle = handle
         self._book = book
         self._objects = JobObjects(session, handle)
+        self._driver = PlainDriver(session, handle, self._objects)
         self._form = self._objects.form
         self._name = self._objects.name
         self._changed = asyncio.Event()
@@ -236,9 +240,11 @@ class JobWatch:
         if top is not None:
             self._observed.set_progress((top.get("status") or {}).get("trainerStatus") or {})
             self._observed.set_links(registered_links(top))
-            if self._form is Form.JOBS:
-                await self._drive(top, status)
-        return await self._conclude(top, status)
+        is_driven = True
+        if top is not None and self._form is Form.JOBS and not self._is_cancelled:
+            is_driven = await self._driver.drive(top, status)
+        pause = await self._conclude(top, status)
+        return pause if is_driven else _AGAIN_S
 
     async def _conclude(self, top: Json | None, status: Json) -> float | None:
         """End the job if it is over, else say why it waits."""
@@ -281,35 +287,13 @@ class JobWatch:
                 self._handle["policy"],
                 with_ready(self._objects.jobs(), self._objects.pods()),
                 self._last_status,
-                is_suspended=_is_held(self._top),
+                is_suspended=is_held(self._top),
+                restarts=Restarts.on(self._top),
             )
             return self._last_status
         if self._jobset_status or self._handle["kind"] != "MPIJob" or self._top is None:
             return self._jobset_status
         return mpi_status(self._top)
-
-    async def _drive(self, top: Json, status: Json) -> None:
-        """Do what JobSet would do with its Jobs."""
-        if self._is_cancelled:
-            return
-        jobs = self._objects.jobs()
-        policy = self._handle["policy"]
-        for step in steps(policy, jobs, status, is_suspended=_is_held(top)):
-            try:
-                await self._take(step)
-            except TrainwayError as error:
-                log.warning("%s: cannot %s %s: %s", self._name, *step, error)
-
-    async def _take(self, step: Step) -> None:
-        client, namespace = self._session.client, self._session.namespace
-        try:
-            if step.action == "delete":
-                await client.delete(resources.JOBS, step.name, namespace)
-            else:
-                change = {"spec": {"suspend": step.action == "suspend"}}
-                await client.patch(resources.JOBS, step.name, namespace, change)
-        except ObjectNotFound:
-            return
 
     async def _is_gone(self) -> bool:
         """Whether the top object was removed, and has not just been made."""
@@ -339,9 +323,3 @@ class JobWatch:
         if self._settle_until is None:
             self._settle_until = now + _SETTLE_S
         return self._settle_until - now
-
-
-def _is_held(service: Json) -> bool:
-    """Whether the owner of a set of plain Jobs has suspended it."""
-    annotations = service["metadata"].get("annotations") or {}
-    return annotations.get(SUSPENDED) == "true"
