@@ -6,12 +6,13 @@ Nothing is submitted, and nothing reserved.
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
 from trainway.backends import capabilities, node_sharing
-from trainway.backends.base import Backend
+from trainway.backends.base import Backend, Capacity, Request
 from trainway.backends.nodes import HasNodes
 from trainway.backends.pod_demand import pod_demands
+from trainway.backends.registry import Registry
 from trainway.engine.intake import elements, prepare
 from trainway.engine.moving.candidates import is_undecided
 from trainway.engine.phases import WAITING
@@ -19,19 +20,32 @@ from trainway.engine.placement.node_fit import fit
 from trainway.engine.placement.offer import Fit, Offer, waiting
 from trainway.engine.placement.prices import price_of
 from trainway.engine.queue import never_fits
+from trainway.engine.reading import Reading
 from trainway.engine.submission import Prepared, Submission, parted
 from trainway.errors import InvalidError, TrainwayError
-
-if TYPE_CHECKING:
-    from trainway.engine.jobs import Engine
 
 _LIMIT_S: Final = 20.0
 _MOST_AHEAD: Final = 1_000
 """How many jobs are counted that wait in a place."""
 
 
+class Asked(Protocol):
+    """What is asked of the engine."""
+
+    registry: Registry
+    reading: Reading
+
+    async def plan(self, submission: Submission) -> tuple[Request, list[str]]:
+        """What would be sent for a submission; raises why it cannot be."""
+        ...
+
+    def free(self, backend: Backend) -> Capacity:
+        """What no job of ours holds."""
+        ...
+
+
 async def offers(
-    engine: "Engine", submissions: Sequence[Submission], prices: Mapping[str, Any]
+    engine: Asked, submissions: Sequence[Submission], prices: Mapping[str, Any]
 ) -> list[Offer]:
     """What the places of these submissions say, in their order."""
     asked = (
@@ -41,9 +55,7 @@ async def offers(
     return list(await asyncio.gather(*asked))
 
 
-async def _asked(
-    engine: "Engine", submission: Submission, order: int, price: float | None
-) -> Offer:
+async def _asked(engine: Asked, submission: Submission, order: int, price: float | None) -> Offer:
     place = submission.backend
     try:
         async with asyncio.timeout(_LIMIT_S):
@@ -58,7 +70,7 @@ async def _asked(
     return Offer(place, found, reason, order, price, ahead)
 
 
-async def _fit(engine: "Engine", submission: Submission) -> tuple[Fit, str, int]:
+async def _fit(engine: Asked, submission: Submission) -> tuple[Fit, str, int]:
     """Whether it fits, why, and how many wait before it."""
     await engine.plan(submission)  # which raises why the place would not take it
     backend = engine.registry.get(submission.backend, submission.kubeconfig)
@@ -76,7 +88,7 @@ async def _fit(engine: "Engine", submission: Submission) -> tuple[Fit, str, int]
 
 
 async def _room(
-    engine: "Engine", backend: Backend, prepared: Prepared, submission: Submission
+    engine: Asked, backend: Backend, prepared: Prepared, submission: Submission
 ) -> tuple[Fit, str]:
     if submission.oversubscribe:
         return Fit.NOW, "it starts whether there is room or not"
@@ -95,7 +107,7 @@ async def _room(
     return fit(pod_demands(prepared.jobset, apart), nodes)
 
 
-def _on_machine(engine: "Engine", backend: Backend, prepared: Prepared) -> tuple[Fit, str]:
+def _on_machine(engine: Asked, backend: Backend, prepared: Prepared) -> tuple[Fit, str]:
     """Whether it fits on a machine whose queue is ours, where all of a gang runs together."""
     never = never_fits(prepared.demand, capabilities.capacity(backend))
     if never:
