@@ -12,6 +12,7 @@ from trainway.json_types import Json
 from trainway.sdk.address import Address
 from trainway.sdk.cluster_access import ClusterAccess
 from trainway.sdk.job import Job
+from trainway.sdk.pipeline_placement import tasks_placed
 from trainway.sdk.pipelines import submitted
 from trainway.sdk.placement import placed
 from trainway.sdk.queue_access import QueueAccess
@@ -187,11 +188,13 @@ class Client(ClusterAccess, QueueAccess):
             labels=labels,
             metrics_from_logs=metrics_from_logs,
         )
-        options = placed(self._rest, options, partial(self._submission, target))
+        made = partial(self._submission, target)
         if grid is not None or sweep is not None:
+            options = placed(self._rest, options, made)
             return self._sweep(target, options, grid or {}, sweep, parallel)
         if parallel is not None:
             raise UsageError("parallel is for several jobs", hint="give a grid or a sweep")
+        options = tasks_placed(self._rest, options, made)
         submission = self._submission(target, options)
         return submitted(self._rest, submission, _warn, allow_pickle=allow_pickle)
 

@@ -6,14 +6,31 @@ a task which no place takes is known then.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from trainway.errors import InvalidError, TrainwayError
 from trainway.families.builtin import HERE
 from trainway.json_types import Json
-from trainway.sdk.placement import COST, ORDER, Placement, ask, kept
+from trainway.sdk.pipelines import PIPELINE, is_pipeline
+from trainway.sdk.placement import (
+    COST,
+    ORDER,
+    Placement,
+    ask,
+    checked,
+    is_choice,
+    kept,
+    placed,
+    places_of,
+    preferred,
+    with_others,
+)
 from trainway.sdk.rest import Rest, Submission
-from trainway.sdk.task_places import TaskPlaces
+from trainway.sdk.run_options import RunOptions
+
+if TYPE_CHECKING:
+    from trainway.sdk.task_places import TaskPlaces
 
 Maker = Callable[[str], Submission]
 """Makes the whole pipeline for a place."""
@@ -27,7 +44,7 @@ class Wanted:
     prefer: str = ORDER
 
 
-def wanted_by(named: Mapping[str, TaskPlaces]) -> dict[str, Wanted]:
+def wanted_by(named: "Mapping[str, TaskPlaces]") -> dict[str, Wanted]:
     """What the tasks ask for themselves; one that names no place runs here."""
     return {
         task: Wanted(own.names or (HERE,), ORDER if own.is_ordered else COST)
@@ -58,7 +75,7 @@ def spread(
 
     Without files it is only looked at, and nothing goes ahead.
     """
-    placement: Json = {}
+    told: Json = {}
     for task, offered in found.items():
         try:
             offered.place()
@@ -66,12 +83,51 @@ def spread(
             raise InvalidError(
                 [f"{task}: {line}" for line in error.lines], hint=error.hint
             ) from None
-        placement[task] = {"places": offered.taking, "prefer": wanted[task].prefer}
-    first, *others = dict.fromkeys(place for each in placement.values() for place in each["places"])
+        told[task] = {"places": offered.taking, "prefer": wanted[task].prefer}
+    first, *others = dict.fromkeys(place for each in told.values() for place in each["places"])
     return first, {
-        "placement": placement,
+        "placement": told,
         "candidates": [kept(rest, place, made(place)) for place in others if with_files],
     }
+
+
+def tasks_placed(
+    rest: Rest, options: RunOptions, made: Callable[[RunOptions], Submission]
+) -> RunOptions:
+    """The options with the place that is chosen, or with those of each task of a pipeline."""
+    on = options.on
+
+    def there(place: str) -> Submission:
+        submission = made(replace(options, on=place))
+        if not is_pipeline(submission.objects):
+            return submission
+        return replace(submission, options={**submission.options, **PIPELINE})
+
+    if on is None or not is_choice(on):
+        return placed(rest, options, made)
+    places, once = places_of(rest, on), _once(there)
+    tasks = _tasks(places, once)
+    if not tasks:
+        return placed(rest, options, made)
+    each = Wanted(places, checked(preferred(on, options.prefer)))
+    wanted = dict.fromkeys(tasks, each)
+    first, others = spread(rest, wanted, ask_tasks(rest, wanted, once), once)
+    return with_others(options, first, **others)
+
+
+def _tasks(places: Sequence[str], made: Maker) -> list[str]:
+    """The tasks of a pipeline; none: it is something else, or cannot be made at all."""
+    for place in places:
+        try:
+            objects = made(place).objects
+        except TrainwayError:  # whoever asks the places is told
+            continue
+        if not is_pipeline(objects):
+            return []
+        from trainway.sdk.tasks import titles_of  # noqa: PLC0415 - only for pipelines
+
+        return titles_of(objects)
+    return []
 
 
 def _once(made: Maker) -> Maker:

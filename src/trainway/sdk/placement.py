@@ -6,9 +6,9 @@ job is made for each place, and the server is asked with all of them what each p
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC
-from typing import Final
+from typing import Any, Final
 
 from trainway.errors import InvalidError, TrainwayError, UsageError
 from trainway.families.builtin import HELD
@@ -58,14 +58,18 @@ class PlacedOptions(RunOptions):
     """The job for each of them, as the server keeps it."""
     sure: str = ""
     """The place that counts as sure, where there is a deadline: the last one that was named."""
+    placement: Json = field(default_factory=dict)
+    """Where each task may run, of a pipeline whose tasks are placed on their own."""
 
     def waiting(self) -> Json:
         """The options of a submission that say so."""
-        waits: Json = {"candidates": list(self.candidates), "max_wait": self.max_wait}
+        told: Json = {"candidates": list(self.candidates), "max_wait": self.max_wait}
+        if self.placement:
+            told["placement"] = self.placement
         if self.deadline is None:
-            return waits
+            return told
         at = self.deadline.astimezone(UTC).isoformat()
-        return {**waits, "deadline": at, "work": self.work, "sure": self.sure}
+        return {**told, "deadline": at, "work": self.work, "sure": self.sure}
 
 
 def is_choice(on: str | None) -> bool:
@@ -138,26 +142,36 @@ def placed(rest: Rest, options: RunOptions, made: Callable[[RunOptions], Submiss
                 f"the strategy {EAGER_NEXT} needs several places", hint='give on="slurm/hpc,local"'
             )
         return options
-    prefer = preferred(on, options.prefer)
-    if prefer not in (COST, ORDER):
-        raise UsageError(f"{prefer!r} is not a preference", hint="prefer is cost or order")
+    prefer = checked(preferred(on, options.prefer))
 
     def there(place: str) -> Submission:
         return made(replace(options, on=place))
 
     found = ask(rest, places_of(rest, on), there, prefer)
-    chosen = replace(options, on=found.place())
     stays = options.max_wait is None and options.deadline is None
     if stays and not is_recovered(there(found.place())):
-        return chosen
-    given = {each.name: getattr(chosen, each.name) for each in fields(RunOptions)}
+        return replace(options, on=found.place())
+    others = candidates(rest, found, there)
     sure = on.rpartition(",")[2].strip()
-    return PlacedOptions(**given, candidates=candidates(rest, found, there), sure=sure)
+    return with_others(options, found.place(), candidates=others, sure=sure)
 
 
 def is_recovered(submission: Submission) -> bool:
     """Whether a job is to go on elsewhere when its place is lost."""
     return submission.options.get("recovery_strategy") in (FAILOVER, EAGER_NEXT)
+
+
+def checked(prefer: str) -> str:
+    """A preference; a UsageError where it is none."""
+    if prefer not in (COST, ORDER):
+        raise UsageError(f"{prefer!r} is not a preference", hint="prefer is cost or order")
+    return prefer
+
+
+def with_others(options: RunOptions, place: str, **others: Any) -> PlacedOptions:
+    """The options with a place, and what tells of the others."""
+    given = {each.name: getattr(options, each.name) for each in fields(RunOptions)}
+    return PlacedOptions(**{**given, "on": place}, **others)
 
 
 def candidates(rest: Rest, found: Placement, made: Callable[[str], Submission]) -> list[Json]:

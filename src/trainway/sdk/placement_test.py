@@ -74,3 +74,19 @@ def test_the_last_place_is_the_sure_one_of_a_deadline(fake: FakeServer) -> None:
         client.run(TRAIN, on="ssh/lab,local", deadline=at)
     with pytest.raises(UsageError, match="a deadline needs several places"):
         client.run(TRAIN, on="any", deadline=at, work=3600)
+
+
+def test_each_task_of_a_pipeline_is_placed_on_its_own(fake: FakeServer) -> None:
+    fake.places.fits = {"ssh/lab": "now", "local": "later", "slurm/hpc": "never"}
+    tasks = [{"name": "p"}, {"name": "a", "run": "true"}, {"name": "b", "run": "true"}]
+    Client().run(tasks, on="local,ssh/lab,slurm/hpc", max_wait=60)
+    asked = [body for _, path, body in fake.requests if path.endswith("/placements")]
+    assert [body["task"] for body in asked] == ["a", "b"]
+    assert all(each["options"]["pipeline"] for each in asked[0]["candidates"])
+    (sent,) = [body["options"] for _, path, body in fake.requests if path.endswith("/jobs")]
+    places = {"places": ["ssh/lab", "local"], "prefer": "order"}
+    assert sent["placement"] == {"a": places, "b": places}
+    assert (sent["backend"], sent["pipeline"], sent["max_wait"]) == ("ssh/lab", True, 60)
+    assert [other["backend"] for other in sent["candidates"]] == ["local"]
+    with pytest.raises(UsageError, match="'luck' is not a preference"):
+        Client().run(tasks, on="any", prefer="luck")

@@ -85,6 +85,15 @@ def pipeline_places(text: str, wishes: Wishes) -> dict[str, TaskPlaces]:
     return {title: task_places([task]) for title, task in zip(titles, file.tasks, strict=True)}
 
 
+def titles_of(objects: Sequence[Json]) -> list[str]:
+    """What the tasks of a file are called that was made into objects."""
+    (obj,) = (each for each in objects if each.get("kind") == task_object.KIND)
+    job, errors = task_object.read(obj)
+    if job is None:
+        raise InvalidError([str(error) for error in errors])
+    return pipeline.titles(job.file.tasks)
+
+
 def shown_objects(text: str, source: str, wishes: Wishes) -> list[Json]:
     """The objects of a file of tasks that is only looked at, with no secret in them."""
     _refuse(wishes)
