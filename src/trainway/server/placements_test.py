@@ -7,6 +7,7 @@ from typing import Any
 
 from trainway.backends.nodes import Node
 from trainway.backends.testing import FakeBackend
+from trainway.engine.run.pipeline_testing import pipeline
 from trainway.engine.testing import jobset
 from trainway.errors import UnavailableError
 from trainway.jobset.quantity import Quantity
@@ -120,5 +121,45 @@ def test_wrong_questions_are_refused(tmp_path: Path) -> None:
         assert (await _placement(site, ["local"] * 101, "1"))[0] == 422
         status, answer = await site.ask("POST", "/places", b"{}")
         assert (status, "local" in answer["items"]) == (200, True)
+
+    play(tmp_path, scene)
+
+
+PIPELINE = """\
+name: p
+---
+{name: one, run: 'true'}
+---
+{name: two, run: "ls ${tasks.one.output}"}
+---
+{name: three, run: 'true'}
+"""
+
+
+def test_places_are_asked_for_one_task_of_a_pipeline(tmp_path: Path) -> None:
+    async def scene(site: Site) -> None:
+        for name in ("k8s/a", "ssh/free"):
+            site.world.engine.registry.put(_Pool(name, _node(16, 16)))
+        objects = list(pipeline(PIPELINE).objects)
+
+        async def ask(task: str, *, is_pipeline: bool = True) -> tuple[int, Json]:
+            candidates = [
+                {"objects": objects, "options": {"backend": place, "pipeline": is_pipeline}}
+                for place in ("k8s/a", "ssh/free", "local")
+            ]
+            body = json.dumps({"candidates": candidates, "task": task}).encode()
+            return await site.ask("POST", "/placements", body)
+
+        for task, chosen, why in (
+            ("one", "ssh/free", "what a task writes on k8s/a is deleted with its pods"),
+            ("two", "ssh/free", "jobs on k8s/a do not see the files of other jobs"),
+            ("three", "k8s/a", "all of it fits on 1 node now"),
+        ):
+            status, answer = await ask(task)
+            assert (status, answer["chosen"]) == (200, chosen), task
+            (said,) = (each["reason"] for each in answer["offers"] if each["place"] == "k8s/a")
+            assert said == why
+        for asked in (await ask("four"), await ask("one", is_pipeline=False)):
+            assert (asked[0], asked[1]["error"]["field"]) == (400, "task")
 
     play(tmp_path, scene)

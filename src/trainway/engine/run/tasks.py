@@ -151,6 +151,14 @@ def linked(
     return made
 
 
+def why_not_there(tasks: Sequence[Submission], name: str) -> str:
+    """Why a task of a pipeline cannot be where it is, for what it or others read; empty: it can."""
+    (task,) = (each for each in tasks if each.labels[TASK] == name)
+    is_read = any(name in outputs_read(each.objects) for each in tasks)
+    reads = _unread(task) if outputs_read(task.objects) else ""
+    return reads or (_unkept([task.backend]) if is_read else "")
+
+
 def outputs_read(objects: Sequence[Json]) -> list[str]:
     """The tasks whose outputs the objects of a task read."""
     return list(dict.fromkeys(name for _, name in _references(objects)))

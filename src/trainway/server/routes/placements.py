@@ -1,14 +1,17 @@
 """Where a job could run: which places there are, and what each of them offers for it."""
 
 import asyncio
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from trainway.backends import configuration
 from trainway.engine.intake import elements
+from trainway.engine.jobs import Engine
 from trainway.engine.placement.offer import Fit, Offer, Prefer, chosen, ranked
+from trainway.engine.placement.prices import price_of
 from trainway.engine.placement.survey import offers
 from trainway.engine.submission import Submission
 from trainway.errors import UsageError
@@ -82,21 +85,36 @@ def add_placement_routes(api: Api, service: Service) -> None:
     async def placement(body: PlacementRequest) -> Response:
         """Ask each place what it offers for a job. Nothing is submitted."""
         submissions = [submission_of(each.objects, each.options) for each in body.candidates]
-        if body.task:
-            submissions = [_of_task(each, body.task) for each in submissions]
         settings = await asyncio.to_thread(configuration.read, service.web.folder)
-        found = await offers(engine, submissions, settings.get("prices") or {})
+        prices = settings.get("prices") or {}
+        if body.task:
+            found = await _for_task(engine, submissions, body.task, prices)
+        else:
+            found = await offers(engine, submissions, prices)
         best = chosen(found, body.prefer)
         views = [offer_view(offer) for offer in ranked(found, body.prefer)]
         return JsonAnswer({"offers": views, "chosen": best.place if best else None})
 
 
-def _of_task(submission: Submission, task: str) -> Submission:
-    """The job of one task of a pipeline."""
-    found = [each for each in elements(submission) if each.labels.get(TASK) == task]
-    if not submission.pipeline or not found:
-        raise UsageError(f"there is no task {task}", field="task")
-    return found[0]
+async def _for_task(
+    engine: Engine, submissions: Sequence[Submission], task: str, prices: Mapping[str, Any]
+) -> list[Offer]:
+    """What the places offer for one task of a pipeline; outputs of tasks do not go everywhere."""
+    from trainway.engine.run.tasks import why_not_there  # noqa: PLC0415 - it loads the compiler
+
+    asked, refused = [], []
+    for order, submission in enumerate(submissions):
+        tasks = elements(submission) if submission.pipeline else []
+        named = [each for each in tasks if each.labels.get(TASK) == task]
+        if not named:
+            raise UsageError(f"there is no task {task}", field="task")
+        why = why_not_there(tasks, task)
+        if why:
+            place = submission.backend
+            refused.append(Offer(place, Fit.NEVER, why, order, price_of(prices, place)))
+        else:
+            asked += named
+    return [*await offers(engine, asked, prices), *refused]
 
 
 def offer_view(offer: Offer) -> Json:
