@@ -3,23 +3,15 @@
 from typing import Any
 
 from trainway.json_types import Json
+from trainway.sdk.named_handle import NamedHandle
 from trainway.sdk.queue_rest import QueueRest
 from trainway.sdk.rest import Rest
 
 _API_VERSION = "trainway.dev/v1"
 
 
-class Queue:
+class Queue(NamedHandle[QueueRest]):
     """A handle on a queue."""
-
-    def __init__(self, rest: QueueRest, data: Json) -> None:
-        self._rest = rest
-        self._data = data
-
-    @property
-    def name(self) -> str:
-        """What no other queue is called."""
-        return str(self._data["metadata"]["name"])
 
     @property
     def state(self) -> str:
@@ -52,9 +44,6 @@ class Queue:
     def delete(self) -> None:
         """Forget it; there must be no job in it."""
         self._rest.delete_queue(self.name)
-
-    def __repr__(self) -> str:
-        return f"Queue({self.name!r})"
 
 
 class Queues:

@@ -5,22 +5,14 @@ from dataclasses import replace
 from typing import Any
 
 from trainway.json_types import Json
+from trainway.sdk.named_handle import NamedHandle
 from trainway.sdk.pipelines import PIPELINE, is_pipeline
 from trainway.sdk.rest import Rest, Submission
 from trainway.sdk.schedule_rest import ScheduleRest
 
 
-class Schedule:
+class Schedule(NamedHandle[ScheduleRest]):
     """A handle on a schedule."""
-
-    def __init__(self, rest: ScheduleRest, data: Json) -> None:
-        self._rest = rest
-        self._data = data
-
-    @property
-    def name(self) -> str:
-        """What no other schedule is called."""
-        return str(self._data["metadata"]["name"])
 
     @property
     def next(self) -> str | None:
@@ -50,9 +42,6 @@ class Schedule:
     def delete(self) -> None:
         """Forget it; its jobs stay."""
         self._rest.delete_schedule(self.name)
-
-    def __repr__(self) -> str:
-        return f"Schedule({self.name!r})"
 
 
 def created(

@@ -1,7 +1,6 @@
 """`trainway queues` and `trainway jobs set`, with a server that writes down what it is asked."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -10,9 +9,9 @@ from trainway.cli.app import app
 from trainway.cli.commands import queues
 from trainway.cli.commands.jobs import setting
 from trainway.json_types import Json
-from trainway.sdk.address import Address
 from trainway.sdk.queue_rest import QueueRest
 from trainway.sdk.queues import Queues
+from trainway.sdk.transport_testing import AskedTransport
 
 _WAITING = {
     "id": "i1", "name": "big", "position": 1, "priority": 5, "user": "ada", "backend": "local",
@@ -21,18 +20,10 @@ _WAITING = {
 }  # fmt: skip
 
 
-class _Transport:
+class _Transport(AskedTransport):
     """Answers with the one queue there is."""
 
-    address = Address(port=1)
-
-    def __init__(self) -> None:
-        self.asked: list[tuple[str, str]] = []
-        self.body: Json = {}
-
-    def request(self, method: str, path: str, **more: Any) -> Json:
-        self.asked.append((method, path))
-        self.body = more.get("body") or self.body
+    def answer(self, path: str) -> Json:
         one: Json = {
             "metadata": {"name": "team", "creationTimestamp": "2026-11-17T00:00:00Z"},
             "spec": {"quota": {"gpu": 8, "jobs": 2}, "cohort": "lab", "gpuHoursPerMonth": 100},
@@ -51,7 +42,7 @@ class _Transport:
 @pytest.fixture
 def transport(monkeypatch: pytest.MonkeyPatch) -> _Transport:
     made = _Transport()
-    rest = QueueRest(made)  # type: ignore[arg-type] # all of it that is needed here
+    rest = QueueRest(made)
     monkeypatch.setattr(queues, "_connected", lambda: rest)
     monkeypatch.setattr(setting, "connect", lambda: rest)
     return made
@@ -109,7 +100,7 @@ def test_a_job_is_set(transport: _Transport) -> None:
 
 
 def test_a_program_has_the_same(transport: _Transport) -> None:
-    rest = QueueRest(transport)  # type: ignore[arg-type] # as above
+    rest = QueueRest(transport)
     found = Queues(rest)
     (queue,) = found.list()
     assert (queue.name, queue.state, queue.used["gpu"]) == ("team", "Paused", 8)

@@ -1,30 +1,20 @@
 """`trainway schedule`, with a server that only writes down what it is asked."""
 
-from typing import Any
-
 import pytest
 from click.testing import CliRunner, Result
 
 from trainway.cli.app import app
 from trainway.cli.commands import schedule
 from trainway.json_types import Json
-from trainway.sdk.address import Address
 from trainway.sdk.schedule_rest import ScheduleRest
 from trainway.sdk.schedules import Schedule
+from trainway.sdk.transport_testing import AskedTransport
 
 
-class _Transport:
+class _Transport(AskedTransport):
     """Answers with the one schedule there is."""
 
-    address = Address(port=1)
-
-    def __init__(self) -> None:
-        self.asked: list[tuple[str, str]] = []
-        self.body: Json = {}
-
-    def request(self, method: str, path: str, **more: Any) -> Json:
-        self.asked.append((method, path))
-        self.body = more.get("body") or self.body
+    def answer(self, path: str) -> Json:
         one = {
             "metadata": {"id": "i", "name": "nightly", "creationTimestamp": "2026-11-17T00:00:00Z"},
             "spec": {
@@ -44,7 +34,7 @@ class _Transport:
 @pytest.fixture
 def transport(monkeypatch: pytest.MonkeyPatch) -> _Transport:
     made = _Transport()
-    rest = ScheduleRest(made)  # type: ignore[arg-type] # all of it that is needed here
+    rest = ScheduleRest(made)
     monkeypatch.setattr(schedule, "_connected", lambda: rest)
     return made
 
@@ -90,7 +80,7 @@ def test_the_other_commands(transport: _Transport) -> None:
 
 
 def test_a_program_has_a_handle(transport: _Transport) -> None:
-    rest = ScheduleRest(transport)  # type: ignore[arg-type] # as above
+    rest = ScheduleRest(transport)
     handle = Schedule(rest, rest.schedule("nightly"))
     assert (handle.name, handle.next, handle.last) == ("nightly", "2026-11-18T03:00:00Z", None)
     handle.pause()
