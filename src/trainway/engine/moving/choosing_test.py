@@ -179,3 +179,13 @@ def test_what_nobody_can_place_is_refused(case: Case) -> None:
             await submitted(world, placed(case.placement))
 
     play(scene)
+
+
+def test_pipelines_that_differ_from_place_to_place_are_refused() -> None:
+    async def scene(world: MovingWorld) -> None:
+        short = pipeline("name: p\n---\n{name: one, run: x}\n---\n{name: two, run: x}")
+        other = {"backend": THERE, "objects": list(short.objects)}
+        with pytest.raises(UsageError, match="pipelines of their own"):
+            await submitted(world, pipeline(candidates=[other]))
+
+    play(scene)

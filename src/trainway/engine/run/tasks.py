@@ -43,6 +43,9 @@ def tasks_of(submission: Submission) -> list[Submission]:
         raise UsageError(f"there is no task {wrong[0]}", field="options.placement")
     places = {str(each["backend"]): each for each in (_own(submission), *submission.candidates)}
     made = {name: _parts(submission, each["objects"]) for name, each in places.items()}
+    if any(len(parts_there) != len(titles) for parts_there in made.values()):
+        raise UsageError("the places have pipelines of their own", field="options.candidates",
+                         hint="send the same tasks for each place")  # fmt: skip
     tasks = []
     for rank, title in enumerate(titles):
         named, prefer = _places(submission, title, list(places))
