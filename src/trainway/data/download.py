@@ -11,6 +11,7 @@ import errno
 import hashlib
 import os
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -68,13 +69,18 @@ class Download:
         self.missing = list(missing(self.subject, arrived, self._file))
         self._left = len(self.missing)
 
-    def put(self, part: int, piece: Piece) -> bool:
-        """Write a part, and say whether it was the last one that was missing."""
+    def put(self, part: int, pieces: Iterable[Piece]) -> bool:
+        """Write a part as it comes, and say whether it was the last one that was missing."""
         start, end = self.subject.bounds(part)
-        if len(piece) != end - start:
-            raise ChangedError(f"{self.subject.source} ended early")
-        _write(self._file, memoryview(piece), start)
-        found = checksum(piece)
+        found = 0
+        for piece in pieces:
+            if len(piece) > end - start:
+                break
+            _write(self._file, memoryview(piece), start)
+            found = checksum(piece, found)
+            start += len(piece)
+        if start != end:
+            raise ChangedError(f"{self.subject.source} is not as long as it was")
         with self._lock:
             assert self._journal is not None  # noqa: S101 - it is open
             self._journal.add(part, found)

@@ -69,7 +69,7 @@ class Hub:
                     yield _entry(each)
             url = self._next(answer)
 
-    def read(self, entry: Entry, start: int, end: int) -> Piece:
+    def read(self, entry: Entry, start: int, end: int) -> Iterator[Piece]:
         """A part of a file; a commit does not change."""
         kind = "" if self._repository.kind == MODEL else f"{self._repository.kind}/"
         path = urllib.parse.quote(entry.key)
@@ -79,7 +79,7 @@ class Hub:
             raise ChangedError(f"{self._location.of(entry.key)} changed while it was read")
         if answer.status not in {200, 206}:
             raise self._refusal(answer.status)
-        return answer.body
+        return iter([answer.body])
 
     @property
     def _api(self) -> str:

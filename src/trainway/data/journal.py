@@ -67,9 +67,9 @@ def read_journal(text: bytes, subject: Subject) -> dict[int, int]:
     return found
 
 
-def checksum(piece: Piece) -> int:
-    """A part's."""
-    return zlib.crc32(piece)
+def checksum(piece: Piece, before: int = 0) -> int:
+    """That of a part up to a piece, from that of the pieces before it."""
+    return zlib.crc32(piece, before)
 
 
 class Journal:

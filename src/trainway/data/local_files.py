@@ -3,9 +3,12 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 from trainway.data.store import ChangedError, Entry, Piece
 from trainway.errors import UnreadableError
+
+_BLOCK: Final = 1 << 20
 
 
 class LocalFiles:
@@ -31,12 +34,13 @@ class LocalFiles:
                 if path.is_file():
                     yield _entry(str(path)[1:], path.stat())
 
-    def read(self, entry: Entry, start: int, end: int) -> Piece:
+    def read(self, entry: Entry, start: int, end: int) -> Iterator[Piece]:
         """A part of a file that must still be the one it was."""
         path = Path("/", entry.key)
         try:
             with path.open("rb") as file:
-                piece = os.pread(file.fileno(), end - start, start)
+                for offset in range(start, end, _BLOCK):
+                    yield os.pread(file.fileno(), min(_BLOCK, end - offset), offset)
                 found = os.fstat(file.fileno())
         except FileNotFoundError:
             raise ChangedError(f"{path} was removed while it was read") from None
@@ -44,7 +48,6 @@ class LocalFiles:
             raise _unreadable(path, error) from None
         if _entry(entry.key, found).etag != entry.etag:
             raise ChangedError(f"{path} changed while it was read")
-        return piece
 
 
 def _entry(key: str, found: os.stat_result) -> Entry:

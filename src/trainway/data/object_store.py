@@ -26,6 +26,8 @@ from trainway.errors import (
 
 _PART: Final = 8 << 20
 _PARTS_AT_ONCE: Final = 4
+_CHUNK: Final = 1 << 18
+"""Bytes are passed on as they come; whole parts would be copied once more to be in one piece."""
 _MOST_PARTS: Final = 9_000
 """S3 takes 10,000."""
 _CONNECT: Final = timedelta(seconds=10)
@@ -82,7 +84,7 @@ class ObjectStore:
             for page in pages:
                 yield from map(_entry, page)
 
-    def read(self, entry: Entry, start: int, end: int) -> Piece:
+    def read(self, entry: Entry, start: int, end: int) -> Iterator[Piece]:
         """A part of an object that must still have its etag."""
         import obstore  # noqa: PLC0415 - an extra
 
@@ -91,7 +93,8 @@ class ObjectStore:
             found = obstore.get(self._store, entry.key, options=options)
             if (found.meta["e_tag"] or "") != entry.etag:
                 raise ChangedError(f"{self._location.of(entry.key)} changed while it was read")
-            return memoryview(found.bytes())
+            for chunk in found.stream(min_chunk_size=_CHUNK):
+                yield memoryview(chunk)
 
     def write(self, key: str, size: int, chunks: Iterable[bytes]) -> None:
         """Make an object; in parts, if it is large."""

@@ -44,8 +44,8 @@ class Source(Protocol):
         """All files below a folder; an empty one is all there is."""
         ...
 
-    def read(self, entry: Entry, start: int, end: int) -> Piece:
-        """The bytes from start up to end, or ChangedError."""
+    def read(self, entry: Entry, start: int, end: int) -> Iterable[Piece]:
+        """The bytes from start up to end, as they come, or ChangedError, at the end at last."""
         ...
 
 

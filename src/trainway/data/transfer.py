@@ -6,7 +6,7 @@ first error ends it all; what has arrived until then stays for the next attempt.
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -146,8 +146,7 @@ class _Fetching:
             if self._is_over() or wanted in changed:
                 return
             start, end = download.subject.bounds(part)
-            piece = wanted.source.read(wanted.entry, start, end)
-            _put(download, part, piece)
+            _put(download, part, wanted.source.read(wanted.entry, start, end))
             self._count(end - start, end - start)
         except ChangedError:
             with self._lock:
@@ -170,9 +169,9 @@ class _Fetching:
                 self.options.progress(min(self._arrived, self.total), self.total)
 
 
-def _put(download: Download, part: int, piece: Piece) -> None:
+def _put(download: Download, part: int, pieces: Iterable[Piece]) -> None:
     try:
-        if download.put(part, piece):
+        if download.put(part, pieces):
             download.finish()
     except OSError as error:
         raise said_of(error, download.target) from None

@@ -125,7 +125,7 @@ class _Sending:
 
     def _piece(self, entry: Entry, start: int) -> bytes:
         end = min(start + self.options.part_size, entry.size)
-        piece = bytes(self.source.read(entry, start, end))
+        piece = b"".join(self.source.read(entry, start, end))
         if len(piece) != end - start:
             raise ChangedError(f"{entry.key} ended early")
         return piece

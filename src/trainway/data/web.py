@@ -153,7 +153,7 @@ class WebFiles:
         del folder
         return iter(())
 
-    def read(self, entry: Entry, start: int, end: int) -> Piece:
+    def read(self, entry: Entry, start: int, end: int) -> Iterator[Piece]:
         """A part of a file that must still be the one it was."""
         answer = read_range(self._url(entry.key), {}, start, end)
         where = self._location.of(entry.key)
@@ -161,7 +161,7 @@ class WebFiles:
             raise ChangedError(f"{where} changed while it was read")
         if answer.status not in {200, 206}:
             raise refusal(where, answer.status)
-        return answer.body
+        return iter([answer.body])
 
     def _length(self, key: str, answer: Answer) -> int:
         length = answer.headers.get("Content-Length", "")

@@ -1,0 +1,13 @@
+"""What a copy from S3 costs: `python benchmarks/data.py [GIGABYTES]`.
+
+The measurement is in data_load.py; as a module it is found only from the repository's root.
+"""
+
+import sys
+
+if __name__ == "__main__":
+    ROOT = __file__.rpartition("/benchmarks/")[0] or "."
+    sys.path[:1] = [ROOT, f"{ROOT}/test/e2e", f"{ROOT}/test/cluster"]
+    from benchmarks.data_load import main
+
+    sys.exit(main(sys.argv[1:]))
