@@ -91,6 +91,17 @@ def test_files_are_sent_where_the_target_says(
     assert (outcome.files, outcome.fetched, again.fetched, again.present) == (1, 3, 0, 1)
 
 
+def test_another_file_of_the_same_size_is_sent_even_if_it_is_older(store: MemoryStore) -> None:
+    for name in ("new", "old"):
+        Path(name).write_text(name)
+    os.utime("old", (1, 1))
+
+    copy("new", "s3://b/x")
+    copy("old", "s3://b/x")
+
+    assert store.files["x"] == b"old"
+
+
 def test_a_file_that_changes_while_it_is_sent_is_sent_anew(store: MemoryStore) -> None:
     source = Path("x")
     source.write_bytes(b"a" * 100)

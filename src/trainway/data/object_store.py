@@ -101,9 +101,12 @@ class ObjectStore:
         import obstore  # noqa: PLC0415 - an extra
 
         with self._told(key):
-            part = max(_PART, -(-size // _MOST_PARTS))
             obstore.put(
-                self._store, key, iter(chunks), chunk_size=part, max_concurrency=_PARTS_AT_ONCE
+                self._store,
+                key,
+                iter(chunks),
+                chunk_size=sent_part_size(size),
+                max_concurrency=_PARTS_AT_ONCE,
             )
 
     def delete(self, keys: Sequence[str]) -> None:
@@ -133,6 +136,11 @@ class ObjectStore:
             if isinstance(error, (BaseError, OSError, ValueError)):
                 raise failure(self._location.of(key), error) from None
             raise
+
+
+def sent_part_size(size: int) -> int:
+    """The size of the parts in which an object of that size is sent."""
+    return max(_PART, -(-size // _MOST_PARTS))
 
 
 def failure(location: Location, error: Exception) -> TrainwayError:

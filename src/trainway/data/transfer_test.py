@@ -61,6 +61,17 @@ def test_a_newer_version_replaces_the_file(store: MemoryStore, tmp_path: Path) -
     assert files(tmp_path) == {"a": b"new"}
 
 
+def test_a_version_of_the_same_size_and_second_replaces_the_file(
+    store: MemoryStore, tmp_path: Path
+) -> None:
+    fetched(store, tmp_path)
+    store.files["a"] = CONTENT[::-1]
+
+    fetched(store, tmp_path)
+
+    assert files(tmp_path) == {"a": CONTENT[::-1]}
+
+
 def test_an_empty_file_arrives(store: MemoryStore, tmp_path: Path) -> None:
     store.files["a"] = b""
 

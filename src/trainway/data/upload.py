@@ -1,16 +1,20 @@
 """Files on their way into a bucket, from this machine or from another place.
 
 An object is there when it is whole, or not at all; the store sees to that. A file that is there
-already, as long and not older, is not sent again, so a copy that was killed goes on with the file
+already with the same content is not sent again, so a copy that was killed goes on with the file
 that it was at.
 """
 
+import hashlib
+import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final
 
+from trainway.data.local_files import LocalFiles
+from trainway.data.object_store import sent_part_size
 from trainway.data.store import ChangedError, Entry, Source, Target
 from trainway.data.transfer import Options, Outcome
 from trainway.errors import NotFoundError
@@ -18,6 +22,7 @@ from trainway.errors import NotFoundError
 _AT_ONCE: Final = 4
 """So many files; each of them is sent in parts, some at once."""
 _ATTEMPTS: Final = 4
+_ETAG: Final = re.compile(r'"?[0-9a-f]{32}(-\d+)?"?')
 
 
 @dataclass(frozen=True)
@@ -45,15 +50,34 @@ def send(
     return sending.outcome
 
 
-def is_there(entry: Entry, found: Entry | None) -> bool:
-    """Whether what a bucket has is as long as a file, and not older."""
-    return (
-        found is not None
-        and found.size == entry.size
-        and found.modified is not None
-        and entry.modified is not None
-        and found.modified >= entry.modified
-    )
+def is_there(source: Source, entry: Entry, found: Entry | None) -> bool:
+    """Whether a bucket has a file already, as far as its etag tells.
+
+    S3 makes it from the md5 of the content or of its parts, so a file of this machine can be
+    compared without fetching anything. Other etags say nothing, and the file is sent.
+    """
+    if found is None or found.size != entry.size or not found.etag:
+        return False
+    if found.etag == entry.etag:
+        return True
+    match = _ETAG.fullmatch(found.etag)
+    if match is None or not isinstance(source, LocalFiles):
+        return False
+    part = sent_part_size(entry.size) if match[1] else max(entry.size, 1)
+    return _etag(source, entry, part, is_in_parts=bool(match[1])) == found.etag.strip('"')
+
+
+def _etag(source: Source, entry: Entry, part: int, *, is_in_parts: bool) -> str:
+    digests = []
+    for start in range(0, max(entry.size, 1), part):
+        digest = hashlib.md5(usedforsecurity=False)
+        for piece in source.read(entry, start, min(start + part, entry.size)):
+            digest.update(piece)
+        digests.append(digest)
+    if not is_in_parts:
+        return digests[0].hexdigest()
+    of_all = hashlib.md5(b"".join(each.digest() for each in digests), usedforsecurity=False)
+    return f"{of_all.hexdigest()}-{len(digests)}"
 
 
 @dataclass
@@ -70,7 +94,7 @@ class _Sending:
     def one(self, sent: Sent) -> None:
         """Send a file; anew, if it changes meanwhile."""
         entry = sent.entry
-        if is_there(entry, self.target.stat(sent.key)):
+        if self._is_there(entry, sent.key):
             with self._lock:
                 self.outcome.present += 1
             self._count(entry.size)
@@ -79,6 +103,12 @@ class _Sending:
         with self._lock:
             self.outcome.files += 1
             self.outcome.size += entry.size
+
+    def _is_there(self, entry: Entry, key: str) -> bool:
+        try:
+            return is_there(self.source, entry, self.target.stat(key))
+        except ChangedError:
+            return False
 
     def _sent(self, entry: Entry, key: str) -> Entry:
         for _ in range(_ATTEMPTS):

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import click
 
-from trainway.cli.cluster_options import yes_option
 from trainway.cli.columns import Columns
 from trainway.cli.job_options import output_option
 from trainway.cli.output import echo, echo_line, to_json
@@ -143,7 +142,7 @@ def du(uri: str, include: tuple[str, ...], ignore: tuple[str, ...], output: str)
 @command.command("rm")
 @click.argument("uri", metavar="URI")
 @_pattern_options
-@yes_option
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @output_option(("text", "json"))
 def rm(uri: str, include: tuple[str, ...], ignore: tuple[str, ...], yes: bool, output: str) -> int:
     """Remove the file at URI from its bucket, or all files below that folder.
