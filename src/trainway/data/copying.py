@@ -58,7 +58,6 @@ def _cached(cache: Cache, wanted: Sequence[Wanted], options: Options | None) -> 
             entry = LocalFiles().stat(str(lease.path)[1:])
             assert entry is not None  # noqa: S101 - it stays while it is leased
             fetch([Wanted(LocalFiles(), entry, each.uri, each.target)])
-            each.target.chmod(0o644)
         total.files += 1
         total.fetched += outcome.fetched
         total.present += outcome.present

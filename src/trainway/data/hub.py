@@ -50,11 +50,8 @@ class Hub:
         if not key:
             return None
         body = json.dumps({"paths": [key], "expand": False}).encode()
-        found = self._json(f"{self._api}/paths-info/{self._commit}", body)
-        for each in found:
-            if each.get("type") == "file" and each.get("path") == key:
-                return _entry(each)
-        return None
+        answer = self._asked(f"{self._api}/paths-info/{self._commit}", body)
+        return next((entry for entry in self._files(answer) if entry.key == key), None)
 
     def list(self, folder: str) -> Iterator[Entry]:
         """The files below a folder, page by page."""
@@ -64,9 +61,7 @@ class Hub:
             answer = self._asked(url)
             if answer.status == 404 and folder:
                 return
-            for each in self._parsed(answer):
-                if each.get("type") == "file":
-                    yield _entry(each)
+            yield from self._files(answer)
             url = self._next(answer)
 
     def read(self, entry: Entry, start: int, end: int) -> Iterator[Piece]:
@@ -92,14 +87,11 @@ class Hub:
     @cached_property
     def _commit(self) -> str:
         revision = urllib.parse.quote(self._repository.revision or "main", safe="")
-        found = self._json(f"{self._api}/revision/{revision}")
+        found = self._parsed(self._asked(f"{self._api}/revision/{revision}"))
         commit = found.get("sha") if isinstance(found, dict) else None
         if not isinstance(commit, str) or not commit.isalnum():
             raise self._strange()
         return commit
-
-    def _json(self, url: str, body: bytes | None = None) -> Any:
-        return self._parsed(self._asked(url, body))
 
     def _asked(self, url: str, body: bytes | None = None) -> Answer:
         json_type = {"Content-Type": "application/json"} if body else {}
@@ -111,6 +103,14 @@ class Hub:
         try:
             return json.loads(answer.body)
         except ValueError:
+            raise self._strange() from None
+
+    def _files(self, answer: Answer) -> tuple[Entry, ...]:
+        """The files that an answer tells; it comes from a stranger."""
+        try:
+            found = self._parsed(answer)
+            return tuple(_entry(each) for each in found if each["type"] == "file")
+        except (KeyError, TypeError, ValueError):
             raise self._strange() from None
 
     def _next(self, answer: Answer) -> str:
@@ -151,9 +151,11 @@ def find_token(environment: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _entry(found: Mapping[str, Any]) -> Entry:
-    large = found.get("lfs") or {}
+    large = dict(found.get("lfs") or {})
     sha256, oid = str(large.get("oid", "")), str(found.get("oid", ""))
-    size = int(large.get("size", found.get("size", 0)))
+    size = int(large.get("size", found["size"]))
+    if size < 0:
+        raise ValueError(size)
     return Entry(
         str(found["path"]), size, sha256 or oid, None, sha256, "" if sha256 else _sha1(oid)
     )

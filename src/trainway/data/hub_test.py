@@ -75,6 +75,29 @@ def test_a_repository_that_is_not_there_is_told(hub: PretendedHub) -> None:
         select(opened(hub, "hf://org/other"), parse("hf://org/other"))
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"error": "no list"},
+        [1],
+        [{"type": "file"}],
+        [{"type": "file", "path": "a", "size": "much"}],
+        [{"type": "file", "path": "a", "size": -1}],
+        [{"type": "file", "path": "a", "size": 1, "lfs": 7}],
+    ],
+    ids=str,
+)
+def test_an_answer_that_is_none_of_a_hub_is_one_error(
+    hub: PretendedHub, monkeypatch: pytest.MonkeyPatch, answer: object
+) -> None:
+    source = opened(hub)
+    monkeypatch.setattr(Hub, "_commit", "0" * 40)
+    monkeypatch.setattr(Hub, "_parsed", lambda _self, _answer: answer)
+
+    with pytest.raises(UnavailableError, match="does not answer as a hub does"):
+        list(source.list(""))
+
+
 def test_offline_means_offline() -> None:
     with pytest.raises(UnavailableError, match="HF_HUB_OFFLINE"):
         Hub(MODEL, {"HF_HUB_OFFLINE": "1"})

@@ -107,8 +107,8 @@ def _ask(asked: urllib.request.Request, limit: int) -> Answer:
 
 def _body(found: Any, limit: int) -> bytes:
     body: bytes = found.read(limit)
-    length = found.headers.get("Content-Length")
-    if length is not None and len(body) < min(limit, int(length)):
+    length = found.headers.get("Content-Length", "")
+    if length.isdecimal() and len(body) < min(limit, int(length)):
         raise http.client.IncompleteRead(body)
     return body
 
@@ -165,7 +165,7 @@ class WebFiles:
 
     def _length(self, key: str, answer: Answer) -> int:
         length = answer.headers.get("Content-Length", "")
-        if not length.isdigit():
+        if not length.isdecimal():
             raise UnreadableError(f"{self._location.of(key)}: its server does not tell its length")
         return int(length)
 
