@@ -143,6 +143,24 @@ def test_a_file_that_is_replaced_meanwhile_arrives_in_one_version(
     assert (tmp_path / "big").read_bytes() == content(2)
 
 
+def test_connections_that_are_cut_cost_nothing_but_time(
+    s3_server: S3Server, bucket: Path, proxy: CountingProxy, tmp_path: Path
+) -> None:
+    (bucket / "big").write_bytes(content(1))
+    cuts: list[int] = []
+
+    def cut(given: int) -> None:
+        if len(cuts) < 5 and given > (len(cuts) + 1) * SIZE // 8:
+            cuts.append(given)
+            raise OSError  # which ends the connection
+
+    proxy.on_bytes = cut
+    assert ended(started(s3_server, proxy, uri(bucket, "big"), str(tmp_path / "big"))) == 0
+
+    assert len(cuts) == 5
+    assert (tmp_path / "big").read_bytes() == content(1)
+
+
 def test_a_folder_goes_there_and_back_and_nothing_beyond_it_is_removed(
     bucket: Path, user: Installation, tmp_path: Path
 ) -> None:

@@ -6,6 +6,7 @@ first error ends it all; what has arrived until then stays for the next attempt.
 """
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -15,11 +16,12 @@ from typing import Final
 from trainway.data.disk import require_room
 from trainway.data.download import Download, said_of
 from trainway.data.store import ChangedError, Entry, Piece, Source
-from trainway.errors import NotFoundError
+from trainway.errors import NotFoundError, UnavailableError
 
 PART_SIZE: Final = 8 << 20
 WORKERS: Final = 8
 _ATTEMPTS: Final = 4
+_PAUSES_S: Final = (0.2, 1.0, 3.0)
 
 Progress = Callable[[int, int], None]
 """Is told how many bytes of how many are here."""
@@ -146,7 +148,7 @@ class _Fetching:
             if self._is_over() or wanted in changed:
                 return
             start, end = download.subject.bounds(part)
-            _put(download, part, wanted.source.read(wanted.entry, start, end))
+            self._read(wanted, download, part)
             self._count(end - start, end - start)
         except ChangedError:
             with self._lock:
@@ -157,6 +159,18 @@ class _Fetching:
                 self._error = self._error or error
         finally:
             room.release()
+
+    def _read(self, wanted: Wanted, download: Download, part: int) -> None:
+        """Fetch a part; again after a pause, if a connection ended in the middle of it."""
+        for pause in (*_PAUSES_S, None):
+            try:
+                pieces = wanted.source.read(wanted.entry, *download.subject.bounds(part))
+                return _put(download, part, pieces)
+            except UnavailableError:
+                if pause is None or self._is_over():
+                    raise
+                time.sleep(pause)
+        return None
 
     def _is_over(self) -> bool:
         return self._error is not None

@@ -8,7 +8,7 @@ from trainway.data.journal import journal_path, partial_path
 from trainway.data.store import ChangedError
 from trainway.data.transfer import Options, Outcome, Wanted, fetch
 from trainway.data.transfer_testing import MemoryStore
-from trainway.errors import NotFoundError, TrainwayError, UnreadableError
+from trainway.errors import NotFoundError, TrainwayError, UnavailableError, UnreadableError
 
 PART = 10
 WORKERS = 3
@@ -95,6 +95,25 @@ def test_after_a_failure_only_missing_parts_are_fetched(store: MemoryStore, tmp_
 
     assert files(tmp_path) == {"a": CONTENT}
     assert len(store.reads) == len(set(store.reads)) == 100
+
+
+def test_a_connection_that_ends_is_no_failure(
+    store: MemoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trainway.data.transfer._PAUSES_S", (0.0, 0.0))
+    failed: list[int] = []
+
+    def fail(_key: str, start: int) -> None:
+        if start == 700 and len(failed) < 2:
+            failed.append(start)
+            raise UnavailableError("cut off")
+
+    store.before_read = fail
+
+    fetched(store, tmp_path)
+
+    assert files(tmp_path) == {"a": CONTENT}
+    assert len(failed) == 2
 
 
 def test_parts_that_are_damaged_are_fetched_again(store: MemoryStore, tmp_path: Path) -> None:
