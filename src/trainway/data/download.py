@@ -167,11 +167,20 @@ def _write(handle: int, piece: memoryview, start: int) -> None:
     """Write all of it; what is nothing but zeros stays a hole, as it may be at the source."""
     for offset in range(0, len(piece), _BLOCK):
         block = piece[offset : offset + _BLOCK]
-        if block[0] == 0 and bytes(block) == _ZEROS[: len(block)]:  # views compare slowly
+        is_empty = block[0] == 0 and bytes(block) == _ZEROS[: len(block)]  # views compare slowly
+        if is_empty and _is_hole(handle, start + offset, len(block)):
             continue
         done = 0
         while done < len(block):
             done += os.pwrite(handle, block[done:], start + offset + done)
+
+
+def _is_hole(handle: int, start: int, size: int) -> bool:
+    """Whether nothing was written there yet; an earlier attempt may have left something."""
+    try:
+        return os.lseek(handle, start, os.SEEK_DATA) >= start + size
+    except OSError as error:
+        return error.errno == errno.ENXIO  # there is nothing up to the end
 
 
 def _sync(folder: Path) -> None:

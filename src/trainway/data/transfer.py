@@ -77,6 +77,7 @@ class _Fetching:
     options: Options
     total: int
     outcome: Outcome = field(default_factory=Outcome)
+    _sizes: dict[Path, int] = field(default_factory=dict)
     _arrived: int = 0
     _error: BaseException | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -132,8 +133,10 @@ class _Fetching:
         except BaseException:
             download.close()
             raise
-        self.outcome.files += 1
-        self.outcome.size += entry.size
+        before = self._sizes.get(target)  # of the version that has changed meanwhile
+        self._sizes[target] = entry.size
+        self.outcome.files += before is None
+        self.outcome.size += entry.size - (before or 0)
         return download
 
     def _part(

@@ -116,14 +116,18 @@ def test_a_connection_that_ends_is_no_failure(
     assert len(failed) == 2
 
 
-def test_parts_that_are_damaged_are_fetched_again(store: MemoryStore, tmp_path: Path) -> None:
+@pytest.mark.parametrize("content", [CONTENT, bytes(995)], ids=["random", "zeros"])
+def test_parts_that_are_damaged_are_fetched_again(
+    store: MemoryStore, tmp_path: Path, content: bytes
+) -> None:
+    store.files["a"] = content
     interrupt(store, tmp_path)
     with partial_path(tmp_path / "a").open("r+b") as file:
         file.write(b"damaged")
 
     fetched(store, tmp_path)
 
-    assert files(tmp_path) == {"a": CONTENT}
+    assert files(tmp_path) == {"a": content}
 
 
 @pytest.mark.parametrize("text", [b"", b"\xff\n1 2\n", b"{}\n3 4\n"])
@@ -170,8 +174,9 @@ def test_a_file_that_changes_meanwhile_is_begun_anew(store: MemoryStore, tmp_pat
 
     store.before_read = change
 
-    fetched(store, tmp_path, KEYS)
+    outcome = fetched(store, tmp_path, KEYS)
 
+    assert (outcome.files, outcome.size) == (2, 1990)
     assert files(tmp_path) == {"a": b"x" * 995, "d/b": b"x" * 995}
 
 

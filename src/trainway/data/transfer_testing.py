@@ -27,12 +27,16 @@ class MemoryStore:
     def read(self, entry: Entry, start: int, end: int) -> Iterator[Piece]:
         """A part, counted."""
         self.before_read(entry.key, start)
-        if entry.key not in self.files or self._entry(entry.key).etag != entry.etag:
+        try:  # other threads may change it at any time
+            content, middle = self.files[entry.key], (start + end) // 2
+            found = self._entry(entry.key)
+        except KeyError:
+            raise ChangedError("removed") from None
+        if found.etag != entry.etag:
             raise ChangedError("changed")
         self.reads.append((entry.key, start))
-        middle = (start + end) // 2
-        yield self.files[entry.key][start:middle]
-        yield self.files[entry.key][middle:end]
+        yield content[start:middle]
+        yield content[middle:end]
 
     def write(self, key: str, size: int, chunks: Iterable[bytes]) -> None:
         """Keep a file."""
