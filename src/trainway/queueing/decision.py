@@ -5,7 +5,7 @@ special to a managed one is its policy here: the order by shares, the quotas, an
 past and for the first job of a place.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from trainway.agent.controllers import gang_queue
@@ -17,7 +17,7 @@ from trainway.queueing.growing import Lack, growths
 from trainway.queueing.preemption import Preemptions, Rescue
 from trainway.queueing.queue_policy import QueuePolicy, QueueState
 from trainway.queueing.quota import Quotas, Shortage
-from trainway.queueing.reservation import Release, Reservation, after_leaving, reserved
+from trainway.queueing.reservation import Release, Reservation, reserved
 from trainway.queueing.room import Free, Places
 from trainway.queueing.snapshot import RunningGang, Snapshot, WaitingGang
 from trainway.queueing.wording import Sentences, Wording, of_another
@@ -131,7 +131,7 @@ class ManagedPolicy:
     def _rescued(self, gang: WaitingGang, message: str, rescue: Rescue) -> Verdict:
         """A job for which others make room; nobody else gets that."""
         message = self._wording.rescued(gang, message, _making_room(rescue))
-        self._reserve(gang, message, (*rescue.victims, *rescue.leaving))
+        self._reserve(gang, message, is_rescued=True)
         has_lane = self._places.free(gang.lane) is not None
         verdict = wait(PREEMPTING, message, holds_back=has_lane)
         verdict.victims = rescue.victims
@@ -163,22 +163,22 @@ class ManagedPolicy:
         reservation = self._reserve(gang, verdict.message)
         return wait(QUEUED, self._wording.first(gang, verdict.message, reservation))
 
-    def _reserve(
-        self, gang: WaitingGang, message: str, leaving: Collection[RunningGang] = ()
-    ) -> Reservation:
-        """Keep its place; who makes room for it may be gone any moment."""
+    def _reserve(self, gang: WaitingGang, message: str, *, is_rescued: bool = False) -> Reservation:
+        """Keep its place.
+
+        Who makes room for it may be gone any moment, and in any order: until then nobody gets what
+        it lacks.
+        """
         free, now = self._places.free(gang.lane) or {}, self._now
-        releases = [
-            Release(one.id, one.ends, one.request, one.name or one.id)
-            for one in self._running
-            if one.lane == gang.lane
-        ]
-        releases += [_release(one, now) for one in self._started if one.lane == gang.lane]
-        if leaving:
-            releases = after_leaving(releases, leaving, now)
+        releases: list[Release] = []
+        if not is_rescued:
+            releases = [
+                Release(one.id, one.ends, one.request, one.name or one.id)
+                for one in self._running
+                if one.lane == gang.lane
+            ]
+            releases += [_release(one, now) for one in self._started if one.lane == gang.lane]
         found = reserved(gang.name or gang.id, gang.request, free, releases, now)
-        if leaving:  # nobody knows who of them is gone first, and when the job starts
-            found.keep_to(free, gang.request)
         self._reservations[gang.lane] = found
         self._first[gang.lane] = message
         return found

@@ -36,6 +36,10 @@ def test_schedules_in_which_room_was_made_for_nothing(seed: int) -> None:
     assert simulation.preemptions
 
 
+def test_nobody_takes_the_room_of_one_that_can_start_before_all_have_left() -> None:
+    schedule(5_008_054).play()
+
+
 def test_the_schedules_are_worth_looking_at() -> None:
     simulations = [schedule(seed) for seed in range(120)]
     for simulation in simulations:

@@ -5,13 +5,11 @@ will have ended by then, or fits beside the first one even then: so the first on
 than it would have. Of a job without a time limit nobody knows that, and it does not.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from trainway.queueing.amounts import Amounts, add, fits, subtract
-from trainway.queueing.elastic_nodes import less
-from trainway.queueing.snapshot import RunningGang
 
 
 class Release(NamedTuple):
@@ -44,32 +42,10 @@ class Reservation:
             return True
         return fits(request, self.spare)
 
-    def keep_to(self, free: Amounts, request: Amounts) -> None:
-        """Spare no more than what is free beside the first one's request even now."""
-        for name, amount in self.spare.items():
-            self.spare[name] = min(amount, free.get(name, 0) - request.get(name, 0))
-
     def took(self, request: Amounts, limit_s: int | None, now: int) -> None:
         """Such a job has started."""
         if limit_s is None or self.at is None or now + limit_s > self.at:
             subtract(self.spare, request)
-
-
-def after_leaving(
-    releases: Iterable[Release], leaving: Collection[RunningGang], now: int
-) -> list[Release]:
-    """The same, where some have to leave and may be gone any moment."""
-    gone = {one.id for one in leaving if not one.gives or one.leaves_for}
-    nodes = {one.id: one for one in leaving if one.gives and not one.leaves_for}
-    found = []
-    for release in releases:
-        if release.id in nodes:
-            left = less(release.request, [nodes[release.id].request])
-            found.append(release._replace(request=left))
-            found.append(release._replace(at=now, request=nodes[release.id].request))
-        else:
-            found.append(release._replace(at=now) if release.id in gone else release)
-    return found
 
 
 def reserved(
