@@ -11,5 +11,5 @@ export function placement(report: DraftReport, places: readonly string[]): Promi
     objects: report.objects,
     options: { backend, labels: report.labels } as Schemas["SubmitOptions"],
   }));
-  return change("post", "/api/v1/placements", { body: { candidates, prefer: "cost" } });
+  return change("post", "/api/v1/placements", { body: { candidates, prefer: "cost", task: "" } });
 }
