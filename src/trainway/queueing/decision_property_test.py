@@ -40,6 +40,12 @@ def test_nobody_takes_the_room_of_one_that_can_start_before_all_have_left() -> N
     schedule(5_008_054).play()
 
 
+@pytest.mark.parametrize("seed", [101_491, 107_852])
+def test_nodes_are_taken_where_they_are_enough_beside_others(seed: int) -> None:
+    """They are not when the job is looked at, since another quota is short as well."""
+    schedule(seed).play()
+
+
 def test_the_schedules_are_worth_looking_at() -> None:
     simulations = [schedule(seed) for seed in range(120)]
     for simulation in simulations:

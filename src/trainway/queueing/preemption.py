@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from trainway.queueing.amounts import JOBS, Amounts, add, fits, shortages, subtract
-from trainway.queueing.elastic_nodes import Taking
+from trainway.queueing.elastic_nodes import Taking, parts
 from trainway.queueing.queue_policy import Preemption, QueuePolicy
 from trainway.queueing.quota import Quotas, Shortage
 from trainway.queueing.snapshot import RunningGang, Snapshot, WaitingGang
@@ -104,7 +104,30 @@ class Preemptions:
             if not taking.may_stay(one, needed) or not trial.is_enough():
                 trial.remove(one)
                 needed.append(one)
+        for one in [one for one in needed if one.spare and not one.gives]:
+            nodes = self._nodes_instead(one, gang, policy, trial)
+            if nodes:
+                needed.remove(one)
+                needed += nodes
         return taking.victims(needed)
+
+    def _nodes_instead(
+        self, one: RunningGang, gang: WaitingGang, policy: QueuePolicy, trial: "_Trial"
+    ) -> list[RunningGang]:
+        """The nodes of a job that are enough, now that others leave; none: it has to leave."""
+        trial.put_back(one)
+        taken: list[RunningGang] = []
+        for part in parts(one):
+            if trial.is_enough() or not self._may_take(part, gang, policy, trial):
+                break
+            trial.remove(part)
+            taken.append(part)
+        if trial.is_enough():
+            return taken
+        for part in taken:
+            trial.put_back(part)
+        trial.remove(one)
+        return []
 
     def _possible(self, gang: WaitingGang, policy: QueuePolicy) -> list[RunningGang]:
         """Those who may be preempted for it at all, and whose end could help."""

@@ -142,13 +142,14 @@ class Simulation:
     def _check_promises(self, decisions: Decisions) -> None:
         """Whoever room was made for starts once it is there, unless a higher priority came in."""
         begun = {gang.id for gang, _ in decisions.start}
+        leaving = {one.id for one in self.running.values() if one.leaves_for}
         priorities = [gang.priority for gang, _ in decisions.start]
         priorities += [gang.priority for gang in decisions.heads]
         for job_id, victims in list(self.promised.items()):
             is_later = any(one > self.jobs[job_id].gang.priority for one in priorities)
             if job_id in begun or is_later:
                 del self.promised[job_id]
-            elif not victims & self.running.keys():
+            elif not leaving and not victims & self.running.keys():  # it may need what others leave
                 raise AssertionError(f"{job_id} got room from {victims} and did not start")
 
     def _check_amounts(self) -> None:
@@ -186,19 +187,15 @@ class Simulation:
             assert not victim.leaves_for
             assert victim.id in {one.id for one in snapshot.running}
             assert victim.gives <= len(self.running[victim.id].spare)
-        begun = {gang.id for gang, _ in decisions.start}
         kept: list[RunningGang] = []
         """What those before it wait for counts as used in their queues."""
-        for place, gang in enumerate(decisions.in_order):
+        for gang in decisions.in_order:
             if gang.id in self.kept(decisions) and gang.id not in victims:
                 kept.append(RunningGang(gang.id, gang.request, "kept", gang.queue))
             if gang.id not in victims:
                 continue
             chosen = victims[gang.id]
-            # Who started past it does not delay it, which `_check_heads` sees to.
-            past = begun & {one.id for one in decisions.in_order[place:]}
-            rest = [one for one in self.running.values() if not one.leaves_for]
-            rest = [one for one in rest if one.id not in past] + kept
+            rest = [one for one in self.running.values() if not one.leaves_for] + kept
             kept.append(RunningGang(gang.id, gang.request, "kept", gang.queue))
             counts = {one.id: one.gives or _ALL for one in chosen}
             assert self._would_start(gang, remaining(rest, counts))
