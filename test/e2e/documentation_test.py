@@ -49,6 +49,7 @@ COMMANDS = (
     "docs/schedules.md",
     "docs/sweeps.md",
     "docs/tuning.md",
+    "docs/worker-pools.md",
 )
 
 

@@ -22,7 +22,7 @@ def test_a_backend_is_made_once(registry: Registry) -> None:
 def test_an_unknown_name_is_answered_with_the_known_ones(registry: Registry) -> None:
     with pytest.raises(NotFoundError, match="no backend 'moon'") as caught:
         registry.get("moon")
-    assert caught.value.hint == "there are: local, k8s, ssh, slurm, cluster"
+    assert caught.value.hint == "there are: local, k8s, ssh, slurm, cluster, worker-pool"
 
 
 def test_a_family_has_a_backend_for_each_place_and_kubeconfig(registry: Registry) -> None:
@@ -68,7 +68,7 @@ def test_one_that_cannot_be_loaded_hurts_nobody_else(
 ) -> None:
     broken = EntryPoint("moon", "no.such.module:Moon", ROWS)
     monkeypatch.setattr("importlib.metadata.entry_points", lambda **_group: [broken])
-    assert registry.names() == ["local", "k8s", "ssh", "slurm", "cluster", "moon"]
+    assert registry.names() == ["local", "k8s", "ssh", "slurm", "cluster", "worker-pool", "moon"]
     with pytest.raises(BackendError, match="'moon' cannot be loaded"):
         registry.get("moon")
     assert registry.get("local").name == "local"
