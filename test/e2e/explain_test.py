@@ -25,8 +25,8 @@ WORKER_POOL = REPOSITORY / "examples" / "worker-pool.yaml"
 WARNED = {
     PIPELINE: f"{PIPELINE}: Task/squares: warning: tasks: only `trainway run` knows the outputs of"
     " tasks; they are not replaced\n",
-    WORKER_POOL: f"{WORKER_POOL}: Task/warm: warning: pool: it makes this the task of a worker pool;"
-    " use trainway jobs pool apply\n",
+    WORKER_POOL: f"{WORKER_POOL}: Task/warm: warning: pool: it makes this the task of a worker"
+    " pool; use trainway jobs pool apply\n",
 }
 """What is not the same in a cluster, and has to be said."""
 TRAINWAY = Path(sys.executable).with_name("trainway")
