@@ -13,6 +13,8 @@ from elastic_log import next_size
 from environments import REPOSITORY, TORCH, environment
 from installation import Installation, installed
 
+pytestmark = pytest.mark.engine
+
 HERE: Final = REPOSITORY / "test" / "e2e"
 SCRIPT: Final = (
     'test ! -e "$FOLDER/hold" -o "$JOB_COMPLETION_INDEX" = 0 || exit 1; '
