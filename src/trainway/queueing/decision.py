@@ -65,6 +65,8 @@ class ManagedPolicy:
         self._held: dict[str, tuple[frozenset[str], Verdict]] = {}
         """By queue: what its first lacks, and what the others are told who want that too."""
         self._pauses: dict[str, Verdict] = {}
+        self._turns: dict[str, Verdict] = {}
+        """By what they are told: thousands wait for the same reason."""
         self._unmet = _Unmet()
         self._running = snapshot.running
         self._started: list[WaitingGang] = []
@@ -148,7 +150,10 @@ class ManagedPolicy:
     def _turn(self, gang: WaitingGang, ahead: str) -> Verdict:
         self._unmet.note(gang, self._queues[gang.queue])
         message = self._wording.turn(gang, ahead, self._first[gang.lane])
-        return wait(QUEUED, message, holds_back=False)
+        verdict = self._turns.get(message)
+        if verdict is None:
+            verdict = self._turns[message] = wait(QUEUED, message, holds_back=False)
+        return verdict
 
     def short(self, gang: WaitingGang, verdict: Verdict, ahead: str | None) -> Verdict:
         """The first of a place waits until there is room, or room is made for it."""

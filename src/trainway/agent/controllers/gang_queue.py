@@ -135,14 +135,18 @@ class Decisions:
     """What becomes of each gang, in the order of the queue."""
 
     def __init__(self) -> None:
-        self._verdicts: list[tuple[Any, Verdict]] = []
+        self._gangs: list[Any] = []
+        self._verdicts: list[Verdict] = []
+        """One for each; no pairs, which would be ten thousand objects for ten thousand gangs."""
 
     def add(self, gang: Any, verdict: Verdict) -> None:
         """Note what becomes of the next one."""
-        self._verdicts.append((gang, verdict))
+        self._gangs.append(gang)
+        self._verdicts.append(verdict)
 
     def _of(self, outcome: str) -> list[tuple[Any, Verdict]]:
-        return [item for item in self._verdicts if item[1].outcome == outcome]
+        pairs = zip(self._gangs, self._verdicts)  # noqa: B905 - not in Python 3.8
+        return [item for item in pairs if item[1].outcome == outcome]
 
     @property
     def start(self) -> list[tuple[Any, Any]]:
@@ -162,7 +166,7 @@ class Decisions:
     @property
     def in_order(self) -> list[Any]:
         """All of them."""
-        return [gang for gang, _ in self._verdicts]
+        return list(self._gangs)
 
     @property
     def heads(self) -> list[Any]:
