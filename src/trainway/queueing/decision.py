@@ -171,12 +171,15 @@ class ManagedPolicy:
     def _reserve(self, gang: WaitingGang, message: str, *, is_rescued: bool = False) -> Reservation:
         """Keep its place.
 
-        Who makes room for it may be gone any moment, and in any order: until then nobody gets what
-        it lacks.
+        Who makes room there, for it or for others, may be gone any moment, and in any order: until
+        then nobody gets what it lacks.
         """
         free, now = self._places.free(gang.lane) or {}, self._now
         releases: list[Release] = []
-        if not is_rescued:
+        leaving = self._preemptions.chosen
+        if not is_rescued and not any(
+            one.id in leaving and one.lane == gang.lane for one in self._running if leaving
+        ):
             releases = [
                 Release(one.id, one.ends, one.request, one.name or one.id)
                 for one in self._running

@@ -35,7 +35,8 @@ class Preemptions:
     def __init__(self, snapshot: Snapshot) -> None:
         self._queues = snapshot.queues
         self._running = snapshot.running
-        self._chosen: set[str] = set()
+        self.chosen: set[str] = set()
+        """Who has to make room by this decision, for anybody."""
 
     @cached_property
     def _leaving(self) -> list[RunningGang]:
@@ -73,7 +74,7 @@ class Preemptions:
         if not may_preempt:
             return Rescue()
         victims = self._victims(gang, policy, trial)
-        self._chosen |= {victim.id for victim in victims}
+        self.chosen |= {victim.id for victim in victims}
         return Rescue(tuple(victims))
 
     def _victims(
@@ -144,7 +145,7 @@ class Preemptions:
             else:
                 allowed = False
             reclaimed = policy.reclaims and is_near and not is_own
-            if (allowed or reclaimed) and one.id not in self._chosen:
+            if (allowed or reclaimed) and one.id not in self.chosen:
                 found.append(one)
         return found
 
