@@ -9,14 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from trainway.backends.base import Backend
-from trainway.backends.hand_over import HandsOver
 from trainway.engine.attempts import ending_cause, ending_words
 from trainway.engine.moving.candidates import may_go_on
 from trainway.engine.moving.failover import Failover, failover_of, with_place
 from trainway.engine.moving.movable_job import MovableJob
 from trainway.engine.moving.move import BETWEEN, Candidate, Move, Step
-from trainway.engine.moving.wish import check_movable, moving
+from trainway.engine.moving.wish import check_movable, is_handed_over, moving
 from trainway.engine.observation import ENDINGS, Observation
 from trainway.engine.phases import Phase
 from trainway.engine.recovery.cause import Cause, cause_of_end
@@ -163,7 +161,7 @@ class RecoveredJob(MovableJob):
         if record.wanted or record.making_room or record.phase == Phase.PAUSED:
             raise ConflictError("somebody wants something else of it")
         there = self._backends(to.backend, {"kubeconfig": list(to.kubeconfig)})
-        if not self.has_begun or self._is_handed_over(there):
+        if not self.has_begun or is_handed_over(self, there):
             return moving(self, to, back, there).columns
         check_movable(self, to.backend)
         after = Move(Step.LEAVING, to, back, resumes=True, withdraws=True, abandons=True)
@@ -220,12 +218,6 @@ class RecoveredJob(MovableJob):
         columns = {"move": after.text(), "phase": Phase.PAUSED, "wanted": "", "reason": ""}
         columns |= {"recovery": found.text(), "message": said}
         return Change(columns, [self.event("MovingOn", said, kind="Warning")])
-
-    def _is_handed_over(self, there: Backend) -> bool:
-        """Whether it can go on there with all that it has."""
-        if not isinstance(self.backend, HandsOver) or not isinstance(there, HandsOver):
-            return False
-        return not self.backend.why_stays(self.record.handle_data)
 
 
 def _is_loss(ending: Json) -> bool:

@@ -17,7 +17,7 @@ def moving(live: LiveJob, to: Candidate, back: Candidate, target: Backend) -> Ch
     """It is to go on at the other place, which is the target."""
     record = live.record
     check_movable(live, to.backend)
-    if live.has_begun and not record.started and not _is_handed_over(live, target):
+    if live.has_begun and not record.started and not is_handed_over(live, target):
         return _withdrawing(live, to, back)
     if live.has_begun and record.phase != Phase.PAUSED:
         capabilities.suspending(live.backend)
@@ -57,7 +57,7 @@ def begins_anew(live: LiveJob, why: str, *, has_ended: bool = False) -> Change |
     return Change(columns, [live.event("Recovering", why, kind="Warning")])
 
 
-def _is_handed_over(live: LiveJob, target: Backend) -> bool:
+def is_handed_over(live: LiveJob, target: Backend) -> bool:
     """Whether it can take along what it has; what has not started may as well be withdrawn."""
     place = live.backend
     if not isinstance(place, HandsOver) or not isinstance(target, HandsOver):
@@ -69,7 +69,7 @@ def check_leaving(live: LiveJob, target: Backend) -> None:
     """Raise why a job cannot leave its place for that one, by what both can do."""
     record = live.record
     has_begun = live.has_begun or record.journal_seq >= 0
-    if not has_begun or (not record.started and not _is_handed_over(live, target)):
+    if not has_begun or (not record.started and not is_handed_over(live, target)):
         return
     stays = handing_over(live.backend).why_stays(record.handle_data)
     check_goes_on(target)
