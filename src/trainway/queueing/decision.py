@@ -67,6 +67,8 @@ class ManagedPolicy:
         self._pauses: dict[str, Verdict] = {}
         self._turns: dict[str, Verdict] = {}
         """By what they are told: thousands wait for the same reason."""
+        self._behind: set[tuple[str, int]] = set()
+        """Queues and requests of those who wait for their turn."""
         self._unmet = _Unmet()
         self._running = snapshot.running
         self._started: list[WaitingGang] = []
@@ -78,6 +80,12 @@ class ManagedPolicy:
     def lane(self, gang: WaitingGang) -> str:
         """Only those hold each other back who want the same place."""
         return gang.lane
+
+    def again(self, gang: WaitingGang, ahead: str) -> Verdict | None:
+        """One that still does not fit waits too if one of its queue does that asks for the same."""
+        if (gang.queue, id(gang.request)) in self._behind and self._places.is_short(gang):
+            return self._told(gang, ahead)
+        return None
 
     def hold(self, gang: WaitingGang, *, is_behind: bool) -> Verdict | None:
         """Whether its queue lets it start."""
@@ -142,13 +150,18 @@ class ManagedPolicy:
     def behind(self, gang: WaitingGang, ahead: str) -> Verdict | None:
         """Whether it may start past the first: only if that starts no later for it."""
         reservation = self._reservations[gang.lane]
-        may_pass = reservation.allows(gang.request, gang.limit_s, self._now)
-        if may_pass and self._places.fits_now(gang):
+        if self._places.fits_now(gang) and reservation.allows(
+            gang.request, gang.limit_s, self._now
+        ):
             return None
         return self._turn(gang, ahead)
 
     def _turn(self, gang: WaitingGang, ahead: str) -> Verdict:
+        self._behind.add((gang.queue, id(gang.request)))
         self._unmet.note(gang, self._queues[gang.queue])
+        return self._told(gang, ahead)
+
+    def _told(self, gang: WaitingGang, ahead: str) -> Verdict:
         message = self._wording.turn(gang, ahead, self._first[gang.lane])
         verdict = self._turns.get(message)
         if verdict is None:

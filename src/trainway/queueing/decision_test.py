@@ -332,6 +332,34 @@ def test_those_behind_are_told_of_the_first_and_what_would_help() -> None:
     assert told["c"] == ahead
 
 
+def test_of_those_who_ask_for_the_same_each_hears_what_holds_for_it() -> None:
+    same = {GPU: 6}
+    paused = QueuePolicy("later", state=QueueState.PAUSED)
+    waiting = [
+        waits("a", request=same),
+        waits("b", request=same),
+        waits("c", request=same),
+        waits("d", queue="later", request=same),
+        waits("e", queue="nowhere", request=same),
+        waits("f", queue="team-a", request=same),
+        waits("g", lane="slurm/hpc", request=same),
+        waits("h", request=same),
+    ]
+    queues = {one.name: one for one in (QueuePolicy("default"), paused, A)}
+    decisions = decide(Snapshot(waiting, [runs("r", 4)], queues, LANES, NOON))
+
+    reasons = {gang.id: reason for gang, reason, _ in decisions.waiting}
+    assert reasons == {
+        **dict.fromkeys("abch", QUEUED),
+        "d": PAUSED,
+        "e": NO_QUEUE,
+    }
+    assert [gang.id for gang, _ in decisions.start] == ["g"]
+    assert [gang.id for gang, _, _ in decisions.refused] == ["f"]
+    told = {gang.id: message for gang, _, message in decisions.waiting}
+    assert told["b"] == told["c"] == told["h"] != told["a"]
+
+
 def test_positions_are_those_in_the_queue() -> None:
     waiting = [
         waits("a", 8),

@@ -6,14 +6,12 @@ hour. So the queues take turns in the order too, and not only one after the othe
 """
 
 import math
-from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping
-from heapq import heapify, heappop, heapreplace
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from typing import Final
 
 from trainway.queueing.amounts import JOBS
-from trainway.queueing.queue_policy import QueuePolicy
 from trainway.queueing.snapshot import Snapshot, WaitingGang, cost_of
 
 HALF_LIFE_S: Final = 7 * 24 * 3600
@@ -30,6 +28,12 @@ def decayed(usage: float, age_s: float) -> float:
 
 _arrival: Final = attrgetter("order", "id")
 
+_InLine = tuple[int, str, int, int, WaitingGang]
+"""One of a queue: the share of its user when its turn comes, the user, its number by arrival, which
+no other has, and what it costs."""
+_Turn = tuple[int, str, int, WaitingGang]
+"""The share of its queue when its turn comes, the queue, and its number by arrival."""
+
 
 class FairShare:
     """How much each queue and user have had."""
@@ -37,11 +41,16 @@ class FairShare:
     def __init__(self, snapshot: Snapshot) -> None:
         self._queues, self._running = snapshot.queues, snapshot.running
         self._by_queue = dict(snapshot.used.by_queue)
-        self._by_user = dict(snapshot.used.by_user)
-        for owner, amounts in snapshot.tally.amounts.items():
+        self._by_user: defaultdict[str, dict[str, int]] = defaultdict(dict)
+        """By queue, and in it by user."""
+        self._costs: dict[int, int] = {}
+        """By request: many jobs ask for the same."""
+        for (queue, user), usage in snapshot.used.by_user.items():
+            self._by_user[queue][user] = usage
+        for (queue, user), amounts in snapshot.tally.amounts.items():
             cost = cost_of(amounts, amounts[JOBS]) * _AHEAD_S
-            self._by_queue[owner[0]] = self._by_queue.get(owner[0], 0) + cost
-            self._by_user[owner] = self._by_user.get(owner, 0) + cost
+            self._by_queue[queue] = self._by_queue.get(queue, 0) + cost
+            self._by_user[queue][user] = self._by_user[queue].get(user, 0) + cost
 
     def in_order(self, gangs: Iterable[WaitingGang]) -> list[WaitingGang]:
         """Whose turn comes first; those come before their equals for whom room is being made.
@@ -61,83 +70,43 @@ class FairShare:
         return ordered
 
     def _level(self, gangs: list[WaitingGang]) -> list[WaitingGang]:
-        """Those of one priority."""
+        """Those of one priority.
+
+        Who comes next is always of the queue with the smallest share, and in it of the user with
+        the smallest. A share only grows, so that is the order of the shares at which each one's
+        turn comes, and sorting finds it.
+        """
         gangs.sort(key=_arrival)
-        queues: dict[str, _Turns] = {}
-        for gang in gangs:
-            turns = queues.get(gang.queue)
-            if turns is None:
-                turns = queues[gang.queue] = _Turns(gang.queue, self._by_user)
-            line = turns.lines.get(gang.user)
+        lines: dict[str, list[_InLine]] = {}
+        by_user, costs = self._by_user, self._costs
+        for number, gang in enumerate(gangs):
+            request, queue, user = gang.request, gang.queue, gang.user
+            cost = costs.get(id(request))
+            if cost is None:
+                cost = costs[id(request)] = cost_of(request) * _AHEAD_S
+            line = lines.get(queue)
             if line is None:
-                line = turns.line(gang.user)
-            line.append(gang)
-        for turns in queues.values():
-            heapify(turns.heap)
-        if len(queues) == 1:
-            (name, turns), *_ = queues.items()
-            cost = sum(cost_of(gang.request) for gang in gangs) * _AHEAD_S
-            self._by_queue[name] = self._by_queue.get(name, 0) + cost
-            return turns.all()
-        heap = []
-        for name, turns in queues.items():
-            weight = _weight(self._queues, name)
-            heap.append((self._by_queue.get(name, 0) * _SCALE // weight, name, weight, turns))
-        heapify(heap)
-        ordered: list[WaitingGang] = []
-        while heap:
-            share, name, weight, turns = heap[0]
-            gang, cost = turns.next()
-            ordered.append(gang)
+                line = lines[queue] = []
+            users = by_user[queue]
+            share = users.get(user, 0)
+            users[user] = share + cost
+            line.append((share, user, number, cost, gang))
+        turns: list[_Turn] = []
+        for queue, line in lines.items():
+            line.sort()
+            turns += self._turns(queue, line)
+        if len(lines) > 1:
+            turns.sort()
+        return [turn[3] for turn in turns]
+
+    def _turns(self, queue: str, line: list[_InLine]) -> Iterator[_Turn]:
+        """Those of a queue, with its share when the turn of each comes."""
+        policy = self._queues.get(queue)
+        weight = policy.weight if policy else 1
+        used = self._by_queue.get(queue, 0)
+        share = used * _SCALE // weight
+        for _, _, number, cost, gang in line:
+            yield share, queue, number, gang
             share += cost * _SCALE // weight
-            if turns.heap:
-                heapreplace(heap, (share, name, weight, turns))
-            else:
-                self._by_queue[name] = share * weight // _SCALE
-                heappop(heap)
-        return ordered
-
-
-class _Turns:
-    """The users of one queue, who take turns."""
-
-    __slots__ = ("_by_user", "_queue", "heap", "lines")
-
-    def __init__(self, queue: str, by_user: dict[tuple[str, str], int]) -> None:
-        self._queue, self._by_user = queue, by_user
-        self.lines: dict[str, deque[WaitingGang]] = {}
-        self.heap: list[tuple[int, str]] = []
-
-    def line(self, user: str) -> deque[WaitingGang]:
-        """The jobs of one more user."""
-        line = self.lines[user] = deque()
-        self.heap.append((self._by_user.get((self._queue, user), 0), user))
-        return line
-
-    def next(self) -> tuple[WaitingGang, int]:
-        """Whose turn it is, and what that costs."""
-        share, user = self.heap[0]
-        line = self.lines[user]
-        gang = line.popleft()
-        cost = cost_of(gang.request) * _AHEAD_S
-        share += cost
-        if line:
-            heapreplace(self.heap, (share, user))
-        else:
-            self._by_user[self._queue, user] = share
-            heappop(self.heap)
-        return gang, cost
-
-    def all(self) -> list[WaitingGang]:
-        """The rest, in order."""
-        if len(self.lines) == 1:
-            return list(next(iter(self.lines.values())))
-        ordered = []
-        while self.heap:
-            ordered.append(self.next()[0])
-        return ordered
-
-
-def _weight(queues: Mapping[str, QueuePolicy], name: str) -> int:
-    policy = queues.get(name)
-    return policy.weight if policy else 1
+            used += cost
+        self._by_queue[queue] = used

@@ -5,7 +5,7 @@ makes room as a whole or not at all, but an elastic one may give up nodes above 
 those are taken first.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -81,12 +81,7 @@ class Preemptions:
         self, gang: WaitingGang, policy: QueuePolicy, trial: "_Trial"
     ) -> Sequence[RunningGang]:
         possible = self._possible(gang, policy)
-        for one in possible:
-            trial.remove(one)
-        is_possible = trial.is_enough()
-        for one in possible:
-            trial.put_back(one)
-        if not is_possible:
+        if not trial.is_enough_without(possible):
             return ()
         chosen: list[RunningGang] = []
         taking = Taking(possible)
@@ -134,20 +129,27 @@ class Preemptions:
         """Those who may be preempted for it at all, and whose end could help."""
         is_any = policy.preemption is Preemption.ANY
         is_lower = policy.preemption is not Preemption.NEVER
+        near = self._near(policy)
         found = []
         for one in self._candidates:
             if one.priority > gang.priority:
                 break
             is_own = one.queue == gang.queue
-            is_near = is_own or (bool(policy.cohort) and self._cohort(one) == policy.cohort)
-            if one.priority < gang.priority and is_lower:
-                allowed = is_own or (is_any and (is_near or one.lane == gang.lane))
-            else:
-                allowed = False
+            is_near = one.queue in near
+            allowed = (
+                is_lower
+                and one.priority < gang.priority
+                and (is_own or (is_any and (is_near or one.lane == gang.lane)))
+            )
             reclaimed = policy.reclaims and is_near and not is_own
             if (allowed or reclaimed) and one.id not in self.chosen:
                 found.append(one)
         return found
+
+    def _near(self, policy: QueuePolicy) -> set[str]:
+        """The queues of its cohort, with itself."""
+        others = (one.name for one in self._queues.values() if one.cohort == policy.cohort)
+        return {policy.name, *others} if policy.cohort else {policy.name}
 
     def _may_take(
         self, one: RunningGang, gang: WaitingGang, policy: QueuePolicy, trial: "_Trial"
@@ -200,6 +202,14 @@ class _Trial:
         self.quotas.count(one.queue, one.request, jobs=0 if one.gives else 1)
         if self._free is not None and one.lane == self._gang.lane:
             subtract(self._free, one.request)
+
+    def is_enough_without(self, others: Iterable[RunningGang]) -> bool:
+        """Whether it would fit if all of these were gone as well."""
+        free = None if self._free is None else dict(self._free)
+        trial = _Trial(self._gang, self._policy, self.quotas.copy(), free)
+        for one in others:
+            trial.remove(one)
+        return trial.is_enough()
 
     def is_enough(self) -> bool:
         return (self._free is None or fits(self._gang.request, self._free)) and not self.lacks

@@ -116,13 +116,15 @@ class Quotas:
         policy = self._queues.get(queue)
         if policy is None or not policy.quota:
             return
-        books = [self._used[queue]]
-        if policy.cohort:
-            books.append(self._cohort_used[policy.cohort])
+        used = self._used[queue]
+        lent = self._cohort_used[policy.cohort] if policy.cohort else None
         for resource in policy.quota:
-            amount = jobs if resource == JOBS else request.get(resource, 0)
-            for used in books:
-                used[resource] = used.get(resource, 0) + times * amount
+            amount = jobs if resource == JOBS else request.get(resource)
+            if amount:
+                amount *= times
+                used[resource] = used.get(resource, 0) + amount
+                if lent is not None:
+                    lent[resource] = lent.get(resource, 0) + amount
 
     def used(self, queue: str) -> Amounts:
         """What a queue uses of that which it has a quota for."""

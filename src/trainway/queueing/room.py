@@ -20,6 +20,10 @@ class Free(Protocol):
         """Whether so much is free, or the job starts anyway."""
         ...
 
+    def is_short(self, gang: WaitingGang) -> bool:
+        """Whether it was seen before that one like it does not fit now, but may another time."""
+        ...
+
 
 class Places:
     """The room of all lanes; one without amounts belongs to a scheduler of its own."""
@@ -50,6 +54,10 @@ class Places:
             return True
         self._short.add(shape)
         return False
+
+    def is_short(self, gang: WaitingGang) -> bool:
+        """Whether `fits_now` has said no of one like it."""
+        return (gang.lane, id(gang.request)) in self._short
 
     def hopeless(self, gang: WaitingGang) -> Verdict | None:
         """Whether it asks for more than the place has."""

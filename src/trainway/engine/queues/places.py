@@ -105,6 +105,10 @@ class EnginePlaces:
         self._short.add(shape)
         return False
 
+    def is_short(self, gang: WaitingGang) -> bool:
+        """Whether `fits_now` has said no of one like it, that cares."""
+        return (gang.lane, id(gang.request)) in self._short and gang.id not in self._careless
+
     def hopeless(self, gang: WaitingGang) -> Verdict | None:
         """Whether it asks for more than the machine has, and means it."""
         machine = self._machines.get(gang.lane)
