@@ -13,6 +13,7 @@ from trainway.cli.several_jobs import with_options_of
 from trainway.errors import InvalidError, UsageError
 from trainway.json_types import Json
 from trainway.sdk.hang_timeout import with_hang_timeout
+from trainway.sdk.health_check import checked
 from trainway.sdk.job_labels import labelled, parse_labels
 from trainway.sdk.manifests import Wishes, packed, reading_logs
 from trainway.sdk.pipelines import PIPELINE, is_pipeline
@@ -53,6 +54,8 @@ def made_objects(
     objects = with_options(objects, parsed(options["slurm"]), wishes.on)
     if options["pack"]:
         objects = packed(objects)
+    if options.get("health_check"):
+        objects = checked(objects)
     objects = labelled(objects, parse_labels(options["labels"]))
     if options["note"] or options["links"]:
         objects = _with_remarks(objects, options)

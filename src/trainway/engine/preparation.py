@@ -7,6 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from trainway.api.health_check import (
+    IN_PODS,
+    health_check,
+    health_check_errors,
+    with_health_check,
+)
 from trainway.api.metrics_from_logs import pattern_errors
 from trainway.api.timeout import timeout_errors, timeout_of
 from trainway.backends import capabilities, path_names
@@ -18,7 +24,7 @@ from trainway.compiler.network import JobIdentity, Network
 from trainway.engine.job_size import check_jobset, check_source
 from trainway.engine.submission import JOB_TYPES, Prepared, Submission, suffixed, type_of
 from trainway.errors import InvalidError
-from trainway.families.family import Files
+from trainway.families.family import Files, Runs
 from trainway.families.table import family_of
 from trainway.jobset.admission import with_webhook_defaults
 from trainway.jobset.labels import ISOLATION
@@ -163,12 +169,15 @@ def _prepared(
     options = Options(network=network, builtin_runtime=lambda name: _runtime(backend, name))
     outcome = compile_objects(inputs, options)
     _refuse(outcome.errors)
-    wrong = timeout_errors(job) + pattern_errors(job)
+    wrong = timeout_errors(job) + pattern_errors(job) + health_check_errors(job)
     if wrong:
         raise InvalidError([f"{job['kind']}/{job['metadata']['name']}: {error}" for error in wrong])
     jobset = _the_jobset(outcome, job)
     if isolation_of(job) is Isolation.CONTAINER:
         _isolate(jobset)
+    said = health_check(job)
+    if said:
+        jobset = with_health_check(jobset, said)
     check_jobset(job, jobset["spec"], backend)
     namespace = jobset["metadata"].get("namespace") or "default"
     name = jobset["metadata"]["name"]
@@ -176,6 +185,8 @@ def _prepared(
     errors, warnings = capabilities.problems(backend, jobset, job)
     if errors:
         raise InvalidError([f"{job['kind']}/{name}: {line}" for line in errors])
+    if said and family_of(backend.name).runs is Runs.PODS:
+        warnings = [*warnings, f"{job['kind']}/{name}: {IN_PODS}"]
     spec = job.get("spec") or {}
     return Prepared(
         kind=job["kind"],

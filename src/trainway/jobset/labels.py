@@ -63,6 +63,9 @@ HOSTS_RENDEZVOUS: Final = "trainway.dev/hosts-rendezvous"
 RECOVER_ON_EXIT_CODES: Final = "trainway.dev/recover-on-exit-codes"
 """On a TrainJob that says how often it restarts: after these exit codes, such as `33,34`, it does
 so without counting."""
+HEALTH_CHECK: Final = "trainway.dev/health-check"
+"""On a job: `true`, or the seconds that its nodes may take to reach each other: each of them is
+checked before the first process starts."""
 PACK: Final = "trainway.dev/pack"
 """On a job: `true` lets its nodes share machines, `false` gives each a machine of its own."""
 METRICS_FROM_LOGS: Final = "trainway.dev/metrics-from-logs"

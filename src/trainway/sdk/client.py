@@ -114,6 +114,7 @@ class Client(ClusterAccess, QueueAccess):
         timeout: float | None = None,
         notify: Sequence[str] = (),
         hang_timeout: float | None = None,
+        health_check: bool = False,
         queue: str | None = None,
         labels: Mapping[str, str] | None = None,
         metrics_from_logs: str | bool = False,
@@ -134,18 +135,18 @@ class Client(ClusterAccess, QueueAccess):
         places with commas between them, leaves the choice to the server: `trainway plan` tells how
         it chooses, and `prefer` is `"cost"` or `"order"`; a job that has waited there for more than
         `max_wait` seconds goes to the next place. `recovery_strategy` says what follows when its
-        place is lost: `"failover"`, `"eager-next"` or `"none"`. With a
-        `deadline` and `work`, the seconds that it computes, the last place counts as sure, and the
-        job is there when it is behind. `slurm` has options of sbatch, for
-        `slurm/CLUSTER`: `slurm={"qos": "high", "exclusive": True}`. With `pack` several nodes of
-        the job may share one SSH host or Slurm node. With `allow_pickle`
-        the function may return what is not plain data; see `Job.result`. `secrets` are variables as
-        `env` is, whose values nobody is shown. A job that runs for more than `timeout` seconds
-        fails. `notify` names targets of `config.yaml`, or has URLs of webhooks, that are told how
-        the job goes. `labels={"team": "nlp"}` are labels by which `jobs` finds it. With
-        `metrics_from_logs`, True or a regular expression, what rank 0 prints becomes metrics.
-        A node that is silent for `hang_timeout` seconds is ended after its stacks were taken. After
-        `recover_on_exit_codes` the job restarts without counting against `restarts`.
+        place is lost: `"failover"`, `"eager-next"` or `"none"`. With a `deadline` and `work`, the
+        seconds that it computes, the last place counts as sure, and the job is there when it is
+        behind. `slurm` has options of sbatch, for `slurm/CLUSTER`: `slurm={"qos": "high",
+        "exclusive": True}`. With `pack` several nodes of the job may share one SSH host or Slurm
+        node. With `allow_pickle` the function may return what is not plain data; see `Job.result`.
+        `secrets` are variables as `env` is, whose values nobody is shown. A job that runs for more
+        than `timeout` seconds fails. `notify` names targets of `config.yaml`, or has URLs of
+        webhooks, that are told how the job goes. `labels={"team": "nlp"}` are for `jobs` to find
+        it. With `metrics_from_logs`, True or a regular expression, what rank 0 prints becomes
+        metrics. A node that is silent for `hang_timeout` seconds is ended after its stacks were
+        taken. After `recover_on_exit_codes` the job restarts without counting against `restarts`.
+        With `health_check` disk, GPUs and network of all nodes are checked before the job starts.
 
         With `grid`, the values of each parameter, or `sweep`, a sweep file, it submits one job for
         each trial, at most `parallel` of them at a time, and gives the Run. A function gets the
@@ -184,6 +185,7 @@ class Client(ClusterAccess, QueueAccess):
             timeout=timeout,
             notify=notify,
             hang_timeout=hang_timeout,
+            health_check=health_check,
             queue=queue,
             labels=labels,
             metrics_from_logs=metrics_from_logs,

@@ -10,6 +10,7 @@ from trainway.compiler.restarts import exit_codes_of
 from trainway.errors import UsageError
 from trainway.json_types import Json
 from trainway.sdk.hang_timeout import with_hang_timeout
+from trainway.sdk.health_check import checked
 from trainway.sdk.job_labels import labelled
 from trainway.sdk.manifests import Resources, Wishes, packed, reading_logs
 from trainway.sdk.node_range import parse_nodes
@@ -54,6 +55,7 @@ class RunOptions:
     labels: Mapping[str, str] | None = None
     metrics_from_logs: str | bool = False
     hang_timeout: float | None = None
+    health_check: bool = False
     queue: str | None = None
     max_wait: float | None = None
     recovery_strategy: str | None = None
@@ -67,6 +69,7 @@ class RunOptions:
     def marked(self, objects: Sequence[Json]) -> list[Json]:
         """The objects of the job, with what else is asked of it: labels, sharing nodes, ..."""
         shared = packed(list(objects)) if self.pack else objects
+        shared = checked(shared) if self.health_check else shared
         marked = labelled(with_hang_timeout(shared, self.hang_timeout), self.labels or {})
         return reading_logs(marked, self.metrics_from_logs)
 

@@ -14,6 +14,7 @@ NODE_SELECTOR = f"alpha.{JOBSET_PREFIX}node-selector"
 
 TERMINATION_DELAYS = "trainway.dev/termination-delays"
 MIN_NODES = "trainway.dev/min-nodes"
+HEALTH_CHECK = "trainway.dev/health-check"
 HOSTS_RENDEZVOUS = "trainway.dev/hosts-rendezvous"
 
 JOB_PREFIX = "batch.kubernetes.io/"

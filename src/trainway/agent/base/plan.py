@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from trainway.agent.base.job_spec import JobSpec
+from trainway.agent.base.labels import HEALTH_CHECK
 from trainway.agent.base.log_limit import DEFAULT
 
 TYPE_CHECKING = False
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 
 VERSION = 1
+HEALTH_SECONDS = 20.0
+"""How long nodes may take to reach each other in a health check, if nobody says how long."""
 
 
 class PlanError(Exception):
@@ -74,6 +77,8 @@ class Plan:
         logs: Json = data.get("logs") or {}
         self.log_limit = int(logs.get("limit") or DEFAULT)
         """How many bytes the logs of the job may take on one machine."""
+        self.health_seconds = _health_seconds(self.metadata.get("annotations") or {})
+        """How long the network may take in the health check of a gang; None: there is none."""
         self.mpi: Json = dict(data.get("mpi") or {})
         """The Secret with the key by which a launcher reaches its workers; empty: there is none."""
 
@@ -90,6 +95,13 @@ class Plan:
     def role(self, name: str) -> Role:
         """The role of that name."""
         return next(role for role in self.roles if role.name == name)
+
+
+def _health_seconds(annotations: Json) -> float | None:
+    text = str(annotations.get(HEALTH_CHECK) or "").lower()
+    if text.isdigit():
+        return float(text) or None
+    return HEALTH_SECONDS if text == "true" else None
 
 
 def read_plan(text: bytes) -> Plan:

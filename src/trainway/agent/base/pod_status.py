@@ -7,6 +7,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 TERMINAL = ("Succeeded", "Failed")
+HEALTH_CHECK_FAILED = "HealthCheckFailed"
+"""The reason of a pod whose node cannot do what its gang needs, before anything ran there."""
+PEER_UNHEALTHY = "PeerUnhealthy"
+"""The reason of one that has found another node of its gang so, which did not say it itself."""
 
 
 class PodStatus:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from trainway.agent.base.clock import rfc3339
 from trainway.agent.base.pod_status import TERMINAL, PodStatus
 from trainway.agent.kubelet.container import INIT, MAIN, SIDECAR, Container, Owner
+from trainway.agent.kubelet.health.check import HealthCheck
 from trainway.agent.kubelet.pod_setup import PodSetup, SetupError
 
 TYPE_CHECKING = False
@@ -54,6 +55,9 @@ class Pod(Owner):
             for item in spec.get("initContainers") or []
         ]
         self._main = [Container(item, MAIN, self, node) for item in spec.get("containers") or []]
+        seconds = identity.plan.health_seconds
+        self._check = None if seconds is None else HealthCheck(identity, seconds, self, node)
+        """What has to end well before anything else starts; it is no container of the pod."""
         self._deadline: Timer | None = None
         self._scheduled = False
         self._published: Json = {}
@@ -62,6 +66,11 @@ class Pod(Owner):
     def containers(self) -> list[Container]:
         """Init containers, then main ones."""
         return [*self._first, *self._main]
+
+    @property
+    def _running(self) -> list[Container]:
+        """All that may have a process."""
+        return self.containers if self._check is None else [self._check, *self.containers]
 
     @property
     def terminal(self) -> bool:
@@ -92,6 +101,8 @@ class Pod(Owner):
             return
         try:
             self._setup.make_volumes()
+            if self._check is not None:
+                self._check.prepare()
             for container in self.containers:
                 container.command = self._setup.command(container.spec)
                 name = f"{self.identity.key}.{container.name}.{self.identity.attempt}"
@@ -125,14 +136,14 @@ class Pod(Owner):
         if self.terminal:
             return
         self._fail(reason, message)
-        for container in self.containers:
+        for container in self._running:
             container.kill()
         self.changed()
 
     def kill(self) -> None:
         """Stop it without waiting for anything."""
         self.deleted = True
-        for container in self.containers:
+        for container in self._running:
             container.kill()
         self.changed()
 
@@ -165,7 +176,7 @@ class Pod(Owner):
         self._scheduled = False
         if self.terminal:
             return
-        if not self._is_over() and self._initialize():
+        if not self._is_over() and self._is_healthy() and self._initialize():
             self._run_main()
         if self._is_over():
             self._wind_down()
@@ -178,6 +189,22 @@ class Pod(Owner):
         if self.deleted or self._failed:
             return True
         return all(item.state == "terminated" and not item.runs_again for item in self._main)
+
+    def _is_healthy(self) -> bool:
+        """Go on with the health check, if there is one; whether all else may start."""
+        check = self._check
+        if check is None:
+            return True
+        if check.untouched:
+            check.start()
+        elif check.state == "terminated" and check.exit_code:
+            self.tell("Warning", check.failure, check.answer)
+            self._fail(check.failure, check.answer)
+        elif check.state == "terminated":
+            self._check = None
+            if not self.identity.slot:
+                self.tell("Normal", "HealthChecked", check.answer)
+        return self._check is None
 
     def _initialize(self) -> bool:
         """Go on with the init containers; whether the main ones may run."""
@@ -212,7 +239,7 @@ class Pod(Owner):
             self._stop_at = now + self.grace
         remaining = max(0.0, self._stop_at - now)
         sidecars = [item for item in self._first if item.kind == SIDECAR]
-        others = [item for item in self.containers if item.kind != SIDECAR]
+        others = [item for item in self._running if item.kind != SIDECAR]
         for item in (*others, *(item for item in sidecars if not item.busy)):
             item.stop(remaining)
         if any(item.busy for item in others):

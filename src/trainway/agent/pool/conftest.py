@@ -43,6 +43,7 @@ class ScriptedPool:
         self.clock = Clock()
         self.hosts = {name: ScriptedHost(name) for name in "abc"}
         self.changes = 0
+        self.aside: dict[str, str] = {}
 
     def loop_of(self, _gang: Gang) -> EventLoop:
         return self.loop
@@ -52,6 +53,9 @@ class ScriptedPool:
 
     def changed(self, _gang: Gang) -> None:
         self.changes += 1
+
+    def set_aside(self, name: str, why: str) -> None:
+        self.aside[name] = why
 
     def resized(self, _gang: Gang) -> None:
         self.changes += 1

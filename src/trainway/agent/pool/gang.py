@@ -354,7 +354,7 @@ class Gang(ElasticGang):
             if host in self._gone or not host:
                 self.start_anew(f"host {host} was lost")
                 return
-            if self._deliveries.is_served(host):
+            if self._may_start(host):
                 pod.sent_to(host, place)
                 self._send_start(pod)
 

@@ -55,6 +55,10 @@ if TYPE_CHECKING:
             """The host of that name."""
 
         @abstractmethod
+        def set_aside(self, name: str, why: str) -> None:
+            """Let a host take no new pods; that is on the disk before this returns."""
+
+        @abstractmethod
         def resized(self, job: Job_contra) -> None:
             """An elastic job has more or fewer places than before."""
 

@@ -10,6 +10,7 @@ A gang may also be told to do with fewer nodes: it gives up their places when th
 
 from __future__ import annotations
 
+from trainway.agent.base.pod_status import HEALTH_CHECK_FAILED
 from trainway.agent.pool.gang_state import GangState
 from trainway.agent.pool.growth import limited, minimums, role_of, smaller
 from trainway.agent.pool.placement import Placement
@@ -113,6 +114,27 @@ class ElasticGang:
         if not self._goes_on_without(name) and self._pods.on(name):
             self.start_anew(message)
         self._lose_pods(name, message)
+
+    def _may_start(self, host: str) -> bool:
+        """Whether a pod can begin on a host; with a health check all hosts have to be ready."""
+        needed = {host} if self.plan.health_seconds is None else self._hosts() | {host}
+        return all(self._deliveries.is_served(name) for name in needed)
+
+    def node_unhealthy(self, uid: str, host: str, why: str) -> None:
+        """The health check of a pod has found something wrong with its host.
+
+        Nothing of the gang ran yet, or only this pod was to join it: it goes on without the host,
+        which nobody gets before somebody has mended it.
+        """
+        message = f"host {host} failed its health check: {why}"
+        if self.queue:  # the hosts of a cluster are those that it has
+            self._supervisor.refuse(HEALTH_CHECK_FAILED, message)
+            return
+        self._pool.set_aside(host, f"its health check failed: {why}")
+        self._supervisor.tell("Warning", "HostSetAside", f"{message}; it is set aside")
+        is_alone = {pod.identity.uid for pod in self._pods.on(host)} == {uid}
+        if not (is_alone and self._goes_on_without(host)):
+            self.start_anew(message)
 
     def pod_lost(self, uid: str, message: str) -> None:
         """A pod ended through no fault of its own, on a host that is there."""

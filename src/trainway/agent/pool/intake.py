@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trainway.agent.base.pod_status import TERMINAL
 from trainway.agent.supervisor.inquiry import Inquiry
-from trainway.agent.supervisor.recovery import HOST_LOST
+from trainway.agent.supervisor.recovery import HOST_LOST, why_unhealthy
 from trainway.agent.supervisor.remote_pod import is_disrupted
 
 TYPE_CHECKING = False
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from trainway.agent.base.event_loop import Timetable
     from trainway.agent.pool.host_reports import HostReports
+    from trainway.agent.supervisor.remote_pod import RemotePod
     from trainway.agent.supervisor.remote_pods import GangPods
     from trainway.agent.transfer.delivery import Deliveries
     from trainway.agent.transfer.frames import HostRequest, StopPod
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
         @abstractmethod
         def pod_lost(self, uid: str, message: str) -> None:
             """A pod ended through no fault of its own."""
+
+        @abstractmethod
+        def node_unhealthy(self, uid: str, host: str, why: str) -> None:
+            """The health check of a pod has found something wrong with its host."""
 
         @abstractmethod
         def ask_for_rest(self, host: str) -> None:
@@ -141,10 +146,16 @@ class Intake:
                 self._owner.send(host, stop)
             return
         if is_disrupted(frame) and not pod.deleted:
-            why = str(frame.get("message") or frame.get("reason"))
-            message = f"pod {pod.identity.key} on host {host} was lost: {why}"
-            self._owner.pod_lost(uid, message)
+            self._on_disrupted(pod, frame)
         pod.take(frame)
+
+    def _on_disrupted(self, pod: RemotePod, frame: Json) -> None:
+        unhealthy, uid = why_unhealthy(frame), pod.identity.uid
+        if unhealthy:
+            self._owner.node_unhealthy(uid, pod.host, unhealthy)
+            return
+        why = str(frame.get("message") or frame.get("reason"))
+        self._owner.pod_lost(uid, f"pod {pod.identity.key} on host {pod.host} was lost: {why}")
 
     def _on_answer(self, host: str, frame: Json) -> None:
         event = frame.get("event")

@@ -180,6 +180,11 @@ class Pool(HostsListener):
             self.clusters.on_job(gang)
         self.schedule()
 
+    def set_aside(self, name: str, why: str) -> None:
+        """Let a host take no new pods until somebody has mended it."""
+        if self.drain(name, why):
+            self.log(f"{name} is set aside: {why}")
+
     def resized(self, gang: Gang) -> None:
         """An elastic job has more or fewer places."""
         if gang.placement is not None:

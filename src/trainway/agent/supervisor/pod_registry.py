@@ -56,6 +56,9 @@ if TYPE_CHECKING:
 class Workplace(ABC):
     """Where the pods of a job run, as far as its supervisor knows it."""
 
+    has_other_nodes = False
+    """Whether somebody else finds another node for a pod whose own fails its health check."""
+
     @abstractmethod
     def make(self, identity: PodIdentity, on_change: Callable[[AnyPod], object]) -> AnyPod:
         """A pod that is still to be started."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 
-from trainway.agent.base.pod_status import TERMINAL, PodStatus
+from trainway.agent.base.pod_status import HEALTH_CHECK_FAILED, TERMINAL, PodStatus
 from trainway.agent.kubelet import process_tree
 from trainway.agent.kubelet.container_tool import ContainerTool
 
@@ -26,7 +26,7 @@ AGENT_LOST = "AgentLost"
 HOST_LOST = "HostLost"
 FENCED = "Fenced"
 ALLOCATION_LOST = "AllocationLost"
-DISRUPTIONS = (AGENT_LOST, HOST_LOST, FENCED, ALLOCATION_LOST)
+DISRUPTIONS = (AGENT_LOST, HOST_LOST, FENCED, ALLOCATION_LOST, HEALTH_CHECK_FAILED)
 """The reasons of pods that ended through no fault of their own."""
 LOST_EXIT_CODE = 137
 PATIENCE = 10.0
@@ -115,6 +115,13 @@ class LostPod:
             finished_at=self._now,
             disrupted=not self.was_over,
         )
+
+
+def why_unhealthy(record: Json) -> str:
+    """What the health check of a pod that ended has found wrong with its node; empty: nothing."""
+    if record.get("phase") not in TERMINAL or record.get("reason") != HEALTH_CHECK_FAILED:
+        return ""
+    return str(record.get("message") or HEALTH_CHECK_FAILED)
 
 
 def exit_codes(record: Json) -> list[tuple[str, int]]:

@@ -146,6 +146,8 @@ class RemotePods(Workplace):
 class GangPods(RemotePods):
     """Those of a gang, which run on hosts of a pool."""
 
+    has_other_nodes = True
+
     def __init__(self, gang: GangOwner, loop: Timetable, journal: Journal, clock: Clock) -> None:
         super().__init__(gang, loop, journal, clock)
         self._gang = gang

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 
+from trainway.agent.base.pod_status import HEALTH_CHECK_FAILED
 from trainway.agent.base.transitions import following
 from trainway.agent.controllers.elastic_rules import resize, survives
 from trainway.agent.controllers.job import Job
@@ -20,7 +21,7 @@ from trainway.agent.controllers.jobset_controller import reconcile
 from trainway.agent.controllers.jobset_failure_policy import restart_regardless
 from trainway.agent.supervisor.job_look import Look
 from trainway.agent.supervisor.pod_registry import PodRegistry
-from trainway.agent.supervisor.recovery import AGENT_LOST
+from trainway.agent.supervisor.recovery import AGENT_LOST, why_unhealthy
 from trainway.agent.supervisor.supervisor_state import TRANSITIONS, SupervisorState
 from trainway.agent.supervisor.unsupported import not_honoured
 
@@ -178,6 +179,9 @@ class Supervisor:
     def _on_pod(self, pod: AnyPod) -> None:
         """A pod changed."""
         self._looks.pop(pod.identity.job_name, None)
+        why = "" if self._workplace.has_other_nodes else why_unhealthy(pod.record())
+        if why:
+            self.refuse(HEALTH_CHECK_FAILED, f"{pod.identity.key}: {why}")
         self.wake()
 
     def wake(self) -> None:

@@ -98,6 +98,12 @@ best trial, otherwise 4.
 @notify_option
 @metrics_option
 @hang_option
+@click.option(
+    "--health-check",
+    is_flag=True,
+    help="Check disk, GPUs and network of all nodes before the job starts; SSH hosts that fail are"
+    " set aside, and the job starts on others.",
+)
 @several_group
 @click.option(
     "-d", "--detach", is_flag=True, help="Only submit the job, and print its name and id."

@@ -70,7 +70,8 @@ _REASONS: Final[Mapping[str, Cause]] = {
                      "ErrImagePull", "ImagePullBackOff", "InvalidImageName",
                      "CreateContainerConfigError"), _C.REFUSED),
     **dict.fromkeys(("HostLost", "Fenced", "AllocationLost", "NodeFail", "NodeLost", "BootFail",
-                     "Evicted", "NodeAffinity", "NodeShutdown", "Terminated"), _C.NODE_LOST),
+                     "Evicted", "NodeAffinity", "NodeShutdown", "Terminated",
+                     "HealthCheckFailed", "PeerUnhealthy"), _C.NODE_LOST),
     "BatchFailed": _C.EXIT_CODE,
 }  # fmt: skip
 """The reasons that agents, Slurm and Kubernetes give, in the words of their records."""

@@ -20,7 +20,7 @@ from trainway.agent.slurm.driver.step_pods import StepPods
 from trainway.agent.slurm.fencing import BEAT_SECONDS, FENCE, TaskLiveness
 from trainway.agent.slurm.files.job_files import DRIVER
 from trainway.agent.slurm.job_facts import look
-from trainway.agent.supervisor.recovery import ALLOCATION_LOST, HOST_LOST, begun
+from trainway.agent.supervisor.recovery import ALLOCATION_LOST, HOST_LOST, begun, why_unhealthy
 from trainway.agent.supervisor.remote_pod import is_disrupted
 from trainway.agent.supervisor.supervisor import Supervisor
 
@@ -317,7 +317,8 @@ class Driver:
             return
         if is_disrupted(record) and not pod.deleted and not self._is_leaving:
             why = str(record.get("message") or record.get("reason"))
-            self._lost(pod, why)
+            if not why_unhealthy(record):  # then the supervisor ends the job
+                self._lost(pod, why)
         pod.take(record)
 
     def _lost(self, pod: RemotePod, why: str) -> None:
