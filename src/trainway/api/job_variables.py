@@ -44,11 +44,12 @@ def secret_objects(secrets: Mapping[str, str], job: str) -> list[Json]:
 
 def set_in_pods(job: Json, wanted: Sequence[Json]) -> None:
     """Put the entries into every container of a JobSet or MPIJob; what is malformed is left."""
-    for container in _containers(job):
+    for container in containers_of(job):
         container["env"] = merged(container.get("env"), wanted)
 
 
-def _containers(job: Json) -> Iterator[Json]:
+def containers_of(job: Json) -> Iterator[Json]:
+    """Every container of a JobSet or MPIJob; what is malformed is left out."""
     if job.get("kind") == "MPIJob":
         replicas = _at(job, "spec", "mpiReplicaSpecs")
         pods = [_at(item, "template") for item in _values(replicas)]

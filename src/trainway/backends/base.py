@@ -107,6 +107,8 @@ class Workload:
     """Whether it may start though it asks for more than there is."""
     handle: Handle = field(default_factory=dict)
     """The handle of an earlier plan, which a later one keeps to; empty: this is the first."""
+    continues: bool = False
+    """Whether it has started elsewhere, and goes on with what it has written there."""
     place: ArrayPlace | None = None
     """The place of the job among others, where it was submitted with them as one."""
 

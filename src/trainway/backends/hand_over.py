@@ -25,7 +25,19 @@ class HandsOver(Protocol):
         ...
 
 
-_PLACES: Final = "jobs that have started move between this machine, SSH hosts and Slurm"
+@runtime_checkable
+class Packs(Protocol):
+    """Loses what a job has written when it is suspended, unless it is told before."""
+
+    async def pack(self, handle: Handle) -> None:
+        """Make sure that nothing is lost of a job that is suspended next. It may be asked twice.
+
+        Raises ConflictError where that is not possible.
+        """
+        ...
+
+
+_PLACES: Final = "jobs that have started move between this machine, SSH hosts, Slurm and Kubernetes"
 
 
 def handing_over(backend: Backend) -> HandsOver:

@@ -76,5 +76,7 @@ class KubernetesHandle(JobHandle):
     """The policies of the JobSet, where the backend carries them out itself."""
     jobs: NotRequired[list[Json]]
     """The plain Jobs as they were sent, where the backend may have to make them again."""
+    continues: NotRequired[bool]
+    """Whether the job goes on here with what it has written elsewhere."""
     deadline: NotRequired[str]
     """`operator`: the operator of the cluster ends a job that runs for too long."""

@@ -94,8 +94,12 @@ _RULES: Final = {
         _Rule("", ("pods/exec", "pods/portforward"), ("get", "create")),
     ),
 }
-_GRANTED: Final = {Task.RUN: (_Rule("", ("pods",), ("delete",)),)}
-"""What a role allows beyond what its task needs: ending a pod that hangs."""
+_GRANTED: Final = {
+    Task.RUN: (_Rule("", ("pods",), ("delete",)),),
+    Task.EXEC: (_Rule("", ("pods/ephemeralcontainers",), ("patch",)),),
+}
+"""What a role allows beyond what its task needs: ending a pod that hangs, and bringing the output
+of a job that moves away."""
 _OPTIONAL: Final = frozenset({"events", "resourcequotas", "localqueues", "optimizationjobs"})
 _OPTIONAL_GROUPS: Final = frozenset({_METRICS})
 """Rights without which one knows less, and everything works."""

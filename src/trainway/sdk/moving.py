@@ -10,13 +10,13 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any, Final
 
-from trainway.api.job_variables import entries, merged, set_in_pods
+from trainway.api.job_variables import containers_of, entries, merged, set_in_pods
 from trainway.errors import UsageError
-from trainway.families.family import Carried
+from trainway.families.family import Carried, Runs
 from trainway.families.table import family_of
 from trainway.json_types import Json
 from trainway.sdk.address import Home
-from trainway.sdk.manifests import JOB_KINDS
+from trainway.sdk.manifests import DEFAULT_IMAGE, JOB_KINDS
 from trainway.sdk.rest import Rest
 from trainway.sdk.ssh_agent import lend
 from trainway.sdk.submitter import kubeconfig_files
@@ -45,6 +45,25 @@ def move(rest: Rest, ref: str, on: str) -> Json:
 
 def objects_for(job: Json, on: str, *, is_here: bool) -> list[Json]:
     """The objects of a job that are others at a place; none: they are all the same there."""
+    changed = _travelled(job, on, is_here=is_here)
+    if family_of(on).runs is not Runs.PODS:
+        return changed
+    kept = ("Secret", "ConfigMap", "Task")
+    own = changed or [obj for obj in job["spec"]["objects"] if obj.get("kind") not in kept]
+    found = [_with_images(obj) for obj in deepcopy(own)]
+    return changed if found == own else found
+
+
+def _with_images(obj: Json) -> Json:
+    """The object, whose containers have an image as if it had been submitted to a cluster."""
+    if obj.get("kind") == "JobSet":
+        for container in containers_of(obj):
+            container["image"] = container.get("image") or DEFAULT_IMAGE
+    return obj
+
+
+def _travelled(job: Json, on: str, *, is_here: bool) -> list[Json]:
+    """The objects of a job that are others where its files are not."""
     spec = job["spec"]
     if family_of(spec["backend"]).travels or not family_of(on).travels:
         return []

@@ -76,3 +76,13 @@ def test_a_job_that_runs_several_scripts_is_refused(script: Path) -> None:
     objects = command_objects(["python", str(script), helper], Wishes(name="train"))
     with pytest.raises(UsageError, match=r"several scripts: train\.py, helper\.py"):
         objects_for(job(objects, script.parent), "ssh/lab", is_here=True)
+
+
+def test_pods_are_given_an_image_as_if_the_job_had_been_submitted_there(script: Path) -> None:
+    for backend in ("local", "ssh/lab"):
+        found = objects_for(job(plain(script), script.parent, backend), "k8s/a", is_here=True)
+        (role,) = found[-1]["spec"]["replicatedJobs"]
+        (container,) = role["template"]["spec"]["template"]["spec"]["containers"]
+        assert container["image"].startswith("python:3.")
+    container["image"] = "own"
+    assert objects_for(job([found[-1]], script.parent, "ssh/lab"), "k8s/a", is_here=True) == []

@@ -68,7 +68,7 @@ class Remembered:
             self.status = record.get("jobset") or {}
             self.suspend = record.get("suspend", self.suspend)
             self.most_nodes = record.get("nodes", self.most_nodes)
-        elif type_ == "pod":
+        elif type_ == "pod" and "job" in record:  # a pod of Kubernetes is nobody's to look after
             self.pods.setdefault(record["job"], {})[str(record.get("uid"))] = record
         elif type_ == "job":
             self._take_job(record)

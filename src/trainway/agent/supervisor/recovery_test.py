@@ -94,3 +94,8 @@ def test_what_looks_after_a_container_is_found_by_its_name() -> None:
         tool = ContainerTool({"program": "/nowhere/podman"})
         assert "/nowhere/podman" in purge(tool, "job1", {})
         assert monitor.wait(60) == -signal.SIGKILL
+
+
+def test_pods_of_kubernetes_are_nobodys_to_look_after() -> None:
+    remembered = Remembered([{"type": "pod", "pod": "node-0-0", "phase": "Running"}])
+    assert remembered.pods == {}

@@ -39,6 +39,7 @@ from trainway.kube.user_rights import LOGS, Right, missing_words
 
 if TYPE_CHECKING:
     from trainway.backends.kubernetes.cluster import KubernetesCluster
+    from trainway.backends.kubernetes.departure import Departure
     from trainway.backends.kubernetes.watching import JobWatch
 
 
@@ -65,6 +66,8 @@ class KubernetesBackend(SpoolBackend):
         self._lacks_logs: list[Right] = []
         self._watches: dict[str, JobWatch] = {}
         self._cancelled: set[str] = set()
+        self._arriving: set[str] = set()
+        """Jobs that go on here and were sent by this process."""
 
     @property
     def name(self) -> str:
@@ -207,7 +210,7 @@ class KubernetesBackend(SpoolBackend):
         if self._lacks_logs:
             place = self._infra().place
             warnings.append(f"{missing_words(self._lacks_logs, place)}: the job will show no logs")
-        return [], warnings
+        return planning.without_image(jobset), warnings
 
     def plan(self, workload: Workload) -> KubernetesRequest:
         """The objects that will be sent."""
@@ -228,7 +231,9 @@ class KubernetesBackend(SpoolBackend):
         """Create the objects, unless that was done already."""
         wanted = _ours(request)
         book = self._book(wanted.handle)
-        if not book.exists():
+        if not await job_threads.run(book.is_submitted):
+            if wanted.handle.get("continues"):
+                self._arriving.add(str(wanted.handle["id"]))
             await self._of(wanted.handle).submit(wanted, book)
 
     async def adopt(self, handle: Handle) -> None:
@@ -268,11 +273,27 @@ class KubernetesBackend(SpoolBackend):
 
     async def suspend(self, handle: Handle) -> None:
         """Have the pods removed."""
+        self._arriving.discard(str(handle["id"]))
         await self._of(handle).suspend(handle, is_suspended=True)
 
     async def resume(self, handle: Handle) -> None:
-        """Have the pods made again."""
+        """Have the pods made again; one that has just come was not suspended here."""
+        if str(handle["id"]) in self._arriving:
+            self._arriving.discard(str(handle["id"]))
+            return
         await self._of(handle).suspend(handle, is_suspended=False)
+
+    def why_stays(self, handle: Handle) -> str:
+        """What an operator makes of a TrainJob has no output directory that could be brought."""
+        return planning.STAYS if Form(handle["form"]) is Form.SOURCE else ""
+
+    async def pack(self, handle: Handle) -> None:
+        """Bring its output while it runs, and have its pods keep what they write last."""
+        await self._departure(handle).pack()
+
+    async def leave(self, handle: Handle) -> None:
+        """Bring what is left of its output, and remove its objects."""
+        await self._departure(handle).leave(self._book(handle))
 
     async def cancel(self, handle: Handle) -> None:
         """Remove the top object, and wait until it and its pods are gone."""
@@ -343,6 +364,11 @@ class KubernetesBackend(SpoolBackend):
 
     def _infra(self) -> Infra:
         return sites.resolve(self._settings.target, self._files(), self._environ)
+
+    def _departure(self, handle: Handle) -> "Departure":
+        from trainway.backends.kubernetes.departure import Departure  # noqa: PLC0415 - see above
+
+        return Departure(self._of(handle), handle, self.job_dir(handle))
 
     def _book(self, handle: Handle) -> RecordBook:
         return RecordBook(self.job_dir(handle).path)

@@ -13,6 +13,7 @@ from trainway.backends.base import Capacity, Check, Handle
 from trainway.backends.kubernetes import checks
 from trainway.backends.kubernetes.api_failure import worded
 from trainway.backends.kubernetes.capacity import capacity_of
+from trainway.backends.kubernetes.continuation import with_restarts_left
 from trainway.backends.kubernetes.form import Form, Offer
 from trainway.backends.kubernetes.job_objects import TOPS, JobObjects
 from trainway.backends.kubernetes.nodes import nodes_of
@@ -203,12 +204,12 @@ class KubernetesCluster:
         with worded(self._context):
             for obj in request.companions:
                 await self._create(client, obj)
-            top = await self._create(client, request.top)
+            top = await self._create(client, with_restarts_left(request.top, book.status()))
             for obj in request.children:
                 await self._create(client, owned(obj, top))
             metadata = top["metadata"]
             told = {"uid": metadata["uid"], "created": metadata["creationTimestamp"]}
-            book.append([{"type": "agent", "event": SUBMITTED, **told}], -1)
+            book.append([{"type": "agent", "event": SUBMITTED, **told}])
             await self._own(client, request.companions, top)
 
     async def _create(self, client: Client, obj: Json) -> Json:

@@ -109,7 +109,9 @@ def _await(pod: Json, large: Mapping[str, Json]) -> Iterator[Json]:
         mounts[volume["name"]] = {"name": volume["name"], "mountPath": place}
         yield source
     if mounts:
-        waiting = _waiting(_reader(pod, mounts), list(mounts.values()))
+        text = _WAIT.format(place=PLACE, done=_DONE, patience=PATIENCE_S)
+        reader, command = _reader(pod, mounts), ["python", "-c", text]
+        waiting = waiting_like(reader, INIT, command, list(mounts.values()))
         pod["initContainers"] = [waiting, *(pod.get("initContainers") or ())]
 
 
@@ -122,19 +124,15 @@ def _reader(pod: Json, mounts: Mapping[str, Json]) -> Json:
     return containers[0]
 
 
-def _waiting(reader: Json, mounts: list[Json]) -> Json:
-    """A container like the one that reads the files, so that both may."""
-    container: Json = {"name": INIT}
+def waiting_like(reader: Json, name: str, command: list[str], mounts: list[Json]) -> Json:
+    """A container like the one that reads what is waited for, so that both may."""
+    container: Json = {"name": name}
     container |= {
         name: copy.deepcopy(reader[name])
         for name in ("image", "imagePullPolicy", "securityContext")
         if name in reader
     }
-    container["command"] = [
-        "python",
-        "-c",
-        _WAIT.format(place=PLACE, done=_DONE, patience=PATIENCE_S),
-    ]
+    container["command"] = command
     container["volumeMounts"] = mounts
     resources = {
         kind: {name: amount for name, amount in amounts.items() if name in ("cpu", "memory")}

@@ -54,6 +54,8 @@ class LogKeeper:
         self._logs: dict[tuple[str, str], ContainerLog] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._on_refusal = on_refusal
+        self.attempts_before = 0
+        """How many attempts there were before those that the pods count."""
         self._is_closed = False
 
     def on_pod(self, pod: Json) -> None:
@@ -124,6 +126,7 @@ class LogKeeper:
         task.add_done_callback(self._ended)
 
     def _file(self, place: Place, container: str) -> KeptLog:
+        place = place._replace(attempt=place.attempt + self.attempts_before)
         file = KeptLog(self._folder, place, container, self._limit)
         return self._files.setdefault(file.name, file)
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from trainway.agent.base.records import EndRecord
 
 SUBMITTED: Final = "submitted"
+LEFT: Final = "left"
+"""What the journal says of a job that has come to this cluster, and that has gone from it."""
 _ENDS: Final = (("Completed", True), ("Complete", True), ("Succeeded", True), ("Failed", False))
 """The conditions with which JobSets, TrainJobs and MPIJobs end, and whether well."""
 _NUMBERS: Final = ("seq", "time")
@@ -86,6 +88,10 @@ class ObservedJob:
         self.created = ""
         """When the top object was made."""
         self.is_over = False
+        self.restarts_before = 0
+        """How often it was restarted at the places where it was before."""
+        self._counted_before = 0
+        """Those of them that count against what it may be restarted."""
         self._pods: dict[str, Json] = {}
         """The last record of each place."""
         self._holders: dict[str, Holder] = {}
@@ -116,6 +122,7 @@ class ObservedJob:
         self._holders[place.key] = holder
         peak = self._usage.peak(place.key, str(pod["metadata"]["name"]))
         record = with_highest_sample(pod_record(pod), peak)
+        record["attempt"] += self.restarts_before
         known = self._pods.get(place.key)
         if known is not None and known.get("created", "") > record["created"]:
             return
@@ -161,6 +168,7 @@ class ObservedJob:
 
     def set_status(self, status: Json) -> None:
         """The status of the JobSet, in its own shape."""
+        status = self._continued(status)
         if status and status != self.status:
             self.status = status
             self._fresh.append({"type": "status", "jobset": status})
@@ -209,6 +217,14 @@ class ObservedJob:
             self._pods[record["pod"]] = record
             self._fresh.append(record)
 
+    def _continued(self, status: Json) -> Json:
+        """The status with what there was at other places."""
+        if not status or not self.restarts_before:
+            return status
+        restarts = int(status.get("restarts") or 0) + self.restarts_before
+        counted = int(status.get("restartsCountTowardsMax") or 0) + self._counted_before
+        return {**status, "restarts": restarts, "restartsCountTowardsMax": counted}
+
     def _replay(self, record: Json) -> None:
         plain = {name: value for name, value in record.items() if name not in _NUMBERS}
         match record.get("type"):
@@ -232,6 +248,10 @@ class ObservedJob:
             case "agent":
                 self.uid = str(record.get("uid") or self.uid)
                 self.created = str(record.get("created") or self.created)
+                if record.get("event") == SUBMITTED:
+                    self.restarts_before = int(self.status.get("restarts") or 0)
+                    counted = self.status.get("restartsCountTowardsMax")
+                    self._counted_before = int(counted or 0)
             case "end":
                 self.is_over = True
 

@@ -229,3 +229,22 @@ def test_what_a_pod_used_outlives_the_server_and_is_told_when_memory_runs_out() 
     second = ObservedJob(told)
     second.on_pod(kept(limited))
     assert second.take() == []
+
+
+def test_a_job_that_has_come_from_elsewhere_goes_on_counting() -> None:
+    before = {"restarts": 2, "restartsCountTowardsMax": 1}
+    known = [
+        {"seq": 0, "type": "agent", "event": "started"},
+        {"seq": 1, "type": "status", "jobset": before},
+        {"seq": 2, "type": "agent", "event": "submitted", "uid": "u"},
+    ]
+    job = ObservedJob(known)
+    job.on_pod(pod(status=RUNNING, attempt=1))
+    job.set_status({"restarts": 1, "restartsCountTowardsMax": 1})
+    told, status = job.take()
+
+    assert (job.restarts_before, told["attempt"]) == (2, 3)
+    assert status["jobset"] == {"restarts": 3, "restartsCountTowardsMax": 2}
+    again = ObservedJob([*known, {"seq": 3, **told}, {"seq": 4, **status}])
+    again.set_status({"restarts": 1, "restartsCountTowardsMax": 1})
+    assert again.take() == []

@@ -13,7 +13,7 @@ from typing import Any, Final
 from trainway.api.timeout import timeout_of
 from trainway.backends.base import Handle, Workload
 from trainway.backends.handles import KubernetesHandle
-from trainway.backends.kubernetes import files, plain_jobs, variables
+from trainway.backends.kubernetes import continuation, files, plain_jobs, variables
 from trainway.backends.kubernetes.form import KUEUE_API, Form, Offer, choose
 from trainway.backends.kubernetes.plain_restarts import can_restart
 from trainway.backends.kubernetes.sites import POD, Infra
@@ -26,6 +26,11 @@ from trainway.json_types import Json
 _COMPANIONS: Final = ("ConfigMap", "Secret", "TrainingRuntime")
 _LEFT_BEHIND: Final = ("jobs", "services", "configmaps", "secrets")
 """What a job may have in a cluster beside its top object, as kubectl names it."""
+STAYS: Final = (
+    "an operator of the cluster makes its pods, and what it writes is deleted with them; submitted"
+    " with the annotation trainway.dev/kubernetes-form: jobset it could move"
+)
+"""Why a job cannot leave that was sent as it was written."""
 _KEPT: Final = ("name", "namespace", "labels", "annotations")
 """The fields of an object's metadata that are its author's."""
 
@@ -64,6 +69,7 @@ def plan(workload: Workload, infra: Infra, offer: Offer, forced: str = "") -> Ku
     source = workload.source or workload.jobset
     known = workload.handle
     form = Form(known["form"]) if known else chosen_form(workload, offer, forced)
+    continues = bool(known.get("continues")) if known else workload.continues
     companions = workload.submitted if form is Form.SOURCE else workload.objects
     children: list[Json] = []
     archive: bytes | None = None
@@ -73,6 +79,7 @@ def plan(workload: Workload, infra: Infra, offer: Offer, forced: str = "") -> Ku
     else:
         jobset = _limited(_queued(replaceable(workload.jobset), source), source)
         jobset = variables.in_jobset(jobset, told)
+        jobset = continuation.awaiting(jobset) if continues else jobset
         sent = files.planned(companions, jobset)
         companions, jobset, archive = sent.objects, sent.jobset, sent.archive
         top = jobset if form is Form.JOBSET else plain_jobs.service_of(jobset)
@@ -99,6 +106,8 @@ def plan(workload: Workload, infra: Infra, offer: Offer, forced: str = "") -> Ku
         handle["policy"] = plain_jobs.policy_of(workload.jobset["spec"])
         if can_restart(workload.jobset["spec"].get("failurePolicy")):
             handle["jobs"] = [sealed(obj) for obj in children]
+    if continues:
+        handle["continues"] = True
     if form is Form.SOURCE and top["kind"] == "TrainJob":
         handle["deadline"] = "operator"
     return KubernetesRequest(
@@ -111,9 +120,10 @@ def plan(workload: Workload, infra: Infra, offer: Offer, forced: str = "") -> Ku
 
 
 def chosen_form(workload: Workload, offer: Offer, forced: str = "") -> Form:
-    """As what a workload is sent; files that are too large go at most with a JobSet."""
+    """As what a workload is sent: at most as a JobSet if its pods have to wait for something."""
     form = choose(workload.source or workload.jobset, workload.submitted, offer, forced)
-    if form is Form.SOURCE and files.is_too_large(workload.objects):
+    has_to_wait = workload.continues or files.is_too_large(workload.objects)
+    if form is Form.SOURCE and has_to_wait:
         return choose(workload.source or workload.jobset, workload.submitted, offer, Form.JOBSET)
     return form
 
@@ -186,6 +196,16 @@ def _limited(jobset: Json, source: Json) -> Json:
 
 def _of_queues(entries: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in entries.items() if name.startswith(KUEUE_PREFIX)}
+
+
+def without_image(jobset: Json) -> list[str]:
+    """The containers that cannot start, since nobody says from which image."""
+    return [
+        f"container {container['name']} of {role.name} has no image, and a pod needs one: --image"
+        for role in replicated_jobs(jobset["spec"])
+        for container in role.pod.spec["containers"]
+        if not container.get("image")
+    ]
 
 
 def losses(jobset: Json, source: Json) -> list[str]:

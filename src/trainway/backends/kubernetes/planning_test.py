@@ -14,7 +14,7 @@ from trainway.backends.kubernetes.form import (
     Form,
     Offer,
 )
-from trainway.backends.kubernetes.planning import losses, owned, plan
+from trainway.backends.kubernetes.planning import losses, owned, plan, without_image
 from trainway.backends.kubernetes.sites import Infra
 from trainway.jobset.labels import TIMEOUT_SECONDS
 from trainway.json_types import Json
@@ -189,3 +189,24 @@ def test_an_object_is_owned_by_the_top_one() -> None:
             "blockOwnerDeletion": True,
         }
     ]
+
+
+def test_a_job_that_goes_on_here_waits_for_its_output_whenever_it_is_planned() -> None:
+    given = Workload(**{**vars(workload(TRAINJOB)), "continues": True})
+    first = plan(given, INFRA, OFFER)
+    again = plan(Workload(**{**vars(workload(TRAINJOB)), "handle": first.handle}), INFRA, OFFER)
+
+    assert (first.handle["form"], first.handle["continues"]) == (Form.JOBSET, True)
+    for request in (first, again):
+        (role,) = request.top["spec"]["replicatedJobs"]
+        pod = role["template"]["spec"]["template"]["spec"]
+        assert [each["name"] for each in pod["initContainers"]] == ["trainway-arrival"]
+
+
+def test_a_container_without_an_image_is_named() -> None:
+    made = jobset()
+    assert without_image(made) == []
+    pod = made["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    del pod["containers"][0]["image"]
+    (problem,) = without_image(made)
+    assert problem.startswith("container main of node has no image")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from trainway.agent.base.journal_reader import NAME, records_in
 from trainway.backends import job_file
+from trainway.backends.kubernetes.observed_job import LEFT, SUBMITTED
 from trainway.json_types import Json
 
 
@@ -38,12 +39,35 @@ class RecordBook:
                 file.truncate(whole)
         return records
 
-    def exists(self) -> bool:
-        """Whether anything was ever written."""
-        return self._path.exists()
+    def is_submitted(self) -> bool:
+        """Whether the job was given to this cluster, and has not left it."""
+        return self._last_move() == SUBMITTED
 
-    def append(self, records: Iterable[Json], after: int) -> list[Json]:
-        """Number records from there on, give them the time where they have none, and keep them."""
+    def has_left(self) -> bool:
+        """Whether the job has left this cluster."""
+        return self._last_move() == LEFT
+
+    def has_ended(self) -> bool:
+        """Whether the job is over."""
+        return any(record.get("type") == "end" for record in self.read())
+
+    def _last_move(self) -> str:
+        moves = [str(each.get("event")) for each in self.read() if each.get("type") == "agent"]
+        return moves[-1] if moves else ""
+
+    def status(self) -> Json:
+        """The last status of the JobSet, wherever it was; empty: there is none."""
+        known = (each for each in reversed(self.read()) if each.get("type") == "status")
+        return next((dict(each.get("jobset") or {}) for each in known), {})
+
+    def append(self, records: Iterable[Json], after: int | None = None) -> list[Json]:
+        """Number records from there on, or after the last one, and keep them.
+
+        They are given the time where they have none.
+        """
+        if after is None:
+            known = self.read()
+            after = int(known[-1]["seq"]) if known else -1
         now = self._clock().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         numbered = [
             {"seq": seq, "time": now, **record}

@@ -15,7 +15,7 @@ def book(tmp_path: Path) -> RecordBook:
 
 
 def test_a_new_book_is_empty(book: RecordBook) -> None:
-    assert (book.exists(), book.read()) == (False, [])
+    assert (book.is_submitted(), book.has_left(), book.read()) == (False, False, [])
 
 
 def test_records_are_numbered_and_kept(book: RecordBook) -> None:
@@ -45,3 +45,14 @@ def test_what_is_no_record_is_left_out(book: RecordBook) -> None:
     with (book.directory / NAME).open("ab") as file:
         file.write(b"nonsense\n[]\n{}\n")
     assert [record["type"] for record in book.read()] == ["a"]
+
+
+def test_the_last_word_tells_whether_the_job_is_here(book: RecordBook) -> None:
+    book.append([{"type": "agent", "event": "started"}, {"type": "status", "jobset": {"a": 1}}])
+    assert (book.is_submitted(), book.has_left(), book.status()) == (False, False, {"a": 1})
+    book.append([{"type": "agent", "event": "submitted"}, {"type": "pod"}])
+    assert (book.is_submitted(), book.has_left(), book.has_ended()) == (True, False, False)
+    (left,) = book.append([{"type": "agent", "event": "left"}])
+    assert (left["seq"], book.is_submitted(), book.has_left()) == (4, False, True)
+    book.append([{"type": "end"}])
+    assert book.has_ended()

@@ -39,6 +39,9 @@ log = logging.getLogger(__name__)
 class Uploads:
     """The uploads of one job."""
 
+    container = INIT
+    """The container that waits for them."""
+
     def __init__(
         self,
         client: Client,
@@ -60,14 +63,12 @@ class Uploads:
     def on_pod(self, pod: Json) -> None:
         """A pod was made or has changed: bring the files if it waits for them."""
         uid = str(pod["metadata"]["uid"])
-        if not is_waiting(pod):
+        if not is_waiting(pod, self.container):
             task = self._tasks.get(uid)
             if task is not None:
                 task.cancel()
             return
-        if self._has_archive is None:
-            self._has_archive = self._path.exists()
-        if self._has_archive and uid not in self._tasks:
+        if uid not in self._tasks and self._is_there():
             self._tasks[uid] = asyncio.create_task(self._bring(str(pod["metadata"]["name"])))
 
     async def close(self) -> None:
@@ -78,17 +79,21 @@ class Uploads:
             with suppress(asyncio.CancelledError):
                 await task
 
+    def _is_there(self) -> bool:
+        """Whether there is something to be brought."""
+        if self._has_archive is None:
+            self._has_archive = self._path.exists()
+        return self._has_archive
+
     async def _bring(self, pod: str) -> None:
         """Try until it is done; a pod that is gone or goes on needs nothing more."""
         failures = 0
         while True:
             try:
                 async with self._slots:
-                    archive = await job_threads.run(self._path.read_bytes)
-                    command = unpack_command(archive, hashlib.sha256(archive).hexdigest())
-                    outcome = await self._send(pod, command, archive)
+                    outcome = await self._deliver(pod)
                 if outcome.code == 0:
-                    log.info("%s has its files: %d bytes", pod, len(archive))
+                    log.info("%s has its files", pod)
                     return
                 said = outcome.stderr.decode(errors="replace").strip().rpartition("\n")[2]
                 log.warning("%s did not accept its files: %s", pod, said or outcome.code)
@@ -99,18 +104,25 @@ class Uploads:
             failures += 1
             await asyncio.sleep(self._backoff.pause(failures, random.random))
 
+    async def _deliver(self, pod: str) -> Outcome:
+        """Bring all to a pod once."""
+        archive = await job_threads.run(self._path.read_bytes)
+        command = unpack_command(archive, hashlib.sha256(archive).hexdigest())
+        return await self._send(pod, command, archive)
+
     async def _execute(self, pod: str, command: tuple[str, ...], archive: bytes) -> Outcome:
         wanted = Execution(INIT, command, stdin=True)
         return await execute(self._client, self._namespace, pod, wanted, _chunks(archive))
 
 
-def is_waiting(pod: Json) -> bool:
+def is_waiting(pod: Json, container: str = INIT) -> bool:
     """Whether the container that waits for files is running."""
     if pod["metadata"].get("deletionTimestamp"):
         return False
     statuses = (pod.get("status") or {}).get("initContainerStatuses") or ()
     return any(
-        each.get("name") == INIT and "running" in (each.get("state") or {}) for each in statuses
+        each.get("name") == container and "running" in (each.get("state") or {})
+        for each in statuses
     )
 
 

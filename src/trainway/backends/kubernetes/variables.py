@@ -29,7 +29,7 @@ SHARED_OUTPUT: Final = "/tmp"  # noqa: S108 - a pod has it for itself
 """The output directory where an operator makes the pods, and no volume can be added without its
 runtime."""
 
-_VOLUME: Final = "trainway-output"
+VOLUME: Final = "trainway-output"
 _INDEX: Final = "JOB_COMPLETION_INDEX"
 _REPLICA: Final = "TRAINWAY_REPLICA_INDEX"
 _FIELDS: Final = {variable.name: variable.field for variable in VARIABLES if variable.field}
@@ -52,11 +52,11 @@ def in_jobset(jobset: Json, told: Told) -> Json:
             is_own = OUTPUT_DIR in _names(container.get("env"))
             _add(container, _literal(told, OUTPUT) + _read(_FIELDS))
             if not is_own:
-                mount = {"name": _VOLUME, "mountPath": OUTPUT}
+                mount = {"name": VOLUME, "mountPath": OUTPUT}
                 container["volumeMounts"] = [*(container.get("volumeMounts") or ()), mount]
                 mounted = True
         if mounted:
-            pod["volumes"] = [*(pod.get("volumes") or ()), {"name": _VOLUME, "emptyDir": {}}]
+            pod["volumes"] = [*(pod.get("volumes") or ()), {"name": VOLUME, "emptyDir": {}}]
     return jobset
 
 

@@ -26,6 +26,7 @@ from trainway.backends.kubernetes.observed_job import (
     mpi_status,
     verdict_on,
 )
+from trainway.backends.kubernetes.output_transfer import OutputUploads
 from trainway.backends.kubernetes.plain_driver import PlainDriver, is_held
 from trainway.backends.kubernetes.plain_restarts import Restarts
 from trainway.backends.kubernetes.plain_status import status_of, with_ready
@@ -89,7 +90,7 @@ class JobWatch:
         """Set when all but the last lines of the logs is there."""
         self._failures = 0
         self._keeper: LogKeeper | None = None
-        self._uploads: Uploads | None = None
+        self._uploads: list[Uploads] = []
         self.log_limit = DEFAULT
         """How many bytes its logs may take here."""
 
@@ -119,7 +120,9 @@ class JobWatch:
             on_limit=self._on_log_limit,
             on_refusal=self._on_log_refusal,
         )
-        uploads = Uploads(client, self._session.namespace, directory)
+        keeper.attempts_before = self._observed.restarts_before
+        brought = [Uploads, *([OutputUploads] if self._handle.get("continues") else [])]
+        uploads = [each(client, self._session.namespace, directory) for each in brought]
         self._keeper, self._uploads = keeper, uploads
         objects = self._objects
         keys = [*objects.keys, *objects.side_keys]
@@ -134,8 +137,14 @@ class JobWatch:
                         seq += len(records)
                         yield Update(update)
         finally:
-            await uploads.close()
+            for each in uploads:
+                await each.close()
             await keeper.close()
+
+    async def finish_logs(self) -> None:
+        """Wait until all that its pods have written is here, but not for ever."""
+        if self._keeper is not None:
+            await self._keeper.finish()
 
     def _measured(self) -> MeasuredJob:
         selectors = [label for resource, label in self._objects.keys if resource is resources.PODS]
@@ -161,8 +170,7 @@ class JobWatch:
             if records:
                 yield records
             if self._verdict is not None:
-                if self._keeper is not None:
-                    await self._keeper.finish()
+                await self.finish_logs()
                 self._observed.end(self._verdict)
                 yield self._observed.take()
                 return
@@ -209,7 +217,7 @@ class JobWatch:
         self._changed.set()
 
     def _on_pod(self, change: Change) -> None:
-        keeper, uploads = self._keeper, self._uploads
+        keeper = self._keeper
         if change.new is None:
             self._observed.on_pod_gone(change.object)
             if keeper is not None:
@@ -218,8 +226,8 @@ class JobWatch:
         self._observed.on_pod(change.new)
         if keeper is not None:
             keeper.on_pod(change.new)
-        if uploads is not None:
-            uploads.on_pod(change.new)
+        for each in self._uploads:
+            each.on_pod(change.new)
 
     def _is_ours(self, jobset: Json) -> bool:
         """Whether a JobSet of our name is ours, or made by an operator from our object."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from trainway.backends import capabilities
 from trainway.backends.base import Backend, Devices, Handle
+from trainway.backends.hand_over import Packs
 from trainway.engine.agent_starts import FailedStarts
 from trainway.engine.live import LiveContext, LiveJob
 from trainway.engine.moving.candidates import is_undecided, may_go_on, onward
@@ -85,6 +86,16 @@ class MovableJob(LiveJob):
             return change
         said = f"it goes on at {self.record.backend}, where it has come from {move.back.backend}"
         return Change({**change.columns, "move": None}, [self.event("Moved", said), *change.events])
+
+    async def _tell(self, wanted: str) -> None:
+        """Before it is suspended in order to move, its place makes sure that nothing gets lost."""
+        move = self.move
+        is_moving = wanted == SUSPEND and move is not None and move.step is Step.STOPPING
+        if is_moving and isinstance(self.backend, Packs):
+            await self.backend.pack(self.record.handle_data)
+            if self.record.wanted != wanted:
+                return
+        await super()._tell(wanted)
 
     def _has_lost_worker(self, change: Change) -> bool:
         """Whether it ends only because the worker that it ran on is gone."""

@@ -115,6 +115,19 @@ def with_objects(objects: Sequence[Json], others: Sequence[Json]) -> list[Json]:
     return [*sent.values(), *kept]
 
 
+def unplaced(objects: Sequence[Json], record: JobRecord) -> list[Json]:
+    """The objects of a job without the namespace of the place where it is, if that has any."""
+    namespace = record.handle_data.get("namespace")
+    found = []
+    for obj in objects:
+        metadata = obj.get("metadata")
+        if namespace and isinstance(metadata, dict) and metadata.get("namespace") == namespace:
+            kept = {name: value for name, value in metadata.items() if name != "namespace"}
+            obj = {**obj, "metadata": kept}  # noqa: PLW2901 - the same object elsewhere
+        found.append(obj)
+    return found
+
+
 def _key(obj: Json) -> tuple[str, str]:
     metadata = obj.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else ""

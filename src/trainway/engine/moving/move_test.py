@@ -1,3 +1,4 @@
+import json
 from dataclasses import dataclass, replace
 
 import pytest
@@ -9,6 +10,7 @@ from trainway.engine.moving.move import (
     Step,
     move_of,
     move_view,
+    unplaced,
     with_objects,
 )
 from trainway.engine.phases import Phase
@@ -75,3 +77,14 @@ CASES = [
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_objects_replace_their_namesakes(case: Case) -> None:
     assert with_objects(case.objects, case.others) == case.wanted
+
+
+def test_the_namespace_of_a_place_stays_there() -> None:
+    placed = {"kind": "JobSet", "metadata": {"name": "demo", "namespace": "team"}}
+    own = {"kind": "Secret", "metadata": {"name": "demo", "namespace": "other"}}
+
+    def found(handle: Json) -> list[Json]:
+        return unplaced([placed, own], replace(RECORD, handle=json.dumps(handle)))
+
+    assert found({"port": 1}) == [placed, own]
+    assert found({"namespace": "team"}) == [{"kind": "JobSet", "metadata": {"name": "demo"}}, own]

@@ -24,7 +24,7 @@ from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveContext, LiveJob
 from trainway.engine.moving.candidates import candidates_of
 from trainway.engine.moving.failover import failover_of, with_place
-from trainway.engine.moving.move import BETWEEN, Candidate, Move, Step, with_objects
+from trainway.engine.moving.move import BETWEEN, Candidate, Move, Step, unplaced, with_objects
 from trainway.engine.moving.patience import Patience
 from trainway.engine.moving.recovered_job import RecoveredJob
 from trainway.engine.moving.wish import begins_anew, check_leaving, check_movable, moving
@@ -106,7 +106,7 @@ class Moves:
         """What the job would be at another place; `objects` replace its own of that name."""
         record = await self._reading.record(ref)
         spec = await self._ledger.call(self._ledger.store.spec, record.id)
-        to = Candidate(on, with_objects(spec.objects, objects))
+        to = Candidate(on, unplaced(with_objects(spec.objects, objects), record))
         return submission_at(record, to)
 
     async def move(
@@ -118,7 +118,8 @@ class Moves:
         if live is None:
             raise is_over(record, "moved")
         spec = await self._ledger.call(self._ledger.store.spec, record.id)
-        to = Candidate(on, with_objects(spec.objects, objects), tuple(kubeconfig))
+        there = unplaced(with_objects(spec.objects, objects), record)
+        to = Candidate(on, there, tuple(kubeconfig))
         files = record.handle_data.get("kubeconfig") or ()
         back = Candidate(record.backend, spec.objects, files)
         await self._check(live, spec, to)
@@ -173,12 +174,13 @@ class Moves:
             )
             columns: dict[str, Any] = {
                 "backend": backend.name,
+                "namespace": prepared.namespace,
                 "demand": prepared.demand.to_dict(),
                 "devices": "",
                 "handle": {"port": prepared.port},
             }
             workload = workload_of(record.with_columns(columns), made)
-            request = backend.plan(replace(workload, handle={}))
+            request = backend.plan(replace(workload, handle={}, continues=bool(record.started)))
             await capabilities.rehearse(backend, request)
         except BaseException:
             capabilities.release(backend, prepared.port)

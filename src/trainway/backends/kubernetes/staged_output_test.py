@@ -1,0 +1,77 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from trainway.backends.kubernetes.staged_output import discard, gather, stage
+
+
+def put(folder: Path, name: str, text: str, time: int) -> None:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    os.utime(path, (time, time))
+
+
+def found(folder: Path) -> dict[str, str]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_text() for path in files}
+
+
+def test_what_no_pod_has_sent_stays(tmp_path: Path) -> None:
+    put(tmp_path / "output", "a", "1", 1)
+    gather(tmp_path)
+    stage(tmp_path, "node-0-0").mkdir(parents=True)
+    discard(tmp_path)
+    gather(tmp_path)
+    assert found(tmp_path) == {"output/a": "1"}
+
+
+def test_the_newest_of_all_pods_counts_and_what_none_has_is_gone(tmp_path: Path) -> None:
+    put(tmp_path / "output", "old", "x", 1)
+    put(tmp_path / "output", ".trainway/result", "kept", 1)
+    put(stage(tmp_path, "node-0-0"), "sub/both", "older", 5)
+    put(stage(tmp_path, "node-0-0"), "clash", "file", 9)
+    put(stage(tmp_path, "node-0-1"), "sub/both", "newer", 7)
+    put(stage(tmp_path, "node-0-1"), "clash/inner", "folder", 2)
+    (stage(tmp_path, "node-0-1") / "link").symlink_to("sub/both")
+    (stage(tmp_path, "node-0-1") / "empty").mkdir()
+
+    gather(tmp_path)
+
+    output = tmp_path / "output"
+    assert found(output) == {
+        "sub/both": "newer",
+        "clash/inner": "folder",
+        "link": "newer",
+        ".trainway/result": "kept",
+    }
+    assert (output / "empty").is_dir()
+    assert [path.name for path in tmp_path.iterdir()] == ["output"]
+
+
+@pytest.mark.parametrize("at", range(4))
+def test_one_that_was_interrupted_is_done_again(
+    at: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path / "output", ".trainway/result", "kept", 1)
+    put(stage(tmp_path, "node-0-0"), "a", "1", 1)
+    steps = 0
+
+    def stopping(self: Path, target: Path) -> Path:
+        nonlocal steps
+        steps += 1
+        if steps > at:
+            raise KeyboardInterrupt
+        os.replace(self, target)  # noqa: PTH105 - the method is the one that is replaced
+        return target
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "rename", stopping)
+        try:
+            gather(tmp_path)
+        except KeyboardInterrupt:
+            assert at < 2
+    gather(tmp_path)
+
+    assert found(tmp_path) == {"output/a": "1", "output/.trainway/result": "kept"}

@@ -1,0 +1,84 @@
+"""`trainway jobs move` with real pods: a job goes there with its output, and away from there."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cluster.access import Access
+from cluster.identities import CONTEXT
+from cluster.processes import wait_until
+from counting_job import assert_one_history, counter, moved, steps_on
+from installation import Installation, installed, kill
+
+PATIENCE_S = 180.0
+
+
+@pytest.fixture(scope="module")
+def home(node_cluster: Access, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    variables = {"KUBECONFIG": str(node_cluster.kubeconfig)}
+    with installed(tmp_path_factory.mktemp("home"), variables) as installation:
+        yield installation
+
+
+@pytest.fixture
+def on(host_namespace: str) -> str:
+    """The cluster, as --on names it."""
+    return f"k8s/{CONTEXT}/{host_namespace}"
+
+
+def stop(home: Installation, job: str) -> None:
+    """Have a job of this machine end well."""
+    Path(home.job(job)["status"]["outputDir"], "stop").touch()
+    home.run("jobs", "wait", job)
+
+
+def assert_nothing_left(cluster: Access, namespace: str) -> None:
+    kinds = "jobsets,jobs.batch,pods,services,secrets"
+    gone = wait_until(lambda: not cluster.get(kinds, "-n", namespace)["items"], PATIENCE_S)
+    assert gone, cluster.get(kinds, "-n", namespace)["items"]
+
+
+def test_a_job_goes_to_pods_and_back_as_the_same_job(
+    home: Installation, node_cluster: Access, on: str, host_namespace: str, tmp_path: Path
+) -> None:
+    job = counter(home, tmp_path)
+
+    for place in (on, "local"):
+        home.run("jobs", "move", job, "--on", place)
+        moved(home, job, place)
+        steps_on(home, job)
+    stop(home, job)
+
+    assert_one_history(home, job, places=3)
+    assert_nothing_left(node_cluster, host_namespace)
+
+
+def test_a_server_that_is_killed_at_every_step_of_a_move_goes_on_with_it(
+    home: Installation, node_cluster: Access, on: str, host_namespace: str, tmp_path: Path
+) -> None:
+    job = counter(home, tmp_path)
+
+    for place in (on, "local"):
+        home.run("jobs", "move", job, "--on", place)
+        kill_at_every_step(home, job)
+        moved(home, job, place)
+        kill(home.server_pid())
+        steps_on(home, job)
+    stop(home, job)
+
+    assert_one_history(home, job, places=3)
+    assert_nothing_left(node_cluster, host_namespace)
+
+
+def kill_at_every_step(home: Installation, job: str) -> None:
+    """Kill the server whenever a job that moves was seen to have come further."""
+    seen = set()
+
+    def has_arrived() -> bool:
+        move = home.look(job)["status"].get("move")
+        if move is not None and move["step"] not in seen:
+            seen.add(move["step"])
+            kill(home.server_pid())
+        return move is None
+
+    assert wait_until(has_arrived, PATIENCE_S), "it does not arrive"
