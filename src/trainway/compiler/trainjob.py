@@ -1,5 +1,6 @@
 """A TrainJob and its runtime as a JobSet and what belongs to it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -7,6 +8,11 @@ from trainway.api.trainjob import CONTROLLER, GROUP, TrainJob, TrainJobSpec
 from trainway.compiler.compiled import Compiled
 from trainway.compiler.elasticity import annotation_errors
 from trainway.compiler.framework import Framework
+from trainway.compiler.initializer_steps import (
+    add_missing_steps,
+    choose_images,
+    storage_errors,
+)
 from trainway.compiler.keys import GeneratedKeys, Keys
 from trainway.compiler.network import KubernetesNetwork, NetworkFactory
 from trainway.compiler.plugins.elastic import elasticity_errors
@@ -28,6 +34,8 @@ class Target:
     keys: Keys = field(default_factory=GeneratedKeys)
     lookup: Lookup = field(default_factory=Lookup)
     framework: Framework = field(default_factory=default_framework)
+    initializer_images: Mapping[str, str] = field(default_factory=dict)
+    """The images that take the place of upstream's, by the step that they do."""
 
 
 def compile_trainjob(job: TrainJob, runtime: Runtime, target: Target) -> Compiled:
@@ -55,7 +63,7 @@ def _checked(
     except ValueError:
         where = ("metadata", "annotations", (MAX_RESTARTS,))
         return None, [invalid(where, annotations[MAX_RESTARTS], "must be a number of restarts")]
-    errors = list(annotation_errors(annotations))
+    errors = [*annotation_errors(annotations), *storage_errors(annotations)]
     if errors:
         return None, errors
     try:
@@ -68,6 +76,8 @@ def _checked(
         workload = new_workload(job, runtime, target.network, target.keys, target.lookup)
     except MergePatchError as error:
         return None, [invalid(("spec", "runtimePatches"), ABSENT, str(error))]
+    add_missing_steps(workload)
+    choose_images(workload, target.initializer_images)
     errors = [*elasticity_errors(workload), *target.framework.validate(workload)]
     return workload, sorted(errors, key=_field_order)
 

@@ -5,6 +5,9 @@ etag and size. Beside it is its lock. Whoever uses an entry holds the lock toget
 as long as one of its processes lives; whoever fetches or removes it holds it alone. So two who want
 the same wait for one download, and what a live job uses is never removed. The lock's time says when
 the entry was used last: the one that was not used for the longest time goes first.
+
+A job may have a file of the cache under a name of its own. Nobody may write it but root, so its
+size and time are written down when it is whole: one that was changed is fetched anew.
 """
 
 import hashlib
@@ -26,6 +29,7 @@ from trainway.errors import ConflictError, UsageError
 
 LIMIT: Final = 100_000_000_000
 _CONTENT: Final = "content"
+_SHAPE: Final = "shape"
 _LOCK: Final = ".lock"
 _ROOM: Final = "room"
 
@@ -78,16 +82,20 @@ class Cache:
         is_fresh = bool(wanted.entry.etag)
         while True:
             handle = _taken(lock, is_shared=True)
-            if is_fresh and path.exists():
+            if is_fresh and _is_whole(path):
                 os.utime(handle)
                 return Lease(path, handle), outcome
             os.close(handle)
             with _held(lock):
-                if not is_fresh:
+                if not is_fresh or not _is_whole(path):
                     path.unlink(missing_ok=True)
-                if not path.exists():
                     outcome = self._fetch(wanted, name, options)
             is_fresh = True
+
+    @property
+    def limit(self) -> int:
+        """So many bytes it may have."""
+        return self._limit
 
     def size(self) -> int:
         """The bytes of all entries, those on their way included."""
@@ -123,6 +131,7 @@ class Cache:
             _reserve(partial_path(path), size)
         outcome = fetch([Wanted(wanted.source, wanted.entry, wanted.uri, path)], options)
         path.chmod(0o444)
+        path.with_name(_SHAPE).write_text(_shape(path), "utf-8")
         return outcome
 
     def _entries(self) -> list[Path]:
@@ -196,10 +205,23 @@ def _reserve(partial: Path, size: int) -> None:
         raise disk_error(error, partial) from None
 
 
+def _shape(path: Path) -> str:
+    found = path.stat()
+    return f"{found.st_size} {found.st_mtime_ns}"
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether a content is here, as it was fetched."""
+    try:
+        return path.with_name(_SHAPE).read_text("utf-8") == _shape(path)
+    except FileNotFoundError:
+        return False
+
+
 def _size(folder: Path) -> int:
     total = 0
     with suppress(FileNotFoundError):
         for path in folder.iterdir():
             with suppress(FileNotFoundError):
-                total += path.stat().st_size
+                total += path.stat().st_size if path.name != _SHAPE else 0
     return total

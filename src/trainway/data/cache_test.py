@@ -176,3 +176,12 @@ def test_a_size_has_a_unit(text: str, size: int) -> None:
 def test_what_is_not_a_size_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="is not a size"):
         parse_size(text)
+
+
+def test_what_somebody_changed_is_fetched_anew(store: MemoryStore, tmp_path: Path) -> None:
+    found, _ = lease(Cache(tmp_path), store, "a")
+    found.close()
+    found.path.chmod(0o644)
+    found.path.write_bytes(b"z" * 100)
+
+    assert lease(Cache(tmp_path), store, "a")[0].path.read_bytes() == store.files["a"]

@@ -4,13 +4,11 @@ A file goes to the name that the target says, or under its own name into a folde
 folder goes below the target.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from trainway.data.cache import Cache
+from trainway.data.cached_copy import bring
 from trainway.data.journal import is_trace
-from trainway.data.local_files import LocalFiles
 from trainway.data.opening import local_path, locate, open_source, open_target
 from trainway.data.patterns import Patterns
 from trainway.data.selection import Selected, Selection, check_names, select
@@ -42,29 +40,10 @@ def copy(
     if into is None:
         wanted = _wanted(opened, start, found, end)
         if cache is not None and start.scheme != FILE:
-            return _cached(cache, wanted, options)
+            return bring(cache, wanted, options)
         return fetch(wanted, options)
     sent = [Sent(each.entry, _key(each, found, end)) for each in found.files]
     return send(opened, into, sent, options)
-
-
-def _cached(cache: Cache, wanted: Sequence[Wanted], options: Options | None) -> Outcome:
-    """Take files from the cache, and from their source into it where they are missing there."""
-    options = options or Options()
-    total, done = Outcome(size=sum(each.entry.size for each in wanted)), 0
-    for each in wanted:
-        lease, outcome = cache.lease(each, replace(options, progress=None))
-        with lease:
-            entry = LocalFiles().stat(str(lease.path)[1:])
-            assert entry is not None  # noqa: S101 - it stays while it is leased
-            fetch([Wanted(LocalFiles(), entry, each.uri, each.target)])
-        total.files += 1
-        total.fetched += outcome.fetched
-        total.present += outcome.present
-        done += each.entry.size
-        if options.progress is not None:
-            options.progress(done, total.size)
-    return total
 
 
 def _wanted(source: Source, start: Location, found: Selection, end: Location) -> list[Wanted]:

@@ -25,7 +25,8 @@ _PAGE: Final = 64 << 20
 _NEXT: Final = re.compile(r'<([^>]+)>;\s*rel="?next"?')
 _TRUE: Final = {"1", "on", "true", "yes"}
 _VARIABLES: Final = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
-_NOT_FOUND: Final = f"no token was found in {', '.join(_VARIABLES)} or ~/.cache/huggingface/token"
+_OF_INITIALIZERS: Final = ("STORAGE_URI", "ACCESS_TOKEN")
+"""What tells an initializer what to fetch, and its own name for the token."""
 
 
 class Hub:
@@ -44,6 +45,7 @@ class Hub:
                 f"{location} is not asked for: HF_HUB_OFFLINE is set", hint="unset HF_HUB_OFFLINE"
             )
         self._token, self._token_from = find_token(environment)
+        self._looked_for = token_variables(environment)
 
     def stat(self, key: str) -> Entry | None:
         """The file of that path."""
@@ -130,7 +132,10 @@ class Hub:
 
     def _refusal(self, status: int) -> TrainwayError:
         if status in {401, 403, 404}:
-            seen = f"the token of {self._token_from} was sent" if self._token else _NOT_FOUND
+            names = ", ".join(self._looked_for)
+            seen = f"no token was found in {names} or ~/.cache/huggingface/token"
+            if self._token:
+                seen = f"the token of {self._token_from} was sent"
             hint = f"it does not exist, or you need access: {seen}"
             return refusal(self._location, status, hint)
         return refusal(self._location, status)
@@ -138,7 +143,7 @@ class Hub:
 
 def find_token(environment: Mapping[str, str]) -> tuple[str, str]:
     """The token of the user and where it is from, both empty if there is none."""
-    for name in _VARIABLES:
+    for name in token_variables(environment):
         if environment.get(name, "").strip():
             return environment[name].strip(), name
     cache = environment.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
@@ -148,6 +153,12 @@ def find_token(environment: Mapping[str, str]) -> tuple[str, str]:
         return path.read_text("utf-8").strip(), str(path)
     except (OSError, UnicodeDecodeError):
         return "", ""
+
+
+def token_variables(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Where a token is looked for; the general name means one of the hub in initializers only."""
+    uri, own = _OF_INITIALIZERS
+    return (own, *_VARIABLES) if uri in environment else _VARIABLES
 
 
 def _entry(found: Mapping[str, Any]) -> Entry:

@@ -44,6 +44,8 @@ class Options:
     workers: int = WORKERS
     part_size: int = PART_SIZE
     progress: Progress | None = None
+    may_link: bool = False
+    """Whether a large file from the cache may be the cache's own, which nobody may write."""
 
 
 @dataclass

@@ -5,12 +5,13 @@ backend adds what only its own agents must know.
 """
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from trainway.agent.base.plan import VERSION
+from trainway.backends.agents.initializers import as_processes
 from trainway.backends.base import Handle, Workload, as_json
 from trainway.backends.demand import demand_of
 from trainway.backends.handles import JobHandle
@@ -56,8 +57,9 @@ def shown(plan: Json, is_hidden: Callable[[str], bool]) -> str:
     return as_json(made)
 
 
-def plan_of(workload: Workload) -> "Plan":
-    """What every agent is told of a workload."""
+def plan_of(workload: Workload, python: Sequence[str] = ()) -> "Plan":
+    """What every agent is told of a workload; `python` starts one that has Trainway installed."""
+    workload = as_processes(workload, python)
     return {
         "version": VERSION,
         "id": workload.id,

@@ -1,8 +1,8 @@
 """What a JobSet asks for that this machine cannot give, said before it runs.
 
 As processes, containers have no image: each must bring its own command, which then means a program
-of this machine. In containers they must have an image instead. The rest is told once, as one
-warning.
+of this machine; only what the images of initializers do is done by us. In containers they must have
+an image instead. The rest is told once, as one warning.
 """
 
 from collections.abc import Iterator, Sequence, Sized
@@ -11,6 +11,7 @@ from typing import Final
 from trainway.agent.base.plan import VERSION, Plan
 from trainway.agent.supervisor.unsupported import not_honoured
 from trainway.backends import path_names
+from trainway.backends.agents.initializers import is_initializer
 from trainway.backends.base import Isolation, isolation_of
 from trainway.jobset.model import PodTemplate, replicated_jobs
 from trainway.json_types import Json
@@ -34,11 +35,11 @@ def _missing(jobset: Json, where: str) -> list[str]:
             if not container.data.get("image")
         ]
     return [
-        f"role {role}, container {container.name}: command: Required value: it runs as a program "
-        f"of {where}, where there is no image to take a command from"
-        for role, pod in _pods(jobset["spec"])
-        for container in (*pod.init_containers, *pod.containers)
-        if not container.command
+        f"role {job.name}, container {container.name}: command: Required value: it runs as a "
+        f"program of {where}, where there is no image to take a command from"
+        for job in replicated_jobs(jobset["spec"])
+        for container in (*job.pod.init_containers, *job.pod.containers)
+        if not container.command and not is_initializer(job, container)
     ]
 
 

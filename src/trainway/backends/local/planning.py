@@ -4,6 +4,7 @@ The plan is the whole contract with the agent; `LocalBackend.submit` only writes
 the agent on it.
 """
 
+import sys
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
@@ -39,6 +40,8 @@ class Host:
     name: str
     tool: Tool | None = None
     """What runs containers, where a job asks for them."""
+    python: tuple[str, ...] = (sys.executable, "-P")
+    """Starts this very Python, which has Trainway, whatever the job's own folder has."""
 
 
 class LocalRequest(AgentRequest):
@@ -53,7 +56,7 @@ def plan(workload: Workload, host: Host) -> LocalRequest:
     """What the agent will be told."""
     directory = host.jobs / workload.id
     made: Plan = {
-        **plan_of(workload),
+        **plan_of(workload, host.python),
         "env": {**workload.environ, **_status_variables(workload, directory)},
         "devices": {
             pod: {kind: list(names) for kind, names in kinds.items()}

@@ -180,9 +180,10 @@ def _driver_plan(workload: Workload, cluster: ConfiguredCluster, sheet: Sheet, t
     }
     if sheet.scratch:
         told |= {"shared": False, "scratch": sheet.scratch}
+    made = plan_of(workload)
     return {
-        **plan_of(workload),
-        "jobset": _begun(workload.jobset),
+        **made,
+        "jobset": _begun(made["jobset"]),
         "priority": workload.priority,
         "demand": pod_demands(workload.jobset),
         "env": {name: text for name, text in cluster.env.items() if is_confidential(name)},

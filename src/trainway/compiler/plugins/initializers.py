@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from trainway.api.trainjob import InitializerSource
-from trainway.compiler.workload import DATASET_INITIALIZER, MODEL_INITIALIZER, Role, Workload
+from trainway.compiler.initializer_steps import VOLUME, sources
+from trainway.compiler.workload import DATASET_INITIALIZER, Role, Workload
 from trainway.schema.field import FieldError, invalid
 
-VOLUME = "initializer"
 STORAGE_URI = "STORAGE_URI"
 CACHE_SCHEME = "cache://"
 
@@ -34,11 +34,9 @@ class Initializers:
 
 
 def _sources(workload: Workload) -> Iterator[tuple[str, str, InitializerSource]]:
-    initializer = workload.job.spec.initializer
-    if initializer is not None and initializer.dataset is not None:
-        yield DATASET_INITIALIZER, "input datasetConfig", initializer.dataset
-    if initializer is not None and initializer.model is not None:
-        yield MODEL_INITIALIZER, "input modelConfig", initializer.model
+    for step, source in sources(workload):
+        what = "datasetConfig" if step == DATASET_INITIALIZER else "modelConfig"
+        yield step, f"input {what}", source
 
 
 def _problem(role: Role | None, step: str, what: str, source: InitializerSource) -> str:

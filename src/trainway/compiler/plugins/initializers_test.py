@@ -35,7 +35,6 @@ def test_uri_variables_and_secret_reach_the_initializer() -> None:
 @pytest.mark.parametrize(
     ("roles", "text"),
     [
-        ([], "must have model-initializer job when trainJob is configured with input modelConfig"),
         (
             [role("model-initializer", "")],
             "must have container with name - model-initializer in the model-initializer job",
