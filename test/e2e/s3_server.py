@@ -39,6 +39,7 @@ class S3Server:
 
     port: int
     folder: Path
+    host: str = "127.0.0.1"
 
     def bucket(self, name: str) -> Path:
         """An empty bucket; files that are put into the folder are objects of it."""
@@ -49,7 +50,7 @@ class S3Server:
     def variables(self, port: int | None = None) -> dict[str, str]:
         """What a user sets to reach it, or what passes it on at another port."""
         return {
-            "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port or self.port}",
+            "AWS_ENDPOINT_URL": f"http://{self.host}:{port or self.port}",
             "AWS_ACCESS_KEY_ID": ACCESS,
             "AWS_SECRET_ACCESS_KEY": SECRET,
             "AWS_REGION": "us-east-1",
@@ -96,11 +97,11 @@ def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
 
 
 @contextlib.contextmanager
-def running(folder: Path) -> Iterator[S3Server]:
+def running(folder: Path, host: str = "127.0.0.1") -> Iterator[S3Server]:
     """Let versitygw serve a folder."""
     (folder / "buckets").mkdir()
-    server = S3Server(free_port(), folder / "buckets")
-    command = [str(versitygw()), "--port", f"127.0.0.1:{server.port}", "--quiet", "posix"]
+    server = S3Server(free_port(), folder / "buckets", host)
+    command = [str(versitygw()), "--port", f"{host}:{server.port}", "--quiet", "posix"]
     keys = {"ROOT_ACCESS_KEY": ACCESS, "ROOT_SECRET_KEY": SECRET}
     with (folder / "versitygw.log").open("wb") as log:
         process = subprocess.Popen(
@@ -120,7 +121,7 @@ def _wait(server: S3Server, process: subprocess.Popen[bytes], log: Path) -> None
         assert process.poll() is None, log.read_text()
         assert time.monotonic() < deadline, log.read_text()
         try:
-            urllib.request.urlopen(f"http://127.0.0.1:{server.port}/", timeout=LIMIT_S).close()
+            urllib.request.urlopen(f"http://{server.host}:{server.port}/", timeout=LIMIT_S).close()
         except urllib.error.HTTPError:
             return  # it answers, and refuses
         except OSError:

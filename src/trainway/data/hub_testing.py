@@ -18,6 +18,7 @@ from trainway.json_types import Json
 COMMIT: Final = "0123456789abcdef0123456789abcdef01234567"
 NAME: Final = "org/tiny"
 TOKEN: Final = "hf_sesame"  # noqa: S105 - of a server of tests
+LOOPBACK: Final = "127.0.0.1"
 LARGE: Final = 1000
 """Files of so many bytes are kept apart, and have a sha-256."""
 
@@ -47,12 +48,14 @@ class PretendedHub:
 
 
 @contextmanager
-def served(hub: PretendedHub) -> Iterator[PretendedHub]:
+def served(hub: PretendedHub, host: str = LOOPBACK) -> Iterator[PretendedHub]:
     """Let it answer on a port of this machine."""
     handler = type("Handler", (_Handler,), {"hub": hub})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server = ThreadingHTTPServer((host, 0), handler)
     port = server.server_address[1]
-    hub.address, hub.elsewhere = f"http://127.0.0.1:{port}", f"http://localhost:{port}"
+    hub.address = hub.elsewhere = f"http://{host}:{port}"
+    if host == LOOPBACK:
+        hub.elsewhere = f"http://localhost:{port}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:

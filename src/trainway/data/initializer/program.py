@@ -11,7 +11,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
@@ -40,13 +40,16 @@ def main(arguments: Sequence[str], environment: Mapping[str, str] | None = None)
     asked = _parser().parse_args(arguments)
     env = os.environ if environment is None else environment
     report = Report(asked.step)
+    uri = ""
     try:
         request = request_of(asked.step, env)
+        uri = str(request.location)
         os.environ.update(request.environment)
         cache = user_cache(env) if asked.cached else None
         initialize(Path(asked.target or f"{WORKSPACE}/{asked.step}"), request, env, report, cache)
     except TrainwayError as error:
-        report.say(f"error: {error.message}")
+        what = "" if uri in error.message else f"{uri}: "
+        report.say(f"error: {what}{error.message}")
         if error.hint:
             report.say(f"hint: {error.hint}")
         return REFUSED if isinstance(error, _REFUSALS) else FAILED
@@ -87,7 +90,7 @@ class Report:
     step: str
     write: Callable[[str], object] = lambda line: print(line, flush=True)  # noqa: T201 - a log
     clock: Callable[[], float] = time.monotonic
-    _told: float = field(default=0.0)
+    _told: float | None = None
 
     def say(self, text: str) -> None:
         """One line."""
@@ -95,8 +98,11 @@ class Report:
 
     def progress(self, arrived: int, total: int) -> None:
         """So many bytes are here; not every one of them is worth a line."""
-        if self.clock() - self._told >= _PAUSE_S:
-            self._told = self.clock()
+        now = self.clock()
+        if self._told is None:
+            self._told = now
+        if now - self._told >= _PAUSE_S:
+            self._told = now
             share = f" ({100 * arrived // total}%)" if total else ""
             self.say(f"{in_words(arrived)} of {in_words(total)}{share}")
 
