@@ -47,6 +47,11 @@ class S3Server:
         path.mkdir()
         return path
 
+    @property
+    def endpoint(self) -> str:
+        """Where it answers."""
+        return f"http://{self.host}:{self.port}"
+
     def variables(self, port: int | None = None) -> dict[str, str]:
         """What a user sets to reach it, or what passes it on at another port."""
         return {

@@ -12,13 +12,13 @@ from dataclasses import replace
 from graphlib import TopologicalSorter
 from typing import Any, Final
 
-from trainway.api.task import pipeline, storage
+from trainway.api.task import pipeline, storage, storage_mount
 from trainway.api.task.amounts import port_ranges
 from trainway.api.task.resources import Candidate
 from trainway.api.task.task import EXPOSED, Task
 from trainway.api.task.task_file import PARALLEL, SERIAL
-from trainway.api.task.task_object import TaskJob, secret_key
-from trainway.compiler import task_files
+from trainway.api.task.task_object import StorageKeys, TaskJob, secret_key
+from trainway.compiler import task_files, task_storage
 from trainway.compiler.compiled import Compiled
 from trainway.compiler.network import KUBERNETES, JobIdentity, Network, NetworkFactory
 from trainway.compiler.restarts import failure_policy, pod_failure_policy
@@ -26,12 +26,14 @@ from trainway.compiler.task_environment import Node, environment
 from trainway.compiler.task_group import termination_delays
 from trainway.compiler.task_pods import names_of, with_config
 from trainway.compiler.task_script import Scripts, command
+from trainway.compiler.task_storage import TaskStorage, storage_of
 from trainway.families.builtin import HERE
 from trainway.jobset.labels import (
     CANDIDATES,
     KUEUE_PRIORITY_CLASS,
     KUEUE_QUEUE_NAME,
     TASK_FILES,
+    TASK_MOUNTS,
     TASK_OPTIONS,
     TERMINATION_DELAYS,
 )
@@ -92,8 +94,7 @@ def _later(task: Task) -> Iterator[str]:
     for section in ("setup", "run"):
         if len(str(task.data.get(section) or "").encode()) > _LONGEST_SCRIPT:
             yield f"{section}: scripts of more than {_LONGEST_SCRIPT} bytes are not supported yet"
-    for mount in task_files.elsewhere(storage.read(task.shown.get("file_mounts"))):
-        yield f"file_mounts[{mount.path}]: object stores are not supported yet"
+    yield from storage_mount.problems(storage.read(task.shown.get("file_mounts")))
 
 
 class _Compiling:
@@ -189,13 +190,19 @@ class _Compiling:
         if image:
             container["image"] = image
         pairs, copies = ([], []) if is_here else task_files.travelling(self.job, index)
+        kept = self._storage(index)
         container["command"] = command(
-            Scripts(task.setup, task.run), task.repository, copies=copies, travels=not is_here
+            Scripts(task.setup, task.run),
+            task.repository,
+            copies=copies,
+            links=kept.links(),
+            mounts=kept.mounted,
+            travels=not is_here,
         )
         folder = task_files.directory(task, self.job.origin) if is_here else ""
         if folder:
             container["workingDir"] = folder
-        container["env"] = self._environment(index)
+        container["env"] = [*self._environment(index), *kept.variables()]
         requests = _requests(task.resources.first)
         if requests:
             container["resources"] = requests
@@ -205,7 +212,10 @@ class _Compiling:
         pairs += task_files.volumes(task, self.job.origin)
         if is_here:
             pairs += task_files.local_mounts(task, self.job.origin)
+        pairs += kept.pairs()
         spec: Json = {"restartPolicy": "Never", "containers": [container]}
+        if kept.copies:
+            spec["initContainers"] = [kept.step(task_storage.IMAGE if image else "")]
         if pairs:
             container["volumeMounts"] = [mount for _, mount in pairs]
             spec["volumes"] = [volume for volume, _ in pairs]
@@ -214,6 +224,12 @@ class _Compiling:
         if labels:
             pod["metadata"] = {"labels": labels}
         return with_config(pod, task.config)
+
+    def _storage(self, index: int) -> TaskStorage:
+        known = self.job.storage
+        keys = known[index] if index < len(known) else StorageKeys()
+        is_here = self.network.shares_host
+        return storage_of(self.tasks[index], keys, self.job.origin, is_here=is_here)
 
     @property
     def _has_images(self) -> bool:
@@ -254,6 +270,7 @@ class _Compiling:
             CANDIDATES: {role: _candidates(task) for role, task in tasks},
             TASK_FILES: {role: task_files.described(task, self.job.origin) for role, task in tasks},
             TASK_OPTIONS: {role: _options(task) for role, task in tasks},
+            TASK_MOUNTS: {role: _mounted(task) for role, task in tasks},
             TERMINATION_DELAYS: termination_delays(self.job.file, self.roles),
         }
         kept = {
@@ -276,6 +293,12 @@ def _candidates(task: Task) -> Json:
     resources = task.resources
     found = [candidate.to_dict() for candidate in resources.candidates]
     return {"ordered": resources.is_ordered, "candidates": found} if any(found) else {}
+
+
+def _mounted(task: Task) -> list[str]:
+    """Where buckets are mounted, which not every place can do."""
+    found = storage_mount.storage_mounts(task.file_mounts)
+    return [mount.path for mount in found if mount.mode is not storage_mount.Mode.COPY]
 
 
 def _options(task: Task) -> Json:

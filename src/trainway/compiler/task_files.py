@@ -8,7 +8,7 @@ import posixpath
 from collections.abc import Iterator
 from typing import Any, Final
 
-from trainway.api.task.storage import WORKDIR, FileMount
+from trainway.api.task.storage import WORKDIR
 from trainway.api.task.task import Task
 from trainway.api.task.task_object import Origin, TaskJob, mount_place, workdir_place
 from trainway.api.task.volume import VolumeMount
@@ -43,11 +43,15 @@ def local_mounts(task: Task, origin: Origin) -> Iterator[Pair]:
         if mount.is_local:
             name = f"file-mount-{index}"
             source = posixpath.join(origin.directory, _expanded(mount.source, origin))
-            target = posixpath.join(origin.directory, _expanded(mount.path, origin))
             yield (
                 {"name": name, "hostPath": {"path": posixpath.normpath(source)}},
-                {"name": name, "mountPath": posixpath.normpath(target), "readOnly": True},
+                {"name": name, "mountPath": placed(mount.path, origin), "readOnly": True},
             )
+
+
+def placed(path: str, origin: Origin) -> str:
+    """Where a path of a file mount is on the submitter's own host."""
+    return posixpath.normpath(posixpath.join(origin.directory, _expanded(path, origin)))
 
 
 def volumes(task: Task, origin: Origin) -> Iterator[Pair]:
@@ -83,11 +87,6 @@ def travelling(job: TaskJob, index: int) -> tuple[list[Pair], list[tuple[str, st
         if any(item.path == place or item.path.startswith(f"{place}/") for item in own)
     ]
     return [(volume, mount)], pairs
-
-
-def elsewhere(mounts: tuple[FileMount, ...]) -> list[FileMount]:
-    """Those that come from a store and not from the submitter."""
-    return [mount for mount in mounts if not mount.is_local]
 
 
 def _source(mount: VolumeMount) -> Json:

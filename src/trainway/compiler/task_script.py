@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from trainway.api.task.storage import WORKDIR
+from trainway.compiler import storage_script
+from trainway.compiler.storage_script import Mounted, quoted
 from trainway.jobset.literal_text import literal
 
 _TWINS: Final = (
@@ -40,6 +42,15 @@ bring() {
   else
     mkdir -p "$(dirname "$2")" && cp -L "$1" "$2" || exit
   fi
+}
+"""
+_LINK: Final = """\
+link() {
+  if [ -e "$2" ] && [ ! -L "$2" ]; then
+    echo "storage: $2 exists already" >&2
+    exit 1
+  fi
+  mkdir -p "$(dirname "$2")" && ln -sfn "$1" "$2" || exit
 }
 """
 _REPOSITORY: Final = """\
@@ -84,31 +95,34 @@ def command(
     repository: Mapping[str, str] | None = None,
     *,
     copies: Sequence[tuple[str, str]] = (),
+    links: Sequence[tuple[str, str]] = (),
+    mounts: Sequence[Mounted] = (),
     travels: bool = False,
 ) -> list[str]:
     """The command of a container. `travels`: the node has a workdir of its own.
 
-    `copies` are files that came along, and where they are to be.
+    `copies` are files that came along, and where they are to be; `links` are where they are, and
+    where they are to be seen. `mounts` are buckets.
     """
-    script = _VARIABLES
+    script = storage_script.beginning() + _VARIABLES if mounts else _VARIABLES
     if repository:
         url, ref = repository["url"], repository.get("ref") or ""
-        script += f"url={_quoted(url)}\nref={_quoted(ref)}\n" + _REPOSITORY
+        script += f"url={quoted(url)}\nref={quoted(ref)}\n" + _REPOSITORY
     elif travels:
         script += _CHANGE
     if copies:
         script += _COPY
-        script += "".join(f"bring {_quoted(given)} {_path(place)}\n" for given, place in copies)
-    words = ["bash", "-c", script + _STEPS, "task", scripts.setup, scripts.run]
+        script += "".join(f"bring {quoted(given)} {shell_path(place)}\n" for given, place in copies)
+    if links:
+        script += _LINK
+        script += "".join(f"link {quoted(given)} {shell_path(place)}\n" for given, place in links)
+    script += storage_script.mounting(mounts) + storage_script.ending() if mounts else _STEPS
+    words = ["bash", "-c", script, "task", scripts.setup, scripts.run]
     return [literal(word) for word in words]
 
 
-def _path(text: str) -> str:
+def shell_path(text: str) -> str:
     """A path for the shell, with `~` as its home; the workdir may be elsewhere."""
     if text == WORKDIR or text.startswith(f"{WORKDIR}/"):
-        return f'"$folder"{_quoted(text.removeprefix(WORKDIR))}'
-    return f"~/{_quoted(text[2:])}" if text.startswith("~/") else _quoted(text)
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "'\\''") + "'"
+        return f'"$folder"{quoted(text.removeprefix(WORKDIR))}'
+    return f"~/{quoted(text[2:])}" if text.startswith("~/") else quoted(text)

@@ -126,13 +126,13 @@ def test_what_a_backend_must_bring_along() -> None:
 def test_what_comes_later_and_what_is_missing() -> None:
     parsed = parse(
         "service: {readiness_probe: /, replicas: 1}\nresources: {ports: 80}\n"
-        "file_mounts: {/a: s3://b}\nworkdir: ./$S\nsecrets: {M: null, S: hidden}"
+        "file_mounts: {/a: cos://us/b}\nworkdir: ./$S\nsecrets: {M: null, S: hidden}"
     )
     assert parsed.file is not None
 
     assert later(parsed.file.tasks) == [
         "service: services are checked, but they cannot be run yet",
-        "file_mounts[/a]: object stores are not supported yet",
+        "file_mounts[/a]: cos:// is not supported yet; there are s3://, gs://, az://, r2://, hf://",
     ]
     assert unresolved(parsed.file.tasks) == [
         "secrets.M: it has no value; pass one with --secret M=VALUE",

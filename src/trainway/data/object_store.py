@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from trainway.data.profile import r2_config, s3_config
 from trainway.data.store import ChangedError, Entry, Piece
@@ -119,6 +119,18 @@ class ObjectStore:
             except FileNotFoundError as error:  # Google and Azure say so; the others are content
                 if _code(error) == "NoSuchBucket":
                     raise
+
+    def signed(self, method: Literal["HEAD", "PUT", "DELETE"], valid: timedelta) -> str:
+        """The URL of a request for the bucket itself; whoever has it may make the request."""
+        import obstore  # noqa: PLC0415 - an extra
+
+        with self._told(""):
+            return str(obstore.sign(self._store, method, "", valid))
+
+    @property
+    def region(self) -> str:
+        """Where the bucket is; empty: nobody said."""
+        return str(self._store.config.get("region") or "")
 
     @contextmanager
     def _told(self, key: str) -> Iterator[None]:

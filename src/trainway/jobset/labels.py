@@ -83,6 +83,8 @@ TASK_FILES: Final = "trainway.dev/task-files"
 """For each role the directory of submission, its workdir and its file mounts, as JSON."""
 TASK_OPTIONS: Final = "trainway.dev/task-options"
 """For each role what of its task has no place in a JobSet, as JSON."""
+TASK_MOUNTS: Final = "trainway.dev/task-mounts"
+"""For each role the paths at which buckets are mounted, as JSON."""
 TERMINATION_DELAYS: Final = "trainway.dev/termination-delays"
 """On the JobSet of a job group: for how many seconds roles may go on after the group's success, as
 JSON."""

@@ -102,6 +102,12 @@ class ClusterTask:
         """Whether files of this machine belong to it, which may have to travel."""
         return any(self._document.get(name) for name in _LOCAL_FILES)
 
+    @property
+    def _has_storage(self) -> bool:
+        """Whether it has something of a bucket."""
+        mounts = self._document.get("file_mounts") or {}
+        return any(not isinstance(each, str) or "://" in each for each in mounts.values())
+
     def objects(self, cluster: str, *, travels: bool, with_setup: bool = True) -> list[Json]:
         """The objects of its job on a cluster; where it `travels` its files come along."""
         document = {**self._document}
@@ -111,7 +117,8 @@ class ClusterTask:
         document["resources"] = kept
         if not kept:
             del document["resources"]
-        if (travels and self.has_files) or self._secrets or document.get("secrets"):
+        has_files = (travels and self.has_files) or self._has_storage
+        if has_files or self._secrets or document.get("secrets"):
             return self._checked_objects(document, cluster, travels=travels)
         task: Json = {
             "apiVersion": _API_VERSION,
@@ -126,6 +133,7 @@ class ClusterTask:
         from trainway.api.task import task_object  # noqa: PLC0415 - not for a plain command
         from trainway.api.task.task_file import read_documents  # noqa: PLC0415 - as above
         from trainway.sdk.task_files import brought, config_map, way_to  # noqa: PLC0415 - as above
+        from trainway.sdk.task_storage import with_storage  # noqa: PLC0415 - as above
         from trainway.sdk.tasks import origin_here  # noqa: PLC0415 - as above
 
         secrets = {**(document.get("secrets") or {}), **self._secrets}
@@ -139,7 +147,7 @@ class ClusterTask:
             parsed.file, self._name, origin, notes=self._notes, files=files
         )
         maps = [config_map(task_object.files_name(self._name), files)] if files else []
-        return [*maps, *objects]
+        return [*maps, *with_storage(objects, parsed.file, self._name)]
 
 
 def of_command(command: str, wishes: TaskWishes) -> ClusterTask:

@@ -337,6 +337,10 @@ class Rest:
 
     def _sent(self, submission: Submission, *, with_files: bool = True) -> list[Json]:
         """The objects of a submission, whose files have gone ahead."""
+        if with_files and any(obj.get("buckets") for obj in submission.objects):
+            from trainway.sdk.task_storage import fill  # noqa: PLC0415 - seldom needed
+
+            fill(submission.objects, self.on_upload, lambda: self.plan(submission))
         if not any(_has_files(obj) for obj in submission.objects):
             return list(submission.objects)
         from trainway.sdk.file_upload import send, with_digests  # noqa: PLC0415 - seldom needed

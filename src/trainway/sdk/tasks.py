@@ -19,6 +19,7 @@ from trainway.json_types import Json
 from trainway.sdk.local_files import refuse_missing
 from trainway.sdk.manifests import Wishes, named_wishes, refuse_elastic, set_timeout
 from trainway.sdk.task_places import TaskPlaces, for_place, task_places
+from trainway.sdk.task_storage import refuse_missing_sources, with_storage
 
 _TAKEN: Final = (
     "name",
@@ -51,17 +52,19 @@ def _run(parsed: Parsed, source: str, wishes: Wishes) -> list[Json]:
     if problems:
         raise InvalidError(problems)
     refuse_missing_files(file.tasks)
+    refuse_missing_sources(file)
     file = _with_wishes(for_place(file, wishes.on), wishes)
     name = wishes.name or name_of(file, source)
     origin, notes = origin_here(), parsed.warnings
     if not wishes.travels:
-        return _limited(task_object.objects_of(file, name, origin, notes=notes), wishes)
+        objects = task_object.objects_of(file, name, origin, notes=notes)
+        return _limited(with_storage(objects, file, name), wishes)
     from trainway.sdk.task_files import brought, config_map, way_to  # noqa: PLC0415 - not for local jobs
 
     files = brought(file, Path.cwd(), way_to(wishes.on or ""))
     objects = task_object.objects_of(file, name, origin, notes=notes, files=files)
     maps = [config_map(task_object.files_name(name), files)] if files else []
-    return [*maps, *_limited(objects, wishes)]
+    return [*maps, *_limited(with_storage(objects, file, name), wishes)]
 
 
 def places_in(text: str, wishes: Wishes) -> TaskPlaces:

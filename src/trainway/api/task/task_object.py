@@ -78,6 +78,18 @@ def mount_place(task: int, number: int) -> str:
 
 
 @dataclass(frozen=True)
+class StorageKeys:
+    """The Secret with what a task needs to reach its buckets, and the variables that are in it."""
+
+    secret: str = ""
+    names: tuple[str, ...] = ()
+
+    def to_dict(self) -> Json:
+        """As the object has it."""
+        return {"secret": self.secret, "variables": list(self.names)}
+
+
+@dataclass(frozen=True)
 class TaskJob:
     """An object read again."""
 
@@ -88,6 +100,8 @@ class TaskJob:
     """The names of each task's secrets."""
     secret_name: str = ""
     """The Secret that has their values."""
+    storage: tuple[StorageKeys, ...] = ()
+    """What each task has for its buckets."""
     origin: Origin = Origin()
     files: tuple[Brought, ...] = ()
     """What travels with it, without the content."""
@@ -101,6 +115,11 @@ class TaskJob:
 def secret_name(name: str) -> str:
     """What the Secret of a job is called."""
     return f"{name}-secrets"
+
+
+def storage_secret_name(name: str) -> str:
+    """What the Secret is called that has what a job needs to reach its buckets."""
+    return f"{name}-storage"
 
 
 def files_name(name: str) -> str:
@@ -152,9 +171,9 @@ def objects_of(
     return [*([secret(name, values)] if values else []), obj]
 
 
-def secret(name: str, values: Mapping[str, str]) -> Json:
+def secret(name: str, values: Mapping[str, str], called: str = "") -> Json:
     """The Secret with the values, which carries a label so that it is known again."""
-    metadata = {"name": secret_name(name), "labels": {TASK_SECRETS: name}}
+    metadata = {"name": called or secret_name(name), "labels": {TASK_SECRETS: name}}
     return {
         "apiVersion": "v1",
         "kind": "Secret",
@@ -205,6 +224,7 @@ def read(obj: Json) -> tuple[TaskJob | None, list[FieldError]]:
         namespace=str(metadata.get("namespace") or ""),
         secrets=tuple(tuple(item.get("secrets") or ()) for item in items),
         secret_name=str(spec.get("secretName") or "") if isinstance(spec, dict) else "",
+        storage=tuple(_storage_keys(item.get("storage")) for item in items),
         origin=Origin(**{key: str(value) for key, value in told.items() if key in known}),
         files_name=str(spec.get("filesName") or "") if isinstance(spec, dict) else "",
         files=tuple(_files(obj.get("files"))),
@@ -212,6 +232,13 @@ def read(obj: Json) -> tuple[TaskJob | None, list[FieldError]]:
         part=_part(obj.get("part")),
     )
     return job, []
+
+
+def _storage_keys(given: Any) -> StorageKeys:
+    told = given if isinstance(given, dict) else {}
+    names = told.get("variables")
+    known = names if isinstance(names, list) else ()
+    return StorageKeys(str(told.get("secret") or ""), tuple(str(name) for name in known))
 
 
 def _part(given: Any) -> Part:

@@ -9,7 +9,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from trainway.backends import configuration
+from trainway.backends import bucket_mounts, configuration
 from trainway.backends.agents.jobdir import JobDir
 from trainway.backends.agents.spool import SpoolBackend
 from trainway.backends.base import (
@@ -210,7 +210,8 @@ class KubernetesBackend(SpoolBackend):
         if self._lacks_logs:
             place = self._infra().place
             warnings.append(f"{missing_words(self._lacks_logs, place)}: the job will show no logs")
-        return planning.without_image(jobset), warnings
+        mounts = bucket_mounts.refusal(jobset, bucket_mounts.IN_PODS)
+        return [*planning.without_image(jobset), *mounts], warnings
 
     def plan(self, workload: Workload) -> KubernetesRequest:
         """The objects that will be sent."""

@@ -7,6 +7,7 @@ from contextlib import suppress
 from functools import cached_property
 
 from trainway.agent.supervisor.recovery import clear_leftovers
+from trainway.backends import bucket_mounts
 from trainway.backends.agents import fitness, journal
 from trainway.backends.agents.agent_backend import AgentBackend, Clock, now
 from trainway.backends.agents.certificate import StatusKeys
@@ -128,7 +129,8 @@ class LocalBackend(AgentBackend[LocalRequest]):
                 "containers need podman or docker, and neither is on the server's PATH",
                 hint="without --image and --containers a job runs as processes of this machine",
             )
-        return fitness.errors(jobset), fitness.warnings(jobset)
+        errors = [*fitness.errors(jobset), *bucket_mounts.here(jobset)]
+        return errors, fitness.warnings(jobset)
 
     def plan(self, workload: Workload) -> LocalRequest:
         """The plan for the agent."""

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Final
 
 from trainway.agent.pool.placement import PACKING
+from trainway.backends import bucket_mounts
 from trainway.backends.agents import fitness
 from trainway.backends.agents.agent_backend import Clock, now
 from trainway.backends.agents.agent_socket import AgentError
@@ -37,6 +38,7 @@ from trainway.backends.nodes import Node
 from trainway.backends.pod_demand import pod_demands
 from trainway.backends.pool import planning
 from trainway.backends.pool.attachment import attachment
+from trainway.backends.pool.mounting_hosts import hosts_lacking
 from trainway.backends.pool.network import PoolNetwork
 from trainway.backends.pool.nodes import of_agent, of_survey, with_drained
 from trainway.backends.pool.planning import PoolRequest
@@ -45,7 +47,7 @@ from trainway.backends.pool.site import Sites
 from trainway.backends.pool.survey import Survey
 from trainway.compiler.network import JobIdentity, Network
 from trainway.counting import counted
-from trainway.errors import TrainwayError, UnavailableError, UsageError
+from trainway.errors import InvalidError, TrainwayError, UnavailableError, UsageError
 from trainway.json_types import Json
 
 WHERE: Final = "the hosts"
@@ -158,7 +160,14 @@ class PoolBackend(SiteBackend[PoolRequest]):
 
     async def rehearse(self, request: Request) -> None:
         """See that its files were sent. The agent has the last word, when it places the job."""
-        await asyncio.to_thread(check_files, self._home, self._ours(request).plan["objects"])
+        plan = self._ours(request).plan
+        await asyncio.to_thread(check_files, self._home, plan["objects"])
+        if bucket_mounts.paths(plan["jobset"]):
+            hosts = [host for host in await self._hosts() if "command" not in host]
+            lacking = await hosts_lacking(hosts, login_environment(self._home))
+            wrong = bucket_mounts.refusal(plan["jobset"], lacking)
+            if wrong:
+                raise InvalidError(wrong)
 
     async def submit(self, request: Request) -> None:
         """Write the plan, and hand it to the agent; it takes it once."""

@@ -6,6 +6,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from trainway.backends import bucket_mounts
 from trainway.backends.agents import fitness
 from trainway.backends.base import Isolation, isolation_of
 from trainway.backends.slurm import images, options
@@ -44,6 +45,7 @@ def errors(
     """
     unfit = dict.fromkeys(_unfit(jobset, tool))
     found = [*unfit, *_devices(jobset, said), *_counts(jobset, said)]
+    found += bucket_mounts.in_containers(jobset)
     if not shared and isolation_of(jobset) is Isolation.CONTAINER:
         found.append(
             "images need a directory that all nodes see, but the cluster has none (shared)"

@@ -1,0 +1,83 @@
+"""The buckets of tasks in pods: who has which keys, and where things are."""
+
+import json
+import subprocess
+from typing import Any
+
+from trainway.api.task import task_object
+from trainway.api.task.task_file import parse
+from trainway.api.task.task_object import StorageKeys, TaskJob
+from trainway.compiler.network import KubernetesNetwork
+from trainway.compiler.task import compile_task
+from trainway.compiler.task_test import ORIGIN, OneHost
+from trainway.jobset.labels import TASK_MOUNTS
+from trainway.json_types import Json
+
+TEXT = """\
+file_mounts:
+  /data: s3://bucket/data
+  ~/here: gs://other/file
+  /live: {source: s3://bucket/live, config: {mount: {read_only: true}}}
+run: ls
+"""
+KEYS = ("AWS_SECRET_ACCESS_KEY", "RCLONE_CONFIG_TRAINWAYS3_KEY", "RCLONE_CONFIG_TRAINWAYGS_KEY")
+
+
+def pod_of(text: str, network: Any) -> Json:
+    parsed = parse(text)
+    assert parsed.file is not None, parsed.errors
+    job, _ = task_object.read(task_object.objects_of(parsed.file, "job", ORIGIN)[-1])
+    assert job is not None
+    job = TaskJob("job", job.file, storage=(StorageKeys("job-storage", KEYS),), origin=ORIGIN)
+    jobset = compile_task(job, network).objects[0]
+    annotation = jobset["metadata"]["annotations"].get(TASK_MOUNTS)
+    assert annotation is None or json.loads(annotation) == {"node": ["/live"]}
+    (role,) = jobset["spec"]["replicatedJobs"]
+    spec: Json = role["template"]["spec"]["template"]["spec"]
+    return spec
+
+
+def test_copies_are_made_by_a_step_before_the_task() -> None:
+    spec = pod_of(TEXT, OneHost)
+    (step,) = spec["initContainers"]
+    assert "image" not in step
+    assert "fetch 's3://bucket/data' 'trainways3:bucket/data'" in step["command"][-1]
+    assert {item["name"] for item in step["env"]} == set(KEYS)
+    volumes = [volume["name"] for volume in spec["volumes"] if "emptyDir" in volume]
+    assert volumes == ["storage-0", "storage-1"]
+    (task,) = spec["containers"]
+    assert task["volumeMounts"] == [
+        {"name": "storage-0", "mountPath": "/data", "subPath": "content"},
+        {"name": "storage-1", "mountPath": "/home/me/here", "subPath": "content"},
+    ]
+
+
+def test_only_what_mounts_gets_keys_of_its_store() -> None:
+    (task,) = pod_of(TEXT, OneHost)["containers"]
+    hidden = [item["name"] for item in task["env"] if "secretKeyRef" in item.get("valueFrom", {})]
+    assert hidden == ["RCLONE_CONFIG_TRAINWAYS3_KEY"]
+    assert "mount_storage 's3://bucket/live' 'trainways3:bucket/live' '/live'" in task["command"][2]
+    assert "'--read-only'" in task["command"][2]
+
+
+def test_elsewhere_the_home_directory_is_found_by_a_link() -> None:
+    spec = pod_of(TEXT, KubernetesNetwork)
+    (step,) = spec["initContainers"]
+    assert step["image"].startswith("rclone/rclone:")
+    (task,) = spec["containers"]
+    assert task["volumeMounts"][1] == {"name": "storage-1", "mountPath": "/opt/trainway/storage/1"}
+    assert "link '/opt/trainway/storage/1/content' ~/'here'\n" in task["command"][2]
+
+
+def test_a_task_without_buckets_is_as_ever() -> None:
+    spec = pod_of("run: ls", OneHost)
+    assert "initContainers" not in spec
+    assert "rclone" not in json.dumps(spec)
+
+
+def test_the_scripts_are_sound() -> None:
+    spec = pod_of(TEXT, OneHost)
+    for shell, container in (("sh", spec["initContainers"][0]), ("bash", spec["containers"][0])):
+        text = container["command"][2].replace("$$", "$")
+        checked = subprocess.run([shell, "-n", "-c", text], capture_output=True, check=False)
+        assert checked.stderr == b""
