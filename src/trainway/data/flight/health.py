@@ -1,0 +1,59 @@
+"""Whether a head or worker can be read, over HTTP: `/ready` gives 200, or 503 and the reason."""
+
+import json
+import threading
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+Missing = Callable[[], str]
+"""Why it is not ready; nothing if it is."""
+
+
+class Health:
+    """Answers probes until it is closed."""
+
+    def __init__(self, address: tuple[str, int], missing: Missing) -> None:
+        self._server = ThreadingHTTPServer(address, _handler(missing))
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return int(self._server.server_address[1])
+
+    def close(self) -> None:
+        """Answer no more."""
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def answer(path: str, missing: Missing) -> tuple[int, dict[str, Any]]:
+    """What a probe is told."""
+    if path == "/healthz":
+        return 200, {"alive": True}
+    if path != "/ready":
+        return 404, {"error": "there are /ready and /healthz"}
+    reason = missing()
+    return (503, {"ready": False, "reason": reason}) if reason else (200, {"ready": True})
+
+
+def _handler(missing: Missing) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        timeout = 10
+
+        def do_GET(self) -> None:
+            status, value = answer(self.path.partition("?")[0], missing)
+            body = json.dumps(value).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+            """Probes are not worth a line each."""
+
+    return Handler

@@ -1,0 +1,101 @@
+"""How a head or worker is started: words of the command line, and variables where those are silent.
+
+Kubeflow's image is started as `head HOST PORT` and `worker HOST PORT` with variables of its
+LeaderWorkerSet; both work here too.
+"""
+
+import argparse
+import socket
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from trainway.data.flight.token import VARIABLE
+from trainway.errors import UsageError
+
+HEAD: Final = "head"
+WORKER: Final = "worker"
+PORT: Final = 50051
+HEALTH_PORT: Final = 8080
+_EVERYWHERE: Final = {"", "0.0.0.0", "::"}  # noqa: S104 - as upstream's image does
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a process of a cache is told."""
+
+    role: str
+    host: str
+    port: int
+    health_port: int
+    folder: Path
+    name: str
+    advertised: str
+    """The host under which others reach it."""
+    table: str = ""
+    workers: int = 0
+    head: str = ""
+    token: str = ""
+
+    @property
+    def location(self) -> str:
+        """Where it listens."""
+        return f"grpc://{self.host or '0.0.0.0'}:{self.port}"  # noqa: S104 - as upstream's does
+
+
+def parse(words: Sequence[str], environment: Mapping[str, str]) -> Settings:
+    """Read the command line; what is missing comes from variables."""
+    given = _parser().parse_args(words)
+    host = socket.gethostname() if given.host in _EVERYWHERE else given.host
+    advertised = given.advertise or environment.get("TRAINWAY_CACHE_HOST") or host
+    found = Settings(
+        given.role,
+        given.host,
+        given.port,
+        _number(given.health_port or environment.get("HEALTH_PORT") or str(HEALTH_PORT)),
+        Path(given.folder or environment.get("TRAINWAY_CACHE_FOLDER") or "/tmp/trainway-cache"),  # noqa: S108
+        given.name or f"{advertised}:{given.port}",
+        advertised,
+        given.table
+        or environment.get("TRAINWAY_CACHE_TABLE")
+        or environment.get("METADATA_LOC", ""),
+        _number(given.workers or str(int(environment.get("LWS_GROUP_SIZE") or 1) - 1)),
+        given.head or _leader(environment),
+        environment.get(VARIABLE, ""),
+    )
+    if found.role == HEAD and not found.table:
+        raise UsageError("a head needs a table", hint="add --table URI, or set METADATA_LOC")
+    if found.role == WORKER and not found.head:
+        raise UsageError("a worker needs a head", hint="add --head HOST:PORT")
+    return found
+
+
+def _leader(environment: Mapping[str, str]) -> str:
+    address = environment.get("LWS_LEADER_ADDRESS", "")
+    return f"{address}:{PORT}" if address else ""
+
+
+def _number(word: str) -> int:
+    if not word.isascii() or not word.isdigit():
+        raise UsageError(f"{word!r} is not a number")
+    return int(word)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m trainway.data.flight",
+        description="Serve a table to jobs as Arrow Flight: one head, and as many workers as you"
+        " like. A head without workers serves the table itself.",
+    )
+    parser.add_argument("role", choices=(HEAD, WORKER))
+    parser.add_argument("host", nargs="?", default="0.0.0.0", help="where to listen")  # noqa: S104
+    parser.add_argument("port", nargs="?", type=int, default=PORT, help="0 for any that is free")
+    parser.add_argument("--table", help="Parquet file or folder, or Iceberg's *.metadata.json")
+    parser.add_argument("--workers", help="how many workers the head waits for; 0 by default")
+    parser.add_argument("--head", metavar="HOST:PORT", help="where a worker reports")
+    parser.add_argument("--name", help="of a worker; the same after a restart")
+    parser.add_argument("--advertise", metavar="HOST", help="the host that clients are told")
+    parser.add_argument("--folder", help="where the table is kept; it should outlive a restart")
+    parser.add_argument("--health-port", help=f"of /ready; {HEALTH_PORT} by default, 0 for any")
+    return parser
