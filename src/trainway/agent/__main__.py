@@ -1,8 +1,9 @@
 """Start the agent of a job: `python -m trainway.agent [OPTIONS] JOBDIR`.
 
 `pool ...` and `host ...` start the agents of many jobs instead: that of a pool of hosts, and that
-of one host in it. `slurm ...` are the programs that run on a Slurm cluster. Each is imported when
-it is asked for: an MPI job starts one of them for every rank, and waits for it.
+of one host in it. `slurm ...` are the programs that run on a Slurm cluster, and `environment ...`
+makes the Python environments of a host. Each is imported when it is asked for: an MPI job starts
+one of them for every rank, and waits for it.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ OTHERS = {
     "pool": "trainway.agent.pool.main",
     "host": "trainway.agent.host.entry",
     "slurm": "trainway.agent.slurm.entry",
+    "environment": "trainway.agent.environment.entry",
 }
 
 

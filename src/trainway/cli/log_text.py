@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from trainway.cli.colours import NODES, painted
+from trainway.jobset.labels import ENVIRONMENT
 from trainway.sdk.log_line import LogLine
 
 _NARROWEST: Final = 6
@@ -70,7 +71,9 @@ class LogText:
         if not self._prefix:
             return ""
         node = line.node
-        if self._containers.setdefault(node, line.container) != line.container:
+        if line.container == ENVIRONMENT:  # the first to write, though a node is known by others
+            node = f"{node}/environment"
+        elif self._containers.setdefault(node, line.container) != line.container:
             node = f"{node}/{line.container}"
         self._width = max(self._width, len(node))
         text = f"{node.ljust(self._width)} | "

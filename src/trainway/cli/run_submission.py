@@ -59,6 +59,8 @@ def made_objects(
     objects = labelled(objects, parse_labels(options["labels"]))
     if options["note"] or options["links"]:
         objects = _with_remarks(objects, options)
+    if options.get("packages") or options.get("requirements"):
+        objects = _with_packages(objects, options)
     objects = reading_logs(objects, options["metrics_from_logs"])
     return source, with_hang_timeout(objects, options["hang_timeout"])
 
@@ -121,6 +123,12 @@ def _with_remarks(objects: list[Json], options: dict[str, Any]) -> list[Json]:
     from trainway.sdk.job_remarks import parse_links, remarked  # noqa: PLC0415 - seldom needed
 
     return remarked(objects, options["note"], parse_links(options["links"]))
+
+
+def _with_packages(objects: list[Json], options: dict[str, Any]) -> list[Json]:
+    from trainway.sdk.packages import asking_for, requirement_lines  # noqa: PLC0415 - seldom needed
+
+    return asking_for(objects, requirement_lines(options["packages"], options["requirements"]))
 
 
 def _target(

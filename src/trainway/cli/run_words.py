@@ -11,6 +11,7 @@ import click
 
 from trainway.cli.completions import complete_files
 from trainway.cli.metrics_option import with_value
+from trainway.cli.packages_option import package_words
 from trainway.errors import UsageError
 
 Command = Callable[..., Any]
@@ -34,7 +35,10 @@ class RunCommand(click.Command):
                     "put -- before the arguments of your program",
                     ctx,
                 )
-        return super().parse_args(ctx, list(with_value(args[:split])))
+        words = with_value(args[:split])
+        if any("--packages" in param.opts for param in self.params):
+            words = package_words(list(words), ends_there=split < len(args))
+        return super().parse_args(ctx, list(words))
 
 
 def words_argument(name: str, metavar: str) -> Callable[[Command], Command]:

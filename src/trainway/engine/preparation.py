@@ -14,11 +14,13 @@ from trainway.api.health_check import (
     with_health_check,
 )
 from trainway.api.metrics_from_logs import pattern_errors
+from trainway.api.packages import packages_errors, packages_of, with_packages
 from trainway.api.timeout import timeout_errors, timeout_of
 from trainway.backends import capabilities, path_names
 from trainway.backends.base import Backend, Isolation, isolation_of
 from trainway.backends.demand import demand_of
 from trainway.backends.gpu_types import gpu_types
+from trainway.backends.pod_packages import in_pods
 from trainway.compiler.compile import Input, Options, Outcome, Problem, compile_objects
 from trainway.compiler.network import JobIdentity, Network
 from trainway.engine.job_size import check_jobset, check_source
@@ -170,6 +172,7 @@ def _prepared(
     outcome = compile_objects(inputs, options)
     _refuse(outcome.errors)
     wrong = timeout_errors(job) + pattern_errors(job) + health_check_errors(job)
+    wrong += packages_errors(job)
     if wrong:
         raise InvalidError([f"{job['kind']}/{job['metadata']['name']}: {error}" for error in wrong])
     jobset = _the_jobset(outcome, job)
@@ -178,6 +181,7 @@ def _prepared(
     said = health_check(job)
     if said:
         jobset = with_health_check(jobset, said)
+    jobset = _with_environment(jobset, job, backend)
     check_jobset(job, jobset["spec"], backend)
     namespace = jobset["metadata"].get("namespace") or "default"
     name = jobset["metadata"]["name"]
@@ -204,6 +208,17 @@ def _prepared(
         else timeout_of(job),
         ttl_seconds=jobset["spec"].get("ttlSecondsAfterFinished"),
     )
+
+
+def _with_environment(jobset: Json, job: Json, backend: Backend) -> Json:
+    """The JobSet with the packages of the job: agents make an environment, images install them."""
+    lines = packages_of(job)
+    if not lines:
+        return jobset
+    is_contained = isolation_of(job) is Isolation.CONTAINER
+    if is_contained or family_of(backend.name).runs is Runs.PODS:
+        return in_pods(jobset, lines)
+    return with_packages(jobset, lines)
 
 
 def _runtime(backend: Backend, name: str) -> Json | None:

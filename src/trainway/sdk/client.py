@@ -94,6 +94,7 @@ class Client(ClusterAccess, QueueAccess):
         env: Mapping[str, str] | None = None,
         secrets: Mapping[str, str] | None = None,
         packages: Sequence[str] = (),
+        requirements: Sequence[str | Path] | str | Path = (),
         name: str | None = None,
         runtime: str | None = None,
         priority: int = 0,
@@ -128,8 +129,8 @@ class Client(ClusterAccess, QueueAccess):
         is one node unless `nodes` says more; `"2:8"` makes a torch job elastic. Amounts are for
         each node, as in Kubernetes: `cpus=0.5`, `memory="4Gi"`. They replace what a manifest says.
         A node that uses more memory is killed, where possible, unless `memory_limit` allows more.
-        `packages` are installed for this job alone, before the function is called. With `image` it
-        runs in containers of that image, by podman or docker; with `containers`, in its own. `on`
+        `packages`, and those of files `requirements`, are in an environment that hosts make before
+        the job starts. With `image` it runs in containers of it; with `containers` in its own. `on`
         names another place, such as `k8s/CONTEXT` or `ssh/POOL`: a function or script travels
         there with the modules beside it, and what a function returns comes back. `any`, or several
         places with commas between them, leaves the choice to the server: `trainway plan` tells how
@@ -165,6 +166,7 @@ class Client(ClusterAccess, QueueAccess):
             env=env,
             secrets=secrets,
             packages=packages,
+            requirements=requirements,
             name=name,
             runtime=runtime,
             priority=priority,

@@ -186,7 +186,7 @@ def test_a_script_is_submitted_with_its_arguments(fake: FakeServer, torch: bool)
         ("no.yaml", {}, UnreadableError, "no.yaml: No such file or directory"),
         ("bad.yaml", {}, UnreadableError, "bad.yaml: line 2, column 1"),
         ("latin.yaml", {}, UnreadableError, "latin.yaml: not UTF-8"),
-        ("train.py", {"packages": ["x"]}, UsageError, "kwargs and packages are for functions"),
+        ("train.py", {"kwargs": {"x": 1}}, UsageError, "kwargs are for functions"),
         ({"kind": "Secret"}, {}, UsageError, "it contains no job"),
         ([TRAIN, TRAIN], {}, UsageError, "it contains 2 jobs: a, a"),
         (lambda: 1, {}, UsageError, "a lambda cannot be sent"),

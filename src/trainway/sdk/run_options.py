@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Final
 
 from trainway.compiler.restarts import exit_codes_of
@@ -37,6 +38,7 @@ class RunOptions:
     env: Mapping[str, str] | None = None
     secrets: Mapping[str, str] | None = None
     packages: Sequence[str] = ()
+    requirements: Sequence[str | Path] | str | Path = ()
     name: str | None = None
     runtime: str | None = None
     priority: int = 0
@@ -71,6 +73,12 @@ class RunOptions:
         shared = packed(list(objects)) if self.pack else objects
         shared = checked(shared) if self.health_check else shared
         marked = labelled(with_hang_timeout(shared, self.hang_timeout), self.labels or {})
+        if self.packages or self.requirements:
+            from trainway.sdk.packages import asking_for, requirement_lines  # noqa: PLC0415 - seldom
+
+            given = self.requirements
+            files = [given] if isinstance(given, str | Path) else given
+            marked = asking_for(marked, requirement_lines(self.packages, files))
         return reading_logs(marked, self.metrics_from_logs)
 
     @property

@@ -23,13 +23,13 @@ Target = Callable[..., Any] | str | Path | Mapping[str, Any] | Sequence[Mapping[
 
 def objects_of(target: Target, wishes: Wishes, options: RunOptions) -> list[Json]:
     """The objects that it becomes, for the place that the wishes name."""
-    args, kwargs, packages = options.args, options.kwargs, options.packages
+    args, kwargs = options.args, options.kwargs
     if callable(target):
         from trainway.sdk.functions import captured  # noqa: PLC0415 - inspect is slow to import
 
-        return function_objects(captured(target, args, kwargs, packages), wishes)
-    if kwargs or packages:
-        raise UsageError("kwargs and packages are for functions")
+        return function_objects(captured(target, args, kwargs), wishes)
+    if kwargs:
+        raise UsageError("kwargs are for functions")
     if isinstance(target, str | Path):
         path = Path(target)
         if path.suffix == SCRIPT:

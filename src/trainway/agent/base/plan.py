@@ -79,6 +79,11 @@ class Plan:
         """How many bytes the logs of the job may take on one machine."""
         self.health_seconds = _health_seconds(self.metadata.get("annotations") or {})
         """How long the network may take in the health check of a gang; None: there is none."""
+        environment: Json = data.get("environment") or {}
+        self.requirements = str(environment.get("requirements") or "")
+        """The packages of the job, as a requirements file lists them; empty: it asks for none."""
+        self.without_packages = [str(name) for name in environment.get("without") or ()]
+        """The roles that do not get them."""
         self.mpi: Json = dict(data.get("mpi") or {})
         """The Secret with the key by which a launcher reaches its workers; empty: there is none."""
 

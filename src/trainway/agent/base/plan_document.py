@@ -121,6 +121,14 @@ if TYPE_CHECKING:
         runFlags: NotRequired[list[str]]
         """The further arguments with which a container is started."""
 
+    class EnvironmentPlan(TypedDict):
+        """The Python environment of the job, which its host makes before its processes start."""
+
+        requirements: str
+        """The packages, as the lines of a requirements file."""
+        without: list[str]
+        """The roles that run without it."""
+
     class MpiPlan(TypedDict):
         """How the launcher of an MPI job reaches its workers."""
 
@@ -159,6 +167,7 @@ if TYPE_CHECKING:
         """The devices of each pod on this machine, by the pod's key."""
         host: NotRequired[HostPlan]
         containers: NotRequired[ContainerPlan]
+        environment: NotRequired[EnvironmentPlan]
         honours: NotRequired[list[str]]
         """Those of `image` and `limits` that whoever starts the agent sees to."""
         logs: NotRequired[Json]

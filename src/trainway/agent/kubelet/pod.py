@@ -12,6 +12,7 @@ from trainway.agent.base.clock import rfc3339
 from trainway.agent.base.pod_status import TERMINAL, PodStatus
 from trainway.agent.kubelet.container import INIT, MAIN, SIDECAR, Container, Owner
 from trainway.agent.kubelet.health.check import HealthCheck
+from trainway.agent.kubelet.pod_environment import FAILED, PodEnvironment
 from trainway.agent.kubelet.pod_setup import PodSetup, SetupError
 
 TYPE_CHECKING = False
@@ -58,6 +59,11 @@ class Pod(Owner):
         seconds = identity.plan.health_seconds
         self._check = None if seconds is None else HealthCheck(identity, seconds, self, node)
         """What has to end well before anything else starts; it is no container of the pod."""
+        self._environment = PodEnvironment(identity, node, self)
+        self._of_template = [*self._first, *self._main]
+        """The containers of the template."""
+        if self._environment.is_wanted:
+            self._first.insert(0, self._environment.container)
         self._deadline: Timer | None = None
         self._scheduled = False
         self._published: Json = {}
@@ -103,8 +109,10 @@ class Pod(Owner):
             self._setup.make_volumes()
             if self._check is not None:
                 self._check.prepare()
-            for container in self.containers:
+            for container in self._of_template:
                 container.command = self._setup.command(container.spec)
+            self._environment.prepare(self._main)
+            for container in self.containers:
                 name = f"{self.identity.key}.{container.name}.{self.identity.attempt}"
                 container.log = self._node.open_log(name)
         except SetupError as error:
@@ -219,6 +227,11 @@ class Pod(Owner):
                     return False
             elif item.state != "terminated" or item.runs_again:
                 return False
+            elif item is self._environment.container:
+                if not self._environment.adopt(self._of_template):
+                    if self._environment.failure:
+                        self._fail(FAILED, self._environment.failure)
+                    return False
             elif item.exit_code:
                 message = f"Init container {item.name} failed with exit code {item.exit_code}"
                 self._fail("InitContainerFailed", message)
@@ -258,6 +271,7 @@ class Pod(Owner):
         self._node.usage.remove(self)
         if self._deadline is not None:
             self._deadline.cancel()
+        self._environment.release()
         for item in self.containers:
             if item.log is not None:
                 item.log.close()

@@ -11,11 +11,13 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from trainway.agent.base.plan import VERSION
+from trainway.api.packages import packages_of
 from trainway.backends.agents.initializers import as_processes
 from trainway.backends.base import Handle, Workload, as_json
 from trainway.backends.demand import demand_of
 from trainway.backends.handles import JobHandle
 from trainway.backends.masking import MASK, masked_object
+from trainway.compiler.restarts import INITIALIZERS
 from trainway.compiler.workload import LAUNCHER
 from trainway.jobset.model import replicated_jobs
 from trainway.json_types import Json
@@ -60,7 +62,7 @@ def shown(plan: Json, is_hidden: Callable[[str], bool]) -> str:
 def plan_of(workload: Workload, python: Sequence[str] = ()) -> "Plan":
     """What every agent is told of a workload; `python` starts one that has Trainway installed."""
     workload = as_processes(workload, python)
-    return {
+    made: Plan = {
         "version": VERSION,
         "id": workload.id,
         "name": workload.name,
@@ -72,6 +74,10 @@ def plan_of(workload: Workload, python: Sequence[str] = ()) -> "Plan":
         "network": {"port": workload.port},
         "status": {"path": status_path(workload)},
     }
+    lines = packages_of(workload.jobset)
+    if lines:
+        made["environment"] = {"requirements": "\n".join(lines), "without": list(INITIALIZERS)}
+    return made
 
 
 def workload_of(plan: Json) -> Workload:

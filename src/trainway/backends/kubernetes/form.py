@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from trainway.api.packages import packages_of
 from trainway.compiler.elasticity import is_elastic
 from trainway.compiler.restarts import said_of_restarts
 from trainway.errors import UsageError
@@ -73,11 +74,11 @@ def _takes_source(source: Json, submitted: Sequence[Json], offer: Offer) -> bool
 
     Not with a ClusterTrainingRuntime that came along: all would see it, and nobody could own it.
     Nor where it says how often it restarts, or with how few nodes it goes on, and the operator
-    there would not follow that.
+    there would not follow that. Nor with packages, which no operator installs.
     """
     kind = str(source.get("kind"))
     api = _SENT.get(kind)
-    if api is None or not offer.serves(api):
+    if api is None or not offer.serves(api) or packages_of(source):
         return False
     if kind != "TrainJob":
         return True

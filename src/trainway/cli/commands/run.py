@@ -12,6 +12,7 @@ from trainway.cli.leaving import Leaving
 from trainway.cli.metrics_option import metrics_option
 from trainway.cli.notify_option import notify_option
 from trainway.cli.output import echo, echo_line, to_yaml
+from trainway.cli.packages_option import packages_group
 from trainway.cli.pool_option import pool_option, with_pool
 from trainway.cli.priority_option import priority_option
 from trainway.cli.queue_option import queue_option
@@ -104,6 +105,7 @@ best trial, otherwise 4.
     help="Check disk, GPUs and network of all nodes before the job starts; SSH hosts that fail are"
     " set aside, and the job starts on others.",
 )
+@packages_group
 @several_group
 @click.option(
     "-d", "--detach", is_flag=True, help="Only submit the job, and print its name and id."

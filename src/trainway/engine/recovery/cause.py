@@ -68,7 +68,7 @@ _REASONS: Final[Mapping[str, Cause]] = {
     **dict.fromkeys(("FailedCreate", "StartError", "ContainerCannotRun", "DoesNotFit",
                      "HostUnusable", "FilesNotSent", "SubmissionFailed", "UnexpectedAdmissionError",
                      "ErrImagePull", "ImagePullBackOff", "InvalidImageName",
-                     "CreateContainerConfigError"), _C.REFUSED),
+                     "CreateContainerConfigError", "EnvironmentFailed"), _C.REFUSED),
     **dict.fromkeys(("HostLost", "Fenced", "AllocationLost", "NodeFail", "NodeLost", "BootFail",
                      "Evicted", "NodeAffinity", "NodeShutdown", "Terminated",
                      "HealthCheckFailed", "PeerUnhealthy"), _C.NODE_LOST),

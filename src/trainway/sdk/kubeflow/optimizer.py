@@ -120,7 +120,9 @@ class OptimizerClient:
             manifest = self._place.runtime(given)
             known = given if isinstance(given, Runtime) else views.runtime_of(manifest)
             trainer = parameterized(template.trainer, spaces)
-            job = train_job(random_name(), known, manifest, trainer, template.initializer)
+            job = train_job(
+                random_name(), known, manifest, trainer, template.initializer, installs=True
+            )
             expand(job, spaces)
             return self._place.submit(manifest, job, search)
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any, Final
 
+from trainway.api.packages import with_packages
 from trainway.jobset.literal_text import literal
 from trainway.json_types import Json
 from trainway.sdk.functions import FunctionCall, captured
@@ -24,6 +25,7 @@ from trainway.sdk.kubeflow.types.types import (
     TrainerType,
 )
 from trainway.sdk.manifests import TRAINER_API, launcher
+from trainway.sdk.packages import requirement_lines
 
 DATASET_PATH: Final = "/workspace/dataset"
 MODEL_PATH: Final = "/workspace/model"
@@ -40,21 +42,31 @@ def train_job(
     manifest: Json | None,
     trainer: Trainer | None,
     initializer: Initializer | None,
+    *,
+    installs: bool = False,
 ) -> Json:
-    """The TrainJob; `manifest` is the runtime as the server has it."""
+    """The TrainJob; `manifest` is the runtime as the server has it.
+
+    Its packages are in its environment, or with `installs` its own command installs them: the
+    trials of a search in a cluster are made by an operator that may not be ours.
+    """
     spec: Json = {"runtimeRef": {"name": runtime.name, "kind": runtime.kind.value}}
-    trainer_spec = _trainer(runtime, manifest, trainer, initializer)
+    trainer_spec = _trainer(runtime, manifest, trainer, initializer, installs=installs)
     if trainer_spec:
         spec["trainer"] = trainer_spec
     if initializer is not None and (initializer.dataset or initializer.model):
         parts = {"dataset": initializer.dataset, "model": initializer.model}
         spec["initializer"] = {key: _source(part) for key, part in parts.items() if part}
-    return {
+    job = {
         "apiVersion": TRAINER_API,
         "kind": "TrainJob",
         "metadata": {"name": name},
         "spec": spec,
     }
+    if installs or not isinstance(trainer, CustomTrainer) or not trainer.packages_to_install:
+        return job
+    packages, urls = trainer.packages_to_install, trainer.pip_index_urls
+    return with_packages(job, requirement_lines(packages, index_urls=urls))
 
 
 def _trainer(
@@ -62,6 +74,8 @@ def _trainer(
     manifest: Json | None,
     trainer: Trainer | None,
     initializer: Initializer | None,
+    *,
+    installs: bool,
 ) -> Json:
     if trainer is None:
         return {}
@@ -77,7 +91,7 @@ def _trainer(
         return _builtin(runtime, trainer.config, initializer)
     spec = _common(trainer.num_nodes, trainer.resources_per_node)
     if isinstance(trainer, CustomTrainer):
-        call = _call(trainer)
+        call = _call(trainer, installs=installs)
         command = [*prepared(launcher(manifest), call), *call.command()]
         spec["command"] = [literal(part) for part in command]
         spec["args"] = [literal(part) for part in call.args()]
@@ -88,9 +102,11 @@ def _trainer(
     return spec
 
 
-def _call(trainer: CustomTrainer) -> FunctionCall:
+def _call(trainer: CustomTrainer, *, installs: bool) -> FunctionCall:
     if not callable(trainer.func):
         raise ValueError(f"func must be a function, not a {type(trainer.func).__name__}")
+    if not installs:
+        return captured(trainer.func, (), trainer.func_args)
     packages = trainer.packages_to_install or ()
     return captured(trainer.func, (), trainer.func_args, packages, trainer.pip_index_urls)
 

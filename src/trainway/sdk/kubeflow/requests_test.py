@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 
 from trainway.compiler.compile import Input, Options, compile_objects
+from trainway.jobset.labels import PACKAGES
 from trainway.runtimes import builtin_runtime
 from trainway.sdk.kubeflow import (
     BuiltinTrainer,
@@ -82,10 +83,22 @@ def test_a_function_with_all_there_is() -> None:
         "limits": {"cpu": 1, "nvidia.com/gpu": 2},
     }
     assert (spec["image"], spec["env"]) == ("i", [{"name": "A", "value": "1"}])
+    assert job["metadata"]["annotations"] == {PACKAGES: "--index-url http://index\nnumpy"}
+    assert spec["command"].index("torch.distributed.run") == 2
+    assert '"packages": []' in spec["args"][0]
+
+
+def test_the_trials_of_a_search_install_their_packages_themselves() -> None:
+    trainer = CustomTrainer(train, packages_to_install=["numpy"], pip_index_urls=["http://index"])
+    manifest = builtin_runtime("torch-distributed")
+    assert manifest is not None
+    job = train_job("a", runtime_of(manifest), manifest, trainer, None, installs=True)
+    spec = job["spec"]["trainer"]
     head = '"packages": ["numpy"], "index_urls": ["http://index"]'
     assert head in spec["args"][0]
     torchrun = spec["command"].index("torch.distributed.run")
     assert any(head in word for word in spec["command"][:torchrun])
+    assert job["metadata"] == {"name": "a"}
     assert is_valid(job)
 
 

@@ -1,0 +1,1 @@
+"""Python environments of a host: made once for each list of packages, and shared by its jobs."""

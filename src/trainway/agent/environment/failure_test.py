@@ -1,0 +1,53 @@
+from dataclasses import dataclass
+
+import pytest
+
+from trainway.agent.environment.failure import LONGEST, complaint
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    said: str
+    text: str
+
+
+MISSING = "Because nothing-like-it was not found in the package registry and you require it"
+CASES = (
+    Case(
+        "uv, framed",
+        "Using Python 3.11\n  \u00d7 No solution found when resolving dependencies:\n"
+        f"  \u2570\u2500\u25b6 {MISSING},\n      we can conclude that your requirements are "
+        "unsatisfiable.\n",
+        f"{MISSING}.",
+    ),
+    Case(
+        "uv, plain",
+        f"error: No solution found when resolving dependencies\n  cause: {MISSING}, we can "
+        "conclude that your requirements are unsatisfiable.\n",
+        f"{MISSING}.",
+    ),
+    Case(
+        "pip",
+        "Collecting x\nERROR: Could not find a version that satisfies x (from versions: none)\n"
+        "\nnotice\nERROR: No matching distribution found for x\n",
+        "ERROR: Could not find a version that satisfies x (from versions: none) "
+        "ERROR: No matching distribution found for x",
+    ),
+    Case(
+        "credentials",
+        "error: Failed to fetch: `https://me:secret@index/simple/x/`\n",
+        "Failed to fetch: `https://***@index/simple/x/`",
+    ),
+    Case("something else", "a\nb\n\nc\n", "b c"),
+    Case("nothing", "", ""),
+)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_what_went_wrong_is_one_or_two_lines(case: Case) -> None:
+    assert complaint(case.said.splitlines()) == case.text.removeprefix("ERROR: ")
+
+
+def test_a_long_complaint_is_cut() -> None:
+    assert len(complaint([f"error: {'word ' * 500}"])) <= LONGEST

@@ -1,0 +1,157 @@
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from trainway.agent.environment import entry
+from trainway.agent.environment.base_python import BasePython
+from trainway.agent.environment.installer import find_uv
+from trainway.agent.environment.make import DEFAULT_SIZE, run, size_limit
+from trainway.agent.environment.shelf import Shelf, folder_of
+from trainway.json_types import Json
+
+UV = """#!/bin/sh
+echo "$@" >> "$UV_CALLS"
+if [ "$1" = venv ]; then
+  for path; do :; done
+  mkdir -p "$path/bin" "$path/lib/python$UV_PYTHON/site-packages"
+  ln -s "$UV_BASE" "$path/bin/python"
+elif [ -n "$UV_FAILS" ]; then
+  echo "error: nothing-like-it was not found"; exit 1
+fi
+"""
+"""What uv does, as far as an environment shows it."""
+
+
+class Host:
+    """A host with a uv that installs nothing."""
+
+    def __init__(self, folder: Path) -> None:
+        uv = folder / "uv"
+        uv.write_text(UV)
+        uv.chmod(0o755)
+        (folder / "python").symlink_to(sys.executable)
+        self._folder = folder
+        self.calls = folder / "calls"
+        self.environ = {
+            "HOME": str(folder),
+            "PATH": f"{folder}:/usr/bin:/bin",
+            "UV_BASE": sys.executable,
+            "UV_PYTHON": "{}.{}".format(*sys.version_info),
+            "UV_CALLS": str(self.calls),
+        }
+        self.shelf = Shelf(folder_of(self.environ))
+
+    def make(self, text: str) -> tuple[int, Json]:
+        """What comes of it."""
+        asked, result = self._folder / "asked.txt", self._folder / "result.json"
+        asked.write_text(text)
+        status = run(str(asked), str(result), self.environ)
+        return status, json.loads(result.read_text())
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Host:
+    return Host(tmp_path)
+
+
+def test_an_environment_is_made_once(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
+    status, told = host.make("nothing-like-it\n")
+    assert (status, told["folder"]) == (0, host.shelf.folder)
+    assert "with uv" in told["message"]
+    assert "making the environment: nothing-like-it" in capsys.readouterr().out
+    base = next(Path(host.shelf.path(told["key"])).glob("lib/*/*/_trainway_base.pth"))
+    assert "site.addsitedir" in base.read_text()
+    calls = host.calls.read_text().splitlines()
+    assert [call.split()[0] for call in calls] == ["venv", "pip"]
+
+    status, again = host.make("nothing-like-it\n")
+    assert (status, again["key"]) == (0, told["key"])
+    assert "is there already" in again["message"]
+    assert host.calls.read_text().splitlines() == calls
+
+
+def test_what_is_installed_already_needs_no_environment(host: Host) -> None:
+    status, told = host.make("pytest\n")
+    assert (status, told["key"]) == (0, "")
+    assert not host.calls.exists()
+
+
+def test_a_failure_leaves_nothing_and_says_why(host: Host) -> None:
+    host.environ["UV_FAILS"] = "1"
+    status, told = host.make("nothing-like-it\n")
+    why = "the packages could not be installed: nothing-like-it was not found"
+    assert (status, told) == (1, {"failure": why})
+    assert os.listdir(host.shelf.folder) == ["locks"]
+    del host.environ["UV_FAILS"]
+    assert host.make("nothing-like-it\n")[0] == 0
+
+
+def test_the_rest_of_somebody_who_was_killed_is_made_anew(host: Host) -> None:
+    _, told = host.make("nothing-like-it\n")
+    os.unlink(f"{host.shelf.path(told['key'])}.json")
+    Path(host.shelf.path(told["key"]), "half").touch()
+    _, again = host.make("nothing-like-it\n")
+    assert "made the environment" in again["message"]
+    assert not Path(host.shelf.path(told["key"]), "half").exists()
+
+
+def test_without_python_the_job_is_told_so(host: Host) -> None:
+    host.environ["PATH"] = "/nowhere"
+    assert host.make("six") == (1, {"failure": "there is no python on the PATH of the job"})
+
+
+def test_a_full_disk_is_a_reason(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: Shelf) -> None:
+        raise OSError(28, "No space left on device", self.folder)
+
+    monkeypatch.setattr(Shelf, "prepare", full)
+    _, told = host.make("nothing-like-it")
+    assert told == {"failure": f"No space left on device: {host.shelf.folder}"}
+
+
+def test_they_are_listed_and_pruned(
+    host: Host, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, told = host.make("nothing-like-it\n")
+    monkeypatch.setenv("TRAINWAY_ENVIRONMENTS", host.shelf.folder)
+    capsys.readouterr()
+    assert entry.main(["ls"]) == 0
+    (listed,) = json.loads(capsys.readouterr().out)
+    assert (listed["packages"], listed["inUse"]) == (["nothing-like-it"], False)
+    lease = host.shelf.use(told["key"])
+    assert lease is not None
+    assert entry.main(["prune", "--all"]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+    os.close(lease)
+    entry.main(["prune", "--all"])
+    assert [item["key"] for item in json.loads(capsys.readouterr().out)] == [told["key"]]
+    assert entry.main(["what"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("", DEFAULT_SIZE),
+        ("500MB", 5 * 10**8),
+        ("2TB", 2 * 10**12),
+        ("1000", 1000),
+        ("x", DEFAULT_SIZE),
+    ],
+)
+def test_the_limit(text: str, size: int) -> None:
+    assert size_limit({"TRAINWAY_ENVIRONMENTS_SIZE": text}) == size
+
+
+def test_which_uv(tmp_path: Path) -> None:
+    told = {"executable": "/x/python", "version": "3.11", "full": "3.11.7", "sites": [],
+            "has_all": False, "prefix": "/x"}  # fmt: skip
+    python = BasePython(told)
+    assert find_uv(python, {"TRAINWAY_UV": ""}) is None
+    own = tmp_path / ".local" / "bin" / "uv"
+    own.parent.mkdir(parents=True)
+    own.write_text("")
+    own.chmod(0o755)
+    assert find_uv(python, {"HOME": str(tmp_path), "PATH": "/nowhere"}) == str(own)

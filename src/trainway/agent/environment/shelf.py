@@ -1,0 +1,185 @@
+"""Where the environments of a host are: who makes one, who uses it, and what may go.
+
+An environment is a folder that is named by its content, and a file beside it, written last, says
+that it is whole. A lock for each name is held alone by whoever makes or removes it, and shared by
+all who use it. The kernel gives up locks with the processes that hold them, whatever ends those; so
+a folder without its file is the rest of somebody who was killed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import posixpath
+import time
+from contextlib import contextmanager, suppress
+
+from trainway.agent.base.removal import remove_trees
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from trainway.json_types import Json
+
+FOLDER_VARIABLE = "TRAINWAY_ENVIRONMENTS"
+PRIVATE = 0o700
+DAY = 86_400.0
+
+
+def folder_of(environ: Mapping[str, str]) -> str:
+    """Where the environments are, as the variables of a job say."""
+    named = environ.get(FOLDER_VARIABLE)
+    if named:
+        return posixpath.abspath(named)
+    home = environ.get("HOME") or os.path.expanduser("~")
+    cache = environ.get("XDG_CACHE_HOME") or posixpath.join(home, ".cache")
+    return posixpath.join(cache, "trainway", "environments")
+
+
+class Entry:
+    """An environment that is whole."""
+
+    def __init__(self, key: str, facts: Json, used: float) -> None:
+        self.key = key
+        self.facts = facts
+        self.used = used
+        """When a job last began to use it."""
+        self.size = int(facts.get("bytes") or 0)
+
+
+def superfluous(
+    entries: Sequence[Entry], limit: int, days: float, now: float, is_free: Callable[[str], bool]
+) -> list[str]:
+    """Which environments are to go: the unused first, then the oldest beyond the limit. Pure."""
+    total = sum(entry.size for entry in entries)
+    going: list[str] = []
+    for entry in sorted(entries, key=lambda entry: entry.used):
+        is_old = now - entry.used > days * DAY
+        if (is_old or total > limit) and is_free(entry.key):
+            going.append(entry.key)
+            total -= entry.size
+    return going
+
+
+class Shelf:
+    """The environments of a host, in one folder."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def prepare(self) -> None:
+        """Make the folder, for its owner alone: what is in it is run."""
+        os.makedirs(posixpath.dirname(self.folder), exist_ok=True)
+        os.makedirs(self.folder, PRIVATE, exist_ok=True)
+        os.makedirs(posixpath.join(self.folder, "locks"), PRIVATE, exist_ok=True)
+
+    def path(self, key: str) -> str:
+        """The folder of an environment, whether it is there or not."""
+        return posixpath.join(self.folder, key)
+
+    def facts(self, key: str) -> Json | None:
+        """What is known of an environment that is whole; None: it is not there."""
+        try:
+            with open(self._note(key), "rb") as file:
+                facts: Json = json.load(file)
+        except (OSError, ValueError):
+            return None
+        return facts if os.path.isdir(self.path(key)) else None
+
+    @contextmanager
+    def alone(self, key: str) -> Iterator[int]:
+        """Hold an environment alone; waits for those who make or use it."""
+        handle = self._open(key)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield handle
+        finally:
+            os.close(handle)
+
+    def use(self, key: str) -> int | None:
+        """Take a share of an environment, until the file is closed; None: it is not there now."""
+        handle = self._open(key)
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            if self.facts(key) is not None:
+                os.utime(self._note(key))
+                return handle
+        os.close(handle)
+        return None
+
+    def is_free(self, key: str) -> bool:
+        """Whether nobody makes or uses it."""
+        handle = self._open(key)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        finally:
+            os.close(handle)
+        return True
+
+    def finish(self, key: str, facts: Json) -> None:
+        """Note that an environment is whole."""
+        text = json.dumps({**facts, "bytes": _size(self.path(key)), "made": time.time()})
+        new = f"{self._note(key)}.new"
+        with open(new, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(new, self._note(key))
+
+    def remove(self, key: str) -> None:
+        """Remove one that is held alone: first the word that it is whole."""
+        with suppress(FileNotFoundError):
+            os.unlink(self._note(key))
+        remove_trees([self.path(key)])
+
+    def entries(self) -> list[Entry]:
+        """Those that are whole."""
+        found = []
+        for name in sorted(os.listdir(self.folder)) if os.path.isdir(self.folder) else ():
+            key, suffix = posixpath.splitext(name)
+            facts = self.facts(key) if suffix == ".json" else None
+            if facts is not None:
+                with suppress(OSError):  # removed meanwhile
+                    found.append(Entry(key, facts, os.stat(self._note(key)).st_mtime))
+        return found
+
+    def prune(self, limit: int, days: float) -> list[Entry]:
+        """Remove what is superfluous, never what somebody uses; those that went."""
+        entries = self.entries()
+        going = superfluous(entries, limit, days, time.time(), self.is_free)
+        return [
+            entry for entry in entries if entry.key in going and self._remove_if_free(entry.key)
+        ]
+
+    def _remove_if_free(self, key: str) -> bool:
+        handle = self._open(key)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self.remove(key)
+        except OSError:
+            return False
+        finally:
+            os.close(handle)
+        return True
+
+    def _open(self, key: str) -> int:
+        path = posixpath.join(self.folder, "locks", key)
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+
+    def _note(self, key: str) -> str:
+        return f"{self.path(key)}.json"
+
+
+def _size(folder: str) -> int:
+    """The bytes of all files; one that has several names counts once."""
+    seen: dict[tuple[int, int], int] = {}
+    for above, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                found = os.lstat(posixpath.join(above, name))
+                seen[found.st_dev, found.st_ino] = found.st_blocks * 512
+    return sum(seen.values())

@@ -1,0 +1,103 @@
+import fcntl
+import os
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from trainway.agent.environment.shelf import DAY, Entry, Shelf, folder_of, superfluous
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Shelf:
+    made = Shelf(str(tmp_path / "cache" / "environments"))
+    made.prepare()
+    return made
+
+
+def put(shelf: Shelf, key: str, size: int = 4096, age: float = 0.0) -> None:
+    Path(shelf.path(key)).mkdir()
+    Path(shelf.path(key), "data").write_bytes(b"x" * size)
+    shelf.finish(key, {"packages": [key]})
+    used = time.time() - age
+    os.utime(f"{shelf.path(key)}.json", (used, used))
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    sizes: dict[str, int]
+    limit: int = 100
+    used: dict[str, float] = field(default_factory=dict)
+    busy: tuple[str, ...] = ()
+    going: tuple[str, ...] = ()
+
+
+CASES = (
+    Case("all fit", {"a": 50, "b": 50}),
+    Case("the oldest goes", {"a": 60, "b": 60}, used={"a": 2, "b": 1}, going=("a",)),
+    Case("not what is used", {"a": 60, "b": 60}, used={"a": 2}, busy=("a",), going=("b",)),
+    Case("all in use", {"a": 60, "b": 60}, busy=("a", "b")),
+    Case("long unused", {"a": 1, "b": 1}, used={"a": 31}, going=("a",)),
+    Case("long unused, but busy", {"a": 1}, used={"a": 31}, busy=("a",)),
+)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_what_is_superfluous(case: Case) -> None:
+    now = 1e9
+    entries = [
+        Entry(key, {"bytes": size}, now - case.used.get(key, 0) * DAY)
+        for key, size in case.sizes.items()
+    ]
+    found = superfluous(entries, case.limit, 30, now, lambda key: key not in case.busy)
+    assert tuple(found) == case.going
+
+
+def test_only_the_owner_may_write_where_programs_are_run_from(shelf: Shelf) -> None:
+    assert Path(shelf.folder).stat().st_mode & 0o777 == 0o700
+
+
+def test_a_folder_without_its_note_is_not_there(shelf: Shelf) -> None:
+    Path(shelf.path("a")).mkdir()
+    assert (shelf.facts("a"), shelf.use("a"), shelf.entries()) == (None, None, [])
+
+
+def test_what_is_used_is_never_removed(shelf: Shelf) -> None:
+    put(shelf, "a")
+    lease = shelf.use("a")
+    assert lease is not None
+    assert not shelf.is_free("a")
+    assert shelf.prune(-1, 0.0) == []
+    os.close(lease)
+    assert [entry.key for entry in shelf.prune(-1, 0.0)] == ["a"]
+    assert not Path(shelf.path("a")).exists()
+
+
+def test_using_one_counts_as_its_last_use(shelf: Shelf) -> None:
+    put(shelf, "a", age=40 * DAY)
+    lease = shelf.use("a")
+    assert lease is not None
+    os.close(lease)
+    assert shelf.prune(10**9, 30.0) == []
+
+
+def test_what_somebody_makes_is_not_used(shelf: Shelf) -> None:
+    put(shelf, "a")
+    with shelf.alone("a") as lock:
+        assert shelf.use("a") is None
+        assert fcntl.fcntl(lock, fcntl.F_GETFD) & fcntl.FD_CLOEXEC
+    assert shelf.use("a") is not None
+
+
+@pytest.mark.parametrize(
+    ("environ", "folder"),
+    [
+        ({"HOME": "/h"}, "/h/.cache/trainway/environments"),
+        ({"HOME": "/h", "XDG_CACHE_HOME": "/c"}, "/c/trainway/environments"),
+        ({"HOME": "/h", "TRAINWAY_ENVIRONMENTS": "/scratch/me"}, "/scratch/me"),
+    ],
+)
+def test_where_they_are(environ: dict[str, str], folder: str) -> None:
+    assert folder_of(environ) == folder

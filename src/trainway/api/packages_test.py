@@ -1,0 +1,54 @@
+import pytest
+
+from trainway.api.packages import (
+    LONGEST,
+    package_lines,
+    packages_errors,
+    packages_of,
+    with_packages,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("torch==2.9 trl", ["torch==2.9", "trl"]),
+        ("torch >= 2\ntrl[peft]>=1,<2 six", ["torch >= 2", "trl[peft]>=1,<2", "six"]),
+        ("six # small\n\n# no\n", ["six"]),
+        ("a==1 \\\n  --hash=sha256:0", ["a==1    --hash=sha256:0"]),
+        ("a @ https://b/c.whl#sha", ["a @ https://b/c.whl#sha"]),
+        ("--index-url https://b", ["--index-url https://b"]),
+    ],
+)
+def test_lines(text: str, lines: list[str]) -> None:
+    assert package_lines(text) == lines
+    assert packages_of(with_packages({}, lines)) == lines
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("six", ""),
+        ("/wheels/a.whl", ""),
+        ("-r other.txt", "-r names files"),
+        ("-rother.txt", "names files"),
+        ("--constraint=c.txt", "--constraint names files"),
+        ("-e .", "-e names files"),
+        ("./here", "a URL or an absolute path"),
+        ("..", "a URL or an absolute path"),
+        ("file:./a", "a URL or an absolute path"),
+        ("--pre", "names no package"),
+        ("a\x00b", "readable"),
+        ("x" * (LONGEST + 1), "at most 100,000 characters"),
+    ],
+)
+def test_what_no_host_can_install_is_refused(text: str, problem: str) -> None:
+    errors = packages_errors(with_packages({"kind": "TrainJob"}, [text]))
+    assert bool(errors) == bool(problem)
+    assert problem in "".join(map(str, errors))
+
+
+@pytest.mark.parametrize("metadata", [None, 7, {"annotations": 7}, {"annotations": {"a": "b"}}])
+def test_a_job_without_packages(metadata: object) -> None:
+    assert packages_of({"metadata": metadata}) == []
+    assert with_packages({"metadata": metadata}, []) == {"metadata": metadata}
