@@ -213,6 +213,7 @@ def test_packages_are_installed_for_the_job_alone(
     )
     monkeypatch.setenv("PIP_NO_BUILD_ISOLATION", "1")
     monkeypatch.setenv("UV_NO_BUILD_ISOLATION", "1")
+    monkeypatch.setenv("TRAINWAY_ENVIRONMENTS", str(tmp_path / "environments"))
     job = client.run(installed_answer, packages=[str(project)])
     assert job.result(timeout=TIMEOUT_S) == 42
 
