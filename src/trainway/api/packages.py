@@ -11,6 +11,7 @@ from trainway.schema.field import FieldError, invalid
 LONGEST: Final = 100_000
 """The most characters of all lines; an object of Kubernetes takes 256 KiB of annotations."""
 EXAMPLE: Final = "torch==2.9 trl"
+_TASK: Final = "Task"
 
 WORD: Final = re.compile(
     r"[A-Za-z0-9][A-Za-z0-9._-]*(\[[A-Za-z0-9._,-]*\])?"
@@ -47,11 +48,24 @@ def with_packages(obj: Mapping[str, Any], lines: Iterable[str]) -> Json:
 
 
 def packages_of(job: Mapping[str, Any] | None) -> list[str]:
-    """The lines that a job asks for; empty: it has no environment of its own."""
-    metadata = (job or {}).get("metadata")
+    """The lines that a job asks for, a task also in its document; empty: it asks for none."""
+    given = job or {}
+    metadata = given.get("metadata")
     annotations = metadata.get("annotations") if isinstance(metadata, Mapping) else None
     value = annotations.get(PACKAGES) if isinstance(annotations, Mapping) else None
-    return package_lines(value) if isinstance(value, str) else []
+    texts = [*_of_tasks(given), value] if given.get("kind") == _TASK else [value]
+    lines = [line for text in texts if isinstance(text, str) for line in package_lines(text)]
+    return list(dict.fromkeys(lines))
+
+
+def _of_tasks(job: Mapping[str, Any]) -> Iterator[Any]:
+    """What the documents of a task say; those of a job group share one environment."""
+    spec = job.get("spec")
+    parts = spec.get("tasks") if isinstance(spec, Mapping) else None
+    for part in parts if isinstance(parts, list) else ():
+        document = part.get("task") if isinstance(part, Mapping) else None
+        said = document.get("packages") if isinstance(document, Mapping) else None
+        yield from said if isinstance(said, list) else [said]
 
 
 def packages_errors(job: Mapping[str, Any]) -> list[FieldError]:

@@ -48,6 +48,13 @@ def test_what_no_host_can_install_is_refused(text: str, problem: str) -> None:
     assert problem in "".join(map(str, errors))
 
 
+def test_a_task_names_them_in_its_document() -> None:
+    tasks = [{"task": {"packages": ["six", "trl"]}}, {"task": {"packages": "six torch"}}, {}, 7]
+    job = {"kind": "Task", "spec": {"tasks": tasks}}
+    assert packages_of(with_packages(job, ["more"])) == ["six", "trl", "torch", "more"]
+    assert packages_of({**job, "kind": "JobSet"}) == []
+
+
 @pytest.mark.parametrize("metadata", [None, 7, {"annotations": 7}, {"annotations": {"a": "b"}}])
 def test_a_job_without_packages(metadata: object) -> None:
     assert packages_of({"metadata": metadata}) == []

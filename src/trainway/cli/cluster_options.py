@@ -10,6 +10,7 @@ from trainway.cli.completions import (
     complete_clusters,
     complete_folders,
 )
+from trainway.cli.packages_option import given_packages, package_words, packages_group
 from trainway.cli.variables import env_option, given_variables, task_options
 from trainway.sdk.cluster_tasks import TaskWishes
 
@@ -23,7 +24,10 @@ class WordsCommand(click.Command):
         """Split, and leave the first part to click."""
         split = args.index("--") if "--" in args else len(args)
         ctx.obj = args[split + 1 :] if split < len(args) else None
-        return super().parse_args(ctx, args[:split])
+        words = args[:split]
+        if any("--packages" in param.opts for param in self.params):
+            words = list(package_words(words, ends_there=split < len(args)))
+        return super().parse_args(ctx, words)
 
 
 def task_group(command: Command) -> Command:
@@ -48,6 +52,7 @@ def task_group(command: Command) -> Command:
         ),
         env_option,
         task_options,
+        packages_group,
     )
     for option in reversed(options):
         command = option(command)
@@ -113,4 +118,5 @@ def task_wishes(options: dict[str, Any]) -> TaskWishes:
         workdir=options["workdir"],
         env=told.env,
         secrets=told.secrets,
+        packages=given_packages(options),
     )

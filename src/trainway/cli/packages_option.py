@@ -41,6 +41,16 @@ def packages_group(command: Command) -> Command:
     return packages(requirements(command))
 
 
+def given_packages(options: dict[str, Any]) -> list[str]:
+    """What the options say, as lines of a requirements file; none where a command has neither."""
+    packages, files = options.get("packages") or (), options.get("requirements") or ()
+    if not packages and not files:
+        return []
+    from trainway.sdk.packages import requirement_lines  # noqa: PLC0415 - seldom needed
+
+    return requirement_lines(packages, files)
+
+
 def package_words(words: Sequence[str], *, ends_there: bool) -> Iterator[str]:
     """The words as click reads them; `ends_there`: what is run comes after `--`."""
     has_target = ends_there

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from trainway.cli.packages_option import given_packages
 from trainway.cli.refusal import RefusedError
 from trainway.cli.run_words import refuse_options
 from trainway.cli.several_jobs import with_options_of
@@ -59,8 +60,11 @@ def made_objects(
     objects = labelled(objects, parse_labels(options["labels"]))
     if options["note"] or options["links"]:
         objects = _with_remarks(objects, options)
-    if options.get("packages") or options.get("requirements"):
-        objects = _with_packages(objects, options)
+    packages = given_packages(options)
+    if packages:
+        from trainway.sdk.packages import asking_for  # noqa: PLC0415 - seldom needed
+
+        objects = asking_for(objects, packages)
     objects = reading_logs(objects, options["metrics_from_logs"])
     return source, with_hang_timeout(objects, options["hang_timeout"])
 
@@ -123,12 +127,6 @@ def _with_remarks(objects: list[Json], options: dict[str, Any]) -> list[Json]:
     from trainway.sdk.job_remarks import parse_links, remarked  # noqa: PLC0415 - seldom needed
 
     return remarked(objects, options["note"], parse_links(options["links"]))
-
-
-def _with_packages(objects: list[Json], options: dict[str, Any]) -> list[Json]:
-    from trainway.sdk.packages import asking_for, requirement_lines  # noqa: PLC0415 - seldom needed
-
-    return asking_for(objects, requirement_lines(options["packages"], options["requirements"]))
 
 
 def _target(

@@ -8,7 +8,7 @@ import os
 import pwd
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -48,10 +48,13 @@ class TaskWishes:
     env: Mapping[str, str] = field(default_factory=dict)
     secrets: Mapping[str, str] = field(default_factory=dict)
     with_setup: bool = True
+    packages: Sequence[str] = ()
+    """The lines of a requirements file, for the environment of the task."""
 
     def fields(self) -> Json:
         """What they say of the task itself."""
-        found = {"num_nodes": self.nodes, "workdir": self.workdir}
+        packages = list(self.packages) or None
+        found = {"num_nodes": self.nodes, "workdir": self.workdir, "packages": packages}
         return {name: value for name, value in found.items() if value is not None}
 
     def resources(self) -> Json:

@@ -62,6 +62,7 @@ _FIELDS: Final[Mapping[str, Shape]] = {
     "inputs": _AMOUNT_OF_DATA,
     "outputs": _AMOUNT_OF_DATA,
     "depends_on": Items(TEXT),  # our own; see `pipeline`
+    "packages": Either((TEXT, Items(TEXT))),  # our own; see `api/packages.py`
 }
 SHAPE: Final = Record(
     _FIELDS,
