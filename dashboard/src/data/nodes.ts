@@ -10,7 +10,7 @@ export interface NodeRef {
 
 /** Lets a node take no new pods; those that it has go on. */
 export function drain({ place, node }: NodeRef, why: string) {
-  return change("post", "/api/v1/backends/nodes/drain", { body: { backend: place, node, why } });
+  return change("post", "/api/v1/backends/nodes/drain", { body: { backend: place, node, why, by: "" } });
 }
 
 /** Lets it take pods again. */

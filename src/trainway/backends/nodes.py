@@ -5,6 +5,7 @@ to see each of them, also those that take no jobs at the moment.
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol, runtime_checkable
 
 from trainway.backends.base import Backend
@@ -48,6 +49,21 @@ class Node:
     """Its GPUs one by one; empty where only their number is known."""
     drained: str = ""
     """Why somebody has set it aside, so that it takes no new pods; empty: nobody has."""
+    drained_by: str = ""
+    """Who has; empty: that is not known."""
+    drained_since: datetime | None = None
+    drained_until: datetime | None = None
+    """When it takes pods again by itself; None: when somebody lets it."""
+
+
+@dataclass(frozen=True)
+class Drain:
+    """That a node is to be set aside, and how."""
+
+    why: str
+    by: str = ""
+    until: datetime | None = None
+    """None: until somebody lets it take pods again."""
 
 
 @runtime_checkable
@@ -68,10 +84,11 @@ class DrainsNodes(Protocol):
         """Whether only our jobs are on its nodes, so that we may set one aside by ourselves."""
         ...
 
-    async def drain(self, node: str, why: str) -> None:
+    async def drain(self, node: str, drain: Drain) -> None:
         """Set a node aside; done when it is written where the next process finds it.
 
-        Raises NotFoundError where there is no such node, and ForbiddenError where others decide.
+        Raises NotFoundError where there is no such node, ForbiddenError where others decide, and
+        UsageError where it cannot be for a time only.
         """
         ...
 

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from trainway.cli.times import parse_time
 from trainway.json_types import Json
 
 HEADER: Final = (
@@ -23,9 +24,26 @@ def row(place: str, node: Json) -> list[str]:
         f"{node['freeGpus']}/{node['gpus']}" if node["gpus"] else "",
         str(len(node["jobs"])),
         failures(node),
-        drained,
+        aside(node),
         "" if drained and drained in problem else problem,
     ]
+
+
+def aside(node: Json) -> str:
+    """Why it is set aside, by whom, since and until when; empty: it is not."""
+    drained = str(node.get("drained") or "")
+    said = [
+        f"by {node['drainedBy']}" if node.get("drainedBy") else "",
+        f"since {minute(node['drainedSince'])}" if node.get("drainedSince") else "",
+        f"until {minute(node['drainedUntil'])}" if node.get("drainedUntil") else "",
+    ]
+    known = ", ".join(part for part in said if part)
+    return f"{drained} ({known})" if drained and known else drained
+
+
+def minute(text: str) -> str:
+    """A time that the server wrote, on the clock of this machine."""
+    return parse_time(text).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
 def failures(node: Json) -> str:

@@ -18,9 +18,13 @@ class NodeRest(Rest):
         found: Json = self._transport.request("POST", "/backends/nodes", body=body)
         return found
 
-    def drain(self, backend: str, node: str, why: str) -> Json:
-        """Let a node take no new pods."""
-        body = {"backend": backend, "node": node, "why": why}
+    def drain(
+        self, backend: str, node: str, why: str, by: str = "", seconds: float | None = None
+    ) -> Json:
+        """Let a node take no new pods, for so many seconds or until somebody undrains it."""
+        body: Json = {"backend": backend, "node": node, "why": why, "by": by}
+        if seconds is not None:
+            body["seconds"] = seconds
         done: Json = self._transport.request("POST", "/backends/nodes/drain", body=body)
         return done
 

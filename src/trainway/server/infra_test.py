@@ -2,14 +2,17 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from trainway.backends.nodes import Gpu, HasNodes, Node
+from trainway.backends.nodes import Drain, Gpu, HasNodes, Node
 from trainway.backends.testing import FakeBackend
 from trainway.engine.occupancy import Occupant
 from trainway.engine.phases import Phase
 from trainway.engine.record import JobRecord, JobSpec
+from trainway.engine.times import time_text
 from trainway.errors import UnavailableError
 from trainway.jobset.quantity import Quantity
 from trainway.json_types import Json
@@ -39,8 +42,9 @@ class _Hosts(_Pool):
 
     has_own_nodes = True
 
-    async def drain(self, node: str, why: str) -> None:
-        self.found = [Node(node, "up", why, drained=why)]
+    async def drain(self, node: str, drain: Drain) -> None:
+        aside = Node(node, "up", drain.why, drained=drain.why, drained_by=drain.by)
+        self.found = [replace(aside, drained_until=drain.until)]
 
     async def undrain(self, node: str) -> None:
         self.found = [Node(node, "up", "")]
@@ -114,10 +118,17 @@ def test_it_is_told_where_nodes_can_be_set_aside(tmp_path: Path) -> None:
             site.world.engine.registry.put(pool)
             _, answer = await _nodes(site, "ssh/lab")
             assert answer["drains"] is drains
-        body = json.dumps({"backend": "ssh/lab", "node": "a1", "why": "a loud fan"}).encode()
-        assert (await site.ask("POST", "/backends/nodes/drain", body))[0] == 200
+        node = {"backend": "ssh/lab", "node": "a1"}
+        body = json.dumps({**node, "why": "a loud fan", "by": "ana", "seconds": 60}).encode()
+        code, done = await site.ask("POST", "/backends/nodes/drain", body)
         _, answer = await _nodes(site, "ssh/lab")
-        assert answer["nodes"][0]["drained"] == "a loud fan"
+        found = answer["nodes"][0]
+        assert (code, found["drained"], found["drainedBy"]) == (200, "a loud fan", "ana")
+        assert found["drainedUntil"] == done["drainedUntil"]
+        assert found["drainedUntil"] > time_text(datetime.now(UTC))
+        for seconds in (0, -1, 1e12):
+            body = json.dumps({**node, "seconds": seconds}).encode()
+            assert (await site.ask("POST", "/backends/nodes/drain", body))[0] == 422
 
     play(tmp_path, scene)
 

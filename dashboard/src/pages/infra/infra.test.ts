@@ -17,6 +17,9 @@ const NODE: NodeInfo = {
   devices: [],
   jobs: [],
   drained: "",
+  drainedBy: "",
+  drainedSince: null,
+  drainedUntil: null,
   failures: {},
   lastFailure: "",
 };

@@ -7,7 +7,7 @@ import type { ReactNode } from "react";
 import { bytes, count, figure } from "../../components/format";
 import { JobLink } from "../../components/JobLink";
 import type { NodeInfo } from "../../data/infra";
-import { failuresText, STATES, stateOf, whyNot, type NodeRow } from "./nodes";
+import { asideTerms, failuresText, STATES, stateOf, whyNot, type NodeRow } from "./nodes";
 
 export const NODE_COLUMNS = ["Node", "State", "Free", "Jobs", "Failures in the last day", "Actions"];
 const MOST_JOBS = 3;
@@ -60,12 +60,14 @@ function State({ node }: { node: NodeInfo }) {
   const state = stateOf(node);
   const { color, Icon } = LOOKS[state];
   const why = whyNot(node);
+  const terms = asideTerms(node, (moment) => new Date(moment).toLocaleString());
   return (
     <>
       <Label isCompact color={color} icon={<Icon />}>
         {STATES[state]}
       </Label>
       {why && <div className="tw-break">{why}</div>}
+      {terms && <div className="tw-subtle tw-break">{terms}</div>}
     </>
   );
 }

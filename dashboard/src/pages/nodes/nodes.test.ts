@@ -1,6 +1,16 @@
 import { expect, test } from "vitest";
 import type { BackendNodes, NodeInfo } from "../../data/infra";
-import { failuresText, filtered, filtersOf, rowsOf, searchOf, stateOf, summary, whyNot } from "./nodes";
+import {
+  asideTerms,
+  failuresText,
+  filtered,
+  filtersOf,
+  rowsOf,
+  searchOf,
+  stateOf,
+  summary,
+  whyNot,
+} from "./nodes";
 
 function node(name: string, more: Partial<NodeInfo> = {}): NodeInfo {
   return {
@@ -55,6 +65,17 @@ test("filters are in the address", () => {
   const filters = { text: "h1", place: "ssh/lab", state: "aside" };
   expect(filtersOf(searchOf(filters))).toEqual(filters);
   expect(searchOf(ALL)).toEqual({ node: undefined, place: undefined, state: undefined });
+});
+
+test("who has set a node aside, since and until when, as far as it is known", () => {
+  const hour = (moment: string) => moment.slice(11, 16);
+  const terms = { drainedBy: "ana", drainedSince: "2026-11-18T04:00:00Z", drainedUntil: null };
+  expect(asideTerms({ ...ASIDE, ...terms }, hour)).toBe("by ana, since 04:00");
+  expect(asideTerms({ ...ASIDE, ...terms, drainedUntil: "2026-11-18T06:30:00Z" }, hour)).toBe(
+    "by ana, since 04:00, until 06:30",
+  );
+  expect(asideTerms(ASIDE, hour)).toBe("");
+  expect(asideTerms({ ...LOST, ...terms }, hour)).toBe("");
 });
 
 test("failures and reasons are told once, in words", () => {

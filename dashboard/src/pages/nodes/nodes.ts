@@ -80,6 +80,19 @@ export function failuresText(node: NodeInfo): string {
   return `${total}: ${causes.join(", ")}`;
 }
 
+/** `by ana, since 4:00, until 6:00`, as far as it is known; empty: nothing is. */
+export function asideTerms(
+  { drained, drainedBy, drainedSince, drainedUntil }: NodeInfo,
+  shown: (moment: string) => string,
+): string {
+  if (!drained) return "";
+  return [
+    ...(drainedBy ? [`by ${drainedBy}`] : []),
+    ...(drainedSince ? [`since ${shown(drainedSince)}`] : []),
+    ...(drainedUntil ? [`until ${shown(drainedUntil)}`] : []),
+  ].join(", ");
+}
+
 /** Why it takes no jobs, each reason once; empty: it does. */
 export function whyNot({ drained, problem }: NodeInfo): string {
   if (!drained) return problem;

@@ -54,7 +54,7 @@ class ScriptedPool:
     def changed(self, _gang: Gang) -> None:
         self.changes += 1
 
-    def set_aside(self, name: str, why: str) -> None:
+    def set_aside(self, name: str, why: str, _by: str) -> None:
         self.aside[name] = why
 
     def resized(self, _gang: Gang) -> None:

@@ -1,5 +1,6 @@
 """A host that is set aside takes no new pods, whoever the pool agent is, and keeps those it has."""
 
+import time
 from pathlib import Path
 
 from trainway.agent.base.directory import Directory
@@ -17,11 +18,14 @@ def test_what_is_set_aside_is_remembered_and_forgotten(tmp_path: Path) -> None:
     directory = Directory(str(tmp_path))
     assert drained_hosts(directory) == {}
     state = State(directory)
-    state.append({"type": "drain", "host": "a", "why": "its fan"})
+    state.append(
+        {"type": "drain", "host": "a", "why": "its fan", "by": "ana", "since": 5.0, "until": 7.5}
+    )
     state.append({"type": "drain", "host": "b", "why": "its disk"})
     state.append({"type": "drain", "host": "b", "why": ""})
-    assert drained_hosts(directory) == State(directory).drained == {"a": "its fan"}
-    assert drained_hosts(directory) == {"a": "its fan"}, "the next one has written it anew"
+    terms = {"why": "its fan", "by": "ana", "since": 5.0, "until": 7.5}
+    assert drained_hosts(directory) == State(directory).drained == {"a": terms}
+    assert drained_hosts(directory) == {"a": terms}, "the next one has written it anew"
 
 
 def test_a_drained_host_takes_no_new_pods_also_after_a_killed_agent() -> None:
@@ -54,6 +58,22 @@ def test_pods_go_on_and_a_job_waits_for_a_host_that_is_set_aside() -> None:
         assert waits.end()["succeeded"]
         assert "drained" not in pool.status("a")
         assert runs.ask("cancel", grace=0)["ok"]
+
+
+def test_a_host_that_is_set_aside_for_a_time_takes_pods_again_by_itself() -> None:
+    with pool_agent(hosts=1) as pool:
+        pool.until_host("a", "up")
+        later = time.time() + 600
+        assert pool.ask("drain", host="a", why="a test", by="ana", until=later) == {"ok": True}
+        terms = pool.status("a")["drainTerms"]
+        assert (terms["by"], terms["until"]) == ("ana", later)
+        until = time.time() + 0.3
+        assert pool.ask("drain", host="a", why="a test", until=until) == {"ok": True}
+        assert pool.job(job("true")).end()["succeeded"]
+        assert time.time() >= until
+        assert "drained" not in pool.status("a")
+        assert pool.ask("drain", host="a", why="long ago", until=1.0) == {"ok": True}
+        assert "drained" not in pool.status("a")
 
 
 def test_a_host_that_is_not_there_cannot_be_set_aside() -> None:

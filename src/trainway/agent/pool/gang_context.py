@@ -55,7 +55,7 @@ if TYPE_CHECKING:
             """The host of that name."""
 
         @abstractmethod
-        def set_aside(self, name: str, why: str) -> None:
+        def set_aside(self, name: str, why: str, by: str) -> None:
             """Let a host take no new pods; that is on the disk before this returns."""
 
         @abstractmethod

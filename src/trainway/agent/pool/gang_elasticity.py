@@ -130,7 +130,8 @@ class ElasticGang:
         if self.queue:  # the hosts of a cluster are those that it has
             self._supervisor.refuse(HEALTH_CHECK_FAILED, message)
             return
-        self._pool.set_aside(host, f"its health check failed: {why}")
+        by = f"job {self.plan.job_name}"
+        self._pool.set_aside(host, f"its health check failed: {why}", by)
         self._supervisor.tell("Warning", "HostSetAside", f"{message}; it is set aside")
         is_alone = {pod.identity.uid for pod in self._pods.on(host)} == {uid}
         if not (is_alone and self._goes_on_without(host)):

@@ -43,7 +43,7 @@ def test_a_pool_agent_that_dies_in_between_hears_of_it_again(
     world.place()
     sick = world.uid("node-0-1")
 
-    def dies(_name: str, _why: str) -> None:
+    def dies(_name: str, _why: str, _by: str) -> None:
         raise RuntimeError("killed")
 
     with monkeypatch.context() as killed:

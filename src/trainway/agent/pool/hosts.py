@@ -84,7 +84,12 @@ class Host(LinkListener):
     @property
     def drained(self) -> str:
         """Why it takes no new pods though it is there; empty: it does."""
-        return self._hosts.drained.get(self.name, "")
+        return str(self.drain_terms.get("why") or "")
+
+    @property
+    def drain_terms(self) -> Json:
+        """Why it is set aside, by whom, since and until when; empty: it is not."""
+        return self._hosts.drained.get(self.name, {})
 
     @property
     def is_new(self) -> bool:
@@ -274,8 +279,8 @@ class Hosts:
         self._hosts: dict[str, Host] = {}
         self._leases = Leases(now())
         self._timer: Timer | None = None
-        self.drained: Mapping[str, str] = {}
-        """Why hosts are set aside, by their names."""
+        self.drained: Mapping[str, Json] = {}
+        """Why hosts are set aside, and by whom, since and until when, by their names."""
 
     def link_of(self, settings: Json, host: Host) -> Link:
         """A connection that is still to be opened."""

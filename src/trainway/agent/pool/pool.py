@@ -24,6 +24,7 @@ from trainway.agent.pool.lease import LOST, UP
 from trainway.agent.pool.ledger import Ledger
 from trainway.agent.pool.reservations import HELD
 from trainway.agent.pool.scheduler import Scheduler
+from trainway.agent.pool.state import drain_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from trainway.agent.base.clock import Clock
-    from trainway.agent.base.event_loop import EventLoop, Timetable
+    from trainway.agent.base.event_loop import EventLoop, Timer, Timetable
     from trainway.agent.base.journal import Journal
     from trainway.agent.pool.allocation import AllocationHolder
     from trainway.agent.pool.hosts import Host
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
     from trainway.agent.transfer.frames import HostRequest
     from trainway.agent.transfer.link import Archive
     from trainway.json_types import Json
+
+LONGEST_PAUSE = 3600.0
+"""A clock may be set: whether the time of a host that is set aside is up is asked this often."""
 
 
 class Pool(HostsListener):
@@ -59,6 +63,7 @@ class Pool(HostsListener):
         self._gangs: dict[str, Gang] = {}
         self._ledger = Ledger()
         self._is_scheduled = False
+        self._drain_timer: Timer | None = None
         self.archive = archive
         self.jitter = (crc32(state.owner.encode()) % 1000) / 1000
         """How much longer we wait than other clients, in seconds, lest two always clash again."""
@@ -82,6 +87,7 @@ class Pool(HostsListener):
             self._adopt(record)
         self.clusters.begin()
         self._hosts.configure(self._state.hosts, self._hosts_in_use())
+        self._let_in_again()
         self.schedule()
 
     def _adopt(self, record: Json) -> None:
@@ -180,9 +186,9 @@ class Pool(HostsListener):
             self.clusters.on_job(gang)
         self.schedule()
 
-    def set_aside(self, name: str, why: str) -> None:
+    def set_aside(self, name: str, why: str, by: str) -> None:
         """Let a host take no new pods until somebody has mended it."""
-        if self.drain(name, why):
+        if self.drain(name, {"why": why, "by": by}):
             self.log(f"{name} is set aside: {why}")
 
     def resized(self, gang: Gang) -> None:
@@ -285,11 +291,31 @@ class Pool(HostsListener):
                 self.on_capacity(host)
         self.schedule()
 
-    def drain(self, name: str, why: str) -> bool:
-        """Let a host take no new pods, or, without a reason, let it; False: it is not written."""
-        is_written = self._state.append({"type": "drain", "host": name, "why": why})
+    def drain(self, name: str, terms: Json) -> bool:
+        """Let a host take no new pods, or, without `why`, let it; False: it is not written."""
+        now = self.clock.now()
+        is_written = self._state.append(drain_record(name, {**terms, "since": now}))
+        self._let_in_again()
         self.schedule()
         return is_written
+
+    def _let_in_again(self) -> None:
+        """Let hosts take pods whose time is up, and look again when that of the next one is."""
+        if self._drain_timer is not None:
+            self._drain_timer.cancel()
+            self._drain_timer = None
+        now, ends = self.clock.now(), []
+        for name, terms in list(self._state.drained.items()):
+            until = float(terms.get("until") or 0)
+            if until > now:
+                ends.append(until)
+            elif until:
+                self.log(f"{name} takes pods again: its time is up")
+                self._state.append(drain_record(name, {}))
+                self.schedule()
+        if ends:
+            pause = min(min(ends) - now, LONGEST_PAUSE)
+            self._drain_timer = self.loop.call_later(pause, self._let_in_again)
 
     def submit(self, path: str) -> None:
         """Take a job, unless it is known; PlanError and others where it cannot be run."""

@@ -41,7 +41,7 @@ def _handle(pool: Pool, request: Json, answer: Answer) -> None:
         pool.configure(list(request["hosts"]), {key: str(environ[key]) for key in environ})
         answer({"ok": True})
     elif operation == "drain":
-        _drain(pool, str(request["host"]), str(request.get("why") or ""), answer)
+        _drain(pool, str(request["host"]), request, answer)
     elif operation == "submit":
         _submit(pool, str(request["directory"]), answer)
     elif operation in OPERATIONS:
@@ -52,7 +52,7 @@ def _handle(pool: Pool, request: Json, answer: Answer) -> None:
         answer({"ok": False, "error": f"no such operation: {operation}"})
 
 
-def _drain(pool: Pool, name: str, why: str, answer: Answer) -> None:
+def _drain(pool: Pool, name: str, terms: Json, answer: Answer) -> None:
     host = pool.host(name)
     if host is None or host.retired:
         names = ", ".join(item.name for item in pool.hosts() if not item.retired)
@@ -63,7 +63,7 @@ def _drain(pool: Pool, name: str, why: str, answer: Answer) -> None:
             "hint": f"its hosts are {names}" if names else "it has no hosts",
         }
         answer(unknown)
-    elif pool.drain(name, why):
+    elif pool.drain(name, terms):
         answer({"ok": True})
     else:
         answer({"ok": False, "error": "it could not be written down: is the disk full?"})

@@ -154,7 +154,7 @@ class Scheduler:
         if host.retired:
             status.update(retired=True)
         if host.drained:
-            status.update(drained=host.drained)
+            status.update(drained=host.drained, drainTerms=host.drain_terms)
         for name in ("program", "step", "python"):
             if host.settings.get("step"):
                 status[name] = host.settings[name]

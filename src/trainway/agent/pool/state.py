@@ -40,8 +40,8 @@ class State:
         """The record of each job that is not over, by its id."""
         self.clusters: dict[str, Json] = {}
         """The last record of each cluster, by its name."""
-        self.drained: dict[str, str] = {}
-        """Why hosts take no new pods, by their names."""
+        self.drained: dict[str, Json] = {}
+        """Why hosts take no new pods, and by whom, since and until when, by their names."""
         for record in _records(directory):
             self._take(record)
         if not self.owner:
@@ -114,7 +114,7 @@ class State:
         owner: OwnerState = {"type": "owner", "owner": self.owner, "order": self.order}
         hosts: HostsState = {"type": "hosts", "hosts": self.hosts}
         drains: list[DrainState] = [
-            {"type": "drain", "host": host, "why": why} for host, why in self.drained.items()
+            drain_record(host, terms) for host, terms in self.drained.items()
         ]
         records: list[Mapping[str, object]] = [
             owner,
@@ -131,19 +131,31 @@ class State:
         self._size = len(data)
 
 
-def drained_hosts(directory: Directory) -> dict[str, str]:
+def drain_record(host: str, terms: Json) -> DrainState:
+    """The record that sets a host aside; without a reason it may take pods again."""
+    record: DrainState = {"type": "drain", "host": host, "why": str(terms.get("why") or "")}
+    if terms.get("by"):
+        record["by"] = str(terms["by"])
+    for name in ("since", "until"):
+        if terms.get(name):
+            record[name] = float(terms[name])
+    return record
+
+
+def drained_hosts(directory: Directory) -> dict[str, Json]:
     """The hosts that are set aside, as an agent that runs no more has left it."""
-    found: dict[str, str] = {}
+    found: dict[str, Json] = {}
     for record in _records(directory):
         if record.get("type") == "drain":
             _take_drain(found, record)
     return found
 
 
-def _take_drain(drained: dict[str, str], record: Json) -> None:
+def _take_drain(drained: dict[str, Json], record: Json) -> None:
     drained.pop(str(record["host"]), None)
     if record.get("why"):
-        drained[str(record["host"])] = str(record["why"])
+        terms = {name: value for name, value in record.items() if name not in ("type", "host")}
+        drained[str(record["host"])] = terms
 
 
 def _records(directory: Directory) -> list[Json]:

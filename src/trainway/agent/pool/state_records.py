@@ -62,5 +62,11 @@ if TYPE_CHECKING:
         """The name of the host."""
         why: str
         """Why it takes no new pods, in a sentence; empty: it does."""
+        by: NotRequired[str]
+        """Who has set it aside."""
+        since: NotRequired[float]
+        """When that was, in seconds since 1970."""
+        until: NotRequired[float]
+        """When it takes pods again by itself, in seconds since 1970."""
 
     StateRecord = OwnerState | HostsState | JobState | JobOver | ClusterState | DrainState

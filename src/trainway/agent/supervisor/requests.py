@@ -91,6 +91,10 @@ if TYPE_CHECKING:
         """The name of the host."""
         why: NotRequired[str]
         """Why, in a sentence; empty: the host may take pods again."""
+        by: NotRequired[str]
+        """Who wants it."""
+        until: NotRequired[float]
+        """When it may take pods again by itself, in seconds since 1970."""
 
     class SubmitJob(TypedDict):
         """Hands a job over; one that the pool agent has already is left alone."""

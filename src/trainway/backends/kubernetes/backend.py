@@ -30,10 +30,10 @@ from trainway.backends.kubernetes.form import VARIABLE, Form, Offer, choose
 from trainway.backends.kubernetes.planning import KubernetesRequest
 from trainway.backends.kubernetes.record_book import RecordBook
 from trainway.backends.kubernetes.sites import Infra
-from trainway.backends.nodes import Node
+from trainway.backends.nodes import Drain, Node
 from trainway.backends.queues import Queue, QueueState
 from trainway.compiler.network import JobIdentity, KubernetesNetwork
-from trainway.errors import TrainwayError, UnavailableError
+from trainway.errors import TrainwayError, UnavailableError, UsageError
 from trainway.json_types import Json
 from trainway.kube.user_rights import LOGS, Right, missing_words
 
@@ -145,8 +145,13 @@ class KubernetesBackend(SpoolBackend):
         infra = self._infra()
         return await self._cluster(infra.kubeconfig, infra.context).nodes()
 
-    async def drain(self, node: str, why: str) -> None:  # noqa: ARG002 - a node has no field for it
-        """Cordon a node."""
+    async def drain(self, node: str, drain: Drain) -> None:
+        """Cordon a node, which has no field for why, by whom and until when."""
+        if drain.until is not None:
+            raise UsageError(
+                f"a node of {self.name} cannot be set aside for a time only",
+                hint="leave out --for, and undrain it when it is time",
+            )
         await self._cordon(node, is_cordoned=True)
 
     async def undrain(self, node: str) -> None:

@@ -6,6 +6,7 @@ The agent does the work and writes the journals and logs; this side plans, hands
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Final
 
 from trainway.agent.pool.placement import PACKING
@@ -119,7 +120,8 @@ class PoolBackend(SiteBackend[PoolRequest]):
         hosts = await self._hosts()
         survey = await Survey.of(hosts, (), login_environment(self._home))
         found = of_survey(hosts, survey.checks, survey.capacity)
-        return with_drained(found, await asyncio.to_thread(agent.drained))
+        drained = await asyncio.to_thread(agent.drained)
+        return with_drained(found, drained, datetime.now(UTC))
 
     async def resize(self, handle: Handle, nodes: int) -> None:
         """Let an elastic job have so many nodes at most."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from trainway.backends.base import Capacity, Check
@@ -18,24 +19,37 @@ _UNREACHED: Final = "not reached"
 def of_agent(hosts: Iterable[Mapping[str, Any]]) -> list[Node]:
     """Hosts as the pool agent's `status` has them; one that is new has nothing yet."""
     return [
-        replace(
+        _drained(
             _node(pool_of(host), str(host["state"]), _problem(host)),
-            drained=str(host.get("drained") or ""),
+            {"why": host.get("drained"), **(host.get("drainTerms") or {})},
         )
         for host in hosts
     ]
 
 
-def with_drained(nodes: Iterable[Node], drained: Mapping[str, str]) -> list[Node]:
-    """The nodes, with why some are set aside."""
-    return [
-        replace(
-            node,
-            drained=drained.get(node.name, ""),
-            problem=node.problem or _set_aside(drained.get(node.name, "")),
-        )
-        for node in nodes
-    ]
+def with_drained(nodes: Iterable[Node], drained: Mapping[str, Json], now: datetime) -> list[Node]:
+    """The nodes, with why some are set aside; those whose time is up are not any more."""
+    found = []
+    for node in nodes:
+        aside = _drained(node, drained.get(node.name, {}))
+        if aside.drained_until is not None and aside.drained_until <= now:
+            aside = node
+        found.append(replace(aside, problem=node.problem or _set_aside(aside.drained)))
+    return found
+
+
+def _drained(node: Node, terms: Mapping[str, Any]) -> Node:
+    return replace(
+        node,
+        drained=str(terms.get("why") or ""),
+        drained_by=str(terms.get("by") or ""),
+        drained_since=_moment(terms.get("since")),
+        drained_until=_moment(terms.get("until")),
+    )
+
+
+def _moment(seconds: float | None) -> datetime | None:
+    return datetime.fromtimestamp(seconds, UTC) if seconds else None
 
 
 def of_survey(hosts: Iterable[Json], checks: Iterable[Check], capacity: Capacity) -> list[Node]:

@@ -1,15 +1,39 @@
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from trainway.backends.base import Check
 from trainway.backends.nodes import Node
 from trainway.backends.pool.backend_test import Play, play
 from trainway.backends.pool.capacity import capacity_of
-from trainway.backends.pool.nodes import of_agent, of_survey
+from trainway.backends.pool.nodes import of_agent, of_survey, with_drained
 from trainway.jobset.quantity import Quantity
 from trainway.json_types import Json
 
 Q = Quantity.parse
 GIB = 2**30
+
+
+def test_a_host_whose_time_is_up_is_not_set_aside_any_more() -> None:
+    now = datetime(2026, 11, 18, 5, tzinfo=UTC)
+    terms = {"why": "a test", "by": "ana", "since": now.timestamp() - 9}
+    drained = {
+        "h1": {**terms, "until": now.timestamp() + 1},
+        "h2": {**terms, "until": now.timestamp() - 1},
+    }
+    one, two, three = with_drained([Node(name, "up") for name in ("h1", "h2", "h3")], drained, now)
+    assert (one.drained, one.drained_by, one.problem) == (
+        "a test",
+        "ana",
+        "it is set aside: a test",
+    )
+    assert one.drained_until == now + timedelta(seconds=1)
+    assert (two, three) == (Node("h2", "up"), Node("h3", "up"))
+    (told,) = of_agent([_host("h1", drained="a test", drainTerms=drained["h1"])])
+    assert (told.drained, told.drained_by, told.drained_until) == (
+        "a test",
+        "ana",
+        one.drained_until,
+    )
 
 
 def _host(name: str, **more: object) -> Json:

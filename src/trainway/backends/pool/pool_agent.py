@@ -46,8 +46,8 @@ class PoolAgent:
             await self.ask("configure", hosts=list(hosts))
             self._told = list(hosts)
 
-    def drained(self) -> dict[str, str]:
-        """The hosts that are set aside, and why, as the last agent has left it."""
+    def drained(self) -> dict[str, Json]:
+        """The hosts that are set aside, why and by whom, as the last agent has left it."""
         try:
             directory = Directory(str(self.directory.path))
         except OSError:

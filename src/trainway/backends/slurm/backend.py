@@ -35,7 +35,7 @@ from trainway.backends.base import (
 )
 from trainway.backends.job_threads import job_threads
 from trainway.backends.login.login_environment import login_environment
-from trainway.backends.nodes import Node
+from trainway.backends.nodes import Drain, Node
 from trainway.backends.queues import QueueState
 from trainway.backends.slurm import (
     checks,
@@ -149,9 +149,9 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
         cluster, partition = self._sites.find(self._target), self._target.partition("/")[2]
         return nodes_of(await self._printed(cluster, NODES), partition)
 
-    async def drain(self, node: str, why: str) -> None:
+    async def drain(self, node: str, drain: Drain) -> None:
         """Refuse: Slurm lets only its administrators do that."""
-        raise refusals.not_our_node(self.name, f"nodename={node} state=drain reason={why!r}")
+        raise refusals.not_our_node(self.name, f"nodename={node} state=drain reason={drain.why!r}")
 
     async def undrain(self, node: str) -> None:
         """Refuse as well."""

@@ -3,6 +3,7 @@
 from typing import Final
 
 from trainway.backends.base import BackendSettings, Handle
+from trainway.backends.nodes import Drain
 from trainway.backends.pool.backend import PoolBackend
 from trainway.backends.ssh.holder import SshHolder
 from trainway.backends.ssh.sites import ConfiguredPools
@@ -33,15 +34,16 @@ class SshBackend(PoolBackend):
         """Who holds parts of pools."""
         return SshHolder(self._pools)
 
-    async def drain(self, node: str, why: str) -> None:
+    async def drain(self, node: str, drain: Drain) -> None:
         """Have the agent of the pool place no new pods on a host; it writes that down."""
-        await self._set_drained(node, why)
+        until = None if drain.until is None else drain.until.timestamp()
+        await self._set_drained(node, why=drain.why, by=drain.by, until=until)
 
     async def undrain(self, node: str) -> None:
         """Have it place pods there again."""
-        await self._set_drained(node, "")
+        await self._set_drained(node, why="")
 
-    async def _set_drained(self, node: str, why: str) -> None:
+    async def _set_drained(self, node: str, **terms: str | float | None) -> None:
         hosts = [str(host["name"]) for host in await self._hosts()]
         if node not in hosts:
             raise NotFoundError(
@@ -49,4 +51,4 @@ class SshBackend(PoolBackend):
             )
         agent = self.agent(self._sites.find(self._target).pool)
         await self._configure(agent)
-        await agent.ask("drain", host=node, why=why)
+        await agent.ask("drain", host=node, **terms)

@@ -1,16 +1,22 @@
 """`trainway nodes`: the machines that jobs run on, and which of them are set aside."""
 
+import os
+
 import click
 
 from trainway.cli.columns import Columns
 from trainway.cli.completions import complete_infras
 from trainway.cli.connection import connect
 from trainway.cli.job_options import output_option
-from trainway.cli.node_text import HEADER, row
+from trainway.cli.node_text import HEADER, minute, row
 from trainway.cli.output import echo, echo_line, to_json, to_yaml
-from trainway.errors import UnavailableError
+from trainway.cli.times import parse_duration
+from trainway.errors import UnavailableError, UsageError
+from trainway.jobset.labels import USER
 from trainway.sdk.node_rest import NodeRest
+from trainway.sdk.submitter import user_label
 
+_LONGEST = 366 * 86400
 _ON = click.option(
     "--on",
     "--infra",
@@ -20,6 +26,15 @@ _ON = click.option(
     help="The place that the node belongs to, such as ssh/lab.",
     shell_complete=complete_infras,
 )
+
+
+def _seconds(_context: click.Context, _option: click.Parameter, text: str | None) -> float | None:
+    if text is None:
+        return None
+    seconds = parse_duration(text)
+    if not 0 < seconds <= _LONGEST:
+        raise UsageError(f"a node cannot be set aside for {text}", hint="write at most 366d")
+    return seconds
 
 
 @click.group("nodes")
@@ -67,10 +82,19 @@ def list_nodes(backend: str | None, output: str) -> None:
 @click.argument("node")
 @_ON
 @click.option("--reason", default="", help="Why, for whoever looks later.")
-def drain(node: str, backend: str, reason: str) -> None:
+@click.option(
+    "--for",
+    "time",
+    metavar="TIME",
+    callback=_seconds,
+    help="For how long, such as 2h; then the node takes pods again by itself. SSH hosts only.",
+)
+def drain(node: str, backend: str, reason: str, time: float | None) -> None:
     """Let a node take no new pods. Those that it has go on."""
-    done = NodeRest(connect().transport).drain(backend, node, reason)
-    echo(f"{done['node']} of {done['backend']} is set aside: {done['drained']}\n")
+    by = user_label(os.environ).get(USER, "")
+    done = NodeRest(connect().transport).drain(backend, node, reason, by, time)
+    until = f" until {minute(done['drainedUntil'])}" if done.get("drainedUntil") else ""
+    echo(f"{done['node']} of {done['backend']} is set aside{until}: {done['drained']}\n")
 
 
 @command.command("undrain")

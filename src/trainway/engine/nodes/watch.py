@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final
 
-from trainway.backends.nodes import DrainsNodes, HasNodes
+from trainway.backends.nodes import Drain, DrainsNodes, HasNodes
 from trainway.backends.registry import Registry
 from trainway.engine.background import Background
 from trainway.engine.nodes.failures import failures_by_node, why_set_aside
@@ -24,6 +24,7 @@ log = logging.getLogger(__name__)
 
 MOST_JOBS: Final = 500
 """How many of the newest jobs of a backend are looked at."""
+_BY: Final = "the server"
 
 
 class NodeWatch:
@@ -72,7 +73,7 @@ class NodeWatch:
             if not any(not each.problem for each in nodes if each.name != node):
                 log.warning("%s of %s stays: no other is left; %s", node, backend.name, why)
                 return
-            await backend.drain(node, why)
+            await backend.drain(node, Drain(why, _BY))
         except TrainwayError as error:
             log.warning("%s of %s could not be set aside: %s", node, backend.name, error)
         else:

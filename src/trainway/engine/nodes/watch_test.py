@@ -4,7 +4,7 @@ import asyncio
 from datetime import UTC, datetime
 from typing import Any
 
-from trainway.backends.nodes import Node
+from trainway.backends.nodes import Drain, Node
 from trainway.engine.nodes.watch import NodeWatch
 from trainway.engine.phases import Phase
 from trainway.engine.record import JobRecord
@@ -28,8 +28,9 @@ class ScriptedHosts:
             raise UnavailableError("nobody is there")
         return self.found
 
-    async def drain(self, node: str, why: str) -> None:
-        self.drained.append((node, why))
+    async def drain(self, node: str, drain: Drain) -> None:
+        assert (drain.by, drain.until) == ("the server", None)
+        self.drained.append((node, drain.why))
 
     async def undrain(self, node: str) -> None: ...
 

@@ -15,6 +15,7 @@ from trainway.engine.jobs import Engine
 from trainway.engine.nodes.failures import NodeFailure, failures_by_node, tally
 from trainway.engine.occupancy import Occupant, occupants
 from trainway.engine.phases import LIVE, Phase
+from trainway.engine.times import time_text
 from trainway.errors import TrainwayError, UnavailableError
 from trainway.jobset.quantity import Quantity
 from trainway.json_types import Json
@@ -75,6 +76,11 @@ class NodeInfo(Shown):
     devices: list[GpuInfo] = Field(description="empty: only the number of GPUs is known")
     jobs: list[NodeJob]
     drained: str = Field(description="why it is set aside; empty: it is not")
+    drained_by: str = Field(description="who has set it aside; empty: that is not known")
+    drained_since: str | None = Field(description="since when it is set aside")
+    drained_until: str | None = Field(
+        description="when it takes pods again by itself; null: when somebody lets it"
+    )
     failures: dict[str, int] = Field(
         description="attempts of jobs that failed there in the last day, by cause"
     )
@@ -184,9 +190,16 @@ def _node(node: Node, jobs: Sequence[Occupant], failures: Sequence[NodeFailure])
             for job in jobs
         ],
         "drained": node.drained,
+        "drainedBy": node.drained_by,
+        "drainedSince": _time(node.drained_since),
+        "drainedUntil": _time(node.drained_until),
         "failures": tally(failures),
         "lastFailure": failures[-1].message if failures else "",
     }
+
+
+def _time(moment: datetime | None) -> str | None:
+    return None if moment is None else time_text(moment)
 
 
 def devices(node: Node, jobs: Iterable[Occupant]) -> list[Json]:
