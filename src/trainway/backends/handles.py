@@ -76,6 +76,8 @@ class KubernetesHandle(JobHandle):
     """The policies of the JobSet, where the backend carries them out itself."""
     jobs: NotRequired[list[Json]]
     """The plain Jobs as they were sent, where the backend may have to make them again."""
+    elastic: NotRequired[dict[str, int]]
+    """The most nodes of each role that may do with fewer."""
     continues: NotRequired[bool]
     """Whether the job goes on here with what it has written elsewhere."""
     deadline: NotRequired[str]

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from trainway.agent.controllers.elastic_rules import RESIZED
 from trainway.backends.kubernetes import events
 from trainway.backends.kubernetes.pods import Age, age_of, lost_record, place_of
 from trainway.backends.kubernetes.pods import record_of as pod_record
@@ -81,7 +82,10 @@ class Names:
 class ObservedJob:
     """The pods and the status of one job, as far as they are recorded."""
 
-    def __init__(self, records: Iterable[Json] = ()) -> None:
+    def __init__(
+        self, records: Iterable[Json] = (), elastic: Mapping[str, int] | None = None
+    ) -> None:
+        """`elastic` has the most nodes of each role that may do with fewer."""
         self.status: Json = {}
         self.uid = ""
         """The uid of the top object."""
@@ -92,6 +96,7 @@ class ObservedJob:
         """How often it was restarted at the places where it was before."""
         self._counted_before = 0
         """Those of them that count against what it may be restarted."""
+        self._elastic = elastic or {}
         self._pods: dict[str, Json] = {}
         """The last record of each place."""
         self._holders: dict[str, Holder] = {}
@@ -216,6 +221,24 @@ class ObservedJob:
                 self._fresh.append(used)
             self._pods[record["pod"]] = record
             self._fresh.append(record)
+            self._count_nodes(place_role(record["pod"]))
+
+    def _count_nodes(self, role: str) -> None:
+        """Tell with how many nodes an elastic role runs, where that has changed.
+
+        Not while the first ones come, nor while the last ones end.
+        """
+        most, uid = self._elastic.get(role), f"nodes-{role}"
+        phases = [each["phase"] for key, each in self._pods.items() if place_role(key) == role]
+        running, told = phases.count("Running"), self._events.get(uid)
+        is_passing = not running or "Succeeded" in phases or (told is None and running != most)
+        if most is None or is_passing or running == told:
+            return
+        self._events[uid] = running
+        kind = "Warning" if told is not None and running < told else "Normal"
+        message = f"runs with {running} of {most} nodes"
+        record = {"type": "event", "eventType": kind, "reason": RESIZED, "message": message}
+        self._fresh.append({**record, "event": {"uid": uid, "count": running}})
 
     def _continued(self, status: Json) -> Json:
         """The status with what there was at other places."""
@@ -254,6 +277,11 @@ class ObservedJob:
                     self._counted_before = int(counted or 0)
             case "end":
                 self.is_over = True
+
+
+def place_role(key: str) -> str:
+    """The role of a pod, by the key of its place."""
+    return key.rsplit("-", 2)[0]
 
 
 def verdict_of(status: Json) -> Verdict | None:

@@ -248,3 +248,22 @@ def test_a_job_that_has_come_from_elsewhere_goes_on_counting() -> None:
     again = ObservedJob([*known, {"seq": 3, **told}, {"seq": 4, **status}])
     again.set_status({"restarts": 1, "restartsCountTowardsMax": 1})
     assert again.take() == []
+
+
+def test_an_elastic_job_tells_with_how_many_nodes_it_runs() -> None:
+    job = ObservedJob(elastic={"node": 2})
+    told: list[Json] = []
+
+    def see(rank: int, phase: str) -> list[str]:
+        job.on_pod(pod(f"p{rank}", rank=rank, status={"phase": phase}))
+        fresh = job.take()
+        told.extend(fresh)
+        return [f"{each['eventType']} {each['message']}" for each in fresh if "message" in each]
+
+    assert (see(0, "Running"), see(1, "Pending")) == ([], [])
+    assert see(1, "Running") == ["Normal runs with 2 of 2 nodes"]
+    assert see(1, "Failed") == ["Warning runs with 1 of 2 nodes"]
+    job = ObservedJob([{"seq": n, **each} for n, each in enumerate(told)], {"node": 2})
+    assert see(1, "Failed") == []
+    assert see(1, "Running") == ["Normal runs with 2 of 2 nodes"]
+    assert (see(1, "Succeeded"), see(0, "Succeeded")) == ([], [])

@@ -19,7 +19,7 @@ from trainway.backends.kubernetes.plain_restarts import can_restart
 from trainway.backends.kubernetes.sites import POD, Infra
 from trainway.backends.masking import masked_object
 from trainway.compiler.mpi_workers import replaceable
-from trainway.jobset.labels import JOB_ID, KUEUE_PREFIX, KUEUE_QUEUE_NAME
+from trainway.jobset.labels import JOB_ID, KUEUE_PREFIX, KUEUE_QUEUE_NAME, MIN_NODES
 from trainway.jobset.model import replicated_jobs
 from trainway.json_types import Json
 
@@ -108,6 +108,8 @@ def plan(workload: Workload, infra: Infra, offer: Offer, forced: str = "") -> Ku
             handle["jobs"] = [sealed(obj) for obj in children]
     if continues:
         handle["continues"] = True
+    if elastic := _elastic(workload.jobset):
+        handle["elastic"] = elastic
     if form is Form.SOURCE and top["kind"] == "TrainJob":
         handle["deadline"] = "operator"
     return KubernetesRequest(
@@ -117,6 +119,16 @@ def plan(workload: Workload, infra: Infra, offer: Offer, forced: str = "") -> Ku
         children=tuple(sealed(obj) for obj in children),
         archive=archive,
     )
+
+
+def _elastic(jobset: Json) -> dict[str, int]:
+    """The roles that may do with fewer nodes, and how many each has at most."""
+    return {
+        role.name: int(role.job_spec.get("parallelism") or 1)
+        for role in replicated_jobs(jobset["spec"])
+        if MIN_NODES
+        in (((role.data.get("template") or {}).get("metadata") or {}).get("annotations") or {})
+    }
 
 
 def chosen_form(workload: Workload, offer: Offer, forced: str = "") -> Form:

@@ -102,7 +102,7 @@ class JobWatch:
     async def updates(self, after: int) -> AsyncIterator[Update]:
         """Records after that number, old then new, up to the end of the job."""
         known = await job_threads.run(self._book.read)
-        self._observed = ObservedJob(known)
+        self._observed = ObservedJob(known, self._handle.get("elastic"))
         self._last_status = self._observed.status
         fresh = [record for record in known if record["seq"] > after]
         if fresh:

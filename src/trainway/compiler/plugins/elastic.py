@@ -7,7 +7,7 @@ node 0. That node is the only one that cannot be lost: without it the others hav
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from trainway.compiler.elasticity import annotation_path, elasticity
+from trainway.compiler.elasticity import Elasticity, annotation_path, elasticity
 from trainway.compiler.network import KUBERNETES
 from trainway.compiler.plugins.torchtune import is_torchtune
 from trainway.compiler.workload import Workload
@@ -54,7 +54,8 @@ def apply_elasticity(workload: Workload) -> None:
     """Have the most nodes, and let the role that trains say with how many it goes on.
 
     On agents the minimum alone decides. Where Kubernetes runs the Job, its controller replaces a
-    pod that was lost, as often as torchrun starts workers anew.
+    pod that fails, as often as torchrun starts workers anew, and one that was lost with its node
+    however often that happens.
     """
     elastic, role = elasticity(workload.job.metadata.annotations), workload.trainer
     if elastic is None or role is None:
@@ -64,6 +65,22 @@ def apply_elasticity(workload: Workload) -> None:
     metadata.setdefault("annotations", {})[MIN_NODES] = str(elastic.minimum)
     role.job.job_spec["backoffLimit"] = MAX_RESTARTS
     role.pod.spec["restartPolicy"] = "Never"
+    if workload.network.cloud == KUBERNETES:
+        for name, policy in _on_kubernetes(elastic).items():
+            role.job.job_spec.setdefault(name, policy)
+
+
+def _on_kubernetes(elastic: Elasticity) -> Json:
+    """What a Job controller is told beyond that.
+
+    torchrun ends on all nodes at once. A node that is not there at that time has nobody left to
+    meet, so the Job is complete without it.
+    """
+    lost = {"type": "DisruptionTarget", "status": "True"}
+    return {
+        "podFailurePolicy": {"rules": [{"action": "Ignore", "onPodConditions": [lost]}]},
+        "successPolicy": {"rules": [{"succeededCount": elastic.minimum}]},
+    }
 
 
 def rendezvous_env(workload: Workload) -> list[dict[str, Any]]:

@@ -131,3 +131,12 @@ def test_what_is_wrong_is_said_once_with_its_path(case: Case) -> None:
     assert len(found) == (1 if case.said else 0), found
     for text in case.said:
         assert text in found[0]
+
+
+def test_a_job_controller_replaces_lost_nodes_and_ends_without_those_that_are_not_there() -> None:
+    spec = jobs(compiled(runtime(TORCH), elastic()))["node"].job_spec
+    lost = {"type": "DisruptionTarget", "status": "True"}
+    assert spec["podFailurePolicy"]["rules"] == [{"action": "Ignore", "onPodConditions": [lost]}]
+    assert spec["successPolicy"] == {"rules": [{"succeededCount": 2}]}
+    agents = jobs(compiled(runtime(TORCH), elastic(), network=OneMachine))["node"].job_spec
+    assert not agents.keys() & {"podFailurePolicy", "successPolicy"}
