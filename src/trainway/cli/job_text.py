@@ -184,6 +184,16 @@ def _facts(job: Json, now: datetime, paint: Paint) -> Iterator[tuple[str, str]]:
     yield "Usage", _usage(status, now)
     yield "Directory", spec.get("workdir") or ""
     yield "Output", status.get("outputDir") or ""
+    yield "Export", export_text(status)
+
+
+def export_text(status: Json) -> str:
+    """Where the output of a job goes, and how far that is."""
+    export = status.get("export")
+    if not export:
+        return ""
+    why = f": {export['message']}" if export.get("message") else ""
+    return f"{export['uri']} ({export['state'].lower()}{why})"
 
 
 def _candidates(status: Json) -> str:

@@ -19,6 +19,7 @@ from trainway.backends import capabilities
 from trainway.backends.base import ArrayPlace, Backend, Request, Workload
 from trainway.engine.array import placed
 from trainway.engine.errors import UnfittingJobError
+from trainway.engine.export.terms import export_column
 from trainway.engine.ids import Ids
 from trainway.engine.job_size import check_array
 from trainway.engine.moving.recovery_terms import recovery_of
@@ -187,6 +188,7 @@ class Intake:
             request_digest=submission.digest or None,
             candidates=_candidates(submission, now),
             recovery=recovery_of(submission, prepared.objects, backend.name, self.clock()),
+            export=export_column(prepared.objects, backend, handle),
             notify=json.dumps(list(submission.notify)) if submission.notify else None,
             run=run.id if run else None,
             place=submission.place or None,

@@ -22,6 +22,7 @@ from trainway.engine.agent_starts import USUAL, StartPolicy
 from trainway.engine.cancellation import cancel_all
 from trainway.engine.cluster.clusters import Clusters
 from trainway.engine.cluster.context import ClusterContext
+from trainway.engine.export.exporter import Exporter
 from trainway.engine.idempotency import identified
 from trainway.engine.ids import Ids
 from trainway.engine.intake import Intake, NewJob, elements, prepare, run_of
@@ -99,6 +100,7 @@ class Engine:
         request = self._rounds.request
         self.queues = Queues(self._ledger, clock, self._live, self._waiting, request)
         self.notifier = Notifier(self._ledger, clock, notifying)
+        self.exporter = Exporter(self._ledger, registry, clock)
         self._around = LiveContext(
             *(self._ledger, clock, self._on_phase, self._on_gone),
             *(prepare, self.recorder, starts, self.notifier.notices),
@@ -130,9 +132,8 @@ class Engine:
         self.scaling = Scaling(self._ledger, self.reading, self._live, self._rounds.request)
         self.moves = Moves(self._ledger, registry, self.reading, self._live, self._rounds.request)
         self._prices = prices
-        self._choosing = Choosing(
-            ChoosingContext(self._ledger, self.moves, self.offers, request, self._bring)
-        )
+        choosing = ChoosingContext(self._ledger, self.moves, self.offers, request, self._bring)
+        self._choosing = Choosing(choosing)
         self.worker_pools = WorkerPools(
             PoolContext(
                 *(self._ledger, self._ids, clock, self._live, self.clusters, self),
@@ -140,15 +141,12 @@ class Engine:
             )
         )
         self.runs = Runs(RunContext(self._ledger, self.reading, self._live, *actions, self.metrics))
-        self.schedules = Schedules(
-            ScheduleContext(self._ledger, self._ids, clock, self._live, self, self._cancel_all)
-        )
+        scheduling = (self._ledger, self._ids, clock, self._live, self, self._cancel_all)
+        self.schedules = Schedules(ScheduleContext(*scheduling))
 
     def _around_clusters(self) -> ClusterContext:
         return ClusterContext(
-            self._ledger,
-            self._ids,
-            self._clock,
+            *(self._ledger, self._ids, self._clock),
             schedule=self._rounds.request,
             capacity=lambda: capabilities.capacity(self.registry.get(HERE)),
             jobs=self._live.of_backend,
@@ -182,6 +180,7 @@ class Engine:
         await self.worker_pools.start()
         self._retention.start()
         self.notifier.start()
+        await self.exporter.start()
         await self._rounds.request()
         await self.runs.searches.start()
         await self.schedules.start()
@@ -213,6 +212,7 @@ class Engine:
         await self._admission.close()
         for live in list(self._live.values()):
             await live.detach()
+        await self.exporter.close()
         await self.notifier.close()
         await self.registry.close()
         await self.recorder.close()
@@ -223,7 +223,7 @@ class Engine:
         """Whether nothing will happen unless someone asks."""
         is_active = any(live.record.phase in ACTIVE for live in self._live.values())
         is_quiet = self.notifier.is_idle and self.runs.is_idle and self.schedules.is_idle
-        is_quiet = is_quiet and self.worker_pools.is_idle
+        is_quiet = is_quiet and self.worker_pools.is_idle and self.exporter.is_idle
         return is_quiet and not is_active and not self.clusters.gangs() and self.moves.is_idle
 
     def free(self, backend: Backend) -> Capacity:

@@ -100,6 +100,8 @@ class JobRecord:
     """Where it may go on when its place is lost, as `moving.failover` has it; None: nowhere."""
     node_limit: str | None = None
     """How many nodes an elastic job may have: see `engine/queues/node_limit.py`; None: all."""
+    export: str | None = None
+    """Where its output goes when it has succeeded, as `export.export` has it; None: nowhere."""
 
     def with_columns(self, columns: Mapping[str, object]) -> "JobRecord":
         """The record with other values, as the store will have it."""

@@ -13,13 +13,14 @@ from functools import partial
 from typing import Final
 
 from trainway.backends.registry import Registry
+from trainway.engine.export.export import is_due
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveJob
 from trainway.engine.phases import Phase
 from trainway.engine.record import AT_ONCE, Event, JobRecord
 from trainway.engine.times import time_text
 from trainway.engine.wishes import DELETE
-from trainway.errors import DatabaseError, TrainwayError
+from trainway.errors import ConflictError, DatabaseError, TrainwayError
 from trainway.telemetry.log_subject import about, job_fields
 
 log = logging.getLogger(__name__)
@@ -148,6 +149,8 @@ class Retention:
         if job.wanted == DELETE:
             await self._forgotten(job)
             return
+        if is_due(job):
+            raise ConflictError("its output is being exported")
         backend = self._registry.of(job.backend, job.handle_data)
         await backend.delete(job.handle_data)
         text = f"the files of the job were removed {job.ttl_seconds} seconds after its end"

@@ -207,6 +207,13 @@ class Store:
         with self._engine.connect() as connection:
             return [record_of(row) for row in connection.execute(query)]
 
+    def exporting(self) -> list[JobRecord]:
+        """Jobs that have succeeded and say where their output goes, oldest first."""
+        is_meant = JOBS.c.export.is_not(None) & (JOBS.c.phase == Phase.SUCCEEDED)
+        query = select(*ALL).where(is_meant).order_by(JOBS.c.id)
+        with self._engine.connect() as connection:
+            return [record_of(row) for row in connection.execute(query)]
+
     def expiring(self) -> list[JobRecord]:
         """Jobs that are over and have yet to be cleaned up, the first to go first."""
         query = select(*ALL).where(JOBS.c.expires.is_not(None)).order_by(JOBS.c.expires)

@@ -23,7 +23,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD: Final = "0022"
+HEAD: Final = "0023"
 """The migration after which the database looks like this; see `migrations/versions`."""
 
 METADATA: Final = MetaData(
@@ -82,6 +82,7 @@ JOBS: Final = Table(
     Column("candidates", Text, nullable=True),
     Column("recovery", Text, nullable=True),
     Column("node_limit", Text, nullable=True),
+    Column("export", Text, nullable=True),
     Index(None, "name", "id"),
     Index(None, "phase", "id"),
     Index(None, "expires"),

@@ -6,6 +6,7 @@ from typing import Final
 from trainway.api.node_count import is_countable
 from trainway.backends.masking import masked_object
 from trainway.engine.attempts import endings_view
+from trainway.engine.export.export import export_view
 from trainway.engine.failure import failure_view, is_retried
 from trainway.engine.moving.candidates import candidates_view
 from trainway.engine.moving.failover import failover_view, past_endings
@@ -87,6 +88,8 @@ def _status(job: JobRecord, position: int | None, *, is_full: bool) -> Json:
         status["move"] = move
     if job.candidates and (others := candidates_view(job)):
         status["candidates"] = others
+    if job.export:
+        status["export"] = export_view(job)
     if is_full:
         observed = job.observed_data
         position = position or (observed.get(WAITING) or {}).get("position")

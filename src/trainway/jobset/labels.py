@@ -66,6 +66,8 @@ so without counting."""
 HEALTH_CHECK: Final = "trainway.dev/health-check"
 """On a job: `true`, or the seconds that its nodes may take to reach each other: each of them is
 checked before the first process starts."""
+EXPORT: Final = "trainway.dev/export"
+"""On a job: the URI in a bucket where its output goes when it has succeeded."""
 INITIALIZER_STORAGE: Final = "trainway.dev/initializer-storage"
 """On a TrainJob: the size of the volume for what its initializers fetch, such as `100Gi`."""
 PACK: Final = "trainway.dev/pack"

@@ -259,6 +259,11 @@ class JobStatus(Shown):
     candidates: Json | None = Field(
         None, description="of a job that waits: the other `places` it may go to, and when"
     )
+    export: Json | None = Field(
+        None,
+        description="of a job whose output goes into a bucket: `uri`, `state` (`Waiting`, "
+        "`Uploading`, `Done`, `Failed`, `Skipped`) and why it failed (`message`)",
+    )
     recovery: Json | None = Field(
         None,
         description="of a job with a strategy: the `places` where it may go on, and those that it "
