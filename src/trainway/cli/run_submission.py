@@ -13,6 +13,7 @@ from trainway.cli.run_words import refuse_options
 from trainway.cli.several_jobs import with_options_of
 from trainway.errors import InvalidError, UsageError
 from trainway.json_types import Json
+from trainway.sdk.export import exporting
 from trainway.sdk.hang_timeout import with_hang_timeout
 from trainway.sdk.health_check import checked
 from trainway.sdk.job_labels import labelled, parse_labels
@@ -66,6 +67,7 @@ def made_objects(
 
         objects = asking_for(objects, packages)
     objects = reading_logs(objects, options["metrics_from_logs"])
+    objects = exporting(objects, options.get("export"))
     return source, with_hang_timeout(objects, options["hang_timeout"])
 
 

@@ -116,6 +116,7 @@ class Client(ClusterAccess, QueueAccess):
         notify: Sequence[str] = (),
         hang_timeout: float | None = None,
         health_check: bool = False,
+        export: str | None = None,
         queue: str | None = None,
         labels: Mapping[str, str] | None = None,
         metrics_from_logs: str | bool = False,
@@ -138,16 +139,17 @@ class Client(ClusterAccess, QueueAccess):
         `max_wait` seconds goes to the next place. `recovery_strategy` says what follows when its
         place is lost: `"failover"`, `"eager-next"` or `"none"`. With a `deadline` and `work`, the
         seconds that it computes, the last place counts as sure, and the job is there when it is
-        behind. `slurm` has options of sbatch, for `slurm/CLUSTER`: `slurm={"qos": "high",
-        "exclusive": True}`. With `pack` several nodes of the job may share one SSH host or Slurm
-        node. With `allow_pickle` the function may return what is not plain data; see `Job.result`.
-        `secrets` are variables as `env` is, whose values nobody is shown. A job that runs for more
-        than `timeout` seconds fails. `notify` names targets of `config.yaml`, or has URLs of
-        webhooks, that are told how the job goes. `labels={"team": "nlp"}` are for `jobs` to find
-        it. With `metrics_from_logs`, True or a regular expression, what rank 0 prints becomes
-        metrics. A node that is silent for `hang_timeout` seconds is ended after its stacks were
-        taken. After `recover_on_exit_codes` the job restarts without counting against `restarts`.
-        With `health_check` disk, GPUs and network of all nodes are checked before the job starts.
+        behind. `slurm` has options of sbatch: `slurm={"qos": "high", "exclusive": True}`. With
+        `pack` several nodes of the job may share one SSH host or Slurm node. When it has succeeded,
+        its output goes to `export`, such as `"s3://bucket/run"`. With `allow_pickle` the function
+        may return what is not plain data; see `Job.result`. `secrets` are variables as `env` is,
+        whose values nobody is shown. A job that runs for more than `timeout` seconds fails.
+        `notify` names targets of `config.yaml`, or has URLs of webhooks, that are told how
+        the job goes. `labels={"team": "nlp"}` are for `jobs` to find it. With `metrics_from_logs`,
+        True or a regular expression, what rank 0 prints becomes metrics. A node that is silent for
+        `hang_timeout` seconds is ended after its stacks were taken. After `recover_on_exit_codes`
+        the job restarts without counting against `restarts`. With `health_check` disk, GPUs and
+        network of all nodes are checked before the job starts.
 
         With `grid`, the values of each parameter, or `sweep`, a sweep file, it submits one job for
         each trial, at most `parallel` of them at a time, and gives the Run. A function gets the
@@ -188,6 +190,7 @@ class Client(ClusterAccess, QueueAccess):
             notify=notify,
             hang_timeout=hang_timeout,
             health_check=health_check,
+            export=export,
             queue=queue,
             labels=labels,
             metrics_from_logs=metrics_from_logs,

@@ -10,6 +10,7 @@ from typing import Any, Final
 from trainway.compiler.restarts import exit_codes_of
 from trainway.errors import UsageError
 from trainway.json_types import Json
+from trainway.sdk.export import exporting
 from trainway.sdk.hang_timeout import with_hang_timeout
 from trainway.sdk.health_check import checked
 from trainway.sdk.job_labels import labelled
@@ -58,6 +59,7 @@ class RunOptions:
     metrics_from_logs: str | bool = False
     hang_timeout: float | None = None
     health_check: bool = False
+    export: str | None = None
     queue: str | None = None
     max_wait: float | None = None
     recovery_strategy: str | None = None
@@ -79,7 +81,7 @@ class RunOptions:
             given = self.requirements
             files = [given] if isinstance(given, str | Path) else given
             marked = asking_for(marked, requirement_lines(self.packages, files))
-        return reading_logs(marked, self.metrics_from_logs)
+        return exporting(reading_logs(marked, self.metrics_from_logs), self.export)
 
     @property
     def sent(self) -> Json:

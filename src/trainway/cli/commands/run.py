@@ -96,6 +96,11 @@ best trial, otherwise 4.
 @click.option(
     "--oversubscribe", is_flag=True, help="Start the job even if it requests more than there is."
 )
+@click.option(
+    "--export",
+    metavar="URI",
+    help="Where the output goes when the job has succeeded, such as s3://bucket/run.",
+)
 @notify_option
 @metrics_option
 @hang_option
@@ -188,7 +193,11 @@ def follow(rest: Rest, job: Json) -> int:
     _say_end(rest, following.job)
     if outcome is Outcome.CANCELLED:
         return _INTERRUPTED
-    return 0 if following.job["status"]["phase"] == "Succeeded" else JobFailedError.exit_code
+    if following.job["status"]["phase"] != "Succeeded":
+        return JobFailedError.exit_code
+    from trainway.cli.export_waiting import wait_for_export  # noqa: PLC0415 - as above
+
+    return wait_for_export(rest, following.job)
 
 
 def wait(rest: Rest, jobs: list[Json]) -> int:
