@@ -1,9 +1,11 @@
 """Initializers on hosts that have Python and nothing of ours: each host fetches once."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from initializer_job import FETCHED, MODEL, said, train_job, written
+from s3_server import S3Server
 from ssh_pool import ON, SshPool
 
 from trainway.data.hub_testing import PretendedHub, served
@@ -34,3 +36,14 @@ def test_every_host_has_the_data_and_the_next_job_fetches_nothing(
     }
     assert len(hosts) > 1
     assert len(hub.ranges) == len(hosts) * len(set(hub.ranges))
+
+
+def test_what_hosts_have_written_is_exported(ssh_pool: SshPool, s3_server: S3Server) -> None:
+    bucket = s3_server.bucket("hosts")
+    user = replace(ssh_pool, variables={**ssh_pool.variables, **s3_server.variables()})
+    writes = 'echo $JOB_COMPLETION_INDEX > "$TRAINWAY_OUTPUT_DIR/rank-$JOB_COMPLETION_INDEX"'
+    words = ("--on", ON, "--nodes", "2", "--export", "s3://hosts/run")
+
+    user.run("run", *words, "--", "sh", "-c", writes)
+
+    assert sorted(path.name for path in (bucket / "run").iterdir()) == ["rank-0", "rank-1"]
