@@ -39,3 +39,19 @@ def test_hosts_that_cannot_mount_are_named(ssh_pool: SshPool, tmp_path: Path) ->
         lame.run("umount", rclone)
     assert done.returncode == 1, said
     assert "file_mounts[/x]: rclone is not installed on h1; install rclone and fuse3" in said
+
+
+def test_a_folder_of_the_hosts_is_mounted_by_its_name(ssh_pool: SshPool, tmp_path: Path) -> None:
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    (folder / "text").write_text("of the hosts\n")
+    named = ("-n", "corpus", "--type", "directory", "--infra", ON, "--path", str(folder))
+    assert ssh_pool.run("volumes", "apply", *named) == "corpus created\n"
+    task = tmp_path / "task.yaml"
+    task.write_text("volumes: {/named/corpus: corpus}\nrun: cat /named/corpus/text\n")
+    assert ssh_pool.run("run", str(task), "--on", ON) == "node-0 | of the hosts\n"
+    here = ssh_pool.start("run", str(task))
+    said, _ = here.communicate()
+    assert here.returncode == 1
+    assert f"volume corpus: it is on {ON}, but the job goes to local" in said
+    assert ssh_pool.run("volumes", "delete", "corpus", "-y") == "corpus deleted\n"

@@ -24,7 +24,7 @@ SECTIONS: Final = {
         "launch", "exec", "status", "queue", "logs", "cancel", "autostop", "stop", "start", "down",
         "ssh",
     ),
-    "Data": ("data",),
+    "Data": ("data", "storage", "volumes"),
     "Kubernetes": ("mpijob", "operator", "crds"),
     "Look before you run": ("plan", "explain", "validate", "runtimes", "doctor", "notify"),
     "Run your own": ("server", "completion"),

@@ -54,6 +54,7 @@ from trainway.engine.scaling import Scaling
 from trainway.engine.schedule.schedules import ScheduleContext, Schedules
 from trainway.engine.stacks.taking import Stacks
 from trainway.engine.statistics.jobs import JobStatistics
+from trainway.engine.storage.book import StorageBook
 from trainway.engine.store import Store
 from trainway.engine.strays import strays
 from trainway.engine.submission import (
@@ -98,6 +99,7 @@ class Engine:
         self._holds = RunHolds(self._ledger, self._place)
         self._rounds = Rounds(self._play_round)
         request = self._rounds.request
+        self.storage = StorageBook(self._ledger, clock, self._live)
         self.queues = Queues(self._ledger, clock, self._live, self._waiting, request)
         self.notifier = Notifier(self._ledger, clock, notifying)
         self.exporter = Exporter(self._ledger, registry, clock)
@@ -167,8 +169,8 @@ class Engine:
     async def start(self) -> None:
         """Adopt every job that is not over, also one that the store has lost."""
         await self.queues.start()
-        for run in await self._ledger.call(self._store.runs.limited):
-            self._holds.add(run)
+        await self.storage.start()
+        self._holds.add_all(await self._ledger.call(self._store.runs.limited))
         for record in await self._ledger.call(self._store.unfinished):
             live = self._add(record)
             await capabilities.adopt(live.backend, record.handle_data)
@@ -222,9 +224,9 @@ class Engine:
     def is_idle(self) -> bool:
         """Whether nothing will happen unless someone asks."""
         is_active = any(live.record.phase in ACTIVE for live in self._live.values())
-        is_quiet = self.notifier.is_idle and self.runs.is_idle and self.schedules.is_idle
-        is_quiet = is_quiet and self.worker_pools.is_idle and self.exporter.is_idle
-        return is_quiet and not is_active and not self.clusters.gangs() and self.moves.is_idle
+        parts = (self.notifier, self.runs, self.schedules, self.worker_pools, self.moves)
+        is_quiet = all(part.is_idle for part in (*parts, self.exporter))
+        return is_quiet and not is_active and not self.clusters.gangs()
 
     def free(self, backend: Backend) -> Capacity:
         """What no job of ours holds."""

@@ -22,6 +22,7 @@ from trainway.backends.demand import demand_of
 from trainway.backends.gpu_types import gpu_types
 from trainway.backends.pod_packages import in_pods
 from trainway.compiler.compile import Input, Options, Outcome, Problem, compile_objects
+from trainway.compiler.named_volumes import with_volumes
 from trainway.compiler.network import JobIdentity, Network
 from trainway.engine.job_size import check_jobset, check_source
 from trainway.engine.submission import JOB_TYPES, Prepared, Submission, suffixed, type_of
@@ -175,7 +176,12 @@ def _prepared(
     wrong += packages_errors(job)
     if wrong:
         raise InvalidError([f"{job['kind']}/{job['metadata']['name']}: {error}" for error in wrong])
-    jobset = _the_jobset(outcome, job)
+    jobset, unfit = with_volumes(
+        *(_the_jobset(outcome, job), job, backend.name),
+        in_pods=family_of(backend.name).runs is Runs.PODS,
+    )
+    if unfit:
+        raise InvalidError([f"{job['kind']}/{job['metadata']['name']}: {line}" for line in unfit])
     if isolation_of(job) is Isolation.CONTAINER:
         _isolate(jobset)
     said = health_check(job)

@@ -40,6 +40,7 @@ from trainway.engine.run.record import RunRecord
 from trainway.engine.run.replacement import give_place_back, replacement, take_place
 from trainway.engine.run.store import RunStore, delete_empty, insert_run
 from trainway.engine.schedule.store import ScheduleStore
+from trainway.engine.storage.store import StorageStore
 from trainway.engine.tables import EVENTS, JOBS, LABELS, SPECS
 from trainway.engine.worker_pool.store import WorkerPoolStore
 from trainway.errors import NotFoundError
@@ -75,6 +76,7 @@ class Store:
         self.queues = QueueStore(engine)
         self.runs = RunStore(engine)
         self.schedules = ScheduleStore(engine)
+        self.storage = StorageStore(engine)
         self.windows = WindowStore(engine)
         self.worker_pools = WorkerPoolStore(engine)
 

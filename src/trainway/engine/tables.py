@@ -23,7 +23,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD: Final = "0023"
+HEAD: Final = "0024"
 """The migration after which the database looks like this; see `migrations/versions`."""
 
 METADATA: Final = MetaData(
@@ -273,6 +273,24 @@ QUEUES: Final = Table(
     Column("settings", Text, nullable=False),
     Column("state", String(16), nullable=False),
     Column("created", String(32), nullable=False),
+)
+
+VOLUMES: Final = Table(
+    "volumes",
+    METADATA,
+    Column("name", String(63), primary_key=True),
+    Column("spec", Text, nullable=False),
+    Column("created", String(32), nullable=False),
+)
+
+BUCKETS: Final = Table(
+    "buckets",
+    METADATA,
+    Column("uri", String(253), primary_key=True),
+    Column("job", String(12), nullable=False),
+    Column("is_persistent", Boolean, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("updated", String(32), nullable=False),
 )
 
 NOTICES: Final = Table(

@@ -91,6 +91,8 @@ TASK_OPTIONS: Final = "trainway.dev/task-options"
 """For each role what of its task has no place in a JobSet, as JSON."""
 TASK_MOUNTS: Final = "trainway.dev/task-mounts"
 """For each role the paths at which buckets are mounted, as JSON."""
+VOLUMES: Final = "trainway.dev/volumes"
+"""On a job: what the volumes stand for that it names, as JSON."""
 TERMINATION_DELAYS: Final = "trainway.dev/termination-delays"
 """On the JobSet of a job group: for how many seconds roles may go on after the group's success, as
 JSON."""

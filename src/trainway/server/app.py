@@ -35,6 +35,7 @@ from trainway.server.routes.results import add_result_routes
 from trainway.server.routes.runs import add_run_routes
 from trainway.server.routes.schedules import add_schedule_routes
 from trainway.server.routes.stacks import add_stack_routes
+from trainway.server.routes.storage import add_storage_routes
 from trainway.server.routes.streams import add_stream_routes
 from trainway.server.routes.worker_pools import add_worker_pool_routes
 from trainway.server.service import Service
@@ -79,6 +80,7 @@ def declared_api(service: Service) -> Api:
     add_stream_routes(api, service)
     add_run_routes(api, service.engine)
     add_schedule_routes(api, service.engine)
+    add_storage_routes(api, service.engine)
     add_overview_routes(api, service.engine)
     add_cluster_routes(api, service)
     add_worker_pool_routes(api, service.engine)

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from trainway.api.task import infra
 from trainway.api.task.amounts import SIZE, gigabytes
+from trainway.families.builtin import HERE
 from trainway.json_types import Json
 from trainway.schema.field import FieldError, Path, forbidden, invalid, key_step, required
 from trainway.schema.shape import (
@@ -20,7 +21,9 @@ from trainway.schema.shape import (
     check,
 )
 
-TYPES: Final = ("k8s-pvc", "k8s-hostpath", "runpod-network-volume")
+DIRECTORY: Final = "directory"
+"""A folder of hosts that are not those of Kubernetes; this type is Trainway's own."""
+TYPES: Final = ("k8s-pvc", "k8s-hostpath", "runpod-network-volume", DIRECTORY)
 ACCESS_MODES: Final = ("ReadWriteOnce", "ReadWriteOncePod", "ReadWriteMany", "ReadOnlyMany")
 _SUB_PATH: Final = r"[a-zA-Z0-9._-][a-zA-Z0-9./_-]*"
 
@@ -59,6 +62,7 @@ FILE: Final = Record(
     },
     needs=("name", "type"),
 )
+_HOSTS: Final = (HERE, "ssh", "slurm")
 _KINDS: Final = {"name": ("name", "sub_path"), "size": ("size", "type", "labels", "config"),
                  "host_path": ("host_path", "mode")}  # fmt: skip
 
@@ -134,8 +138,10 @@ def file_errors(data: Any) -> Iterator[FieldError]:
     if data.get("infra"):
         yield from _infra_errors(data["infra"], kind)
     host_path = (data.get("config") or {}).get("host_path")
-    if kind == "k8s-hostpath" and not host_path:
-        yield required(("config", "host_path"), "a k8s-hostpath needs a path on the nodes")
+    if kind in ("k8s-hostpath", DIRECTORY) and not host_path:
+        yield required(("config", "host_path"), f"a {kind} needs a path on the nodes")
+    elif host_path and (not host_path.startswith("/") or ".." in host_path.split("/")):
+        yield invalid(("config", "host_path"), host_path, "must be an absolute path without '..'")
     if kind == "k8s-pvc" and data.get("size") is None and not data.get("use_existing"):
         detail = "a new volume needs a size; set use_existing to use an existing one"
         yield required(("size",), detail)
@@ -146,6 +152,12 @@ def _infra_errors(text: str, kind: str) -> Iterator[FieldError]:
         cloud = infra.parse(text).cloud
     except ValueError as error:
         yield invalid(("infra",), text, str(error))
+        return
+    if kind == DIRECTORY:
+        if cloud not in _HOSTS:
+            yield invalid(
+                ("infra",), text, f"a {kind} is on {', '.join(_HOSTS[:2])} or {_HOSTS[2]}"
+            )
         return
     wanted = "runpod" if kind.startswith("runpod") else "kubernetes"
     if cloud not in (None, wanted) and not (cloud == "ssh" and wanted == "kubernetes"):

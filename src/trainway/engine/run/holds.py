@@ -4,7 +4,7 @@ What is decided follows from the records of the jobs as they are stored, so the 
 the same. Of jobs that are over the store is asked, whenever one of a pipeline has ended or is gone.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from trainway.engine.ledger import Ledger
@@ -38,6 +38,11 @@ class RunHolds:
         """The phase of each task, by the id of the run, as the store had it last."""
         self._stale: set[str] = set()
         """The pipelines of which a task has ended, is new, or is gone."""
+
+    def add_all(self, runs: Iterable[RunRecord]) -> None:
+        """Heed those of several runs."""
+        for run in runs:
+            self.add(run)
 
     def add(self, run: RunRecord | None) -> None:
         """Heed the limit of a run and the order of its tasks, if it has any."""

@@ -41,7 +41,7 @@ class Scale(BaseModel):
 
 def add_job_routes(api: Api, service: Service) -> None:
     """The routes below /jobs that answer at once."""
-    engine = service.engine
+    engine, book = service.engine, service.engine.storage
 
     @api.post(
         f"{BASE_PATH}/jobs", tags=["jobs"], status_code=201, response_model=models.SubmitAnswer
@@ -49,7 +49,7 @@ def add_job_routes(api: Api, service: Service) -> None:
     async def submit(body: models.SubmitRequest, idempotency_key: IdempotencyKey = "") -> Response:
         """Submit a job, or several. A request that is repeated with its key makes no more."""
         _check_labels(body.options.labels)
-        submission = submission_of(body.objects, body.options, idempotency_key)
+        submission = book.meant(submission_of(body.objects, body.options, idempotency_key))
         if submission.candidates and submission.is_run and not submission.pipeline:
             raise UsageError(
                 "the jobs of a run stay where they are submitted",
@@ -60,6 +60,7 @@ def add_job_routes(api: Api, service: Service) -> None:
             is_search = submission.search is not None
             submit_all = engine.runs.search if is_search else engine.submit_array
             jobs, warnings = await submit_all(submission)
+            await book.note_buckets(body.objects, str(jobs[0]["metadata"]["id"]))
             return JsonAnswer({"job": jobs[0], "jobs": jobs, "warnings": warnings}, 201)
         if submission.parallel is not None:
             raise UsageError(
@@ -68,12 +69,14 @@ def add_job_routes(api: Api, service: Service) -> None:
                 hint="give num_jobs or parameters too",
             )
         job, warnings = await engine.submit(submission)
+        await book.note_buckets(body.objects, str(job["metadata"]["id"]))
         return JsonAnswer({"job": job, "warnings": warnings}, 201)
 
     @api.post(f"{BASE_PATH}/plans", tags=["jobs"], response_model=models.PlanAnswer)
     async def plan(body: models.SubmitRequest) -> Response:
         """What a backend would do with a job, literally. Nothing is started."""
-        request, warnings = await engine.plan(submission_of(body.objects, body.options))
+        submission = book.meant(submission_of(body.objects, body.options))
+        request, warnings = await engine.plan(submission)
         return JsonAnswer({"request": request.text(), "warnings": warnings})
 
     @api.get(f"{BASE_PATH}/jobs", tags=["jobs"], response_model=models.JobPage)

@@ -84,7 +84,8 @@ def add_placement_routes(api: Api, service: Service) -> None:
     @api.post(f"{BASE_PATH}/placements", tags=["jobs"], response_model=Placement)
     async def placement(body: PlacementRequest) -> Response:
         """Ask each place what it offers for a job. Nothing is submitted."""
-        submissions = [submission_of(each.objects, each.options) for each in body.candidates]
+        given = [submission_of(each.objects, each.options) for each in body.candidates]
+        submissions = [engine.storage.meant(each) for each in given]
         settings = await asyncio.to_thread(configuration.read, service.web.folder)
         prices = settings.get("prices") or {}
         if body.task:

@@ -153,7 +153,7 @@ def add_schedule_routes(api: Api, engine: Engine) -> None:
             catch_up=body.catch_up,
             overlap=body.overlap,
             is_paused=body.paused,
-            submission=submission_of(body.objects, body.options),
+            submission=engine.storage.meant(submission_of(body.objects, body.options)),
         )
         made, warnings = await schedules.create(new, idempotency_key)
         return JsonAnswer({"schedule": made, "warnings": warnings}, 201)

@@ -1,0 +1,106 @@
+"""Volumes and buckets as they are stored and shown."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from trainway.api.task import volume
+from trainway.compiler.named_volumes import NamedVolume
+from trainway.json_types import Json
+from trainway.schema.field import FieldError, forbidden, invalid
+
+_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+_NAME_RULE: Final = (
+    "must have at most 63 lower-case letters, digits and '-', and begin and end with a letter or "
+    "digit"
+)
+
+
+@dataclass(frozen=True)
+class VolumeRecord:
+    """A volume, as its file has it."""
+
+    name: str
+    spec: str
+    """The file, as JSON."""
+    created: str
+
+    @property
+    def data(self) -> Json:
+        """The file."""
+        found: Json = json.loads(self.spec)
+        return found
+
+    @property
+    def named(self) -> NamedVolume:
+        """What the name stands for."""
+        data, config = self.data, self.data.get("config") or {}
+        return NamedVolume(
+            self.name,
+            str(data["type"]).lower(),
+            infra=str(data.get("infra") or ""),
+            host_path=str(config.get("host_path") or ""),
+            access_mode=str(config.get("access_mode") or ""),
+            size=str(data.get("size") or ""),
+        )
+
+
+@dataclass(frozen=True)
+class BucketRecord:
+    """A bucket that a task named, and so had made if there was none."""
+
+    uri: str
+    job: str
+    """The job that named it last."""
+    is_persistent: bool
+    state: str
+    updated: str
+
+
+def volume_errors(data: Any) -> Iterator[FieldError]:
+    """What is wrong with a volume that is to be kept."""
+    found = list(volume.file_errors(data))
+    yield from found
+    if found:
+        return
+    if not _NAME.fullmatch(data["name"]):
+        yield invalid(("name",), data["name"], _NAME_RULE)
+    kind = data["type"].lower()
+    if kind.startswith("runpod"):
+        yield forbidden(("type",), "there is no RunPod here")
+    if kind == "k8s-pvc" and not data.get("use_existing"):
+        yield forbidden(
+            ("use_existing",),
+            "Trainway does not make claims yet: make it with kubectl, and set use_existing: true",
+        )
+
+
+def volume_view(record: VolumeRecord, used_by: list[str]) -> Json:
+    """A volume as it is shown."""
+    named = record.named
+    return {
+        "name": record.name,
+        "type": named.type,
+        "infra": named.place,
+        "size": named.size,
+        "hostPath": named.host_path,
+        "accessMode": named.access_mode,
+        "created": record.created,
+        "usedBy": used_by,
+    }
+
+
+def bucket_view(record: BucketRecord) -> Json:
+    """A bucket as it is shown."""
+    scheme, _, name = record.uri.partition("://")
+    return {
+        "name": name,
+        "uri": record.uri,
+        "store": {"s3": "S3", "gs": "GCS", "az": "AZURE", "r2": "R2"}.get(scheme, scheme),
+        "job": record.job,
+        "persistent": record.is_persistent,
+        "state": record.state,
+        "updated": record.updated,
+    }
