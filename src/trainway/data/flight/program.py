@@ -90,7 +90,9 @@ class Process:
         settings, rooms = self._settings, Rooms()
         if settings.role == HEAD:
             planned = _planned(settings.table, self._ended)
-            self._head = rooms.head = Head(planned, max(1, settings.workers), time.monotonic)
+            self._head = rooms.head = Head(
+                planned, max(1, settings.workers), time.monotonic, settings.patience_s
+            )
             _LOG.info("%s has %d files", planned.table, len(planned.files))
         try:
             service = Service(settings.location, rooms, settings.token)

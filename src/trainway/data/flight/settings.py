@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from trainway.data.flight.head import PATIENCE_S
 from trainway.data.flight.token import VARIABLE
 from trainway.errors import UsageError
 
@@ -37,6 +38,7 @@ class Settings:
     workers: int = 0
     head: str = ""
     token: str = ""
+    patience_s: float = PATIENCE_S
 
     @property
     def location(self) -> str:
@@ -63,6 +65,7 @@ def parse(words: Sequence[str], environment: Mapping[str, str]) -> Settings:
         _number(given.workers or str(int(environment.get("LWS_GROUP_SIZE") or 1) - 1)),
         given.head or _leader(environment),
         environment.get(VARIABLE, ""),
+        given.patience,
     )
     if found.role == HEAD and not found.table:
         raise UsageError("a head needs a table", hint="add --table URI, or set METADATA_LOC")
@@ -97,5 +100,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--name", help="of a worker; the same after a restart")
     parser.add_argument("--advertise", metavar="HOST", help="the host that clients are told")
     parser.add_argument("--folder", help="where the table is kept; it should outlive a restart")
+    parser.add_argument(
+        "--patience",
+        type=float,
+        default=PATIENCE_S,
+        metavar="SECONDS",
+        help="how long a worker may be silent before others load its files; %(default)g by default",
+    )
     parser.add_argument("--health-port", help=f"of /ready; {HEALTH_PORT} by default, 0 for any")
     return parser
