@@ -131,6 +131,7 @@ bench: install ## print what start-up, compilation and running cost
 	@$(BIN)/python benchmarks/pools.py
 	@$(BIN)/python benchmarks/metrics.py sqlite list
 	@$(BIN)/python benchmarks/sampling.py
+	@$(BIN)/python benchmarks/cache.py
 	@$(BIN)/python benchmarks/deadline.py $(if $(wildcard ../shared/data/spot-traces),,random)
 	@$(BIN)/python benchmarks/tune.py # installs torch once (5 GB)
 	@[ "$$(id -u)" -ne 0 ] || $(BIN)/python benchmarks/ssh.py # needs network namespaces
