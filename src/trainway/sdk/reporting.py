@@ -50,14 +50,15 @@ def report(
     step: int | None = None,
     epoch: float | None = None,
     progress: float | None = None,
+    remaining_seconds: float | None = None,
     all_ranks: bool = False,
     **metrics: SupportsFloat,
 ) -> None:
     """Report metrics of a training, such as `report(step=10, loss=0.5)`, from inside a job.
 
-    `progress` is how much is done, in percent. It returns at once, never raises, and does nothing
-    outside of a job. Only rank 0 reports; with `all_ranks` the others do too, and the series of
-    rank 3 is called `loss@3`.
+    `progress` is how much is done, in percent, and `remaining_seconds` how long the rest will take.
+    It returns at once, never raises, and does nothing outside of a job. Only rank 0 reports; with
+    `all_ranks` the others do too, and the series of rank 3 is called `loss@3`.
     """
     with suppress(Exception):  # training goes on whatever becomes of a report
         if os.environ.get(URL):
@@ -66,7 +67,10 @@ def report(
         if os.environ.get(URL) and os.environ.get(TOKEN) and (rank == 0 or all_ranks):
             suffix = f"@{rank}" if rank else ""
             now = datetime.now(UTC)
-            _sender.put(status_of(now, step, epoch, progress, metrics, suffix))
+            status = status_of(now, step, epoch, progress, metrics, suffix)
+            if remaining_seconds is not None:
+                status["estimatedRemainingSeconds"] = max(0, int(remaining_seconds))
+            _sender.put(status)
 
 
 def link(name: str, url: str) -> None:

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 import trainway
-from trainway.sdk.reporting import URL, rank_of, status_of
+from trainway.sdk import reporting
+from trainway.sdk.reporting import TOKEN, URL, rank_of, status_of
 
 NOW = datetime(2026, 11, 15, 5, tzinfo=UTC)
 
@@ -74,3 +75,16 @@ def test_a_link_that_cannot_be_taken_is_named(capsys: pytest.CaptureFixture[str]
     trainway.link("wandb", "javascript:x")
     said = "trainway.link: the link wandb must begin with https:// or http://\n"
     assert capsys.readouterr().err == said
+
+
+def test_how_long_the_rest_takes_is_sent_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[dict[str, Any]] = []
+    monkeypatch.setenv(URL, "https://127.0.0.1:1/x")
+    monkeypatch.setenv(TOKEN, "/nowhere")
+    monkeypatch.delenv("RANK", raising=False)
+    monkeypatch.setattr(reporting, "register_stacks", lambda: None)
+    monkeypatch.setattr(reporting._sender, "put", sent.append)
+    trainway.report(step=1, remaining_seconds=90.7, loss=0.5)
+    trainway.report(step=2, loss=0.5)
+    assert sent[0]["estimatedRemainingSeconds"] == 90
+    assert "estimatedRemainingSeconds" not in sent[1]

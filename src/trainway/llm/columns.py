@@ -1,0 +1,137 @@
+"""Which columns of a dataset mean what, and its rows in the form that TRL trains on. Pure.
+
+Five forms are known by the names of their columns. Other names are mapped by the user; where they
+are not, the error says which columns there are, and how to map them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Final
+
+from trainway.errors import UsageError
+from trainway.llm.configuration import Task
+
+Row = Mapping[str, Any]
+
+
+class Form(Enum):
+    """What the rows of a dataset are."""
+
+    TOKENS = "tokens"
+    MESSAGES = "messages"
+    PROMPT = "prompt and completion"
+    INSTRUCTION = "instruction and output"
+    TEXT = "text"
+    PREFERENCE = "chosen and rejected"
+
+
+_NEEDED: Final = {
+    Task.SFT: (
+        (Form.TOKENS, ("input_ids",)),
+        (Form.MESSAGES, ("messages",)),
+        (Form.PROMPT, ("prompt", "completion")),
+        (Form.INSTRUCTION, ("instruction", "output")),
+        (Form.TEXT, ("text",)),
+    ),
+    Task.DPO: ((Form.PREFERENCE, ("chosen", "rejected")),),
+}
+"""The columns by which a form is known; the first that fits counts."""
+_OPTIONAL: Final = {
+    Form.TOKENS: ("labels",),
+    Form.MESSAGES: ("tools",),
+    Form.INSTRUCTION: ("input", "system"),
+    Form.PREFERENCE: ("prompt",),
+}
+_ALIASES: Final = {"conversations": "messages", "response": "output"}
+_ROLES: Final = {"human": "user", "gpt": "assistant", "bot": "assistant"}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The form of a dataset, and the column of the data for each of its parts."""
+
+    form: Form
+    sources: Mapping[str, str]
+
+
+def layout_of(columns: Sequence[str], task: Task, mapped: Mapping[str, str]) -> Layout:
+    """What the data is; a UsageError names its columns if they fit no form."""
+    for part, column in mapped.items():
+        if column not in columns:
+            raise UsageError(
+                f"columns.{part}: the data has no column {column!r}",
+                field=f"columns.{part}",
+                hint=f"it has {', '.join(columns)}",
+            )
+    known = {_ALIASES.get(name, name): name for name in reversed(columns)}
+    known |= {name: name for name in columns} | dict(mapped)
+    for form, needed in _NEEDED[task]:
+        if all(part in known for part in needed):
+            parts = (*needed, *_OPTIONAL.get(form, ()))
+            unused = [part for part in mapped if part not in parts]
+            if unused:
+                raise UsageError(
+                    f"columns.{unused[0]}: data with {form.value} has no such part",
+                    field=f"columns.{unused[0]}",
+                    hint=f"it has {', '.join(parts)}",
+                )
+            return Layout(form, {part: known[part] for part in parts if part in known})
+    wanted = "; or ".join(" and ".join(needed) for _, needed in _NEEDED[task])
+    first = _NEEDED[task][-1][1][0]
+    raise UsageError(
+        f"dataset: its columns are {', '.join(columns)}; {task.value} needs {wanted}",
+        field="columns",
+        hint=f"say which column is which: columns.{first}={columns[0] if columns else 'NAME'}",
+    )
+
+
+def check_template(layout: Layout, row: Row, *, has_template: bool) -> None:
+    """Refuse conversations where the tokenizer does not know how to write them down."""
+    values = converted(row, layout, has_template=has_template).values()
+    if has_template or not any(_is_conversation(value) for value in values):
+        return
+    raise UsageError(
+        "chat_template: the data has conversations, and the tokenizer has no template for them",
+        field="chat_template",
+        hint="name a Jinja file: chat_template=FILE.jinja",
+    )
+
+
+def converted(row: Row, layout: Layout, *, has_template: bool) -> dict[str, Any]:
+    """A row as TRL trains on it."""
+    parts = {part: row[column] for part, column in layout.sources.items()}
+    if layout.form is Form.INSTRUCTION:
+        return _instruction(parts, has_template=has_template)
+    if layout.form is Form.MESSAGES:
+        messages = [_message(each) for each in parts.pop("messages")]
+        return {"messages": messages, **{key: value for key, value in parts.items() if value}}
+    return parts
+
+
+def _is_conversation(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)
+
+
+def _message(message: Row) -> dict[str, Any]:
+    """A message with the names of roles that templates know."""
+    if "from" not in message:
+        return dict(message)
+    role = str(message["from"])
+    return {"role": _ROLES.get(role, role), "content": message.get("value")}
+
+
+def _instruction(parts: Row, *, has_template: bool) -> dict[str, Any]:
+    asked = str(parts["instruction"])
+    given = str(parts.get("input") or "")
+    system = str(parts.get("system") or "")
+    if has_template:
+        asked = f"{asked}\n\n{given}" if given else asked
+        first = [{"role": "system", "content": system}] if system else []
+        return {
+            "prompt": [*first, {"role": "user", "content": asked}],
+            "completion": [{"role": "assistant", "content": str(parts["output"])}],
+        }
+    sections = [("", system), ("Instruction", asked), ("Input", given)]
+    texts = [f"### {title}\n{text}" if title else text for title, text in sections if text]
+    return {"prompt": "\n\n".join([*texts, "### Answer\n"]), "completion": str(parts["output"])}

@@ -1,0 +1,86 @@
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from trainway.errors import UsageError
+from trainway.llm.columns import Form, check_template, converted, layout_of
+from trainway.llm.configuration import Task
+
+
+@dataclass(frozen=True)
+class Case:
+    id: str
+    row: dict[str, Any]
+    form: Form
+    made: dict[str, Any]
+    mapped: dict[str, str] = field(default_factory=dict)
+    task: Task = Task.SFT
+    has_template: bool = True
+
+
+ASKED = [{"role": "user", "content": "q"}]
+SAID = [{"role": "assistant", "content": "a"}]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case("text", {"text": "t", "id": 1}, Form.TEXT, {"text": "t"}),
+        Case("prompt", {"prompt": "q", "completion": "a"}, Form.PROMPT,
+             {"prompt": "q", "completion": "a"}),
+        Case("mapped", {"question": "q", "reply": "a"}, Form.PROMPT,
+             {"prompt": "q", "completion": "a"}, {"prompt": "question", "completion": "reply"}),
+        Case("messages", {"messages": ASKED + SAID, "tools": None}, Form.MESSAGES,
+             {"messages": ASKED + SAID}),
+        Case("other names of roles",
+             {"conversations": [{"from": "human", "value": "q"}, {"from": "gpt", "value": "a"}]},
+             Form.MESSAGES, {"messages": ASKED + SAID}),
+        Case("instructions", {"instruction": "q", "input": "", "output": "a"}, Form.INSTRUCTION,
+             {"prompt": ASKED, "completion": SAID}),
+        Case("instructions without a template", {"instruction": "q", "input": "i", "output": "a"},
+             Form.INSTRUCTION,
+             {"prompt": "### Instruction\nq\n\n### Input\ni\n\n### Answer\n", "completion": "a"},
+             has_template=False),
+        Case("tokens", {"input_ids": [1], "text": "t"}, Form.TOKENS, {"input_ids": [1]}),
+        Case("pairs", {"prompt": "q", "chosen": "a", "rejected": "b", "id": 1}, Form.PREFERENCE,
+             {"prompt": "q", "chosen": "a", "rejected": "b"}, task=Task.DPO),
+        Case("pairs alone", {"chosen": "a", "rejected": "b"}, Form.PREFERENCE,
+             {"chosen": "a", "rejected": "b"}, task=Task.DPO),
+    ],
+    ids=lambda case: case.id,
+)  # fmt: skip
+def test_rows_become_what_trl_takes(case: Case) -> None:
+    layout = layout_of(list(case.row), case.task, case.mapped)
+    assert layout.form is case.form
+    assert converted(case.row, layout, has_template=case.has_template) == case.made
+
+
+@pytest.mark.parametrize(
+    ("columns", "task", "mapped", "said", "hint"),
+    [
+        (["q", "a"], Task.SFT, {}, "dataset: its columns are q, a; sft needs input_ids; or",
+         "columns.text=q"),
+        (["text"], Task.DPO, {}, "dataset: its columns are text; dpo needs chosen and rejected",
+         "columns.chosen=text"),
+        (["q"], Task.SFT, {"prompt": "question"},
+         "columns.prompt: the data has no column 'question'", "it has q"),
+        (["text", "q"], Task.SFT, {"question": "q"},
+         "columns.question: data with text has no such part", "it has text"),
+    ],
+)  # fmt: skip
+def test_columns_that_do_not_fit_are_named(
+    columns: list[str], task: Task, mapped: dict[str, str], said: str, hint: str
+) -> None:
+    with pytest.raises(UsageError) as raised:
+        layout_of(columns, task, mapped)
+    assert raised.value.message.startswith(said)
+    assert hint in (raised.value.hint or "")
+
+
+def test_conversations_need_a_template() -> None:
+    layout = layout_of(["messages"], Task.SFT, {})
+    check_template(layout, {"messages": ASKED}, has_template=True)
+    check_template(layout_of(["text"], Task.SFT, {}), {"text": "t"}, has_template=False)
+    with pytest.raises(UsageError, match="the tokenizer has no template"):
+        check_template(layout, {"messages": ASKED}, has_template=False)

@@ -1,0 +1,103 @@
+"""The data of a fine-tune: files of a folder, a dataset that was saved, or one of the hub."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from trainway.errors import UnreadableError, UsageError
+from trainway.llm.columns import Form, check_template, converted, layout_of
+from trainway.llm.configuration import Configuration, Task
+
+READERS: Final = {
+    ".parquet": "parquet",
+    ".jsonl": "json",
+    ".json": "json",
+    ".csv": "csv",
+    ".arrow": "arrow",
+    ".txt": "text",
+}
+_SAVED: Final = ("dataset_info.json", "dataset_dict.json")
+_SPLIT_ENDS: Final = "-_./0123456789"
+
+
+def files_of(place: Path, split: str) -> tuple[str, list[str]]:
+    """Which reader takes which files: those of the split, or all where none is called so."""
+    if place.is_file():
+        found = [place]
+    else:
+        found = sorted(
+            each
+            for each in place.rglob("*")
+            if each.suffix in READERS and each.is_file() and not _is_hidden(each, place)
+        )
+    kinds = {suffix: [each for each in found if each.suffix == suffix] for suffix in READERS}
+    suffix = max(READERS, key=lambda each: len(kinds[each]))
+    if not kinds[suffix]:
+        raise UsageError(
+            f"dataset: {place} has no file that can be read",
+            field="dataset",
+            hint=f"files may be {', '.join(READERS)}",
+        )
+    named = [each for each in kinds[suffix] if _is_of(each, place, split)]
+    return READERS[suffix], [str(each) for each in named or kinds[suffix]]
+
+
+def _is_of(file: Path, place: Path, split: str) -> bool:
+    """Whether a file is called after the split: train.jsonl, train-00000-of-00002.parquet."""
+    names = file.relative_to(place).parts if file != place else (file.name,)
+    return any(
+        name.startswith(split) and (name[len(split) :][:1] or "/") in _SPLIT_ENDS for name in names
+    )
+
+
+def _is_hidden(file: Path, place: Path) -> bool:
+    return any(name.startswith(".") for name in file.relative_to(place).parts)
+
+
+def loaded(config: Configuration, task: Task, tokenizer: Any) -> Any:
+    """The rows as TRL trains on them."""
+    rows = _read(config)
+    if not len(rows):
+        raise UsageError("dataset: it has no rows", field="dataset")
+    layout = layout_of(list(rows.column_names), task, config.columns)
+    has_template = getattr(tokenizer, "chat_template", None) is not None
+    check_template(layout, rows[0], has_template=has_template)
+    if layout.form is Form.TOKENS:
+        return rows.select_columns(list(layout.sources.values()))
+
+    def change(row: Mapping[str, Any]) -> dict[str, Any]:
+        return converted(row, layout, has_template=has_template)
+
+    return rows.map(change, remove_columns=rows.column_names, desc="Mapping columns")
+
+
+def _read(config: Configuration) -> Any:
+    import datasets  # noqa: PLC0415 - slow, and only where it trains
+
+    place = Path(config.dataset).expanduser()
+    datasets.disable_progress_bars()
+    try:
+        if not place.exists():
+            if place.is_absolute() or config.dataset.startswith(("./", "../", "~")):
+                raise UsageError(
+                    f"dataset: there is no {config.dataset} where the job runs", field="dataset"
+                )
+            return datasets.load_dataset(config.dataset, split=config.split)
+        if any((place / name).exists() for name in _SAVED):
+            saved = datasets.load_from_disk(str(place))
+            if not hasattr(saved, "column_names") or not isinstance(saved.column_names, dict):
+                return saved
+            if config.split not in saved:
+                raise UsageError(
+                    f"split: the data has no {config.split!r}",
+                    field="split",
+                    hint=f"it has {', '.join(saved)}",
+                )
+            return saved[config.split]
+        reader, files = files_of(place, config.split)
+        return datasets.load_dataset(reader, data_files=files, split="train")
+    except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
+        reason = str(error.__cause__ or error).splitlines()
+        raise UnreadableError(
+            f"dataset: {config.dataset} cannot be read: {reason[0] if reason else error!r}"
+        ) from error

@@ -1,0 +1,37 @@
+from pathlib import Path
+
+import pytest
+
+from trainway.errors import UsageError
+from trainway.llm.dataset import files_of
+
+
+def _made(folder: Path, *names: str) -> Path:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("names", "reader", "chosen"),
+    [
+        (["train.jsonl", "test.jsonl", "README.md"], "json", ["train.jsonl"]),
+        (["data/train-00000-of-00002.parquet", "data/train-00001-of-00002.parquet", "a.csv"],
+         "parquet", ["data/train-00000-of-00002.parquet", "data/train-00001-of-00002.parquet"]),
+        (["train/a.parquet", "test/a.parquet"], "parquet", ["train/a.parquet"]),
+        (["rows.csv"], "csv", ["rows.csv"]),
+        (["training.jsonl", "x.jsonl"], "json", ["training.jsonl", "x.jsonl"]),
+        ([".cache/train.jsonl", "rows.json"], "json", ["rows.json"]),
+    ],
+)  # fmt: skip
+def test_files_of_the_split_are_chosen(
+    tmp_path: Path, names: list[str], reader: str, chosen: list[str]
+) -> None:
+    found = files_of(_made(tmp_path, *names), "train")
+    assert found == (reader, [str(tmp_path / name) for name in chosen])
+
+
+def test_a_folder_without_data_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="has no file that can be read"):
+        files_of(_made(tmp_path, "README.md"), "train")

@@ -1,0 +1,81 @@
+from dataclasses import dataclass, replace
+
+import pytest
+
+from trainway.errors import UsageError
+from trainway.llm.configuration import Method
+from trainway.llm.memory import GIB, Plan, check, estimate, fits, shape_of, total
+
+QWEN = {
+    "hidden_size": 3584,
+    "intermediate_size": 18_944,
+    "num_hidden_layers": 28,
+    "num_attention_heads": 28,
+    "num_key_value_heads": 4,
+    "vocab_size": 152_064,
+    "tie_word_embeddings": False,
+}
+FULL = Plan(Method.FULL, 4096, 1)
+
+
+def test_parameters_by_the_configuration() -> None:
+    shape = shape_of(QWEN)
+    assert shape is not None
+    assert shape.parameters == pytest.approx(7.6e9, rel=0.01)
+    assert shape_of({"text_config": QWEN}) == shape
+    assert shape_of({"model_type": "mystery"}) is None
+    assert shape_of({**QWEN, "hidden_size": "wide"}) is None
+    exact = shape_of(QWEN, 42)
+    assert exact is not None
+    assert exact.parameters == 42
+
+
+@dataclass(frozen=True)
+class Case:
+    id: str
+    plan: Plan
+    at_least: float
+    at_most: float
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case("all weights in 32 bits", FULL, 120, 140),
+        Case("all weights in 16 bits", replace(FULL, master=False), 56, 66),
+        Case("spread over eight", replace(FULL, shards=8), 14, 24),
+        Case("an adapter", replace(FULL, method=Method.LORA), 14, 20),
+        Case("an adapter, activations kept",
+             replace(FULL, method=Method.LORA, checkpointing=False), 40, 60),
+        Case("an adapter on 4 bits", replace(FULL, method=Method.QLORA), 5, 11),
+        Case("pairs with a reference", replace(FULL, copies=2, reference=True), 148, 172),
+    ],
+    ids=lambda case: case.id,
+)  # fmt: skip
+def test_how_much_a_model_of_7_billion_takes(case: Case) -> None:
+    shape = shape_of(QWEN)
+    assert shape is not None
+    assert case.at_least < total(estimate(shape, case.plan)) / GIB < case.at_most
+
+
+def test_what_does_not_fit_is_refused_with_the_sum() -> None:
+    shape = shape_of(QWEN)
+    assert shape is not None
+    check(shape, replace(FULL, method=Method.LORA), 80 * GIB)
+    assert not fits(shape, FULL, 80 * GIB)
+    with pytest.raises(UsageError) as raised:
+        check(shape, FULL, 80 * GIB)
+    lines = raised.value.message.splitlines()
+    assert lines[0].startswith("it does not fit: it needs 1")
+    assert "80.0 GiB" in lines[0]
+    assert [line.split()[0] for line in lines[1:]][:3] == ["weights", "weights", "gradients"]
+    hint = raised.value.hint or ""
+    assert hint.startswith("it would fit with dtype=bfloat16, or with method=lora")
+
+
+def test_where_nothing_helps_more_gpus_are_named() -> None:
+    shape = shape_of({**QWEN, "num_hidden_layers": 2800})
+    assert shape is not None
+    with pytest.raises(UsageError) as raised:
+        check(shape, replace(FULL, checkpointing=False, batch=4), 8 * GIB)
+    assert raised.value.hint == "use more GPUs"

@@ -1,0 +1,100 @@
+"""What a training leaves: the adapter, the whole model, a card beside each, and where they are.
+
+Each folder is written under another name and renamed when it is whole; what says where they are
+comes last, so a job that is killed in between does the rest when it starts again.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+from trainway.llm.choices import Choices
+from trainway.llm.configuration import Configuration, Method, Task
+from trainway.llm.model_card import Outcome, card
+
+ADAPTER: Final = "adapter"
+MODEL: Final = "model"
+RESULT: Final = "finetune.json"
+
+
+def save(
+    trainer: Any,
+    task: Task,
+    config: Configuration,
+    choices: Choices,
+    outcome: Outcome,
+    output: Path,
+) -> None:
+    """Write everything; all processes call it, the first one writes."""
+    made = {}
+    is_first = trainer.is_world_process_zero()
+
+    def put(kind: str, write: Callable[[Path], None]) -> None:
+        folder = output / kind
+        part = folder.with_name(f"{kind}.partial")
+        if is_first:
+            shutil.rmtree(part, ignore_errors=True)
+        trainer.accelerator.wait_for_everyone()
+        write(part)
+        if is_first:
+            trainer.processing_class.save_pretrained(str(part))
+            (part / "README.md").write_text(card(task, config, outcome, kind=kind), "utf-8")
+            shutil.rmtree(folder, ignore_errors=True)
+            part.rename(folder)
+        made[kind] = str(folder)
+
+    def save_trained(folder: Path) -> None:
+        trainer.save_model(str(folder))
+        if is_first:
+            (folder / "training_args.bin").unlink(missing_ok=True)  # a pickle helps nobody
+
+    def save_merged(folder: Path) -> None:
+        if is_first:
+            _merged(trainer, config, choices, output / ADAPTER).save_pretrained(str(folder))
+
+    if config.method == Method.FULL.value:
+        put(MODEL, save_trained)
+    else:
+        put(ADAPTER, save_trained)
+        if config.merge:
+            put(MODEL, save_merged)
+    trainer.accelerator.wait_for_everyone()
+    if is_first:
+        _write_result(output, task, config, outcome, made)
+        for kind, place in made.items():
+            print(f"saved {kind} {place}", flush=True)  # noqa: T201 - the log of the job
+
+
+def _merged(trainer: Any, config: Configuration, choices: Choices, adapter: Path) -> Any:
+    """The model with the adapter in its weights."""
+    if choices.parallel != "fsdp" and config.method == Method.LORA.value:
+        return trainer.accelerator.unwrap_model(trainer.model).merge_and_unload()
+    import torch  # noqa: PLC0415 - slow
+    from peft import PeftModel  # noqa: PLC0415 - as above
+    from transformers import AutoModelForCausalLM  # noqa: PLC0415 - as above
+
+    base = AutoModelForCausalLM.from_pretrained(config.model, dtype=torch.bfloat16)
+    return PeftModel.from_pretrained(base, str(adapter)).merge_and_unload()
+
+
+def _write_result(
+    output: Path, task: Task, config: Configuration, outcome: Outcome, made: dict[str, str]
+) -> None:
+    result = {
+        "task": task.value,
+        "base": config.model,
+        "dataset": config.dataset,
+        "method": config.method,
+        "saved": made,
+        **asdict(outcome),
+    }
+    part = output / f"{RESULT}.partial"
+    with part.open("w", encoding="utf-8") as file:
+        json.dump(result, file, indent=2)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(output / RESULT)

@@ -1,0 +1,301 @@
+"""The training itself: load, train, go on from where it was, save. Everything heavy is here."""
+
+import json
+import os
+import sys
+import time
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+from trainway.errors import TrainwayError, UnavailableError, UnreadableError, UsageError
+from trainway.llm import checkpoints, dataset, memory
+from trainway.llm.choices import Choices, Machine, arguments, choose, summary
+from trainway.llm.configuration import Configuration, Method, Task
+from trainway.llm.model_card import Outcome
+from trainway.llm.progress import callback
+from trainway.llm.saving import RESULT, save
+
+NEEDED: Final = ("torch", "transformers", "accelerate", "trl", "peft", "datasets")
+_OPTIONAL: Final = ("bitsandbytes", "flash_attn", "kernels", "liger_kernel")
+_OUTPUT: Final = "TRAINWAY_OUTPUT_DIR"
+
+
+def train(task: Task, config: Configuration) -> None:
+    """Do all of it; on every process of the job alike."""
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise UnavailableError(
+            f"{', '.join(missing)} cannot be imported by {sys.executable}",
+            hint=f"install it there, or add --packages {' '.join(NEEDED)}",
+        )
+    _stay_offline(config)
+    output = Path(config.output or os.environ.get(_OUTPUT) or "output")
+    description = _description(config)
+    from accelerate import PartialState  # noqa: PLC0415 - slow
+
+    machine = _machine(PartialState)
+    shape = memory.shape_of(description, _parameters(Path(config.model)))
+    choices = choose(task, config, machine, shape)
+    is_first = PartialState().is_main_process
+    if is_first:
+        print(summary(task, config, choices, machine), flush=True)  # noqa: T201 - the job's log
+    if (output / RESULT).exists() and _everybody(PartialState(), True):
+        if is_first:
+            print(f"already done: {output / RESULT}", flush=True)  # noqa: T201 - as above
+        return
+    trainer = _trainer(task, config, choices, machine, output)
+    start = _start(trainer, output, machine.processes)
+    began = time.monotonic()
+    trainer.train(resume_from_checkpoint=start)
+    outcome = _outcome(trainer, time.monotonic() - began)
+    save(trainer, task, config, choices, outcome, output)
+    trainer.accelerator.end_training()  # a process that just exits may abort in gloo's threads
+
+
+def _stay_offline(config: Configuration) -> None:
+    """Nothing asks the hub about what lies in a folder."""
+    if all(Path(each).expanduser().exists() for each in (config.model, config.dataset)):
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+
+def _description(config: Configuration) -> dict[str, Any]:
+    """The configuration of the model, which says how large it is."""
+    place = Path(config.model).expanduser()
+    if not place.exists():
+        if place.is_absolute() or config.model.startswith(("./", "../", "~")):
+            raise UsageError(f"model: there is no {config.model} where the job runs", field="model")
+        from transformers import AutoConfig  # noqa: PLC0415 - slow
+
+        try:
+            return dict(AutoConfig.from_pretrained(config.model).to_dict())
+        except (OSError, ValueError) as error:
+            raise UnreadableError(f"model: {config.model}: {_first_line(error)}") from error
+    try:
+        found = json.loads((place / "config.json").read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise UnreadableError(
+            f"model: {config.model} has no config.json that can be read: {error}",
+            field="model",
+            hint="name a folder with a model of transformers",
+        ) from None
+    return dict(found)
+
+
+def _parameters(folder: Path) -> int | None:
+    """How many there are by the files of weights, whose headers say so."""
+    total = 0
+    for file in folder.expanduser().glob("*.safetensors"):
+        with file.open("rb") as opened:
+            length = int.from_bytes(opened.read(8), "little")
+            header = json.loads(opened.read(min(length, 100 << 20)))
+        for name, entry in header.items():
+            if name != "__metadata__":
+                count = 1
+                for size in entry["shape"]:
+                    count *= size
+                total += count
+    return total or None
+
+
+def _machine(state: Any) -> Machine:
+    import torch  # noqa: PLC0415 - slow
+
+    installed = frozenset(name for name in _OPTIONAL if find_spec(name) is not None)
+    if not torch.cuda.is_available():
+        return Machine(state(cpu=True).num_processes, installed=installed)
+    gpu = torch.cuda.get_device_properties(state().local_process_index)
+    return Machine(
+        state().num_processes, gpu.total_memory, torch.cuda.is_bf16_supported(), installed
+    )
+
+
+def _trainer(
+    task: Task, config: Configuration, choices: Choices, machine: Machine, output: Path
+) -> Any:
+    import transformers  # noqa: PLC0415 - slow
+    from accelerate import PartialState  # noqa: PLC0415 - as above
+    from trl import DPOConfig, DPOTrainer, SFTConfig, SFTTrainer  # noqa: PLC0415 - as above
+
+    transformers.set_seed(config.seed)
+    tokenizer = _tokenizer(config)
+    with PartialState().local_main_process_first():
+        rows = dataset.loaded(config, task, tokenizer)
+    folder = output / checkpoints.FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    kind = SFTConfig if task is Task.SFT else DPOConfig
+    is_shared = _is_shared(PartialState(), folder)
+    args = kind(
+        output_dir=str(folder),
+        save_on_each_node=not is_shared,
+        **arguments(task, config, choices, machine),
+    )
+    given: dict[str, Any] = {
+        "model": load_model(config, choices),
+        "args": args,
+        "train_dataset": rows,
+        "processing_class": tokenizer,
+        "peft_config": _adapter(config),
+        "callbacks": [callback(machine.processes)],
+    }
+    if task is Task.DPO and config.method == Method.FULL.value:
+        transformers.set_seed(config.seed)
+        given["ref_model"] = load_model(config, choices)
+    trainer = (SFTTrainer if task is Task.SFT else DPOTrainer)(**given)
+    trainer.remove_callback(transformers.PrinterCallback)
+    return trainer
+
+
+def _tokenizer(config: Configuration) -> Any:
+    from transformers import AutoTokenizer  # noqa: PLC0415 - slow
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(config.model)
+    except (OSError, ValueError) as error:
+        raise UnreadableError(
+            f"model: {config.model} has no tokenizer that can be read: {_first_line(error)}"
+        ) from error
+    if config.chat_template:
+        try:
+            tokenizer.chat_template = Path(config.chat_template).read_text("utf-8")
+        except OSError as error:
+            raise UnreadableError(
+                f"chat_template: {config.chat_template}: {error.strerror}"
+            ) from None
+    return tokenizer
+
+
+def load_model(config: Configuration, choices: Choices) -> Any:
+    """The model as it is before training."""
+    import torch  # noqa: PLC0415 - slow
+    from accelerate import PartialState  # noqa: PLC0415 - as above
+    from transformers import AutoConfig, AutoModelForCausalLM  # noqa: PLC0415 - as above
+
+    settings: dict[str, Any] = {
+        "dtype": getattr(torch, choices.dtype),
+        "attn_implementation": choices.attention,
+    }
+    device = PartialState().device
+    if config.weights == "random":
+        with device if choices.parallel != "fsdp" else torch.device("cpu"):
+            return AutoModelForCausalLM.from_config(
+                AutoConfig.from_pretrained(config.model), **settings
+            )
+    if config.method == Method.QLORA.value:
+        from transformers import BitsAndBytesConfig  # noqa: PLC0415 - as above
+
+        settings["quantization_config"] = BitsAndBytesConfig(
+            load_in_4bit=True,
+            bnb_4bit_quant_type="nf4",
+            bnb_4bit_use_double_quant=True,
+            bnb_4bit_compute_dtype=torch.bfloat16,
+        )
+    if choices.parallel != "fsdp" and device.type != "cpu":
+        settings["device_map"] = {"": device}
+    try:
+        return AutoModelForCausalLM.from_pretrained(config.model, **settings)
+    except (OSError, ValueError) as error:
+        raise UnreadableError(
+            f"model: {config.model} cannot be loaded: {_first_line(error)}"
+        ) from error
+
+
+def _adapter(config: Configuration) -> Any:
+    if config.method == Method.FULL.value:
+        return None
+    from peft import LoraConfig  # noqa: PLC0415 - slow
+
+    targets: Any = config.lora_targets
+    if targets != "all-linear":
+        targets = [name.strip() for name in targets.split(",") if name.strip()]
+    return LoraConfig(
+        task_type="CAUSAL_LM",
+        r=config.lora_rank,
+        lora_alpha=config.lora_alpha,
+        lora_dropout=config.lora_dropout,
+        target_modules=targets,
+    )
+
+
+def _is_shared(state: Any, folder: Path) -> bool:
+    """Whether all processes see the same folder."""
+    if state.num_processes == 1:
+        return True
+    name = folder / f".shared-{_broadcast(os.getpid())}"
+    if state.is_main_process:
+        name.touch()
+    state.wait_for_everyone()
+    is_shared = all(_everybody_says(name.exists()))
+    state.wait_for_everyone()
+    if state.is_main_process:
+        name.unlink(missing_ok=True)
+    return is_shared
+
+
+def _start(trainer: Any, output: Path, processes: int) -> str | None:
+    """The checkpoint to go on from."""
+    folder = output / checkpoints.FOLDER
+    mine = checkpoints.complete_steps(folder, processes)
+    step = checkpoints.latest_common(_everybody_says(mine))
+    if not trainer.is_world_process_zero():
+        return None if step is None else str(checkpoints.path_of(folder, step))
+    if step is not None:
+        print(f"goes on from step {step}", flush=True)  # noqa: T201 - the job's log
+    elif checkpoints.others(folder, processes):
+        print(  # noqa: T201 - as above
+            f"begins anew: the checkpoints in {folder} are incomplete, or not of {processes}"
+            " processes",
+            flush=True,
+        )
+    return None if step is None else str(checkpoints.path_of(folder, step))
+
+
+def _everybody_says(value: Any) -> list[Any]:
+    """What each process says."""
+    from accelerate.utils import gather_object  # noqa: PLC0415 - slow
+
+    return list(gather_object([value]))
+
+
+def _everybody(state: Any, value: bool) -> bool:
+    return value if state.num_processes == 1 else all(_everybody_says(value))
+
+
+def _broadcast(value: Any) -> Any:
+    """What the first process says."""
+    return _everybody_says(value)[0]
+
+
+def _outcome(trainer: Any, seconds: float) -> Outcome:
+    losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
+    tokens = [entry["num_tokens"] for entry in trainer.state.log_history if "num_tokens" in entry]
+    versions = {}
+    for name in NEEDED:
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return Outcome(
+        trainer.state.global_step,
+        float(losses[-1]) if losses else None,
+        int(tokens[-1]) if tokens else None,
+        seconds,
+        versions,
+    )
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
+
+
+def is_out_of_memory(error: BaseException) -> TrainwayError | None:
+    """A sentence for what no estimate foresaw."""
+    if type(error).__name__ != "OutOfMemoryError":
+        return None
+    return UnavailableError(
+        f"the memory of the GPU was not enough: {_first_line(error)}",
+        hint="use micro_batch=1, checkpointing=true, a smaller max_length, or method=qlora",
+    )
