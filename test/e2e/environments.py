@@ -38,6 +38,17 @@ TENSORBOARD: Final = (
     "absl-py>=2,<3",
 )
 """What its writers need beside numpy, without what its pages need."""
+TRL: Final = (
+    "--no-deps",
+    "trl>=1.16,<2",
+    "datasets>=5,<6",
+    "pyarrow>=24",
+    "pandas>=2.2,<4",
+    "xxhash>=3",
+    "dill<0.4.2",
+    "multiprocess<0.70.20",
+)
+"""What fine-tuning needs beside what TORCH has; the folder goes on the search path."""
 ARRAYS: Final = ("jax>=0.4.35,<1", "xgboost>=2.1,<4", "mpi4py>=4,<5", "numpy>=1.26,<3")
 
 

@@ -18,7 +18,8 @@ from trainway.errors import TrainwayError
 
 SECTIONS: Final = {
     "Jobs": (
-        "run", "tune", "schedule", "jobs", "runs", "queues", "nodes", "usage", "dashboard",
+        "run", "tune", "finetune", "schedule", "jobs", "runs", "queues", "nodes", "usage",
+        "dashboard",
     ),
     "Clusters": (
         "launch", "exec", "status", "queue", "logs", "cancel", "autostop", "stop", "start", "down",

@@ -50,9 +50,13 @@ def made_objects(
 ) -> tuple[str, list[Json]]:
     """Where the job comes from, and its objects for the place that the wishes name.
 
-    A file may be a search or a pipeline, which is noted in `several`.
+    A file may be a search or a pipeline, which is noted in `several`. A command that makes its job
+    itself has `made` among its options.
     """
-    source, objects = _target(targets, rest_words, wishes, several)
+    if options.get("made"):
+        source, objects = "", options["made"](wishes)
+    else:
+        source, objects = _target(targets, rest_words, wishes, several)
     objects = with_options(objects, parsed(options["slurm"]), wishes.on)
     if options["pack"]:
         objects = packed(objects)

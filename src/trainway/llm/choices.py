@@ -192,7 +192,7 @@ def arguments(
         "logging_nan_inf_filter": False,
         "save_strategy": "steps",
         "save_steps": config.save_steps or 0.1,
-        "save_total_limit": max(2, config.keep_checkpoints),  # one may be half written
+        "save_total_limit": max(2, config.keep_checkpoints or 2),  # one may be half written
         "report_to": "none",
         "disable_tqdm": True,
         "use_cpu": not on_gpu,

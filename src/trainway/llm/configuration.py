@@ -96,7 +96,8 @@ class Configuration:
     logging_steps: int = 1
     save_steps: int | None = None
     """Steps between two checkpoints; by default a tenth of the training."""
-    keep_checkpoints: int = 2
+    keep_checkpoints: int | None = None
+    """How many stay; by default two while it trains, and none when it is done."""
     memory_gib: float | None = None
     """The memory of a GPU, where it is not the one that is found."""
 

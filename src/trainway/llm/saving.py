@@ -12,6 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from trainway.llm.checkpoints import FOLDER
 from trainway.llm.choices import Choices
 from trainway.llm.configuration import Configuration, Method, Task
 from trainway.llm.model_card import Outcome, card
@@ -30,43 +31,44 @@ def save(
     output: Path,
 ) -> None:
     """Write everything; all processes call it, the first one writes."""
-    made = {}
-    is_first = trainer.is_world_process_zero()
+    kind = MODEL if config.method == Method.FULL.value else ADAPTER
+    made = {kind: _put(trainer, output / kind, card(task, config, outcome, kind=kind), _trained)}
+    if kind == ADAPTER and config.merge:
+        text = card(task, config, outcome, kind=MODEL)
 
-    def put(kind: str, write: Callable[[Path], None]) -> None:
-        folder = output / kind
-        part = folder.with_name(f"{kind}.partial")
-        if is_first:
-            shutil.rmtree(part, ignore_errors=True)
-        trainer.accelerator.wait_for_everyone()
-        write(part)
-        if is_first:
-            trainer.processing_class.save_pretrained(str(part))
-            (part / "README.md").write_text(card(task, config, outcome, kind=kind), "utf-8")
-            shutil.rmtree(folder, ignore_errors=True)
-            part.rename(folder)
-        made[kind] = str(folder)
+        def merged(trainer: Any, folder: Path) -> None:
+            if trainer.is_world_process_zero():
+                _merged(trainer, config, choices, output / ADAPTER).save_pretrained(str(folder))
 
-    def save_trained(folder: Path) -> None:
-        trainer.save_model(str(folder))
-        if is_first:
-            (folder / "training_args.bin").unlink(missing_ok=True)  # a pickle helps nobody
-
-    def save_merged(folder: Path) -> None:
-        if is_first:
-            _merged(trainer, config, choices, output / ADAPTER).save_pretrained(str(folder))
-
-    if config.method == Method.FULL.value:
-        put(MODEL, save_trained)
-    else:
-        put(ADAPTER, save_trained)
-        if config.merge:
-            put(MODEL, save_merged)
+        made[MODEL] = _put(trainer, output / MODEL, text, merged)
     trainer.accelerator.wait_for_everyone()
-    if is_first:
+    if trainer.is_world_process_zero():
         _write_result(output, task, config, outcome, made)
-        for kind, place in made.items():
-            print(f"saved {kind} {place}", flush=True)  # noqa: T201 - the log of the job
+        if config.keep_checkpoints is None:
+            shutil.rmtree(output / FOLDER, ignore_errors=True)
+        for each, place in made.items():
+            print(f"saved {each} {place}", flush=True)  # noqa: T201 - the log of the job
+
+
+def _put(trainer: Any, folder: Path, text: str, write: Callable[[Any, Path], None]) -> str:
+    """Write a folder with the tokenizer and a card, whole or not at all."""
+    part = folder.with_name(f"{folder.name}.partial")
+    if trainer.is_world_process_zero():
+        shutil.rmtree(part, ignore_errors=True)
+    trainer.accelerator.wait_for_everyone()
+    write(trainer, part)
+    if trainer.is_world_process_zero():
+        trainer.processing_class.save_pretrained(str(part))
+        (part / "README.md").write_text(text, "utf-8")
+        shutil.rmtree(folder, ignore_errors=True)
+        part.rename(folder)
+    return str(folder)
+
+
+def _trained(trainer: Any, folder: Path) -> None:
+    trainer.save_model(str(folder))
+    if trainer.is_world_process_zero():
+        (folder / "training_args.bin").unlink(missing_ok=True)  # a pickle helps nobody
 
 
 def _merged(trainer: Any, config: Configuration, choices: Choices, adapter: Path) -> Any:

@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import time
+import warnings
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,6 +31,7 @@ def train(task: Task, config: Configuration) -> None:
             f"{', '.join(missing)} cannot be imported by {sys.executable}",
             hint=f"install it there, or add --packages {' '.join(NEEDED)}",
         )
+    _quieten()
     _stay_offline(config)
     output = Path(config.output or os.environ.get(_OUTPUT) or "output")
     description = _description(config)
@@ -41,7 +43,7 @@ def train(task: Task, config: Configuration) -> None:
     is_first = PartialState().is_main_process
     if is_first:
         print(summary(task, config, choices, machine), flush=True)  # noqa: T201 - the job's log
-    if (output / RESULT).exists() and _everybody(PartialState(), True):
+    if _broadcast((output / RESULT).exists()):
         if is_first:
             print(f"already done: {output / RESULT}", flush=True)  # noqa: T201 - as above
         return
@@ -52,6 +54,13 @@ def train(task: Task, config: Configuration) -> None:
     outcome = _outcome(trainer, time.monotonic() - began)
     save(trainer, task, config, choices, outcome, output)
     trainer.accelerator.end_training()  # a process that just exits may abort in gloo's threads
+
+
+def _quieten() -> None:
+    """Leave out of the log what its readers can do nothing about."""
+    warnings.filterwarnings("ignore", category=FutureWarning)
+    warnings.filterwarnings("ignore", message="OMP_NUM_THREADS")
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
 
 
 def _stay_offline(config: Configuration) -> None:
@@ -119,6 +128,7 @@ def _trainer(
     from accelerate import PartialState  # noqa: PLC0415 - as above
     from trl import DPOConfig, DPOTrainer, SFTConfig, SFTTrainer  # noqa: PLC0415 - as above
 
+    transformers.utils.logging.disable_progress_bar()
     transformers.set_seed(config.seed)
     tokenizer = _tokenizer(config)
     with PartialState().local_main_process_first():
@@ -257,10 +267,6 @@ def _everybody_says(value: Any) -> list[Any]:
     from accelerate.utils import gather_object  # noqa: PLC0415 - slow
 
     return list(gather_object([value]))
-
-
-def _everybody(state: Any, value: bool) -> bool:
-    return value if state.num_processes == 1 else all(_everybody_says(value))
 
 
 def _broadcast(value: Any) -> Any:

@@ -15,6 +15,8 @@ FRAMEWORKS = {
     "torchtune-llama3.2-1b": ("torchtune", "torch"),
     "torchtune-llama3.2-3b": ("torchtune", "torch"),
     "torchtune-qwen2.5-1.5b": ("torchtune", "torch"),
+    "trl-dpo": ("trl", "torch"),
+    "trl-sft": ("trl", "torch"),
     "xgboost-distributed": ("xgboost", "xgboost"),
 }
 
@@ -26,7 +28,7 @@ def containers(runtime: dict[str, Any]) -> dict[str, dict[str, Any]]:
     }
 
 
-def test_the_names_are_those_of_kubeflow_trainer() -> None:
+def test_the_names_are_those_of_kubeflow_trainer_and_two_of_ours() -> None:
     assert names() == list(FRAMEWORKS)
     assert [runtime["metadata"]["name"] for runtime in builtin_runtimes()] == names()
 

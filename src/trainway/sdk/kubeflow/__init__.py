@@ -47,6 +47,7 @@ from trainway.sdk.kubeflow.types.types import (
     TrainingRuntimeSource,
     TrainJob,
     TrainJobTemplate,
+    TRLConfig,
 )
 
 __all__ = [
@@ -82,6 +83,7 @@ __all__ = [
     "S3ModelInitializer",
     "Search",
     "Step",
+    "TRLConfig",
     "TorchTuneConfig",
     "TorchTuneInstructDataset",
     "TrainJob",

@@ -23,6 +23,7 @@ from trainway.sdk.kubeflow.types.types import (
     TorchTuneInstructDataset,
     Trainer,
     TrainerType,
+    TRLConfig,
 )
 from trainway.sdk.manifests import TRAINER_API, launcher
 from trainway.sdk.packages import requirement_lines
@@ -34,6 +35,7 @@ _PLAIN: Final = ("cpu", "memory", "gpu", "storage", "ephemeral-storage")
 _ALIASES: Final = {"gpu": "nvidia.com/gpu", "storage": "ephemeral-storage"}
 _MIG: Final = "nvidia.com/mig-"
 _HUB: Final = "hf://"
+_TRL: Final = "trl"
 
 
 def train_job(
@@ -111,12 +113,41 @@ def _call(trainer: CustomTrainer, *, installs: bool) -> FunctionCall:
     return captured(trainer.func, (), trainer.func_args, packages, trainer.pip_index_urls)
 
 
-def _builtin(runtime: Runtime, config: TorchTuneConfig, initializer: Initializer | None) -> Json:
-    if not isinstance(config, TorchTuneConfig):
+def _builtin(
+    runtime: Runtime, config: TorchTuneConfig | TRLConfig, initializer: Initializer | None
+) -> Json:
+    if not isinstance(config, TorchTuneConfig | TRLConfig):
         raise ValueError(f"a {type(config).__name__} is not a configuration of a built-in trainer")
+    is_trl = runtime.trainer.framework == _TRL
+    if is_trl is not isinstance(config, TRLConfig):
+        kind = type(config).__name__
+        raise ValueError(f"the runtime {runtime.name} does not take a {kind}")
+    if isinstance(config, TRLConfig):
+        return _trl(runtime, config, initializer)
     spec = _common(config.num_nodes, config.resources_per_node)
     spec["command"] = list(runtime.trainer.command)
     spec["args"] = list(_torchtune_args(config, initializer))
+    return spec
+
+
+def _trl(runtime: Runtime, config: TRLConfig, initializer: Initializer | None) -> Json:
+    """The program of `trainway finetune`; the name of the runtime ends with its task."""
+    from trainway.sdk.finetuning import command_of  # noqa: PLC0415 - only for this trainer
+
+    spec = _common(config.num_nodes, config.resources_per_node)
+    fetched = {
+        "model": (config.model, initializer and initializer.model, MODEL_PATH),
+        "dataset": (config.dataset, initializer and initializer.dataset, DATASET_PATH),
+    }
+    settings: dict[str, Any] = {"method": config.method, **config.settings}
+    for name, (named, source, path) in fetched.items():
+        if named is None and not source:
+            raise ValueError(f"TRLConfig needs a {name}, or an initializer for it")
+        settings[name] = named if named is not None else path
+    task = "dpo" if runtime.name.endswith("dpo") else "sft"
+    command, args = command_of(task, settings)
+    spec["command"] = [literal(part) for part in command]
+    spec["args"] = [literal(part) for part in args]
     return spec
 
 

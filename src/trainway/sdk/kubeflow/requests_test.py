@@ -21,6 +21,7 @@ from trainway.sdk.kubeflow import (
     S3ModelInitializer,
     TorchTuneConfig,
     TorchTuneInstructDataset,
+    TRLConfig,
 )
 from trainway.sdk.kubeflow.options import (
     ActiveDeadlineSeconds,
@@ -291,3 +292,36 @@ def test_a_container_takes_a_command() -> None:
 def test_a_function_takes_no_command(option: Option) -> None:
     with pytest.raises(ValueError, match="is for a CustomTrainerContainer"):
         with_options(option, trainer=CustomTrainer(train))
+
+
+def test_trl_has_its_settings_as_words() -> None:
+    config = TRLConfig("/m", "/d", "full", 2, {"gpu": 8}, {"beta": 0.2})
+    trainer = built("trl-dpo", BuiltinTrainer(config))["spec"]["trainer"]
+    assert trainer["args"] == ["method=full", "beta=0.2", "model=/m", "dataset=/d"]
+    assert trainer["command"][-3:] == ["-m", "trainway.llm", "dpo"]
+    assert trainer["numNodes"] == 2
+
+
+def test_trl_reads_what_the_initializer_fetches() -> None:
+    fetched = Initializer(
+        HuggingFaceDatasetInitializer("hf://org/data"),
+        HuggingFaceModelInitializer("hf://org/model"),
+    )
+    job = built("trl-sft", BuiltinTrainer(TRLConfig()), fetched)
+    words = ["method=lora", "model=/workspace/model", "dataset=/workspace/dataset"]
+    assert job["spec"]["trainer"]["args"] == words
+
+
+@pytest.mark.parametrize(
+    ("name", "config", "said"),
+    [
+        ("trl-sft", TRLConfig(), "needs a model, or an initializer"),
+        ("trl-sft", TorchTuneConfig(), "does not take a TorchTuneConfig"),
+        ("torchtune-llama3.2-1b", TRLConfig("/m", "/d"), "does not take a TRLConfig"),
+    ],
+)
+def test_a_configuration_for_another_runtime_is_refused(
+    name: str, config: TorchTuneConfig | TRLConfig, said: str
+) -> None:
+    with pytest.raises(ValueError, match=said):
+        built(name, BuiltinTrainer(config))

@@ -38,7 +38,8 @@ STATUS_OF_PHASE: Final[Mapping[str, str]] = {
     "Cancelled": FAILED,
 }
 
-_TORCHTUNE: Final = "torchtune"
+_TRL: Final = "trl"
+_BUILTIN: Final = ("torchtune", _TRL)
 _LAUNCHER: Final = "launcher"
 _NODE: Final = "node"
 _DEVICES: Final = {
@@ -59,7 +60,7 @@ def runtime_of(manifest: Json) -> Runtime:
         missing = f"label {FRAMEWORK}" if framework is None else "trainer container"
         raise RuntimeError(f"the runtime {name} has no {missing}")
     policy = manifest["spec"].get("mlPolicy") or {}
-    is_builtin = framework == _TORCHTUNE
+    is_builtin = framework in _BUILTIN
     trainer = RuntimeTrainer(
         TrainerType.BUILTIN_TRAINER if is_builtin else TrainerType.CUSTOM_TRAINER,
         framework,
@@ -69,7 +70,7 @@ def runtime_of(manifest: Json) -> Runtime:
     trainer.device, count = _device((container.get("resources") or {}).get("limits"))
     count = str((policy.get("mpi") or {}).get("numProcPerNode") or count)
     trainer.device_count = str(int(count) * trainer.num_nodes) if count.isdigit() else count
-    trainer.set_command(_command(policy, is_builtin=is_builtin))
+    trainer.set_command(_command(policy, framework))
     return Runtime(name, trainer, RuntimeKind(manifest["kind"]))
 
 
@@ -97,9 +98,11 @@ def log_lines(lines: Iterable[LogLine], *, follow: bool) -> Iterator[str]:
     yield from begun.values()
 
 
-def _command(policy: Json, *, is_builtin: bool) -> tuple[str, ...]:
+def _command(policy: Json, framework: str) -> tuple[str, ...]:
     """What a user would type to start the training code."""
-    if is_builtin:
+    if framework == _TRL:
+        return ("torchrun", "-m", "trainway.llm")
+    if framework in _BUILTIN:
         return ("tune", "run")
     if "torch" in policy:
         return ("torchrun",)

@@ -114,10 +114,26 @@ class TorchTuneConfig:
 
 
 @dataclass
+class TRLConfig:
+    """How TRL tunes a language model, on the runtimes `trl-sft` and `trl-dpo`.
+
+    Not part of the kubeflow SDK. `settings` has what docs/finetuning.md lists.
+    """
+
+    model: str | None = None
+    """A folder, or None for what the initializer fetches."""
+    dataset: str | None = None
+    method: str = "lora"
+    num_nodes: int | None = None
+    resources_per_node: Resources | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
 class BuiltinTrainer:
     """A trainer that the runtime brings along."""
 
-    config: TorchTuneConfig
+    config: TorchTuneConfig | TRLConfig
 
 
 Trainer = CustomTrainer | CustomTrainerContainer | BuiltinTrainer

@@ -1,0 +1,145 @@
+"""The TrainJob that tunes a language model: on the runtime `trl-sft` or `trl-dpo`.
+
+The program travels inside the job, as a zip file of a few kilobytes, so the environment of the job
+needs TRL and its like, and no Trainway. What has a scheme is fetched by initializers first; folders
+are read where they are.
+"""
+
+import base64
+import io
+import re
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+from trainway.data.uri import has_scheme, parse
+from trainway.errors import UnreadableError, UsageError
+from trainway.jobset.job_name import job_name
+from trainway.jobset.labels import EXPORT, FINETUNE
+from trainway.json_types import Json
+from trainway.runtimes import builtin_runtime
+from trainway.sdk import llm_boot
+from trainway.sdk.manifests import Wishes, trainjob
+
+TASKS: Final = ("sft", "dpo")
+PROGRAM: Final = "trainway.llm"
+MODEL_PATH: Final = "/workspace/model"
+DATASET_PATH: Final = "/workspace/dataset"
+_PACKAGE: Final = Path(__file__).parents[1]
+_BESIDE: Final = (
+    "__init__.py", "version.py", "errors.py", "json_types.py", "sdk/__init__.py",
+    "sdk/reporting.py", "sdk/stack_handler.py", "jobset/__init__.py", "jobset/job_remarks.py",
+    "jobset/labels.py",
+)  # fmt: skip
+"""What the program imports beside its own package."""
+_TESTS: Final = ("_test.py", "testing.py")
+_HUB_NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
+
+
+@dataclass(frozen=True)
+class FineTune:
+    """What is asked for."""
+
+    model: str
+    dataset: str
+    task: str = "sft"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    output: str | None = None
+    """A URI where the output goes when the job has succeeded, or a folder."""
+
+
+def finetune_objects(asked: FineTune, wishes: Wishes) -> list[Json]:
+    """The objects of the job."""
+    wishes = replace(
+        wishes,
+        name=wishes.name or job_name(f"finetune-{Path(asked.model.rstrip('/')).name}"),
+        runtime=wishes.runtime or f"trl-{asked.task}",
+    )
+    sources: Json = {}
+    settings = dict(asked.settings)
+    for kind, named, path in (
+        ("model", asked.model, MODEL_PATH),
+        ("dataset", asked.dataset, DATASET_PATH),
+    ):
+        uri = source_uri(named, kind, is_here=not wishes.travels)
+        settings[kind] = path if uri else str(Path(named).expanduser().absolute())
+        if uri:
+            sources[kind] = {"storageUri": uri}
+    export = asked.output if asked.output and has_scheme(asked.output) else None
+    if export:
+        parse(export)
+    elif asked.output:
+        settings["output"] = str(Path(asked.output).expanduser().absolute())
+    command, args = command_of(asked.task, settings, wishes.python)
+    objects = trainjob(wishes, builtin_runtime(wishes.runtime or ""), command, args)
+    (job,) = (item for item in objects if item["kind"] == "TrainJob")
+    job["metadata"].setdefault("labels", {})[FINETUNE] = asked.task
+    if sources:
+        job["spec"]["initializer"] = sources
+    if export:
+        job["metadata"].setdefault("annotations", {})[EXPORT] = export
+    return objects
+
+
+def source_uri(named: str, kind: str, *, is_here: bool) -> str | None:
+    """The URI that is fetched before; None: a folder or file that is read where it is."""
+    if has_scheme(named):
+        parse(named)
+        return named
+    path = Path(named).expanduser()
+    if path.exists():
+        return None
+    if _HUB_NAME.fullmatch(named):
+        return f"hf://{named}"
+    if path.is_absolute() and not is_here:
+        return None  # it may be there
+    raise UnreadableError(
+        f"{kind}: there is no {named}",
+        field=kind,
+        hint="name a folder, a URI such as s3://bucket/path, or a name on the hub: ORG/NAME",
+    )
+
+
+def command_of(
+    task: str, settings: Mapping[str, Any], python: str = "python"
+) -> tuple[list[str], list[str]]:
+    """The command and the arguments of a node."""
+    if task not in TASKS:
+        raise UsageError(f"task: it is {task!r}", field="task", hint=f"use {' or '.join(TASKS)}")
+    boot = Path(llm_boot.__file__).read_text("utf-8")
+    launcher = [python, "-m", "torch.distributed.run", "-m", PROGRAM, task]
+    return [python, "-c", boot, packed_program(), *launcher], words_of(settings)
+
+
+def words_of(settings: Mapping[str, Any]) -> list[str]:
+    """Settings as the words that the program reads."""
+    words = []
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            words += [f"{name}.{key}={each}" for key, each in value.items()]
+        elif isinstance(value, bool) or value is None:
+            words.append(f"{name}={str(value).lower() if value is not None else 'null'}")
+        elif isinstance(value, list | tuple):
+            words.append(f"{name}={','.join(map(str, value))}")
+        else:
+            words.append(f"{name}={value}")
+    return words
+
+
+def packed_program() -> str:
+    """The program as a zip file, always the same for the same version."""
+    files = [Path(name) for name in _BESIDE]
+    files += sorted(
+        file.relative_to(_PACKAGE)
+        for file in (_PACKAGE / "llm").glob("*.py")
+        if not file.name.endswith(_TESTS)
+    )
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for file in files:
+            entry = zipfile.ZipInfo(f"trainway/{file.as_posix()}")
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, (_PACKAGE / file).read_bytes())
+    return base64.b64encode(packed.getvalue()).decode()

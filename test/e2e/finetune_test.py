@@ -1,0 +1,146 @@
+"""`trainway finetune` as a user has it: a tiny model on two nodes, killed, resumed, loaded."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from environments import REPOSITORY, TORCH, TRL, environment
+from installation import TIMEOUT_S, Installation, installed
+
+pytestmark = pytest.mark.engine
+
+STEPS = 30
+SETTINGS = ("max_length=64", f"max_steps={STEPS}", "save_steps=10", "batch_size=2", "packing=false")
+
+
+@pytest.fixture(scope="module")
+def trl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    variables = environment(*TORCH).variables()
+    variables |= {"PYTHONPATH": str(environment(*TRL).packages), "OMP_NUM_THREADS": "1"}
+    with installed(tmp_path_factory.mktemp("trl"), variables) as installation:
+        yield installation
+
+
+@pytest.fixture(scope="module")
+def tiny(trl: Installation, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tiny")
+    _python(trl, str(REPOSITORY / "examples" / "tiny_llm.py"), str(folder))
+    return folder
+
+
+def test_a_killed_fine_tune_goes_on_exactly(trl: Installation, tiny: Path) -> None:
+    words = (str(tiny / "model"), str(tiny / "data"), "--nodes", "2", *SETTINGS)
+    trl.run("finetune", *words, "--name", "whole")
+    id_ = trl.run("finetune", *words, "--name", "killed", "--restarts", "1", "--detach").split()[-1]
+    output = trl.home / "jobs" / id_ / "output"
+    mark = output / "checkpoints" / "checkpoint-10" / "trainway-complete.json"
+    _wait_for(mark)
+    _kill_a_rank(output)
+    trl.run("jobs", "wait", id_)
+
+    log = trl.run("jobs", "logs", id_)
+    assert "goes on from step 10" in log or "goes on from step 20" in log
+    assert _losses(trl, "killed") == pytest.approx(_losses(trl, "whole"), abs=1e-4)
+    assert trl.job("killed")["status"]["progress"]["percentage"] == 100
+
+    result = json.loads((output / "finetune.json").read_text())
+    assert result["steps"] == STEPS
+    assert not (output / "checkpoints").exists()
+    assert "library_name" in (output / "adapter" / "README.md").read_text()
+    other = trl.home / "jobs" / trl.job("whole")["metadata"]["id"] / "output"
+    said = _python(trl, "-c", LOADING, str(output), str(other), str(tiny / "model"))
+    assert said.split() == ["same", "tuned", "adapted"]
+
+
+LOADING = """
+import sys, torch
+from peft import PeftModel
+from transformers import AutoModelForCausalLM, AutoTokenizer
+ours, other, base = sys.argv[1:]
+load = lambda place: AutoModelForCausalLM.from_pretrained(place, dtype=torch.float32)
+tokens = AutoTokenizer.from_pretrained(ours + "/model")("3 times 4 is ", return_tensors="pt")
+answer = lambda model: model(**tokens).logits
+with torch.no_grad():
+    mine = answer(load(ours + "/model"))
+    print("same" if torch.allclose(mine, answer(load(other + "/model")), atol=1e-4) else "other")
+    print("base" if torch.allclose(mine, answer(load(base))) else "tuned")
+    adapted = answer(PeftModel.from_pretrained(load(base), ours + "/adapter"))
+    print("adapted" if torch.allclose(mine, adapted, atol=1e-4) else "unlike")
+"""
+
+
+@pytest.mark.parametrize(
+    ("task", "words"),
+    [
+        ("dpo", ("data-pairs", "method=full")),
+        ("sft", ("data", "method=full", "packing=true")),
+        ("sft", ("data", "parallel=fsdp", "--nodes", "2")),
+    ],
+    ids=["pairs", "all weights, packed", "spread"],
+)
+def test_other_ways_to_tune(
+    trl: Installation, tiny: Path, task: str, words: tuple[str, ...], tmp_path: Path
+) -> None:
+    data, *others = words
+    few = ("max_length=64", "max_steps=2", "batch_size=2")
+    trl.run("finetune", str(tiny / "model"), str(tiny / data), "--task", task,
+            "--output", str(tmp_path), *others, *few)  # fmt: skip
+    result = json.loads((tmp_path / "finetune.json").read_text())
+    assert result["saved"]["model"] == str(tmp_path / "model")
+    assert (tmp_path / "model" / "model.safetensors").exists()
+
+
+def test_what_is_wrong_with_the_data_is_said_in_one_line(
+    trl: Installation, tiny: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "train.jsonl").write_text('{"question": "a", "reply": "b"}\n')
+    trl.run("finetune", str(tiny / "model"), str(tmp_path), "--name", "columns", code=4)
+    log = trl.run("jobs", "logs", "columns")
+    assert "error: dataset: its columns are question, reply; sft needs" in log
+    assert "Traceback" not in log
+
+
+def _losses(trl: Installation, name: str) -> list[float]:
+    """The loss of each step; of those that were done twice the last."""
+    points = trl.json("jobs", "metrics", name)["series"]["loss"]
+    return [value for _, value in sorted({each["step"]: each["value"] for each in points}.items())]
+
+
+def _wait_for(file: Path) -> None:
+    deadline = time.monotonic() + TIMEOUT_S
+    while not file.exists():
+        assert time.monotonic() < deadline, f"there is no {file}"
+        time.sleep(0.005)
+
+
+def _kill_a_rank(output: Path) -> None:
+    """Kill one process of the job as a machine without memory would."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and _is_rank(entry, str(output)):
+            os.kill(int(entry.name), signal.SIGKILL)
+            return
+    raise AssertionError("no process of the job was found")
+
+
+def _is_rank(process: Path, output: str) -> bool:
+    try:
+        variables = (process / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
+    return f"TRAINWAY_OUTPUT_DIR={output}".encode() in variables and b"RANK=1" in variables
+
+
+def _python(trl: Installation, *words: str) -> str:
+    variables: dict[str, Any] = {**trl.environ()}
+    found = Path(variables["VIRTUAL_ENV"], "bin", "python")
+    done = subprocess.run(
+        [str(found), *words], env=variables, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
