@@ -9,7 +9,7 @@ from trainway.schema.validation import closest
 CLOUDS: Final = (
     "aws", "azure", "gcp", "ibm", "lambda", "scp", "oci", "kubernetes", "runpod", "vast", "vsphere",
     "cudo", "fluidstack", "paperspace", "primeintellect", "do", "nebius", "ssh", "slurm",
-    "hyperbolic", "seeweb", "shadeform", "yotta", "mithril", "verda",
+    "hyperbolic", "seeweb", "shadeform", "yotta", "mithril", "verda", "ovhcloud", "scaleway",
 )  # fmt: skip
 _ALIASES: Final = {"k8s": "kubernetes"}
 _ANY: Final = "*"

@@ -1,0 +1,95 @@
+"""SkyPilot's catalog files: a CSV for each cloud, whose columns differ a little. Pure.
+
+A row without a region is no offer, and a price that is 0 or missing is none.
+"""
+
+import csv
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from trainway.catalog.gpu_memory import accelerator_gib
+from trainway.errors import UnreadableError
+
+_REQUIRED: Final = ("InstanceType", "vCPUs", "MemoryGiB", "Price", "Region")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a file; an empty `instance_type` is an accelerator without its host."""
+
+    instance_type: str
+    vcpus: float
+    memory_gib: float
+    accelerator: str
+    accelerator_count: float
+    accelerator_gib: float
+    region: str
+    zone: str
+    price: float | None
+    spot_price: float | None
+
+
+def rows(lines: Iterable[str], name: str) -> Iterator[Row]:
+    """The offers of a file; an UnreadableError names the line that cannot be read."""
+    reader = csv.reader(lines)
+    header = next(reader, [])
+    missing = [column for column in _REQUIRED if column not in header]
+    if missing:
+        raise UnreadableError(
+            f"{name}: it has no column {missing[0]}",
+            hint="A catalog has SkyPilot's columns: InstanceType, vCPUs, MemoryGiB, Price, Region"
+            " and others.",
+        )
+    places = {column: header.index(column) for column in header}
+    memories: dict[tuple[str, str], float] = {}
+    for cells in reader:
+        try:
+            row = _row(cells, places, memories)
+        except (ValueError, IndexError) as error:
+            raise UnreadableError(
+                f"{name}: line {reader.line_num} cannot be read: {error}",
+                hint="Mend that line, or fetch the file anew.",
+            ) from error
+        if row is not None:
+            yield row
+
+
+def _row(
+    cells: list[str], places: Mapping[str, int], memories: dict[tuple[str, str], float]
+) -> Row | None:
+    def cell(column: str) -> str:
+        place = places.get(column)
+        return "" if place is None else cells[place]
+
+    price, spot_price = _price(cell("Price")), _price(cell("SpotPrice"))
+    region = cell("Region")
+    if not region or (price is None and spot_price is None):
+        return None
+    accelerator = cell("AcceleratorName")
+    info = (accelerator, cell("GpuInfo"))
+    if accelerator and info not in memories:
+        memories[info] = accelerator_gib(*info)
+    return Row(
+        cell("InstanceType"),
+        _number(cell("vCPUs")),
+        _number(cell("MemoryGiB")),
+        accelerator,
+        _number(cell("AcceleratorCount")) if accelerator else 0,
+        memories[info] if accelerator else 0,
+        region,
+        cell("AvailabilityZone"),
+        price,
+        spot_price,
+    )
+
+
+def _number(text: str) -> float:
+    number = float(text) if text else 0.0
+    return number if math.isfinite(number) else 0.0
+
+
+def _price(text: str) -> float | None:
+    number = _number(text)
+    return number if number > 0 else None

@@ -1,0 +1,95 @@
+"""Which files the catalog is made of, and the compiled form of them, which is made when needed.
+
+`TRAINWAY_CATALOG` names a folder of `<cloud>.csv` or `<cloud>.csv.gz`. Without it, the files in
+`catalog/` of Trainway's home count, and for clouds that have none there, a small list of our own.
+A file is only ever read: what somebody has edited stays as it is.
+"""
+
+import gzip
+import hashlib
+import os
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Final
+
+from trainway.catalog.csv_format import Row, rows
+from trainway.catalog.store import FORMAT, Catalog, compile_catalog
+from trainway.errors import UnreadableError
+
+VARIABLE: Final = "TRAINWAY_CATALOG"
+_OWN: Final = "own_list.csv"
+_SUFFIXES: Final = (".csv", ".csv.gz")
+
+
+def catalog_files(folder: Path) -> dict[str, Path]:
+    """The file of each cloud in a folder; one that is not packed comes first."""
+    found: dict[str, Path] = {}
+    for suffix in reversed(_SUFFIXES):
+        for path in folder.glob(f"*{suffix}"):
+            found[path.name.removesuffix(suffix).lower()] = path
+    return dict(sorted(found.items()))
+
+
+def open_catalog(home: Path, cache: Path, environment: Mapping[str, str]) -> Catalog:
+    """The catalog that counts here, compiled if its files are not what they were."""
+    named = environment.get(VARIABLE)
+    is_whole = bool(named)
+    files = _named_files(Path(named).expanduser()) if named else catalog_files(home / "catalog")
+    own = resources.files("trainway.catalog").joinpath(_OWN)
+    compiled = cache / f"catalog-{FORMAT}-{_fingerprint(files, is_whole=is_whole)}.sqlite"
+    if not compiled.exists():
+        clouds: dict[str, Iterable[Row]] = {} if is_whole else _own_rows(own.read_text("utf-8"))
+        clouds |= {cloud: _read(path) for cloud, path in files.items()}
+        compile_catalog(compiled, clouds)
+        _forget_older(compiled)
+    return Catalog(compiled)
+
+
+def _named_files(folder: Path) -> dict[str, Path]:
+    files = catalog_files(folder) if folder.is_dir() else {}
+    if not files:
+        problem = "has no file NAME.csv or NAME.csv.gz" if folder.is_dir() else "is not a folder"
+        raise UnreadableError(
+            f"{VARIABLE}: {folder} {problem}",
+            hint="Name a folder with one file for each cloud, such as aws.csv.",
+        )
+    return files
+
+
+def _own_rows(text: str) -> dict[str, Iterable[Row]]:
+    """Our own list has all clouds in one file, told apart by its first column."""
+    header, *lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    clouds: dict[str, list[str]] = {}
+    for line in lines:
+        cloud, _, rest = line.partition(",")
+        clouds.setdefault(cloud, [header.partition(",")[2]]).append(rest)
+    return {cloud: rows(found, _OWN) for cloud, found in clouds.items()}
+
+
+def _read(path: Path) -> Iterator[Row]:
+    opened = gzip.open if path.name.endswith(".gz") else open
+    try:
+        with opened(path, "rt", encoding="utf-8", newline="") as file:
+            yield from rows(file, str(path))
+    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
+        raise UnreadableError(
+            f"{path} cannot be read: {error}", hint="Fetch the file anew, or remove it."
+        ) from error
+
+
+def _fingerprint(files: Mapping[str, Path], *, is_whole: bool) -> str:
+    """Another name, size or time of a file is another catalog."""
+    hasher = hashlib.sha256(b"whole" if is_whole else b"beside our own")
+    for cloud, path in files.items():
+        known = path.stat()
+        hasher.update(f"{cloud} {path.resolve()} {known.st_size} {known.st_mtime_ns}\n".encode())
+    return hasher.hexdigest()[:20]
+
+
+def _forget_older(compiled: Path) -> None:
+    """Of compiled catalogs the four latest are kept."""
+    found = sorted(compiled.parent.glob("catalog-*.sqlite"), key=os.path.getmtime, reverse=True)
+    for path in found[4:]:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,54 @@
+"""Why nothing fits: the one thing that would have to be otherwise. Pure but for the catalog."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from trainway.api.task.infra import Infra
+from trainway.optimizer.request import Request
+from trainway.optimizer.search import Search
+from trainway.schema.validation import closest
+
+
+def why_nothing(search: Search, request: Request) -> str:
+    """What keeps a request from having an offer."""
+    return next(_reasons(search, request), "no machine has all of that together")
+
+
+def _reasons(search: Search, request: Request) -> Iterator[str]:
+    accelerator = request.accelerator
+    if accelerator is not None and request.accelerator_gib is None:
+        counts = search.counts_of(accelerator.name)
+        if not counts:
+            meant = closest(accelerator.name, search.accelerators())
+            hint = f"; did you mean {meant}?" if meant else ""
+            yield f"there is no accelerator {accelerator.name}{hint}"
+        elif accelerator.count not in counts:
+            offered = ", ".join(f"{count:g}" for count in counts)
+            yield f"a machine has {offered} of {accelerator.name}, not {accelerator.count:g}"
+    left_out = search.left_out(request)
+    if left_out:
+        rule = max(left_out, key=lambda each: left_out[each])
+        yield f"what would do is left out as {rule} (use --allow {rule})"
+    for words, without in _relaxed(request):
+        if search.machines(without):
+            yield words
+
+
+def _relaxed(request: Request) -> Iterator[tuple[str, Request]]:
+    """The request without one of its conditions, and what to say if that is the one."""
+    if request.max_hourly_cost is not None:
+        words = f"nothing costs at most ${request.max_hourly_cost:g} an hour"
+        yield words, replace(request, max_hourly_cost=None)
+    if request.infra != Infra():
+        yield f"{request.infra} has none", replace(request, infra=Infra())
+    if request.spot:
+        yield "it cannot be had as spot", replace(request, spot=False)
+    if request.regions is not None:
+        yield "it is in no region that has an image", replace(request, regions=None)
+    if request.memory is not None:
+        yield "no such machine has that much memory", replace(request, memory=None)
+    if request.cpus is not None:
+        yield "no such machine has that many CPUs", replace(request, cpus=None)
+    if request.instance_type is not None:
+        words = f"there is no such instance type as {request.instance_type}"
+        yield words, replace(request, instance_type=None)

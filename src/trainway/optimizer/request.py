@@ -1,0 +1,107 @@
+"""What a node must have, as the search in a catalog asks for it. Pure."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from trainway.api.accelerators import Accelerator
+from trainway.api.task.amounts import Amount
+from trainway.api.task.infra import Infra
+from trainway.api.task.resources import Candidate
+from trainway.api.task.task import Task
+
+_BY_MEMORY: Final = re.compile(r"([0-9]+)GB(\+?)", re.IGNORECASE)
+_DEFAULT_CPUS: Final = Amount(8, at_least=True)
+_DEFAULT_MEMORY: Final = Amount(4, per_cpu=True)
+"""What a task gets that asks for nothing: SkyPilot's eight CPUs, with 4 GB for each."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """What is not to be tried again: as much as the error that said so was about."""
+
+    cloud: str
+    region: str | None = None
+    zone: str | None = None
+    instance_type: str | None = None
+    spot: bool | None = None
+    """None: spot and on demand."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One kind of node that would do."""
+
+    infra: Infra = field(default_factory=Infra)
+    instance_type: str | None = None
+    accelerator: Accelerator | None = None
+    cpus: Amount | None = None
+    memory: Amount | None = None
+    spot: bool = False
+    max_hourly_cost: float | None = None
+    regions: frozenset[str] | None = None
+    """None: any; those for which an image is named."""
+    nodes: int = 1
+
+    @property
+    def accelerator_gib(self) -> Amount | None:
+        """The memory that is asked for instead of a name."""
+        found = _BY_MEMORY.fullmatch(self.accelerator.name) if self.accelerator else None
+        return Amount(float(found[1]), at_least=bool(found[2])) if found else None
+
+
+@dataclass(frozen=True)
+class TaskRequest:
+    """A task: any of its requests will do, or the first that can be had if they are ordered."""
+
+    name: str
+    requests: Sequence[Request] = (Request(),)
+    is_ordered: bool = False
+    hours: float = 1
+    output_gb: float = 0
+    """What each task after it reads of it."""
+    inputs: Mapping[str, float] = field(default_factory=dict)
+    """GB by the cloud they come from."""
+
+
+_CLOUD_OF_SCHEME: Final = {"s3": "aws", "gs": "gcp", "az": "azure", "oci": "oci", "cos": "ibm"}
+
+
+def task_request(name: str, task: Task, infra: Infra | None = None) -> TaskRequest:
+    """What a task asks for; `infra` counts instead of what it says itself."""
+    fields = task.to_dict()
+    inputs: dict[str, float] = {}
+    for uri, gigabytes in (fields.get("inputs") or {}).items():
+        cloud = _CLOUD_OF_SCHEME.get(uri.partition("://")[0].lower(), "")
+        inputs[cloud] = inputs.get(cloud, 0) + gigabytes
+    resources = task.resources
+    return TaskRequest(
+        name,
+        tuple(request(each, task.num_nodes, infra) for each in resources.candidates),
+        is_ordered=resources.is_ordered,
+        output_gb=sum((fields.get("outputs") or {}).values()),
+        inputs=inputs,
+    )
+
+
+def request(candidate: Candidate, nodes: int, infra: Infra | None = None) -> Request:
+    """What one candidate of a task asks for."""
+    fields = candidate.fields
+    cpus, memory = candidate.cpus, candidate.memory
+    instance_type = fields.get("instance_type")
+    if not (candidate.accelerator or cpus or memory or instance_type):
+        cpus, memory = _DEFAULT_CPUS, _DEFAULT_MEMORY
+    image = fields.get("image_id")
+    regions = frozenset(image) - {"docker"} if isinstance(image, dict) else None
+    return Request(
+        infra=infra or candidate.infra,
+        instance_type=instance_type,
+        accelerator=candidate.accelerator,
+        cpus=cpus,
+        memory=memory,
+        spot=candidate.use_spot,
+        max_hourly_cost=fields.get("max_hourly_cost"),
+        regions=regions or None,
+        nodes=fields.get("num_nodes") or nodes,
+    )
