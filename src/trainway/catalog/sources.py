@@ -8,6 +8,7 @@ A file is only ever read: what somebody has edited stays as it is.
 import gzip
 import hashlib
 import os
+import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources
@@ -16,7 +17,7 @@ from typing import Final
 
 from trainway.catalog.csv_format import Row, rows
 from trainway.catalog.store import FORMAT, Catalog, compile_catalog
-from trainway.errors import UnreadableError
+from trainway.errors import UnavailableError, UnreadableError
 
 VARIABLE: Final = "TRAINWAY_CATALOG"
 _OWN: Final = "own_list.csv"
@@ -39,12 +40,32 @@ def open_catalog(home: Path, cache: Path, environment: Mapping[str, str]) -> Cat
     files = _named_files(Path(named).expanduser()) if named else catalog_files(home / "catalog")
     own = resources.files("trainway.catalog").joinpath(_OWN)
     compiled = cache / f"catalog-{FORMAT}-{_fingerprint(files, is_whole=is_whole)}.sqlite"
-    if not compiled.exists():
-        clouds: dict[str, Iterable[Row]] = {} if is_whole else _own_rows(own.read_text("utf-8"))
-        clouds |= {cloud: _read(path) for cloud, path in files.items()}
+    known = _known(compiled)
+    if known is not None:
+        return known
+    clouds: dict[str, Iterable[Row]] = {} if is_whole else _own_rows(own.read_text("utf-8"))
+    clouds |= {cloud: read_file(path) for cloud, path in files.items()}
+    try:
         compile_catalog(compiled, clouds)
-        _forget_older(compiled)
+    except (OSError, sqlite3.Error) as error:
+        raise UnavailableError(
+            f"the catalog cannot be compiled into {cache}: {error}",
+            hint="Free some space there, or set XDG_CACHE_HOME to another folder.",
+        ) from error
+    _forget_older(compiled)
     return Catalog(compiled)
+
+
+def _known(compiled: Path) -> Catalog | None:
+    """What was compiled before; None: nothing, or nothing that can be read."""
+    if not compiled.exists():
+        return None
+    try:
+        catalog = Catalog(compiled)
+        catalog.clouds()
+    except sqlite3.Error:
+        return None
+    return catalog
 
 
 def _named_files(folder: Path) -> dict[str, Path]:
@@ -68,7 +89,8 @@ def _own_rows(text: str) -> dict[str, Iterable[Row]]:
     return {cloud: rows(found, _OWN) for cloud, found in clouds.items()}
 
 
-def _read(path: Path) -> Iterator[Row]:
+def read_file(path: Path) -> Iterator[Row]:
+    """The lines of a file; UnreadableError says what is wrong with it."""
     opened = gzip.open if path.name.endswith(".gz") else open
     try:
         with opened(path, "rt", encoding="utf-8", newline="") as file:

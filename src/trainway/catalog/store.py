@@ -19,7 +19,7 @@ from trainway.catalog.google_hosts import with_hosts
 from trainway.catalog.offer import MachineType, Offer, Trait
 from trainway.catalog.traits import is_opt_in, traits
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 """Part of the name of a compiled catalog: another form is another file."""
 _GOOGLE: Final = "gcp"
 _TABLES: Final = """
@@ -29,12 +29,13 @@ CREATE TABLE machines (
   accelerator_count REAL NOT NULL, accelerator_gib REAL NOT NULL, traits TEXT NOT NULL,
   price REAL, spot REAL, offers INTEGER, spot_offers INTEGER);
 CREATE TABLE regions (
-  id INTEGER PRIMARY KEY, cloud TEXT NOT NULL, name TEXT NOT NULL, opt_in INTEGER NOT NULL);
+  id INTEGER PRIMARY KEY, cloud TEXT NOT NULL, name TEXT NOT NULL);
 CREATE TABLE offers (
-  machine INTEGER NOT NULL, region INTEGER NOT NULL, zone TEXT NOT NULL, price REAL, spot REAL,
+  machine INTEGER NOT NULL, region INTEGER NOT NULL, zone TEXT NOT NULL, opt_in INTEGER NOT NULL,
+  price REAL, spot REAL,
   PRIMARY KEY (machine, region, zone)) WITHOUT ROWID;
 CREATE TABLE best (
-  machine INTEGER NOT NULL, region INTEGER NOT NULL, price REAL, spot REAL,
+  machine INTEGER NOT NULL, region INTEGER NOT NULL, opt_in INTEGER NOT NULL, price REAL, spot REAL,
   offers INTEGER NOT NULL, spot_offers INTEGER NOT NULL, PRIMARY KEY (machine, region))
   WITHOUT ROWID
 """
@@ -42,11 +43,11 @@ _INDEXES: Final = """
 CREATE INDEX by_accelerator ON machines (accelerator_key, accelerator_count);
 CREATE INDEX by_name ON machines (name);
 INSERT INTO best
-  SELECT machine, region, min(price), min(spot), count(price), count(spot)
+  SELECT machine, region, opt_in, min(price), min(spot), count(price), count(spot)
   FROM offers GROUP BY machine, region;
 UPDATE machines SET (price, spot, offers, spot_offers) =
   (SELECT min(b.price), min(b.spot), sum(b.offers), sum(b.spot_offers)
-   FROM best b JOIN regions r ON r.id = b.region WHERE b.machine = machines.id AND NOT r.opt_in)
+   FROM best b WHERE b.machine = machines.id AND NOT b.opt_in)
 """
 
 
@@ -133,7 +134,7 @@ def _fill(connection: sqlite3.Connection, clouds: Mapping[str, Iterable[Row]]) -
     for cloud in sorted(clouds):
         # Of two rows for one zone the cheaper counts.
         connection.executemany(
-            "INSERT INTO offers VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
+            "INSERT INTO offers VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
             " price = min(ifnull(price, excluded.price), ifnull(excluded.price, price)),"
             " spot = min(ifnull(spot, excluded.spot), ifnull(excluded.spot, spot))",
             _offers(cloud, clouds[cloud], machines, regions),
@@ -141,8 +142,8 @@ def _fill(connection: sqlite3.Connection, clouds: Mapping[str, Iterable[Row]]) -
     insert = "INSERT INTO machines VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0)"
     connection.executemany(insert, map(_machine_row, machines.items()))
     connection.executemany(
-        "INSERT INTO regions VALUES (?, ?, ?, ?)",
-        [(identity, *place, is_opt_in(*place)) for place, identity in regions.items()],
+        "INSERT INTO regions VALUES (?, ?, ?)",
+        [(identity, *place) for place, identity in regions.items()],
     )
     _run(connection, _INDEXES)
 
@@ -153,6 +154,7 @@ def _offers(
     machines: dict[tuple[Any, ...], int],
     regions: dict[tuple[str, str], int],
 ) -> Iterator[tuple[Any, ...]]:
+    opt_in: dict[str, bool] = {}
     for row in with_hosts(rows) if cloud == _GOOGLE else rows:
         if row.price is None and row.spot_price is None:
             continue
@@ -165,9 +167,11 @@ def _offers(
             row.accelerator_count,
             row.accelerator_gib,
         )
+        if row.region not in opt_in:
+            opt_in[row.region] = is_opt_in(cloud, row.region)
         machine = machines.setdefault(key, len(machines) + 1)
         region = regions.setdefault((cloud, row.region), len(regions) + 1)
-        yield machine, region, row.zone, row.price, row.spot_price
+        yield machine, region, row.zone, opt_in[row.region], row.price, row.spot_price
 
 
 def _machine_row(item: tuple[tuple[Any, ...], int]) -> tuple[Any, ...]:

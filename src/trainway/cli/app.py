@@ -26,6 +26,7 @@ SECTIONS: Final = {
         "ssh",
     ),
     "Data": ("data", "storage", "volumes"),
+    "Clouds": ("optimize", "gpus"),
     "Kubernetes": ("mpijob", "operator", "crds"),
     "Look before you run": ("plan", "explain", "validate", "runtimes", "doctor", "notify"),
     "Run your own": ("server", "completion"),

@@ -1,14 +1,17 @@
 """One place for each of several tasks, so that tasks and the data between them cost least. Pure.
 
 Each task has a cost in each place, and each edge a cost that depends on whether its ends are in one
-region, in one cloud, or in neither. Where the edges make a forest, going once over it from the
-leaves and back gives the least cost that each task can have in each place. Other graphs are first
-solved without some edges, which can only be too cheap: a place with which even that costs more than
-a solution that is known can be left out, for it is in no better one. What remains, little as a
-rule, is tried out task by task, so that the result is exact for every graph.
+region, in one cloud, or in neither. So a region that is dearer than another of the same cloud for
+every task can be left out, and of clouds that let data go for nothing a task needs only its
+cheapest place. Where the edges make a forest, going once over it from the leaves and back gives the
+least cost that each task can have in each place. Other graphs are first solved without some edges,
+which can only be too cheap: a place with which even that costs more than a solution that is known
+is left out too. What remains, little as a rule, is tried out task by task, so that the result is
+exact for every graph.
 """
 
 import math
+import operator
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +24,8 @@ Costs = Mapping[Place, float]
 
 _NOISE: Final = 1e-9
 """Sums in another order differ by less."""
+_LARGE: Final = 1e12
+"""More than anything costs."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,7 @@ class Edge:
 
 def cheapest(costs: Sequence[Costs], edges: Sequence[Edge]) -> list[Place]:
     """The places of all tasks; each must have one. Of equal ones the first of each task counts."""
+    costs = _undominated(costs, edges)
     kept = _forest(len(costs), edges)
     marginals = _marginals(costs, kept)
     places = _picked(costs, kept, marginals)
@@ -64,6 +70,37 @@ def total(places: Sequence[Place], costs: Sequence[Costs], edges: Iterable[Edge]
     """What all of it costs."""
     tasks = math.fsum(each[place] for each, place in zip(costs, places, strict=True))
     return tasks + math.fsum(edge.cost(places[edge.source], places[edge.target]) for edge in edges)
+
+
+def _undominated(costs: Sequence[Costs], edges: Sequence[Edge]) -> list[Costs]:
+    """The places that a best solution may need."""
+    clouds = {cloud for each in costs for cloud, _ in each}
+    dear = {cloud for cloud in clouds if any(edge.out_of_cloud.get(cloud) for edge in edges)}
+    wanted = {place for cloud in dear for place in _best_regions(cloud, costs)}
+    kept: list[Costs] = []
+    for each in costs:
+        free = [place for place in each if place[0] not in dear]
+        cheapest_free = _first_least({place: each[place] for place in free}) if free else None
+        kept.append(
+            {
+                place: cost
+                for place, cost in each.items()
+                if place in wanted or place == cheapest_free
+            }
+        )
+    return kept
+
+
+def _best_regions(cloud: str, costs: Sequence[Costs]) -> list[Place]:
+    """The regions of a cloud of which no other is as cheap for every task."""
+    places = dict.fromkeys(place for each in costs for place in each if place[0] == cloud)
+    spent = {place: [each.get(place, math.inf) for each in costs] for place in places}
+    best: list[Place] = []
+    for place in sorted(places, key=lambda each: sum(min(cost, _LARGE) for cost in spent[each])):
+        mine = spent[place]
+        if not any(all(map(operator.le, spent[other], mine)) for other in best):
+            best.append(place)
+    return best
 
 
 def _forest(size: int, edges: Sequence[Edge]) -> list[Edge]:

@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 
 from trainway.optimizer.labelling import Costs, Edge, Place, cheapest, total
 
-PLACES: list[Place] = [("aws", "one"), ("aws", "two"), ("gcp", "one"), ("gcp", "two"), ("oci", "x")]
+PLACES: list[Place] = [
+    ("aws", "one"),
+    ("aws", "two"),
+    ("gcp", "one"),
+    ("gcp", "two"),
+    ("oci", "x"),
+    ("lambda", "x"),
+    ("nebius", "y"),
+]
 money = st.integers(0, 12).map(lambda cents: cents / 4)
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from trainway.api.accelerators import Accelerator
@@ -64,12 +64,17 @@ class TaskRequest:
     inputs: Mapping[str, float] = field(default_factory=dict)
     """GB by the cloud they come from."""
 
+    def at(self, places: Sequence[Infra]) -> "TaskRequest":
+        """The same, at any of these places only."""
+        requests = [replace(each, infra=place) for each in self.requests for place in places]
+        return replace(self, requests=tuple(requests))
+
 
 _CLOUD_OF_SCHEME: Final = {"s3": "aws", "gs": "gcp", "az": "azure", "oci": "oci", "cos": "ibm"}
 
 
-def task_request(name: str, task: Task, infra: Infra | None = None) -> TaskRequest:
-    """What a task asks for; `infra` counts instead of what it says itself."""
+def task_request(name: str, task: Task) -> TaskRequest:
+    """What a task asks for."""
     fields = task.to_dict()
     inputs: dict[str, float] = {}
     for uri, gigabytes in (fields.get("inputs") or {}).items():
@@ -78,14 +83,14 @@ def task_request(name: str, task: Task, infra: Infra | None = None) -> TaskReque
     resources = task.resources
     return TaskRequest(
         name,
-        tuple(request(each, task.num_nodes, infra) for each in resources.candidates),
+        tuple(request(each, task.num_nodes) for each in resources.candidates),
         is_ordered=resources.is_ordered,
         output_gb=sum((fields.get("outputs") or {}).values()),
         inputs=inputs,
     )
 
 
-def request(candidate: Candidate, nodes: int, infra: Infra | None = None) -> Request:
+def request(candidate: Candidate, nodes: int) -> Request:
     """What one candidate of a task asks for."""
     fields = candidate.fields
     cpus, memory = candidate.cpus, candidate.memory
@@ -95,7 +100,7 @@ def request(candidate: Candidate, nodes: int, infra: Infra | None = None) -> Req
     image = fields.get("image_id")
     regions = frozenset(image) - {"docker"} if isinstance(image, dict) else None
     return Request(
-        infra=infra or candidate.infra,
+        infra=candidate.infra,
         instance_type=instance_type,
         accelerator=candidate.accelerator,
         cpus=cpus,

@@ -42,6 +42,7 @@ class Search:
         self._catalog = catalog
         rows = catalog.rows("SELECT id, cloud, name FROM regions")
         self._places: dict[int, tuple[str, str]] = {row[0]: (row[1], row[2]) for row in rows}
+        self._numbers = {place: number for number, place in self._places.items()}
         self._rules = Rules() if rules is None else rules
         self._blocks = blocks
 
@@ -97,7 +98,7 @@ class Search:
         """The offer behind a price; of equal ones most memory counts, then CPUs, then the name."""
         price, _ = _columns(chosen.request)
         here = [
-            Condition("r.cloud = ? AND r.name = ?", chosen.place),
+            Condition("p.region = ?", (self._numbers[chosen.place],)),
             Condition(f"p.{price} = ?", (chosen.hourly,)),
         ]
         tail = "ORDER BY m.memory_gib DESC, m.vcpus DESC, m.name, p.zone LIMIT 1"
@@ -160,19 +161,27 @@ class Search:
             yield Condition("m.cloud = ?", (request.infra.cloud,))
         yield from _size(request)
         if request.instance_type is None:
-            for trait in self._rules.traits():
-                if not (trait is Trait.ARM and self._only_on_arm(request)):
-                    yield Condition("instr(m.traits, ?) = 0", (trait.value,))
+            yield from self._trait_conditions(request)
         for block in self._blocks:
             if block.spot is None or block.spot == request.spot:
                 yield _unblocked(block)
+
+    def _trait_conditions(self, request: Request) -> Iterator[Condition]:
+        unwanted = set(self._rules.traits())
+        if self._only_on_arm(request):
+            unwanted.discard(Trait.ARM)
+        if unwanted == set(Trait):
+            yield Condition("m.traits = ''")
+        else:
+            for trait in sorted(unwanted):
+                yield Condition("instr(m.traits, ?) = 0", (trait.value,))
 
     def _place_conditions(self, request: Request) -> Iterator[Condition]:
         """Where it must be."""
         if request.infra.region is not None:
             yield Condition("r.name = ?", (request.infra.region,))
         elif Rule.OPT_IN in self._rules.holding:
-            yield Condition("p.region NOT IN (SELECT id FROM regions WHERE opt_in)")
+            yield Condition("NOT p.opt_in")
         if request.infra.zone is not None:
             yield Condition("p.zone = ?", (request.infra.zone,))
         if request.regions is not None:

@@ -1,0 +1,80 @@
+"""What the optimizer chose, as tables and as JSON."""
+
+from typing import Final
+
+from trainway.cli.columns import Columns
+from trainway.json_types import Json
+from trainway.optimizer.candidates import of_all_nodes
+from trainway.optimizer.plan import Choice, Plan
+from trainway.optimizer.request import TaskRequest
+from trainway.optimizer.rules import REASONS
+from trainway.optimizer.search import RegionOffer, Search
+
+_HEADER: Final = ("INFRA", "INSTANCE", "vCPUs", "Mem(GB)", "GPUS", "COST($)", "CHOSEN")
+
+
+def as_json(plan: Plan) -> Json:
+    """The choices for programs; a price is that of one node, the last one that of all."""
+    tasks = [
+        {
+            "name": choice.name,
+            "chosen": {
+                "cloud": choice.offer.machine.cloud,
+                "instance_type": choice.offer.machine.name,
+                "region": choice.offer.region,
+                "zone": choice.offer.zone or None,
+                "spot": choice.request.spot,
+                "hourly_price": choice.offer.hourly(spot=choice.request.spot),
+                "nodes": choice.request.nodes,
+            },
+            "candidates": choice.candidates,
+        }
+        for choice in plan.choices
+    ]
+    return {"tasks": tasks, "hourly_price": plan.hourly_price, "total_cost": plan.total_cost}
+
+
+def as_table(choice: Choice, task: TaskRequest, search: Search) -> str:
+    """SkyPilot's table: the best of each cloud, and which of them was chosen."""
+    nodes = choice.request.nodes
+    heading = f"Considered resources ({nodes} node{'' if nodes == 1 else 's'}):\n"
+    rows = [_row(choice, offer, search) for offer in _of_clouds(choice, task, search)]
+    text = heading + Columns(_HEADER).table(rows)
+    if choice.candidates > len(rows):
+        text += f"{choice.candidates:,} offers fit; the table has the cheapest of each cloud.\n"
+    for rule, count in search.left_out(choice.request).items():
+        types = "1 machine type is" if count == 1 else f"{count} machine types are"
+        text += f"{types} left out: {REASONS[rule]} (--allow {rule} takes them in).\n"
+    return text
+
+
+def _of_clouds(choice: Choice, task: TaskRequest, search: Search) -> list[RegionOffer]:
+    """The best of each cloud over all requests that count; the chosen one is that of its cloud."""
+    best: dict[str, RegionOffer] = {}
+    requests = [choice.request] if task.is_ordered else task.requests
+    for request in requests:
+        for offer in search.clouds(request):
+            known = best.get(offer.cloud)
+            if known is None or of_all_nodes(offer) < of_all_nodes(known):
+                best[offer.cloud] = offer
+    cloud = choice.offer.machine.cloud
+    price = choice.offer.hourly(spot=choice.request.spot) or 0
+    best[cloud] = RegionOffer(cloud, choice.offer.region, price, choice.request, 1)
+    return sorted(best.values(), key=lambda each: (of_all_nodes(each), each.cloud != cloud))
+
+
+def _row(choice: Choice, found: RegionOffer, search: Search) -> tuple[str, ...]:
+    is_chosen = found.place == (choice.offer.machine.cloud, choice.offer.region)
+    offer = choice.offer if is_chosen else search.best(found)
+    machine = offer.machine
+    spot = "[spot]" if found.request.spot else ""
+    gpus = f"{machine.accelerator}:{machine.accelerator_count:g}" if machine.accelerator else "-"
+    return (
+        f"{machine.cloud} ({offer.zone or offer.region})",
+        f"{machine.name}{spot}",
+        f"{machine.vcpus:g}" if machine.vcpus else "-",
+        f"{machine.memory_gib:g}" if machine.memory_gib else "-",
+        gpus,
+        f"{of_all_nodes(found):.4g}" if found.hourly < 1 else f"{of_all_nodes(found):.2f}",
+        "✔" if is_chosen else "",
+    )
