@@ -47,7 +47,8 @@ Exit status: 0 done, 1 the task is wrong, 2 wrong usage, 3 nothing fits.
 )  # fmt: skip
 @click.option(
     "--minimize", type=click.Choice([each.value for each in Objective]),
-    default=Objective.COST.value, show_default=True, help="What is to be least: the cost, or the time until the end.",
+    default=Objective.COST.value, show_default=True,
+    help="What is to be least: the cost, or the time until the end.",
 )  # fmt: skip
 @click.option(
     "--near", type=click.Choice(PARTS), default=HOME, show_default=True,
