@@ -7,14 +7,18 @@ when a download goes on, so a machine that lost power in between costs parts, an
 that are torn or wrong count as not written.
 """
 
+import hashlib
 import json
 import os
 import zlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Final
 
 from trainway.data.store import Piece
+
+_KEY: Final = hashlib.sha256(b"parts of a file").digest()
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,7 @@ class Subject:
     etag: str
     size: int
     part_size: int
-    version: int = 1
+    version: int = 2
 
     @property
     def count(self) -> int:
@@ -67,9 +71,40 @@ def read_journal(text: bytes, subject: Subject) -> dict[int, int]:
     return found
 
 
-def checksum(piece: Piece, before: int = 0) -> int:
-    """That of a part up to a piece, from that of the pieces before it."""
-    return zlib.crc32(piece, before)
+class Checksum:
+    """That of a part, piece by piece.
+
+    It is Poly1305 with a key that everybody knows: no protection against anybody, but four times as
+    fast as a CRC, which took a third of the time of a copy. Where it is forbidden it is that CRC.
+    """
+
+    def __init__(self) -> None:
+        from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415 - slow to import
+        from cryptography.hazmat.primitives.poly1305 import Poly1305  # noqa: PLC0415 - see above
+
+        self._crc = 0
+        try:
+            self._sum: Poly1305 | None = Poly1305(_KEY)
+        except UnsupportedAlgorithm:
+            self._sum = None
+
+    def update(self, piece: Piece) -> None:
+        """One more piece."""
+        if self._sum is None:
+            self._crc = zlib.crc32(piece, self._crc)
+        else:
+            self._sum.update(piece)
+
+    def value(self) -> int:
+        """That of all pieces; there must be no more."""
+        return self._crc if self._sum is None else int.from_bytes(self._sum.finalize()[:8], "big")
+
+
+def checksum(piece: Piece) -> int:
+    """That of a part in one piece."""
+    found = Checksum()
+    found.update(piece)
+    return found.value()
 
 
 class Journal:

@@ -45,7 +45,10 @@ class Source(Protocol):
         ...
 
     def read(self, entry: Entry, start: int, end: int) -> Iterable[Piece]:
-        """The bytes from start up to end, as they come, or ChangedError, at the end at last."""
+        """The bytes from start up to end, as they come, or ChangedError, at the end at last.
+
+        A piece is good until the next one is asked for.
+        """
         ...
 
 

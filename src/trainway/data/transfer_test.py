@@ -257,6 +257,20 @@ def test_a_target_that_is_a_folder_is_one_clear_error(store: MemoryStore, tmp_pa
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["mine"]
 
 
+def test_every_part_goes_to_the_disk_when_it_is_here(
+    store: MemoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[int, int]] = []
+    monkeypatch.setattr(
+        "os.posix_fadvise", lambda _file, start, size, _advice: told.append((start, size))
+    )
+
+    fetched(store, tmp_path)
+
+    assert len(told) == 100
+    assert sum(size for _, size in told) == len(CONTENT)
+
+
 def test_progress_ends_with_all_bytes(store: MemoryStore, tmp_path: Path) -> None:
     entry = store.stat("a")
     assert entry is not None

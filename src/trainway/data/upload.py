@@ -155,7 +155,7 @@ class _Sending:
 
     def _piece(self, entry: Entry, start: int) -> bytes:
         end = min(start + self.options.part_size, entry.size)
-        piece = b"".join(self.source.read(entry, start, end))
+        piece = b"".join(bytes(each) for each in self.source.read(entry, start, end))
         if len(piece) != end - start:
             raise ChangedError(f"{entry.key} ended early")
         return piece

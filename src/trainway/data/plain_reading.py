@@ -1,0 +1,105 @@
+"""Parts of objects over HTTP that is not encrypted, from the socket to whoever writes them.
+
+Stores of one's own are often reached so, and fast enough that the time of a copy is that of the
+processor. A part is asked for with a signed address and read into one buffer, again and again;
+obstore hands on every byte in memory of its own. Only what goes well is done here: after anything
+else obstore asks once more, which tries again, follows redirections and says what is wrong.
+"""
+
+import contextlib
+import http.client
+import urllib.parse
+import urllib.request
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from trainway.data.store import Piece
+
+_TIMEOUT_S: Final = 60.0
+_PIECE: Final = 1 << 18
+_HTTP: Final = "http"
+
+Connections = list[http.client.HTTPConnection]
+
+
+def is_plain(endpoint: str) -> bool:
+    """Whether a store is asked without encryption, and directly."""
+    address = urllib.parse.urlsplit(endpoint)
+    proxies = urllib.request.getproxies_environment()
+    is_passed_on = _HTTP in proxies or "all" in proxies
+    return address.scheme == _HTTP and bool(address.hostname) and not is_passed_on
+
+
+class PlainReading:
+    """Reads objects of one bucket; `sign` gives the address of a key, or None."""
+
+    def __init__(self, sign: Callable[[str], str | None]) -> None:
+        self._sign = sign
+        self._idle: Connections = []
+        weakref.finalize(self, _close, self._idle)
+
+    def read(self, key: str, etag: str, start: int, end: int) -> Iterator[Piece] | None:
+        """A part of an object in one version, or None: something is not as it should be.
+
+        A piece is good until the next one is asked for.
+        """
+        signed = self._sign(key)
+        if signed is None:
+            return None
+        address = urllib.parse.urlsplit(signed)
+        connection = self._connection(address.netloc)
+        headers = {"Range": f"bytes={start}-{end - 1}", "Accept-Encoding": "identity"}
+        if etag:
+            headers["If-Match"] = etag
+        try:
+            connection.request("GET", f"{address.path}?{address.query}", headers=headers)
+            answer = connection.getresponse()
+        except (OSError, ValueError, http.client.HTTPException):
+            connection.close()
+            return None
+        if not _is_asked_for(answer, etag, start, end):
+            answer.close()
+            connection.close()
+            return None
+        return self._pieces(connection, answer, end - start)
+
+    def _connection(self, netloc: str) -> http.client.HTTPConnection:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return http.client.HTTPConnection(netloc, timeout=_TIMEOUT_S)
+
+    def _pieces(
+        self, connection: http.client.HTTPConnection, answer: http.client.HTTPResponse, left: int
+    ) -> Iterator[Piece]:
+        buffer = memoryview(bytearray(min(_PIECE, left)))
+        try:
+            while left:
+                size = answer.readinto(buffer[:left])
+                if not size:
+                    raise ConnectionError("the connection ended")
+                left -= size
+                yield buffer[:size]
+        finally:
+            if left:
+                answer.close()
+                connection.close()
+            else:
+                self._idle.append(connection)
+
+
+def _is_asked_for(answer: http.client.HTTPResponse, etag: str, start: int, end: int) -> bool:
+    """Whether an answer has that part of that version, and says how long it is."""
+    return (
+        answer.status == 206
+        and (answer.headers.get("ETag") or "") == etag
+        and (answer.headers.get("Content-Range") or "").startswith(f"bytes {start}-{end - 1}/")
+        and answer.length == end - start
+    )
+
+
+def _close(connections: Connections) -> None:
+    for connection in connections:
+        with contextlib.suppress(OSError):
+            connection.close()
