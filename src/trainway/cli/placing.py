@@ -8,7 +8,7 @@ from trainway.cli.columns import Columns
 from trainway.cli.connection import connect
 from trainway.cli.deadline_option import deadline_sent
 from trainway.cli.output import echo_line
-from trainway.cli.run_submission import made_objects, submission_options
+from trainway.cli.run_submission import made_objects, submission_options, task_places
 from trainway.cli.times import parse_duration
 from trainway.errors import UsageError
 from trainway.families.builtin import HERE
@@ -51,6 +51,29 @@ def placed(
     if has_deadline or wait is not None or (is_asked and is_recovered(made(place))):
         options["candidates"] = candidates(connect(), found, made)
         options["sent_deadline"] = deadline_sent(options, wishes.on or ANY)
+    return replace(wishes, on=place)
+
+
+def chosen_each_time(
+    targets: tuple[str, ...],
+    words: list[str] | None,
+    wishes: Wishes,
+    options: dict[str, Any],
+    several: Json,
+) -> Wishes:
+    """The wishes for what is submitted again and again; its place is chosen anew each time."""
+    named = task_places(targets, wishes, several)
+    if named:
+        return tasks_placed(targets, named, wishes, options)
+    if several:
+        raise UsageError("the jobs of a run have one place", hint="name it with --on")
+    found = placement(targets, words, wishes, options, several)
+    for line in table(found).splitlines():
+        echo_line(line)
+    place = found.place()
+    made = _maker(connect(), targets, words, wishes, options, several)
+    options["candidates"] = candidates(connect(), found, made)
+    options["chosen_by"] = preferred(wishes.on, options.get("prefer"))
     return replace(wishes, on=place)
 
 

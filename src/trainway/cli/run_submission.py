@@ -118,6 +118,8 @@ def submission_options(
         sent["backend"] = wishes.on
     if options.get("candidates"):
         sent |= {"candidates": options["candidates"], "max_wait": options.get("max_wait_s")}
+    if options.get("chosen_by"):
+        sent["prefer"] = options["chosen_by"]
     sent |= options.get("sent_deadline") or {}
     if options.get("placement"):
         sent["placement"] = options["placement"]

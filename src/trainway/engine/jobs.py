@@ -34,6 +34,7 @@ from trainway.engine.metrics.recorder import Recorder
 from trainway.engine.moving.choosing import Choosing, ChoosingContext
 from trainway.engine.moving.move import Candidate
 from trainway.engine.moving.moves import Moves
+from trainway.engine.moving.resubmitted import resubmitted
 from trainway.engine.notify.notifier import NOBODY, Notifier, Notifying
 from trainway.engine.phases import ACTIVE, Phase
 from trainway.engine.placement.offer import Offer
@@ -61,7 +62,6 @@ from trainway.engine.submission import (
     Amend,
     Prepared,
     Submission,
-    resubmission,
     unchanged,
     with_job,
 )
@@ -266,7 +266,7 @@ class Engine:
     async def _again(self, record: JobRecord, key: str = "") -> Submission:
         spec = await self._ledger.call(self._store.spec, record.id)
         backend = self.registry.of(record.backend, record.handle_data)
-        return resubmission(record, spec, is_renamed=backend.schedules, key=key)
+        return resubmitted(record, spec, is_renamed=backend.schedules, key=key)
 
     async def cancel(self, ref: str) -> Json:
         """End a job; its processes get their grace period."""

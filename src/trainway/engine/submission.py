@@ -97,6 +97,28 @@ class Submission:
         return self.pipeline or any(each is not None for each in several)
 
 
+def at_places(submission: Submission) -> list[Submission]:
+    """The submission, and as it would be if each of its other places were the first one."""
+    own = {
+        "backend": submission.backend,
+        "objects": submission.objects,
+        "kubeconfig": submission.kubeconfig,
+        "environ": submission.environ,
+    }
+    places = [own, *submission.candidates]
+    return [
+        replace(
+            submission,
+            backend=str(place["backend"]),
+            objects=place["objects"],
+            kubeconfig=tuple(place.get("kubeconfig") or ()),
+            environ=place.get("environ") or {},
+            candidates=[other for other in places if other is not place],
+        )
+        for place in places
+    ]
+
+
 @dataclass(frozen=True)
 class Prepared:
     """A submission that can run."""
@@ -178,9 +200,13 @@ def unchanged(job: Json) -> Json:
 
 
 def with_job(submission: Submission, amend: Amend) -> Submission:
-    """The submission with a difference in its job."""
-    objects = [amend(obj) if type_of(obj) in JOB_TYPES else obj for obj in submission.objects]
-    return replace(submission, objects=objects)
+    """The submission with a difference in its job, wherever that may go."""
+
+    def amended(objects: Sequence[Json]) -> list[Json]:
+        return [amend(obj) if type_of(obj) in JOB_TYPES else obj for obj in objects]
+
+    others = [{**each, "objects": amended(each["objects"])} for each in submission.candidates]
+    return replace(submission, objects=amended(submission.objects), candidates=others)
 
 
 def suffixed(name: str, key: str = "") -> str:

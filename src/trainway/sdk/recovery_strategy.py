@@ -11,7 +11,6 @@ EAGER_NEXT: Final = "eager-next"
 NONE: Final = "none"
 STRATEGIES: Final = (FAILOVER, EAGER_NEXT, NONE)
 
-_OF_TASKS: Final = {"FAILOVER": FAILOVER, "EAGER_NEXT_REGION": EAGER_NEXT}
 _TASK: Final = "Task"
 
 
@@ -33,9 +32,9 @@ def _of_task(objects: Sequence[Json]) -> str | None:
     if found is None:
         return None
     from trainway.api.task import task_object  # noqa: PLC0415 - only for tasks
+    from trainway.api.task.recovery import strategy_name  # noqa: PLC0415 - the same
 
     job, _ = task_object.read(found)
     if job is None or len(job.file.tasks) != 1:
         return None
-    said = job.file.tasks[0].recovery
-    return NONE if said.is_disabled else _OF_TASKS.get(said.strategy or "")
+    return strategy_name(job.file.tasks[0].recovery)

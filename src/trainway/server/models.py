@@ -1,5 +1,7 @@
 """What the API takes and gives, for its documentation; requests are checked against these too."""
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
@@ -108,6 +110,11 @@ class SubmitOptions(BaseModel):
         max_length=1000,
         description="of a pipeline, where each task may run, of the places that it was sent for; "
         "one is chosen when its turn comes",
+    )
+    prefer: Literal["", "cost", "order"] = Field(
+        "",
+        description="with `candidates`: what counts when its place is chosen, in its turn; empty: "
+        "it begins at `backend`",
     )
     max_wait: float | None = Field(
         None, ge=0, description="after how many seconds of waiting; null: only if it is refused"

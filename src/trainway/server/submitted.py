@@ -7,12 +7,20 @@ another one, such as a schedule, stays as it is.
 from collections.abc import Sequence
 
 from trainway.engine.submission import Submission
+from trainway.errors import UsageError
 from trainway.json_types import Json
 from trainway.queueing.queue_policy import check_priority
 from trainway.server.models import SubmitOptions
 
 
 def submission_of(objects: Sequence[Json], options: SubmitOptions, key: str = "") -> Submission:
-    """The submission; a UsageError if no job may have its priority."""
+    """The submission; a UsageError if no job may have its priority, or these other places."""
     check_priority(options.priority, "options.priority")
-    return Submission(objects, **options.model_dump(), key=key)
+    submission = Submission(objects, **options.model_dump(), key=key)
+    if submission.candidates and submission.is_run and not submission.pipeline:
+        raise UsageError(
+            "the jobs of a run stay where they are submitted",
+            field="options.candidates",
+            hint="leave out max_wait and recovery_strategy, or submit one job",
+        )
+    return submission

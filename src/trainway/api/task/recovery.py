@@ -35,6 +35,15 @@ class Recovery:
     """Those after which it starts again however often."""
 
 
+NONE: Final = "none"
+_NAMES: Final = {"FAILOVER": "failover", "EAGER_NEXT_REGION": "eager-next"}
+
+
+def strategy_name(recovery: Recovery) -> str | None:
+    """The strategy as a submission names it; None: the task says nothing."""
+    return NONE if recovery.is_disabled else _NAMES.get(recovery.strategy or "")
+
+
 def read(value: Any) -> Recovery:
     """Of a value that passed `SHAPE`."""
     if not isinstance(value, dict):

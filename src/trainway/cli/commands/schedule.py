@@ -22,9 +22,16 @@ from trainway.cli.run_words import RunCommand, words_argument
 from trainway.cli.schedule_text import HEADER, created_line, lines, row
 from trainway.cli.several_jobs import several_group, several_of
 from trainway.cli.time_zone import local_zone
-from trainway.cli.wishes import infra_option, wishes_group, wishes_of
+from trainway.cli.wishes import (
+    infra_option,
+    prefer_option,
+    recovery_option,
+    wishes_group,
+    wishes_of,
+)
 from trainway.errors import InvalidError, UsageError
 from trainway.sdk.placement import is_choice
+from trainway.sdk.recovery_strategy import EAGER_NEXT
 from trainway.sdk.rest import Submission
 from trainway.sdk.schedule_rest import ScheduleRest
 
@@ -79,7 +86,9 @@ def command() -> None:
 @wishes_group
 @priority_option()
 @queue_option
-@infra_option("Where to run; trainway doctor lists the places.")
+@infra_option("Where to run: a place, a list such as slurm/hpc,local, or any.")
+@prefer_option
+@recovery_option
 @click.option(
     "--oversubscribe", is_flag=True, help="Start the job even if it requests more than there is."
 )
@@ -90,12 +99,18 @@ def create(ctx: click.Context, /, cron: str, targets: tuple[str, ...], **options
     from trainway.cli.commands.run import command as run  # noqa: PLC0415 - only to create one
 
     unused = run.make_context("run", [], resilient_parsing=True).params  # what only `run` asks
-    several, wishes = several_of(options), wishes_of(options)
+    several, wishes, given = several_of(options), wishes_of(options), {**unused, **options}
     if is_choice(wishes.on):
-        raise UsageError("a schedule has one place", hint="name it with --on")
-    source, objects = made_objects(targets, ctx.obj, wishes, {**unused, **options}, several)
+        from trainway.cli.placing import chosen_each_time  # noqa: PLC0415 - only for several places
+
+        wishes = chosen_each_time(targets, ctx.obj, wishes, given, several)
+    elif options["recovery_strategy"] == EAGER_NEXT:
+        raise UsageError(
+            "--recovery-strategy eager-next needs several places", hint="write --on slurm/hpc,local"
+        )
+    source, objects = made_objects(targets, ctx.obj, wishes, given, several)
     rest = _connected()
-    sent = submission_options(rest, objects, wishes, {**unused, **options})
+    sent = submission_options(rest, objects, wishes, given)
     wanted = {
         "cron": cron,
         "timezone": options["timezone"] or local_zone(os.environ),

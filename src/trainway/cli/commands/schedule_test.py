@@ -60,8 +60,10 @@ def test_create_sends_the_job_with_its_times(transport: _Transport) -> None:
 @pytest.mark.usefixtures("transport")
 def test_what_create_refuses_by_itself() -> None:
     assert "there is nothing to run" in invoke("create", "@daily").stderr
-    refused = invoke("create", "@daily", "echo", "hi", "--on", "any")
-    assert "a schedule has one place" in refused.stderr
+    refused = invoke("create", "@daily", "echo", "hi", "--on", "any", "--num-jobs", "2")
+    assert "the jobs of a run have one place" in refused.stderr
+    words = ("create", "@daily", "echo", "hi", "--recovery-strategy", "eager-next")
+    assert "needs several places" in invoke(*words).stderr
     assert invoke("create").exit_code == 2
 
 

@@ -14,7 +14,7 @@ from trainway.engine.moving.choosing import CHOOSING
 from trainway.engine.moving.testing import HERE, THERE, MovingWorld
 from trainway.engine.run.pipeline_testing import pipeline, submitted
 from trainway.engine.submission import Submission
-from trainway.engine.testing import act
+from trainway.engine.testing import act, jobset
 from trainway.errors import ConflictError, UsageError
 from trainway.json_types import Json
 
@@ -187,5 +187,16 @@ def test_pipelines_that_differ_from_place_to_place_are_refused() -> None:
         other = {"backend": THERE, "objects": list(short.objects)}
         with pytest.raises(UsageError, match="pipelines of their own"):
             await submitted(world, pipeline(candidates=[other]))
+
+    play(scene)
+
+
+def test_the_place_of_a_single_job_can_be_chosen_in_its_turn_too() -> None:
+    async def scene(world: MovingWorld) -> None:
+        other = {"backend": THERE, "objects": [jobset("demo")]}
+        wanted = Submission([jobset("demo")], backend=HERE, candidates=[other], prefer="order")
+        job, _ = await world.engine.submit(wanted)
+        await ended(world, world.here, job["metadata"]["id"])
+        assert "Placed" in await world.reasons(job["metadata"]["id"])
 
     play(scene)

@@ -31,7 +31,7 @@ class RunHolds:
     def __init__(self, ledger: Ledger, place: Callable[[LiveJob], str]) -> None:
         self._ledger = ledger
         self._place = place
-        """Has a place chosen for a task whose turn it is; what the task is told meanwhile."""
+        """Has a place chosen for a job whose turn it is; what the job is told meanwhile."""
         self._limits = RunLimits()
         self._pipelines: dict[str, Pipeline] = {}
         self._phases: dict[str, dict[str, Phase]] = {}
@@ -85,8 +85,13 @@ class RunHolds:
     def _ordered(
         self, waiting: Sequence[LiveJob]
     ) -> tuple[dict[str, str], list[tuple[LiveJob, Change]]]:
-        """The tasks whose turn it is not yet, and why, and the ends of those that never will be."""
-        held: dict[str, str] = {}
+        """The tasks whose turn it is not yet, or that have no place yet, and why.
+
+        And the ends of those whose turn will never come.
+        """
+        alone = [live for live in waiting if live.record.candidates and live.record.run is None]
+        due = [live for live in alone if not live.has_begun and is_undecided(live.record)]
+        held = {live.id: self._place(live) for live in due}
         ends: list[tuple[LiveJob, Change]] = []
         if not self._phases:
             return held, ends

@@ -8,6 +8,8 @@ from dataclasses import replace
 from typing import Final
 
 from trainway.api.task import pipeline, task_object
+from trainway.api.task.recovery import strategy_name
+from trainway.api.task.task import Task
 from trainway.api.task.task_file import SERIAL
 from trainway.api.task.task_inputs import input_place
 from trainway.api.task.task_object import TaskJob
@@ -36,6 +38,9 @@ def tasks_of(submission: Submission) -> list[Submission]:
     if submission.num_jobs is not None or submission.parameters is not None:
         raise UsageError("a pipeline is run once", field="options.pipeline",
                          hint="leave out num_jobs and parameters")  # fmt: skip
+    if submission.deadline is not None:
+        raise UsageError("a deadline is for one job, and a pipeline has several",
+                         field="options.deadline", hint="leave it out")  # fmt: skip
     _, job, _ = _read(submission)
     titles = pipeline.titles(job.file.tasks)
     wrong = [name for name in submission.placement if name not in titles]
@@ -63,9 +68,20 @@ def tasks_of(submission: Submission) -> list[Submission]:
             placement={},
             candidates=rest,
             prefer=prefer if rest else "",
+            recovery_strategy=_strategy(submission, job.file.tasks[rank], first["objects"]),
         )
         tasks.append(task)
     return tasks
+
+
+def _strategy(submission: Submission, task: Task, objects: Sequence[Json]) -> str | None:
+    """What follows when the place of a task is lost: what is asked of all, or of it itself.
+
+    One that reads what others have written stays where that has been brought.
+    """
+    if outputs_read(objects) and not _is_here(submission):
+        return None
+    return submission.recovery_strategy or strategy_name(task.recovery)
 
 
 def _own(submission: Submission) -> Json:

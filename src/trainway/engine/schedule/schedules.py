@@ -11,6 +11,7 @@ import json
 import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -36,11 +37,12 @@ from trainway.engine.schedule.record import (
 )
 from trainway.engine.schedule.submitting import Submitting
 from trainway.engine.schedule.view import schedule_view
-from trainway.engine.submission import Submission, name_of, parted, suffixed
+from trainway.engine.submission import Submission, at_places, name_of, parted, suffixed
 from trainway.engine.times import time_text
 from trainway.errors import (
     ConflictError,
     DatabaseError,
+    InvalidError,
     NotFoundError,
     TrainwayError,
     UnavailableError,
@@ -170,7 +172,7 @@ class Schedules:
                 catch_up=new.catch_up,
                 overlap=new.overlap,
                 is_paused=new.is_paused,
-                backend=submission.backend,
+                backend=",".join(each.backend for each in at_places(submission)),
                 kind=str((parted(submission.objects)[0] or {}).get("kind", "")),
                 created=time_text(now),
                 until=time_text(now),
@@ -351,7 +353,8 @@ class Schedules:
         told = {labels.SCHEDULE: record.name, labels.SCHEDULED_AT: compact(moment)}
         name = submission.name
         registry = self._around.submits.registry
-        if registry.get(submission.backend, submission.kubeconfig).schedules:  # names are taken
+        places = [registry.get(each.backend, each.kubeconfig) for each in at_places(submission)]
+        if any(place.schedules for place in places):  # names are taken
             name = suffixed(f"{name_of(submission) or record.name}-", key)
         labelled = {**submission.labels, **told}
         wanted = replace(submission, name=name, labels=labelled, key=key)
@@ -367,9 +370,16 @@ class Schedules:
         elif submission.is_run:
             jobs, _ = await submits.submit_array(submission)
         else:
-            job, _ = await submits.submit(submission)
-            return job
+            return await self._submit_somewhere(submission)
         return jobs[0]
+
+    async def _submit_somewhere(self, submission: Submission) -> Json:
+        """The job, at the first of its places that takes it; it may still go to the others."""
+        *before, last = at_places(submission)
+        for each in before:
+            with suppress(InvalidError, UnavailableError):
+                return (await self._around.submits.submit(each))[0]
+        return (await self._around.submits.submit(last))[0]
 
 
 def _outcome(moment: str, result: Result, message: str = "", **made: str | None) -> str:

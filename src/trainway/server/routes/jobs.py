@@ -50,12 +50,6 @@ def add_job_routes(api: Api, service: Service) -> None:
         """Submit a job, or several. A request that is repeated with its key makes no more."""
         _check_labels(body.options.labels)
         submission = book.meant(submission_of(body.objects, body.options, idempotency_key))
-        if submission.candidates and submission.is_run and not submission.pipeline:
-            raise UsageError(
-                "the jobs of a run stay where they are submitted",
-                field="options.candidates",
-                hint="leave out max_wait and recovery_strategy, or submit one job",
-            )
         if submission.is_run:
             is_search = submission.search is not None
             submit_all = engine.runs.search if is_search else engine.submit_array

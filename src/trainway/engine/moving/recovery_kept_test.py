@@ -1,0 +1,73 @@
+"""Strategies of recovery that come from somewhere else than a submission of one job."""
+
+import pytest
+
+from trainway.engine.moving.failover import failover_of
+from trainway.engine.moving.recovered_job_test import RecoveryWorld, lose, play
+from trainway.engine.moving.testing import HERE, THERE
+from trainway.engine.run.pipeline_testing import pipeline, submitted
+from trainway.engine.testing import told
+from trainway.errors import UsageError
+from trainway.json_types import Json
+
+PAIR = """\
+name: p
+---
+{name: one, run: 'true', resources: {job_recovery: {strategy: EAGER_NEXT_REGION}}}
+---
+{name: two, run: 'true'}
+"""
+
+
+def amended(job: Json) -> Json:
+    return {**job, "metadata": {**job["metadata"], "labels": {"changed": "yes"}}}
+
+
+def test_a_job_that_is_submitted_again_keeps_its_strategy_and_its_places() -> None:
+    async def scene(world: RecoveryWorld) -> None:
+        first = await world.recovered("eager-next", HERE, THERE)
+        again = await world.engine.rerun(first, amended)
+        record = world.store.get(again["metadata"]["id"])
+        found = failover_of(record)
+        assert found is not None
+        assert (record.backend, found.strategy) == (HERE, "eager-next")
+        assert [place.backend for place in found.places] == [HERE, THERE]
+        for place in found.places:
+            assert place.objects[0]["metadata"]["labels"] == {"changed": "yes"}
+
+    play(scene)
+
+
+def test_a_task_of_a_pipeline_goes_on_elsewhere_by_its_own_strategy() -> None:
+    async def scene(world: RecoveryWorld) -> None:
+        other = {"backend": THERE, "objects": list(pipeline(PAIR).objects)}
+        ids = await submitted(world, pipeline(PAIR, candidates=[other]))
+        found = failover_of(world.store.get(ids["one"]))
+        assert found is not None
+        assert found.strategy == "eager-next"
+        assert failover_of(world.store.get(ids["two"])) is None
+        first = await world.begun_at(HERE, ids["one"])
+        first.run()
+        await world.until(ids["one"], "Running")
+        lose(first)
+        await told(first, "suspend")
+        job = await world.until(ids["one"], lambda job: "move" in job["status"])
+        assert job["status"]["move"]["to"] == THERE
+
+    play(scene)
+
+
+def test_a_strategy_for_a_pipeline_is_one_for_each_task() -> None:
+    async def scene(world: RecoveryWorld) -> None:
+        other = {"backend": THERE, "objects": list(pipeline(PAIR).objects)}
+        ids = await submitted(
+            world, pipeline(PAIR, candidates=[other], recovery_strategy="failover")
+        )
+        for id_ in ids.values():
+            found = failover_of(world.store.get(id_))
+            assert found is not None
+            assert found.strategy == "failover"
+        with pytest.raises(UsageError, match="a pipeline has several"):
+            await submitted(world, pipeline(deadline="2026-11-20T08:00:00Z", work=5.0))
+
+    play(scene)
