@@ -54,6 +54,9 @@ class ScriptedPool:
     def changed(self, _gang: Gang) -> None:
         self.changes += 1
 
+    def silence(self, name: str) -> str:
+        return f"host {name} does not answer"
+
     def set_aside(self, name: str, why: str, _by: str) -> None:
         self.aside[name] = why
 

@@ -216,7 +216,7 @@ class Gang(ElasticGang):
         if state == LOST:
             self._lost(name)
         elif state == SILENT and self._pods.on(name):
-            message = f"host {name} does not answer"
+            message = self._pool.silence(name)
             self._supervisor.tell("Warning", "HostUnreachable", message)
             if self._supervisor.finished:
                 self._lose_pods(name, message)

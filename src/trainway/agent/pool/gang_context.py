@@ -55,6 +55,10 @@ if TYPE_CHECKING:
             """The host of that name."""
 
         @abstractmethod
+        def silence(self, name: str) -> str:
+            """What is to be said of a host that does not answer."""
+
+        @abstractmethod
         def set_aside(self, name: str, why: str, by: str) -> None:
             """Let a host take no new pods; that is on the disk before this returns."""
 

@@ -299,6 +299,11 @@ class Hosts:
         hosts = self._hosts.values()
         return [host.name for host in hosts if host.is_usable and not host.drained]
 
+    @property
+    def are_most_heard(self) -> bool:
+        """Whether we hear enough hosts to take a silent one for lost."""
+        return self._leases.has_quorum
+
     def configure(self, settings: Sequence[Json], in_use: Collection[str]) -> None:
         """Have exactly these hosts, and those that are gone for as long as jobs are on them."""
         wanted = {str(item["name"]): item for item in settings}

@@ -110,7 +110,7 @@ class Leases:
             if lease.state in (CONNECTING, UP) and now - lease.heard_at >= SILENT_SECONDS:
                 lease.state = SILENT
                 changes.append((name, SILENT))
-        if not has_quorum(self._states(), self.votes):
+        if not self.has_quorum:
             self._quorum_since = None
             return changes
         if self._quorum_since is None:
@@ -123,6 +123,11 @@ class Leases:
                 lease.state = LOST
                 changes.append((name, LOST))
         return changes
+
+    @property
+    def has_quorum(self) -> bool:
+        """Whether we hear most hosts."""
+        return has_quorum(self._states(), self.votes)
 
     def _states(self) -> list[str]:
         return [lease.state for lease in self._hosts.values()]

@@ -1,4 +1,6 @@
 from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -16,6 +18,7 @@ from trainway.agent.pool.lease import (
     Leases,
     has_quorum,
 )
+from trainway.agent.pool.pool import Pool
 
 
 @dataclass(frozen=True)
@@ -180,3 +183,30 @@ def test_a_loss_is_noticed_within_ten_seconds_and_after_the_host_has_stopped() -
     stopped = host_lease.SILENCE + host_lease.PATIENCE + STEP_SECONDS
     assert stopped + 1 <= LOST_SECONDS
     assert PING_SECONDS + LOST_SECONDS + TICK_SECONDS <= 10
+
+
+def test_after_a_night_without_any_host_those_that_stay_away_are_lost() -> None:
+    leases = Leases(0.0)
+    hosts = {name: leases.add(name, 0.0) for name in "abc"}
+    for second in range(100):
+        leases.check(float(second))
+        assert not leases.has_quorum
+        assert LOST not in [lease.state for lease in hosts.values()]
+    for second in range(100, 112):
+        for name in "ab":
+            hosts[name].heard(float(second))
+        leases.check(float(second))
+    assert leases.has_quorum
+    assert [lease.state for lease in hosts.values()] == [UP, UP, LOST]
+
+
+def test_a_job_is_told_why_no_host_can_be_lost() -> None:
+    def said(*, are_most_heard: bool) -> str:
+        hosts: Any = SimpleNamespace(_hosts=SimpleNamespace(are_most_heard=are_most_heard))
+        return Pool.silence(hosts, "h1")
+
+    assert said(are_most_heard=True) == "host h1 does not answer"
+    assert said(are_most_heard=False) == (
+        "host h1 does not answer, nor do most hosts of the pool; nothing starts elsewhere until "
+        "most of them answer: this machine may be cut off"
+    )

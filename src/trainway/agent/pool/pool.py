@@ -15,6 +15,7 @@ from trainway.agent.base.clock import rfc3339
 from trainway.agent.base.directory import Directory
 from trainway.agent.host.facts import user
 from trainway.agent.pool.clusters import Clusters
+from trainway.agent.pool.drains import Drains
 from trainway.agent.pool.gang import Gang
 from trainway.agent.pool.growth import Growth
 from trainway.agent.pool.guarded_loop import GuardedLoop
@@ -24,7 +25,6 @@ from trainway.agent.pool.lease import LOST, UP
 from trainway.agent.pool.ledger import Ledger
 from trainway.agent.pool.reservations import HELD
 from trainway.agent.pool.scheduler import Scheduler
-from trainway.agent.pool.state import drain_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from trainway.agent.base.clock import Clock
-    from trainway.agent.base.event_loop import EventLoop, Timer, Timetable
+    from trainway.agent.base.event_loop import EventLoop, Timetable
     from trainway.agent.base.journal import Journal
     from trainway.agent.pool.allocation import AllocationHolder
     from trainway.agent.pool.hosts import Host
@@ -43,9 +43,6 @@ if TYPE_CHECKING:
     from trainway.agent.transfer.frames import HostRequest
     from trainway.agent.transfer.link import Archive
     from trainway.json_types import Json
-
-LONGEST_PAUSE = 3600.0
-"""A clock may be set: whether the time of a host that is set aside is up is asked this often."""
 
 
 class Pool(HostsListener):
@@ -63,12 +60,12 @@ class Pool(HostsListener):
         self._gangs: dict[str, Gang] = {}
         self._ledger = Ledger()
         self._is_scheduled = False
-        self._drain_timer: Timer | None = None
         self.archive = archive
         self.jitter = (crc32(state.owner.encode()) % 1000) / 1000
         """How much longer we wait than other clients, in seconds, lest two always clash again."""
         self._hosts = Hosts(loop, self, state.owner, archive, self.environ, log=self.log)
         self._hosts.drained = state.drained
+        self.drains = Drains(state, loop, clock, self.log, self.schedule)
         self._hosts.client = f"{user()}@{os.uname().nodename}"
         self._scheduler = Scheduler(self, self._hosts, self._ledger)
         self.clusters = Clusters(self, self._slurm)
@@ -87,7 +84,7 @@ class Pool(HostsListener):
             self._adopt(record)
         self.clusters.begin()
         self._hosts.configure(self._state.hosts, self._hosts_in_use())
-        self._let_in_again()
+        self.drains.look()
         self.schedule()
 
     def _adopt(self, record: Json) -> None:
@@ -186,9 +183,17 @@ class Pool(HostsListener):
             self.clusters.on_job(gang)
         self.schedule()
 
+    def silence(self, name: str) -> str:
+        """What is to be said of a host that does not answer."""
+        said = f"host {name} does not answer"
+        if self._hosts.are_most_heard:
+            return said
+        why = "nothing starts elsewhere until most of them answer: this machine may be cut off"
+        return f"{said}, nor do most hosts of the pool; {why}"
+
     def set_aside(self, name: str, why: str, by: str) -> None:
         """Let a host take no new pods until somebody has mended it."""
-        if self.drain(name, {"why": why, "by": by}):
+        if self.drains.set(name, {"why": why, "by": by}):
             self.log(f"{name} is set aside: {why}")
 
     def resized(self, gang: Gang) -> None:
@@ -290,32 +295,6 @@ class Pool(HostsListener):
             if host.retired or host.facts:
                 self.on_capacity(host)
         self.schedule()
-
-    def drain(self, name: str, terms: Json) -> bool:
-        """Let a host take no new pods, or, without `why`, let it; False: it is not written."""
-        now = self.clock.now()
-        is_written = self._state.append(drain_record(name, {**terms, "since": now}))
-        self._let_in_again()
-        self.schedule()
-        return is_written
-
-    def _let_in_again(self) -> None:
-        """Let hosts take pods whose time is up, and look again when that of the next one is."""
-        if self._drain_timer is not None:
-            self._drain_timer.cancel()
-            self._drain_timer = None
-        now, ends = self.clock.now(), []
-        for name, terms in list(self._state.drained.items()):
-            until = float(terms.get("until") or 0)
-            if until > now:
-                ends.append(until)
-            elif until:
-                self.log(f"{name} takes pods again: its time is up")
-                self._state.append(drain_record(name, {}))
-                self.schedule()
-        if ends:
-            pause = min(min(ends) - now, LONGEST_PAUSE)
-            self._drain_timer = self.loop.call_later(pause, self._let_in_again)
 
     def submit(self, path: str) -> None:
         """Take a job, unless it is known; PlanError and others where it cannot be run."""

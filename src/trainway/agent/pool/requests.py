@@ -63,7 +63,7 @@ def _drain(pool: Pool, name: str, terms: Json, answer: Answer) -> None:
             "hint": f"its hosts are {names}" if names else "it has no hosts",
         }
         answer(unknown)
-    elif pool.drain(name, terms):
+    elif pool.drains.set(name, terms):
         answer({"ok": True})
     else:
         answer({"ok": False, "error": "it could not be written down: is the disk full?"})
