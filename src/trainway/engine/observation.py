@@ -147,7 +147,7 @@ class Observation:
         before, self.jobset = self.jobset, dict(record.get("jobset") or {})
         self.most_nodes = record.get("nodes", self.most_nodes)
         first = int(before.get("restarts") or 0)
-        if self.restarts > first:
+        if self.restarts > first and not record.get("before"):
             counts = _counted(self.jobset) > _counted(before)
             self._restarted(range(first, self.restarts), str(record.get("time") or ""), counts)
         if self.is_suspended:

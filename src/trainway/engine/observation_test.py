@@ -236,3 +236,12 @@ def test_an_idle_gpu_is_remembered_until_it_works_or_its_pod_ends() -> None:
     assert Observation.of(seen.to_dict(), "").idle_gpu == seen.idle_gpu
     assert not observed(idle, {**event, "reason": "GPUBusy", "message": "m"}).idle_gpu
     assert not observed(idle, pod("Failed")).idle_gpu
+
+
+def test_restarts_at_other_places_are_not_told_again() -> None:
+    observed = Observation()
+    status = {"restarts": 2, "restartsCountTowardsMax": 1}
+    observed.fold([{"type": "status", "jobset": status, "before": True}])
+    assert (observed.restarts, observed.events, observed.endings) == (2, [], [])
+    observed.fold([{"type": "status", "jobset": {**status, "restarts": 3}}])
+    assert [each["attempt"] for each in observed.endings] == [2]

@@ -1,5 +1,6 @@
 """`trainway jobs move` with real pods: a job goes there with its output, and away from there."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -68,6 +69,46 @@ def test_a_server_that_is_killed_at_every_step_of_a_move_goes_on_with_it(
 
     assert_one_history(home, job, places=3)
     assert_nothing_left(node_cluster, host_namespace)
+
+
+LOST = """
+import os, signal, sys, time
+
+print("attempt", os.environ["TRAINWAY_RESTART_ATTEMPT"], flush=True)
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+while os.environ["TRAINWAY_OUTPUT_DIR"].startswith("/opt/trainway"):
+    time.sleep(0.1)
+"""
+"""Runs for ever in a pod, and ends at once on this machine."""
+
+
+def test_a_job_that_a_cluster_has_evicted_begins_anew_elsewhere(
+    home: Installation, node_cluster: Access, on: str, host_namespace: str, tmp_path: Path
+) -> None:
+    script = tmp_path / "lost.py"
+    script.write_text(LOST)
+    places = ("--on", f"{on},local", "--recovery-strategy", "eager-next")
+    job = home.submit(str(script), "--name", "lost", *places)
+    assert wait_until(lambda: "attempt 0" in home.run("jobs", "logs", job), PATIENCE_S)
+
+    (pod,) = node_cluster.get("pods", "-n", host_namespace)["items"]
+    evict(node_cluster, host_namespace, pod["metadata"]["name"])
+    home.run("jobs", "wait", job)
+
+    assert home.run("jobs", "logs", job) == "node-0 | attempt 1\n"
+    shown = home.job(job)
+    assert (shown["spec"]["backend"], shown["status"]["restarts"]) == ("local", 1)
+    (ended,) = shown["status"]["endedAttempts"]
+    assert (ended["attempt"], ended["reason"], ended["place"]) == (0, "NodeLost", on)
+    assert_nothing_left(node_cluster, host_namespace)
+
+
+def evict(cluster: Access, namespace: str, pod: str) -> None:
+    """Have the cluster take a pod from its node."""
+    metadata = {"name": pod, "namespace": namespace}
+    wanted = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata}
+    path = f"/api/v1/namespaces/{namespace}/pods/{pod}/eviction"
+    cluster.kubectl("create", "--raw", path, "-f", "-", input=json.dumps(wanted))
 
 
 def kill_at_every_step(home: Installation, job: str) -> None:

@@ -153,6 +153,8 @@ if TYPE_CHECKING:
         """The status, as JobSet's own controller would write it."""
         suspend: NotRequired[bool]
         """Whether the JobSet is suspended."""
+        before: NotRequired[bool]
+        """Its restarts were at other places, from which it comes to begin anew."""
         nodes: NotRequired[int]
         """The number of nodes that its elastic Job may have at most, once somebody has said it."""
 

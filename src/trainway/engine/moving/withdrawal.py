@@ -10,6 +10,7 @@ from typing import Final
 from trainway.backends.base import AgentStartError
 from trainway.backends.capabilities import KeepsOutput
 from trainway.engine.live import LiveJob
+from trainway.engine.moving.kept_attempts import attempts_so_far, keep_attempts
 from trainway.engine.moving.kept_output import put_back, set_aside
 from trainway.engine.moving.move import Move
 from trainway.errors import ConflictError, TrainwayError, UnavailableError
@@ -38,6 +39,9 @@ async def withdraw(live: LiveJob, move: Move) -> None:
     await asyncio.to_thread(set_aside, output)
     await backend.delete(handle)
     await asyncio.to_thread(put_back, output)
+    if not move.anew:
+        status, now = attempts_so_far(live.record), live.now()
+        await asyncio.to_thread(keep_attempts, output.parent, status, now)
 
 
 async def _cancel(live: LiveJob, *, is_awaited: bool) -> None:
