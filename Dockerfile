@@ -1,5 +1,7 @@
 # The image of the operator: Python, the installed package, nothing else; no shell, no package manager.
 # docker build -t trainway/operator:VERSION .
+# Those of the initializers, which also have what buckets need, and run as root, since a new volume is root's:
+# docker build --target dataset-initializer -t trainway/dataset-initializer:VERSION . and the same with model-initializer.
 ARG BUILD_IMAGE=docker.io/library/debian:bookworm-slim
 ARG RUNTIME_IMAGE=gcr.io/distroless/python3-debian12:nonroot
 
@@ -18,6 +20,24 @@ FROM dependencies AS build
 COPY pyproject.toml README.md LICENSE /src/
 COPY src /src/src
 RUN ["python3", "-m", "pip", "--python", "/opt/trainway/bin/python", "install", "--no-deps", "/src"]
+
+FROM build AS initializer-build
+COPY requirements/initializer.txt /src/requirements/initializer.txt
+RUN ["python3", "-m", "pip", "--python", "/opt/trainway/bin/python", "install", \
+     "--require-hashes", "-r", "/src/requirements/initializer.txt"]
+
+FROM ${RUNTIME_IMAGE} AS initializer
+COPY --from=initializer-build /opt/trainway /opt/trainway
+ENV PATH=/opt/trainway/bin:/usr/local/bin:/usr/bin:/bin \
+    PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
+WORKDIR /workspace
+USER 0:0
+
+FROM initializer AS dataset-initializer
+ENTRYPOINT ["/opt/trainway/bin/python", "-P", "-m", "trainway.data.initializer", "dataset"]
+
+FROM initializer AS model-initializer
+ENTRYPOINT ["/opt/trainway/bin/python", "-P", "-m", "trainway.data.initializer", "model"]
 
 FROM ${RUNTIME_IMAGE}
 COPY --from=build /opt/trainway /opt/trainway

@@ -121,6 +121,8 @@ lock: install ## pin the dependencies of development and of the image anew
 		--upgrade -o requirements/dev.txt pyproject.toml
 	@$(BIN)/uv pip compile -q --universal --python-version 3.11 --extra kubernetes --generate-hashes --no-emit-index-url \
 		--no-header --constraint requirements/dev.txt --no-annotate -o requirements/operator.txt pyproject.toml
+	@$(BIN)/uv pip compile -q --universal --python-version 3.11 --extra kubernetes --extra data --generate-hashes --no-emit-index-url \
+		--no-header --constraint requirements/dev.txt --no-annotate -o requirements/initializer.txt pyproject.toml
 
 bench: install ## print what start-up, compilation and running cost
 	@$(BIN)/python benchmarks/run.py

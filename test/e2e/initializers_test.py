@@ -10,7 +10,7 @@ from s3_server import S3Server
 
 from trainway.data.hub_testing import PretendedHub, served
 
-pytestmark = pytest.mark.xdist_group("s3")
+pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("s3")]
 
 
 def test_two_jobs_at_once_fetch_once(s3_server: S3Server, tmp_path: Path) -> None:
@@ -29,6 +29,13 @@ def test_two_jobs_at_once_fetch_once(s3_server: S3Server, tmp_path: Path) -> Non
     for text in printed:
         for rank in range(2):
             assert said(text, f"node-{rank}") == FETCHED
+
+
+def test_the_example_has_its_data(home: Installation) -> None:
+    printed = home.run("run", "examples/initializer.yaml")
+    assert "GPL-3" in printed
+    assert "LGPL" not in printed
+    assert printed.rstrip().endswith("fetched")
 
 
 def outputs(home: Installation, files: list[str]) -> list[str]:

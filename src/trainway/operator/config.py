@@ -115,11 +115,23 @@ class OperatorConfig:
     """The limits of requests to the API server; None means that there is no limit."""
     namespaces: tuple[str, ...] = ()
     """Only jobs of these namespaces are seen; empty stands for all."""
+    dataset_initializer_image: str = ""
+    model_initializer_image: str = ""
+    """The images that take the place of upstream's initializers; empty: upstream's stay."""
     gang_scheduling: str = ""
     """How gangs of MPIJobs are scheduled: empty, `volcano`, or the name of a scheduler of
     scheduler-plugins."""
     cluster_domain: str = ""
     """What comes after `.svc` in the host names of MPIJobs."""
+
+    @property
+    def initializer_images(self) -> dict[str, str]:
+        """Those images that are named, by the step that they do."""
+        named = {
+            "dataset-initializer": self.dataset_initializer_image,
+            "model-initializer": self.model_initializer_image,
+        }
+        return {step: image for step, image in named.items() if image}
 
     def workers(self, group_kind: str) -> int:
         """How many objects of a kind are worked on at a time."""

@@ -92,6 +92,13 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=BOOL,...",
         help="Turn feature gates on or off. They take precedence over the configuration file.",
     )
+    for step in ("dataset", "model"):
+        parser.add_argument(
+            f"--{step}-initializer-image",
+            default="",
+            metavar="IMAGE",
+            help=f"The image that fetches the {step}, in place of Kubeflow Trainer's.",
+        )
     parser.add_argument(
         "--gang-scheduling",
         default="",
@@ -175,6 +182,8 @@ def overruled(configuration: Configuration, options: argparse.Namespace) -> Oper
         leader_election=_replaced(config.leader_election, leader_elect=options.leader_elect),
         feature_gates=gates({**configuration.feature_gates, **chosen}),
         namespaces=tuple(dict.fromkeys(options.namespaces)),
+        dataset_initializer_image=options.dataset_initializer_image,
+        model_initializer_image=options.model_initializer_image,
         gang_scheduling=options.gang_scheduling,
         cluster_domain=options.cluster_domain,
     )

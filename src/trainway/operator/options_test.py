@@ -98,3 +98,9 @@ def test_a_flag_that_does_not_exist() -> None:
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(UnreadableError, match=r"none\.yaml: No such file"):
         load_config(parse("--config", str(tmp_path / "none.yaml")))
+
+
+def test_images_of_initializers_are_named_one_by_one() -> None:
+    config = load_config(parse("--model-initializer-image", "here/model:1"))
+    assert config.initializer_images == {"model-initializer": "here/model:1"}
+    assert load_config(parse()).initializer_images == {}

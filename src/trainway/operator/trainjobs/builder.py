@@ -1,8 +1,8 @@
 """The objects of a TrainJob, as the compiler makes them for Kubernetes."""
 
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from trainway.api.kinds import read
@@ -55,6 +55,8 @@ class Builder:
 
     keys: Keys
     has_priority_class: Callable[[str], bool]
+    initializer_images: Mapping[str, str] = field(default_factory=dict)
+    """The images that take the place of upstream's, by the step that they do."""
 
     def build(self, job: Json, runtime: Runtime, endpoint: StatusEndpoint | None) -> Built:
         """The objects; BuildError says all that is wrong."""
@@ -62,6 +64,7 @@ class Builder:
             keys=self.keys,
             lookup=Lookup(has_priority_class=self.has_priority_class),
             framework=_framework(endpoint),
+            initializer_images=self.initializer_images,
         )
         parsed = parsed_trainjob(job)
         try:

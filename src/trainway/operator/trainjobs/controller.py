@@ -43,7 +43,11 @@ async def build(context: Context) -> Controller:
     memory = Memory()
     sender = Sender(
         context.client,
-        Builder(context.keys, caches.priority_classes(informers).store.__contains__),
+        Builder(
+            context.keys,
+            caches.priority_classes(informers).store.__contains__,
+            context.config.initializer_images,
+        ),
         RuntimeSource(context.client),
         {(resource.api_version, resource.kind): cache for resource, cache in children.items()},
     )
