@@ -49,6 +49,7 @@ ONLY_PARSED: Final = {
     r"trainway jobs rerun .* --set spec\.trainer": "the script of the page is no TrainJob",
     r"trainway notify test": "it would send something; test/e2e/notify_test.py does",
     r"trainway data .*(s3|hf)://": "it needs a bucket or the hub; test/e2e/data_s3_test.py has one",
+    r"trainway run --export s3://": "it needs a bucket; test/e2e/export_test.py has one",
     r"trainway doctor --deep": "it would run jobs on every cluster of the machine",
 }
 """Commands of ours that need what is not here: the real parser takes them."""
