@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from environments import REPOSITORY
 from installation import TRAINWAY, Installation, installed
+from patience import until
 from s3_server import SECRET, S3Server
 from storage_scenario import check_stored, stored_task
 
@@ -81,3 +82,31 @@ def test_what_cannot_be_brought_is_refused_before_anything_is_made(
     assert "s3://not-mine: your credentials do not allow" in wrong
     assert "wrong-wrong" not in wrong
     assert not (s3_server.folder / "not-mine").exists()
+
+
+def test_buckets_are_listed_and_removed(
+    here: Installation, s3_server: S3Server, tmp_path: Path
+) -> None:
+    s3_server.bucket("was-there")
+    task = tmp_path / "three.yaml"
+    mounts = {
+        "a": "{name: goes-with-it, persistent: false}",
+        "b": "{name: stays-here}",
+        "c": "{name: was-there, persistent: false}",
+    }
+    lines = [f"  {tmp_path}/{path}: {said}\n" for path, said in mounts.items()]
+    task.write_text(f"file_mounts:\n{''.join(lines)}run: echo 1 > {tmp_path}/a/1\n")
+    here.run("run", str(task))
+    until(lambda: not (s3_server.folder / "goes-with-it").exists(), "the bucket stays")
+    until(lambda: "goes-with-it" not in listed(here), "it is still listed")
+    assert {"stays-here", "was-there"} <= set(listed(here))
+    said = here.run("storage", "delete", "stays-here", "was-there", "-y")
+    assert "s3://stays-here deleted\n" in said
+    assert "s3://was-there is no longer listed; it was there before its job, and stays\n" in said
+    assert not (s3_server.folder / "stays-here").exists()
+    assert (s3_server.folder / "was-there").exists()
+
+
+def listed(here: Installation) -> list[str]:
+    """The names of all buckets that tasks have named."""
+    return here.run("storage", "ls", "-o", "name").splitlines()

@@ -288,6 +288,7 @@ BUCKETS: Final = Table(
     METADATA,
     Column("uri", String(253), primary_key=True),
     Column("job", String(12), nullable=False),
+    Column("is_made", Boolean, nullable=False),
     Column("is_persistent", Boolean, nullable=False),
     Column("state", Text, nullable=False),
     Column("updated", String(32), nullable=False),

@@ -21,9 +21,14 @@ def chosen(known: Sequence[Json], names: Sequence[str]) -> list[Json]:
     return found
 
 
-def delete(rest: StorageRest, bucket: Json) -> None:
-    """Remove a bucket with all that is in it, with our own credentials; it may be gone already."""
+def delete(rest: StorageRest, bucket: Json) -> bool:
+    """Remove a bucket with all that is in it, with our own credentials; it may be gone already.
+
+    One that was there before any job is only forgotten; False says so.
+    """
     from trainway.data.bucket_removal import remove_all  # noqa: PLC0415 - only to remove
 
-    remove_all(str(bucket["uri"]))
+    if bucket["made"]:
+        remove_all(str(bucket["uri"]))
     rest.forget_bucket(str(bucket["uri"]))
+    return bool(bucket["made"])

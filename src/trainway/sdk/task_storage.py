@@ -65,31 +65,38 @@ def fill(objects: Sequence[Json], progress: Progress, ask: Callable[[], object])
     `ask` raises where the job would not be accepted; then nothing is made.
     """
     ask()
-    for mount in _named_buckets(objects):
-        try:
-            _fill(mount, progress)
-        except TrainwayError as error:
-            raise InvalidError([f"file_mounts[{mount.path}]: {error}"], hint=error.hint) from None
+    for obj in objects:
+        made = [mount.uri for mount in _named_buckets(obj) if _is_filled(mount, progress)]
+        if obj.get("buckets"):
+            obj["buckets"] = {"made": made}
 
 
-def _fill(mount: StorageMount, progress: Progress) -> None:
+def _is_filled(mount: StorageMount, progress: Progress) -> bool:
+    """Fill a bucket; whether it had to be made."""
+    try:
+        return _fill(mount, progress)
+    except TrainwayError as error:
+        raise InvalidError([f"file_mounts[{mount.path}]: {error}"], hint=error.hint) from None
+
+
+def _fill(mount: StorageMount, progress: Progress) -> bool:
     from trainway.data import buckets  # noqa: PLC0415 - only for buckets
     from trainway.data.copying import copy  # noqa: PLC0415 - as above
     from trainway.data.transfer import Options  # noqa: PLC0415 - as above
     from trainway.data.uri import parse  # noqa: PLC0415 - as above
 
-    buckets.create(parse(mount.uri))
+    is_made = buckets.create(parse(mount.uri))
     for source in mount.sources:
         target = f"{mount.uri}/{Path(source).name}" if mount.has_list else f"{mount.uri}/"
         copy(source, target, options=Options(progress=progress))
+    return is_made
 
 
-def _named_buckets(objects: Sequence[Json]) -> Iterator[StorageMount]:
-    for obj in objects:
-        if obj.get("buckets"):
-            job, _ = task_object.read(obj)
-            for task in job.file.tasks if job else ():
-                yield from (each for each in _mounts(task) if each.is_named)
+def _named_buckets(obj: Json) -> Iterator[StorageMount]:
+    if obj.get("buckets"):
+        job, _ = task_object.read(obj)
+        for task in job.file.tasks if job else ():
+            yield from (each for each in _mounts(task) if each.is_named)
 
 
 def _mounts(task: Task) -> list[StorageMount]:

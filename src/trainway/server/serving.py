@@ -20,6 +20,7 @@ from trainway.engine.database import BUSY_S
 from trainway.engine.jobs import Engine
 from trainway.engine.nodes.watch import NodeWatch
 from trainway.engine.stacks.hang_watch import HangWatch
+from trainway.engine.storage.removal import BucketRemoval
 from trainway.server.access import TokenAccess
 from trainway.server.app import create_app
 from trainway.server.body_limit import BodyLimit
@@ -124,6 +125,9 @@ async def serve(home: ServerHome, sockets: Sockets, settings: Settings) -> None:
     ]
     nodes = NodeWatch(engine.registry, engine.reading)
     engine.reading.tell(nodes)
+    buckets = BucketRemoval(engine.storage, engine.reading)
+    engine.reading.tell(buckets)
+    buckets.background.spawn(buckets.look())
     if settings.idle_s is not None:
         background.append(asyncio.create_task(_stop_when_idle(service, settings.idle_s)))
     if web.sessions.last_port:
@@ -137,6 +141,7 @@ async def serve(home: ServerHome, sockets: Sockets, settings: Settings) -> None:
             task.cancel()
         await web.listener.close()
         await nodes.background.close()
+        await buckets.background.close()
         await engine.close()
 
 

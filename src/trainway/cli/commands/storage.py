@@ -1,6 +1,7 @@
 """`trainway storage`: the buckets that tasks have named."""
 
 import sys
+from typing import Final
 
 import click
 
@@ -13,7 +14,8 @@ from trainway.cli.output import echo, to_json_list, to_yaml
 from trainway.errors import UsageError
 from trainway.sdk.storage_rest import StorageRest
 
-_HEADER = ("NAME", "STORE", "JOB", "UPDATED", "STATUS")
+_FORGOTTEN: Final = "is no longer listed; it was there before its job, and stays"
+_HEADER: Final = ("NAME", "STORE", "JOB", "UPDATED", "STATUS")
 
 
 @click.group("storage")
@@ -47,7 +49,7 @@ def list_buckets(output: str) -> None:
 @click.option("-a", "--all", "is_all", is_flag=True, help="Delete all of them.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask first.")
 def delete_buckets(names: tuple[str, ...], is_all: bool, yes: bool) -> None:
-    """Delete buckets and everything in them."""
+    """Delete buckets and everything in them. One that was there before its job stays."""
     from trainway.sdk.buckets import chosen, delete  # noqa: PLC0415 - only to delete
 
     if bool(names) == is_all:
@@ -61,8 +63,8 @@ def delete_buckets(names: tuple[str, ...], is_all: bool, yes: bool) -> None:
     if not yes:
         click.confirm(f"Delete {listed} with everything in it?", abort=True, err=True)
     for bucket in buckets:
-        delete(rest, bucket)
-        echo(f"{bucket['uri']} deleted\n")
+        is_gone = delete(rest, bucket)
+        echo(f"{bucket['uri']} {'deleted' if is_gone else _FORGOTTEN}\n")
 
 
 def _connected() -> StorageRest:

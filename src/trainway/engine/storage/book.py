@@ -24,6 +24,8 @@ from trainway.schema.validation import closest
 
 VOLUME_PREFIX: Final = "volume.trainway.dev"
 """On a job, a label for each volume that it uses begins with this."""
+BUCKET_PREFIX: Final = "bucket.trainway.dev"
+"""The same for the buckets that it names."""
 READY: Final = "READY"
 MOST_VOLUMES: Final = 1000
 
@@ -47,13 +49,16 @@ class StorageBook:
 
     def meant(self, submission: Submission) -> Submission:
         """The submission, which says what the volumes stand for that it names."""
-        if not self._volumes:
+        if not self._volumes and not any(obj.get("buckets") for obj in submission.objects):
             return submission
         from trainway.compiler.named_volumes import annotated, references  # noqa: PLC0415 - seldom
+        from trainway.engine.storage.named_buckets import named_buckets  # noqa: PLC0415 - as above
 
         names = [name for name in references(submission.objects) if name in self._volumes]
         known = {name: self._volumes[name].named for name in names}
         used = {f"{VOLUME_PREFIX}/{name}": "used" for name in names}
+        for uri in named_buckets(submission.objects):
+            used[f"{BUCKET_PREFIX}/{_bucket(uri)}"] = "used"
         objects = annotated(submission.objects, known)
         return replace(submission, objects=objects, labels={**submission.labels, **used})
 
@@ -96,12 +101,31 @@ class StorageBook:
 
     async def note_buckets(self, objects: list[Json], job: str) -> None:
         """Remember the buckets that the tasks of a job name."""
+        if not any(obj.get("buckets") for obj in objects):
+            return
         from trainway.engine.storage.named_buckets import named_buckets  # noqa: PLC0415 - seldom
 
         now = time_text(self._clock())
-        for uri, is_persistent in named_buckets(objects).items():
-            record = BucketRecord(uri, job, is_persistent, READY, now)
+        known = await self._ledger.call(self._store.buckets)
+        made = {record.uri for record in known if record.is_made}
+        for uri, named in named_buckets(objects).items():
+            is_made = named.is_made or uri in made
+            record = BucketRecord(uri, job, is_made, named.is_persistent, READY, now)
             await self._ledger.call(self._store.put_bucket, record)
+
+    async def left_over(self) -> list[BucketRecord]:
+        """The buckets that were made for jobs, that are not to stay, and that no job uses now."""
+        users = self._users(BUCKET_PREFIX)
+        found = await self._ledger.call(self._store.buckets)
+        return [
+            record
+            for record in found
+            if record.is_made and not record.is_persistent and _bucket(record.uri) not in users
+        ]
+
+    async def keep_bucket(self, record: BucketRecord) -> None:
+        """Write down what became of one."""
+        await self._ledger.call(self._store.put_bucket, record)
 
     async def buckets(self) -> list[Json]:
         """All buckets that tasks have named, by name."""
@@ -115,13 +139,13 @@ class StorageBook:
                 return bucket_view(record)
         raise NotFoundError(f"no job has made {uri}")
 
-    def _users(self) -> dict[str, list[str]]:
-        """The jobs that are not over, by the volume that they use."""
+    def _users(self, kind: str = VOLUME_PREFIX) -> dict[str, list[str]]:
+        """The jobs that are not over, by the volume, or bucket, that they use."""
         found: dict[str, list[str]] = {}
         for live in self._live.values():
-            for label in json.loads(live.record.labels):
+            for label in live.record.label_map:
                 prefix, _, name = label.partition("/")
-                if prefix == VOLUME_PREFIX:
+                if prefix == kind:
                     found.setdefault(name, []).append(live.record.name)
         return found
 
@@ -137,3 +161,7 @@ class StorageBook:
         meant = closest(name, list(self._volumes))
         hint = f"did you mean {meant}?" if meant else "trainway volumes ls lists them"
         return NotFoundError(f"there is no volume {name}", hint=hint)
+
+
+def _bucket(uri: str) -> str:
+    return uri.partition("://")[2]

@@ -49,11 +49,13 @@ class VolumeRecord:
 
 @dataclass(frozen=True)
 class BucketRecord:
-    """A bucket that a task named, and so had made if there was none."""
+    """A bucket that a task named."""
 
     uri: str
     job: str
     """The job that named it last."""
+    is_made: bool
+    """Whether it was made for a job; else it was there before."""
     is_persistent: bool
     state: str
     updated: str
@@ -100,6 +102,7 @@ def bucket_view(record: BucketRecord) -> Json:
         "uri": record.uri,
         "store": {"s3": "S3", "gs": "GCS", "az": "AZURE", "r2": "R2"}.get(scheme, scheme),
         "job": record.job,
+        "made": record.is_made,
         "persistent": record.is_persistent,
         "state": record.state,
         "updated": record.updated,

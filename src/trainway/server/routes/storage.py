@@ -54,6 +54,7 @@ class Bucket(Shown):
     uri: str
     store: str
     job: str = Field(description="the id of the job that named it last")
+    made: bool = Field(description="whether it was made for a job; else it was there before")
     persistent: bool
     state: str
     updated: str

@@ -20,6 +20,7 @@ def upgrade() -> None:
         "buckets",
         sa.Column("uri", sa.String(253), nullable=False),
         sa.Column("job", sa.String(12), nullable=False),
+        sa.Column("is_made", sa.Boolean(), nullable=False),
         sa.Column("is_persistent", sa.Boolean(), nullable=False),
         sa.Column("state", sa.Text(), nullable=False),
         sa.Column("updated", sa.String(32), nullable=False),
