@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 from cache_processes import CacheProcesses, upstream_part
 from environments import TORCH, environment
+from installation import Installation, installed, kill, processes_of
 from s3_server import S3Server
 
 from trainway.data.copying import copy
-from trainway.data.flight.client import CachedRows
+from trainway.data.flight.client import CachedRows, cached_rows
+from trainway.data.flight.contract import TOKEN
 from trainway.data.flight.reading import Part, Position, Wishes
-from trainway.data.flight.token import VARIABLE
 
 pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("s3")]
 
@@ -85,7 +87,7 @@ def test_a_table_in_a_bucket_is_fetched_once(
 ) -> None:
     for name, value in s3_server.variables().items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setenv(VARIABLE, "secret")
+    monkeypatch.setenv(TOKEN, "secret")
     bucket = s3_server.bucket("cache-table")
     copy(str(table), f"s3://{bucket.name}/train")
     with CacheProcesses(f"s3://{bucket.name}/train", tmp_path / "cache") as cache:
@@ -132,6 +134,45 @@ def test_an_iceberg_table_is_read_as_it_is_now(tmp_path: Path) -> None:
     assert sorted(ids(found)) == [*range(10), *range(20, 150)]
     assert {row["id"]: row["name"] for row in found}[5] is None
     assert {row["id"]: row["name"] for row in found}[120] == "x"
+
+
+def listed(user: Installation, name: str, *states: str) -> dict[str, Any]:
+    """The cache, once it is in one of these states."""
+    end = time.monotonic() + 120
+    while True:
+        (found,) = [each for each in user.json("cache", "ls") if each["name"] == name]
+        if found["status"] in states:
+            return dict(found)
+        assert time.monotonic() < end, found
+        time.sleep(0.2)
+
+
+def test_a_cache_is_applied_listed_shared_and_deleted(table: Path, tmp_path: Path) -> None:
+    with installed(tmp_path / "home") as user:
+        made = user.run("cache", "apply", "words", str(table), "--workers", "2")
+        assert "cache words is starting" in made
+        ready = listed(user, "words", "Ready")
+        assert ready["address"] in made
+        assert "is there already" in user.run(
+            "cache", "apply", "words", str(table), "--workers", "2"
+        )
+        user.run("cache", "apply", "words", str(table), code=1)  # with other workers
+        readers = [cached_rows(ready["address"]) for _ in range(2)]  # as two jobs
+        assert [each.count for each in readers] == [len(ALL), len(ALL)]
+
+        tables = Position(Wishes(seed=2, window_rows=512)).tables(readers[0], Part())
+        found = next(tables).column("id").to_pylist()
+        for pid in processes_of(ready["job"]):
+            if b"trainway.data.flight" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                kill(pid)
+        found += [row for each in tables for row in each.column("id").to_pylist()]
+        assert sorted(found) == ALL
+
+        user.run("cache", "apply", "broken", str(tmp_path / "nothing"))
+        assert "there is nothing at" in listed(user, "broken", "Failed")["message"]
+        user.run("cache", "delete", "words", "broken", "-y")
+        assert user.json("cache", "ls") == []
+        user.run("cache", "delete", "words", "-y", code=3)
 
 
 TRAIN = """

@@ -4,5 +4,5 @@
 and the head (`head.py`) knows who has which rows. A client asks the head, and reads from the
 workers; `client.py` is ours, and upstream's works too. Rows are numbered in the order of the files,
 whoever has them, so that a worker may come and go. What needs pyarrow is the extra `cache`;
-`ticket.py`, `row_range.py`, `order.py`, `assignment.py` and `head.py` are pure.
+`ticket.py`, `row_range.py`, `order.py`, `assignment.py`, `head.py` and `objects.py` are pure.
 """

@@ -15,12 +15,11 @@ import pyarrow as pa
 from pyarrow import flight
 
 from trainway.data.flight import ticket as tickets
+from trainway.data.flight.contract import ADDRESS, PORT, TOKEN
 from trainway.data.flight.row_range import RowRange
-from trainway.data.flight.settings import PORT
-from trainway.data.flight.token import VARIABLE, call_options
+from trainway.data.flight.token import call_options
 from trainway.errors import ForbiddenError, UnavailableError, UsageError
 
-ADDRESS: Final = "TRAINWAY_CACHE_ADDRESS"
 PATIENCE_S: Final = 300.0
 _CALL_S: Final = 60.0
 _PAUSES_S: Final = (0.1, 0.2, 0.5, 1.0, 2.0)
@@ -135,7 +134,7 @@ class CachedRows:
                 return found
             except flight.FlightUnauthenticatedError:
                 raise ForbiddenError(
-                    "the cache refuses the token", hint=f"set {VARIABLE} to the token of the cache"
+                    "the cache refuses the token", hint=f"set {TOKEN} to the token of the cache"
                 ) from None
             except (pa.ArrowInvalid, pa.ArrowKeyError, flight.FlightUnauthorizedError) as error:
                 raise UsageError(f"the cache refuses this: {_first_line(error)}") from None
@@ -170,7 +169,7 @@ def cached_rows(address: str = "", token: str | None = None) -> CachedRows:
     host = found.partition("://")[2] or found
     host = host.rstrip("/")
     place = host if host.rpartition(":")[2].isdigit() else f"{host}:{PORT}"
-    given = os.environ.get(VARIABLE, "") if token is None else token
+    given = os.environ.get(TOKEN, "") if token is None else token
     return CachedRows(f"grpc://{place}", given)
 
 

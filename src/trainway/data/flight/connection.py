@@ -6,6 +6,7 @@ import pyarrow as pa
 from pyarrow import flight
 
 from trainway.data.flight import wire
+from trainway.data.flight.contract import TOKEN
 from trainway.data.flight.head import Orders, Report
 from trainway.data.flight.token import call_options
 from trainway.errors import ForbiddenError, UnavailableError
@@ -45,7 +46,7 @@ class Connection:
             self.close()
             raise ForbiddenError(
                 "the head of the cache refuses the token",
-                hint="give head and workers the same TRAINWAY_CACHE_TOKEN",
+                hint=f"give head and workers the same {TOKEN}",
             ) from None
         except (pa.ArrowException, OSError) as error:
             self.close()

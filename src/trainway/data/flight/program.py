@@ -12,11 +12,12 @@ from typing import Final, Self
 import pyarrow as pa
 
 from trainway.data.flight.connection import Connection
+from trainway.data.flight.contract import HEAD
 from trainway.data.flight.head import Head
 from trainway.data.flight.health import Health
 from trainway.data.flight.plan import Plan
 from trainway.data.flight.service import Rooms, Service
-from trainway.data.flight.settings import HEAD, Settings, parse
+from trainway.data.flight.settings import Settings, parse
 from trainway.data.flight.table import plan
 from trainway.data.flight.worker import Worker
 from trainway.errors import TrainwayError, UnavailableError

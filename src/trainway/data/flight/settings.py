@@ -11,15 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from trainway.data.flight.contract import HEAD, HEALTH_PORT, PORT, TOKEN, WORKER
 from trainway.data.flight.head import PATIENCE_S
-from trainway.data.flight.token import VARIABLE
 from trainway.errors import UsageError
 
-HEAD: Final = "head"
-WORKER: Final = "worker"
-PORT: Final = 50051
-HEALTH_PORT: Final = 8080
 _EVERYWHERE: Final = {"", "0.0.0.0", "::"}  # noqa: S104 - as upstream's image does
+_OUTSIDE: Final = "192.0.2.1:9"
+"""An address that nobody has: the way to it is the way to other machines."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,10 @@ class Settings:
 def parse(words: Sequence[str], environment: Mapping[str, str]) -> Settings:
     """Read the command line; what is missing comes from variables."""
     given = _parser().parse_args(words)
-    host = socket.gethostname() if given.host in _EVERYWHERE else given.host
+    head = given.head or _leader(environment)
+    host = given.host
+    if host in _EVERYWHERE:
+        host = _own_address(head or _OUTSIDE) or socket.gethostname()
     advertised = given.advertise or environment.get("TRAINWAY_CACHE_HOST") or host
     found = Settings(
         given.role,
@@ -57,14 +58,14 @@ def parse(words: Sequence[str], environment: Mapping[str, str]) -> Settings:
         given.port,
         _number(given.health_port or environment.get("HEALTH_PORT") or str(HEALTH_PORT)),
         Path(given.folder or environment.get("TRAINWAY_CACHE_FOLDER") or "/tmp/trainway-cache"),  # noqa: S108
-        given.name or f"{advertised}:{given.port}",
+        given.name or _name(environment) or f"{advertised}:{given.port}",
         advertised,
         given.table
         or environment.get("TRAINWAY_CACHE_TABLE")
         or environment.get("METADATA_LOC", ""),
         _number(given.workers or str(int(environment.get("LWS_GROUP_SIZE") or 1) - 1)),
-        given.head or _leader(environment),
-        environment.get(VARIABLE, ""),
+        head,
+        environment.get(TOKEN, ""),
         given.patience,
     )
     if found.role == HEAD and not found.table:
@@ -72,6 +73,23 @@ def parse(words: Sequence[str], environment: Mapping[str, str]) -> Settings:
     if found.role == WORKER and not found.head:
         raise UsageError("a worker needs a head", hint="add --head HOST:PORT")
     return found
+
+
+def _name(environment: Mapping[str, str]) -> str:
+    """The index of a pod stays the same when it is replaced."""
+    index = environment.get("JOB_COMPLETION_INDEX") or environment.get("LWS_WORKER_INDEX")
+    return f"worker-{index}" if index else ""
+
+
+def _own_address(towards: str) -> str:
+    """The address of this machine as another one sees it; no packet is sent."""
+    host, _, port = towards.rpartition(":")
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.connect((host, int(port)))
+            return str(probe.getsockname()[0])
+    except (OSError, ValueError):
+        return ""
 
 
 def _leader(environment: Mapping[str, str]) -> str:

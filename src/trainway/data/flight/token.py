@@ -6,7 +6,8 @@ from typing import Any, Final
 
 from pyarrow import flight
 
-VARIABLE: Final = "TRAINWAY_CACHE_TOKEN"
+from trainway.data.flight.contract import TOKEN
+
 _HEADER: Final = "authorization"
 
 
@@ -23,7 +24,7 @@ class Guard(flight.ServerMiddlewareFactory):  # type: ignore[misc]
         word = given[0] if given else ""
         if not hmac.compare_digest(str(word).encode(), self._expected):
             raise flight.FlightUnauthenticatedError(
-                f"this cache needs its token: set {VARIABLE}, or send the header"
+                f"this cache needs its token: set {TOKEN}, or send the header"
                 ' "authorization: Bearer TOKEN"'
             )
 

@@ -1,0 +1,144 @@
+"""Data caches of a server: jobs that have the label of a cache."""
+
+import json
+import os
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from trainway.data.flight.contract import TOKEN
+from trainway.data.flight.objects import CacheSpec, cache_objects
+from trainway.data.opening import local_path, locate
+from trainway.data.uri import has_scheme
+from trainway.errors import ConflictError, NotFoundError, UsageError
+from trainway.families.family import Files, Runs
+from trainway.families.table import family_of
+from trainway.jobset.labels import DATA_CACHE
+from trainway.sdk.client import Client
+from trainway.sdk.job import Job
+
+_PROBE_S: Final = 2.0
+
+
+@dataclass(frozen=True)
+class Cache:
+    """A cache, and how it stands."""
+
+    spec: CacheSpec
+    job: Job
+    backend: str
+    host: str
+
+    @property
+    def address(self) -> str:
+        """For `TableDataset` and TRAINWAY_CACHE_ADDRESS; empty while nobody knows the host."""
+        if self.spec.in_pods:
+            return f"cache://{self.spec.head}"
+        return f"cache://{self.host}:{self.spec.port}" if self.host else ""
+
+    def status(self) -> tuple[str, str]:
+        """A word, and what there is to say about it."""
+        if self.job.done() and self.job.status == "Failed":
+            error = self.job.exception()
+            return "Failed", str(error).splitlines()[-1].rpartition(" ERROR ")[2].strip()
+        if self.job.status != "Running" or self.spec.in_pods or not self.host:
+            return self.job.status, str(self.job.to_dict()["status"]["message"] or "")
+        return _probed(f"http://{self.host}:{self.spec.health_port}/ready")
+
+
+def apply(client: Client, wanted: CacheSpec, on: str | None = None) -> tuple[Cache, bool]:
+    """Have a cache; the flag says whether it was made now."""
+    family = family_of(on)
+    token = os.environ.get(TOKEN, "")
+    spec = CacheSpec(
+        wanted.name,
+        _table(wanted.table, is_here=family.files is Files.HERE),
+        wanted.workers,
+        wanted.image,
+        is_here=family.files is Files.HERE,
+        has_token=bool(token),
+        python=wanted.python,
+    )
+    if (family.runs is Runs.PODS) != spec.in_pods:
+        raise UsageError(
+            f"{family.name} runs {'pods, which need' if not spec.in_pods else 'processes, without'}"
+            " an image",
+            hint="--image names an image with Python and trainway[cache]; only pods have one",
+        )
+    found = {each.spec.name: each for each in caches(client)}.get(spec.name)
+    if found is not None and not found.job.done():
+        if found.spec != spec or found.backend != (on or found.backend):
+            raise ConflictError(
+                f"the cache {spec.name} is another one: {found.spec.table} on {found.backend}, with"
+                f" {found.spec.workers} workers",
+                hint=f"use another name, or run: trainway cache delete {spec.name}",
+            )
+        return found, False
+    job = client.run(cache_objects(spec, token), on=on)
+    return _cache(job, spec), True
+
+
+def caches(client: Client) -> list[Cache]:
+    """All caches, the newest of each name."""
+    found: dict[str, Cache] = {}
+    for job in client.jobs(labels={DATA_CACHE: None}):
+        spec = _spec(job.to_dict())
+        if spec is not None:
+            found.setdefault(spec.name, _cache(job, spec))
+    return [found[name] for name in sorted(found)]
+
+
+def delete(client: Client, name: str) -> None:
+    """Remove a cache; jobs that read it fail after a while."""
+    mine = client.jobs(labels={DATA_CACHE: name})
+    if not mine:
+        raise NotFoundError(f"there is no cache {name}", hint="see: trainway cache ls")
+    for job in mine:
+        job.delete(force=True)
+
+
+def _cache(job: Job, spec: CacheSpec) -> Cache:
+    data = job.to_dict()
+    nodes = data["status"].get("nodes") or ()
+    hosts = [node.get("host") or "" for node in nodes if node.get("role") == "head"]
+    host = "127.0.0.1" if spec.is_here else next(iter(hosts), "")
+    return Cache(spec, job, str(data["spec"]["backend"]), host)
+
+
+def _spec(data: Mapping[str, Any]) -> CacheSpec | None:
+    for each in data["spec"].get("objects") or ():
+        written = (each["metadata"].get("annotations") or {}).get(DATA_CACHE)
+        if written:
+            try:
+                return CacheSpec(**json.loads(written))
+            except (TypeError, ValueError):
+                return None
+    return None
+
+
+def _table(table: str, *, is_here: bool) -> str:
+    """As it is called where the cache runs."""
+    if has_scheme(table):
+        return table
+    if is_here:
+        return str(local_path(locate(table)))
+    if not table.startswith("/"):
+        raise UsageError(
+            f"{table} is not a URI", hint="write a URI, or the whole path that it has on the hosts"
+        )
+    return table
+
+
+def _probed(url: str) -> tuple[str, str]:
+    try:
+        with urllib.request.urlopen(url, timeout=_PROBE_S):  # noqa: S310 - http
+            return "Ready", ""
+    except urllib.error.HTTPError as error:
+        try:
+            return "Loading", str(json.load(error)["reason"])
+        except (ValueError, KeyError, TypeError):
+            return "Unknown", f"it answers with {error.code}"
+    except OSError as error:
+        return "Starting", f"its head does not answer yet: {error}"
