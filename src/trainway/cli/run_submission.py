@@ -65,6 +65,10 @@ def made_objects(
     objects = labelled(objects, parse_labels(options["labels"]))
     if options["note"] or options["links"]:
         objects = _with_remarks(objects, options)
+    if options.get("checkpoint"):
+        from trainway.sdk.checkpoints import with_checkpoint  # noqa: PLC0415 - seldom needed
+
+        objects = with_checkpoint(objects, options["checkpoint"])
     packages = given_packages(options)
     if packages:
         from trainway.sdk.packages import asking_for  # noqa: PLC0415 - seldom needed

@@ -17,6 +17,7 @@ from trainway.backends import capabilities
 from trainway.backends.base import AgentStartError, Backend, Devices, Update, Workload
 from trainway.engine.agent_starts import USUAL, FailedStarts, StartPolicy
 from trainway.engine.backoff import LONGEST_S, Backoff
+from trainway.engine.checkpoint.restoring import restored
 from trainway.engine.deadline import Deadline
 from trainway.engine.ledger import Ledger
 from trainway.engine.metrics.job_metrics import JobMetrics
@@ -237,7 +238,9 @@ class LiveJob(StoredJob):
         workload = workload_of(record, spec)
         if capabilities.has_lost_network(self.backend, record.handle_data):
             workload = await self._prepared_anew(workload, spec)
-        await self.backend.submit(self.backend.plan(workload))
+        request = self.backend.plan(workload)
+        await restored(self, request.handle, spec.objects)
+        await self.backend.submit(request)
         self._metrics.begin(spec.objects)
 
     async def _prepared_anew(self, workload: Workload, spec: JobSpec) -> Workload:
@@ -279,10 +282,8 @@ class LiveJob(StoredJob):
                 await self._fail("AgentLost", "the job's agent and its directory are gone")
 
     async def _recover(self) -> bool:
-        cancelled = self.record.wanted in ENDING
-        return await capabilities.recover(
-            self.backend, self.record.handle_data, cancelled=cancelled
-        )
+        handle, is_ending = self.record.handle_data, self.record.wanted in ENDING
+        return await capabilities.recover(self.backend, handle, cancelled=is_ending)
 
     async def _note(self, update: Update) -> None:
         """Take in what the journal says."""
@@ -387,8 +388,7 @@ class LiveJob(StoredJob):
     def _overdue(self) -> Change | None:
         if self.record.phase not in LIVE or self.record.wanted in ENDING:
             return None
-        text = overdue_message(self.record)
-        event = self.event("DeadlineExceeded", text, kind="Warning")
+        event = self.event("DeadlineExceeded", overdue_message(self.record), kind="Warning")
         return Change({"wanted": DEADLINE, "phase": Phase.STOPPING}, [event])
 
     def _is_over(self) -> bool:

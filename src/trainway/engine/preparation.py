@@ -24,6 +24,7 @@ from trainway.backends.pod_packages import in_pods
 from trainway.compiler.compile import Input, Options, Outcome, Problem, compile_objects
 from trainway.compiler.named_volumes import with_volumes
 from trainway.compiler.network import JobIdentity, Network
+from trainway.engine.checkpoint.annotation import checkpoint_errors
 from trainway.engine.job_size import check_jobset, check_source
 from trainway.engine.submission import JOB_TYPES, Prepared, Submission, suffixed, type_of
 from trainway.errors import InvalidError
@@ -172,14 +173,13 @@ def _prepared(
     options = Options(network=network, builtin_runtime=lambda name: _runtime(backend, name))
     outcome = compile_objects(inputs, options)
     _refuse(outcome.errors)
+    in_pods = family_of(backend.name).runs is Runs.PODS
     wrong = timeout_errors(job) + pattern_errors(job) + health_check_errors(job)
-    wrong += packages_errors(job)
+    wrong += packages_errors(job) + checkpoint_errors(job, in_pods=in_pods)
     if wrong:
         raise InvalidError([f"{job['kind']}/{job['metadata']['name']}: {error}" for error in wrong])
-    jobset, unfit = with_volumes(
-        *(_the_jobset(outcome, job), job, backend.name),
-        in_pods=family_of(backend.name).runs is Runs.PODS,
-    )
+    bare = _the_jobset(outcome, job)
+    jobset, unfit = with_volumes(bare, job, backend.name, in_pods=in_pods)
     if unfit:
         raise InvalidError([f"{job['kind']}/{job['metadata']['name']}: {line}" for line in unfit])
     if isolation_of(job) is Isolation.CONTAINER:

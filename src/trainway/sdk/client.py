@@ -95,6 +95,7 @@ class Client(ClusterAccess, QueueAccess):
         secrets: Mapping[str, str] | None = None,
         packages: Sequence[str] = (),
         requirements: Sequence[str | Path] | str | Path = (),
+        checkpoint: str | None = None,
         name: str | None = None,
         runtime: str | None = None,
         priority: int = 0,
@@ -126,30 +127,28 @@ class Client(ClusterAccess, QueueAccess):
     ) -> "Job | Run":
         """Submit a function, a script, a manifest or objects, and give the job.
 
-        A function is called in every process with `args` and `kwargs`; a script gets `args`. There
-        is one node unless `nodes` says more; `"2:8"` makes a torch job elastic. Amounts are for
-        each node, as in Kubernetes: `cpus=0.5`, `memory="4Gi"`. They replace what a manifest says.
-        A node that uses more memory is killed, where possible, unless `memory_limit` allows more.
-        `packages`, and those of files `requirements`, are in an environment that hosts make before
-        the job starts. With `image` it runs in containers of it; with `containers` in its own. `on`
-        names another place, such as `k8s/CONTEXT` or `ssh/POOL`: a function or script travels
-        there with the modules beside it, and what a function returns comes back. `any`, or several
-        places with commas between them, leaves the choice to the server: `trainway plan` tells how
-        it chooses, and `prefer` is `"cost"` or `"order"`; a job that has waited there for more than
-        `max_wait` seconds goes to the next place. `recovery_strategy` says what follows when its
-        place is lost: `"failover"`, `"eager-next"` or `"none"`. With a `deadline` and `work`, the
-        seconds that it computes, the last place counts as sure, and the job is there when it is
-        behind. `slurm` has options of sbatch: `slurm={"qos": "high", "exclusive": True}`. With
-        `pack` several nodes of the job may share one SSH host or Slurm node. When it has succeeded,
-        its output goes to `export`, such as `"s3://bucket/run"`. With `allow_pickle` the function
-        may return what is not plain data; see `Job.result`. `secrets` are variables as `env` is,
-        whose values nobody is shown. A job that runs for more than `timeout` seconds fails.
-        `notify` names targets of `config.yaml`, or has URLs of webhooks, that are told how
-        the job goes. `labels={"team": "nlp"}` are for `jobs` to find it. With `metrics_from_logs`,
-        True or a regular expression, what rank 0 prints becomes metrics. A node that is silent for
-        `hang_timeout` seconds is ended after its stacks were taken. After `recover_on_exit_codes`
-        the job restarts without counting against `restarts`. With `health_check` disk, GPUs and
-        network of all nodes are checked before the job starts.
+        A function is called in every process with `args` and `kwargs`; a script gets `args`.
+        `nodes="2:8"` makes a torch job elastic. Amounts are for each node, as in Kubernetes:
+        `cpus=0.5`, `memory="4Gi"`. A node that uses more memory is killed, where possible, unless
+        `memory_limit` allows more. `packages`, and those of files `requirements`, are in an
+        environment that hosts make before the job starts. With `image` it runs in containers of it;
+        with `containers` in its own. `on` names another place, such as `k8s/CONTEXT` or `ssh/POOL`:
+        a function or script travels there with the modules beside it, and what a function returns
+        comes back. `any`, or several places with commas, leaves the choice to the server; `prefer`
+        is `"cost"` or `"order"`; a job that has waited there for more than `max_wait` seconds goes
+        to the next place. `recovery_strategy` says what follows when its place is lost:
+        `"failover"`, `"eager-next"` or `"none"`. With a `deadline` and `work`, the seconds that it
+        computes, it is at the last place when it is behind. Its output is mirrored to the folder
+        `checkpoint` of a bucket, and begins from there; when it has succeeded, its output goes to
+        `export`. `slurm` has options of sbatch: `slurm={"qos": "high", "exclusive": True}`. With
+        `pack` its nodes may share SSH hosts or Slurm nodes. With `allow_pickle` the function may
+        return what is not plain data; see `Job.result`. `secrets` are variables as `env` is, whose
+        values nobody is shown. A job that runs for more than `timeout` seconds fails. `notify`
+        names targets of `config.yaml`, or has URLs, that are told how it goes. By
+        `labels={"team": "nlp"}` `jobs` finds it. With `metrics_from_logs`, True or a regular
+        expression, what rank 0 prints becomes metrics. A node that is silent for `hang_timeout`
+        seconds is ended after its stacks were taken. After `recover_on_exit_codes` the job restarts
+        without counting. With `health_check` its nodes are checked before it starts.
 
         With `grid`, the values of each parameter, or `sweep`, a sweep file, it submits one job for
         each trial, at most `parallel` of them at a time, and gives the Run. A function gets the
@@ -169,6 +168,7 @@ class Client(ClusterAccess, QueueAccess):
             secrets=secrets,
             packages=packages,
             requirements=requirements,
+            checkpoint=checkpoint,
             name=name,
             runtime=runtime,
             priority=priority,

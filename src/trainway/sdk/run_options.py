@@ -40,6 +40,7 @@ class RunOptions:
     secrets: Mapping[str, str] | None = None
     packages: Sequence[str] = ()
     requirements: Sequence[str | Path] | str | Path = ()
+    checkpoint: str | None = None
     name: str | None = None
     runtime: str | None = None
     priority: int = 0
@@ -75,6 +76,10 @@ class RunOptions:
         shared = packed(list(objects)) if self.pack else objects
         shared = checked(shared) if self.health_check else shared
         marked = labelled(with_hang_timeout(shared, self.hang_timeout), self.labels or {})
+        if self.checkpoint is not None:
+            from trainway.sdk.checkpoints import with_checkpoint  # noqa: PLC0415 - seldom needed
+
+            marked = with_checkpoint(marked, self.checkpoint)
         if self.packages or self.requirements:
             from trainway.sdk.packages import asking_for, requirement_lines  # noqa: PLC0415 - seldom
 

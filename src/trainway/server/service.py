@@ -65,11 +65,13 @@ class Service:
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     activity: Activity = field(default_factory=Activity)
     requests: RequestStatistics = field(default_factory=RequestStatistics)
+    is_mirroring: Callable[[], bool] = lambda: False
+    """Whether output of jobs is still on its way to a bucket."""
 
     async def wait_until_idle(self, limit_s: float) -> None:
         """Return when there was no request for that long and nothing is going on."""
         while True:
-            is_idle = self.engine.is_idle and self.web.is_idle
+            is_idle = self.engine.is_idle and self.web.is_idle and not self.is_mirroring()
             quiet = self.activity.quiet_seconds() if is_idle else 0.0
             if quiet >= limit_s:
                 return

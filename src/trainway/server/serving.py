@@ -16,6 +16,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from trainway import __version__
+from trainway.engine.checkpoint.mirrors import Mirrors
 from trainway.engine.database import BUSY_S
 from trainway.engine.jobs import Engine
 from trainway.engine.nodes.watch import NodeWatch
@@ -123,6 +124,10 @@ async def serve(home: ServerHome, sockets: Sockets, settings: Settings) -> None:
         asyncio.create_task(_warm_up(engine)),
         asyncio.create_task(HangWatch(engine.stacks).run()),
     ]
+    mirrors = Mirrors(engine.stacks.live, engine.reading, home.path / "jobs")
+    service.is_mirroring = lambda: not mirrors.is_idle
+    engine.reading.tell(mirrors)
+    background.append(asyncio.create_task(mirrors.run()))
     nodes = NodeWatch(engine.registry, engine.reading)
     engine.reading.tell(nodes)
     buckets = BucketRemoval(engine.storage, engine.reading)

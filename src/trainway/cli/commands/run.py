@@ -4,6 +4,7 @@ from typing import Any, Final
 
 import click
 
+from trainway.cli.checkpoint_option import checkpoint_option
 from trainway.cli.connection import connect
 from trainway.cli.deadline_option import check_deadline, deadline_option, work_option
 from trainway.cli.hang_option import hang_option
@@ -111,6 +112,7 @@ best trial, otherwise 4.
     " set aside, and the job starts on others.",
 )
 @packages_group
+@checkpoint_option
 @several_group
 @click.option(
     "-d", "--detach", is_flag=True, help="Only submit the job, and print its name and id."

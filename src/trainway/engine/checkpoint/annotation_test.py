@@ -1,0 +1,39 @@
+from dataclasses import dataclass
+
+import pytest
+
+from trainway.engine.checkpoint.annotation import checkpoint_errors, location_of
+from trainway.jobset.labels import CHECKPOINT
+
+
+@dataclass(frozen=True)
+class Case:
+    uri: str
+    problem: str = ""
+    in_pods: bool = False
+
+
+CASES = (
+    Case("s3://bucket/run"),
+    Case("gs://bucket/a/b/"),
+    Case("s3://bucket", "must name a folder of the bucket, such as s3://bucket/run-1"),
+    Case("hf://org/model", "must be in a bucket: s3://"),
+    Case("/tmp/run", "is not a URI"),
+    Case("s3://bucket/../x", '"." or ".."'),
+    Case("s3://bucket/run", "the server does not get what pods write", in_pods=True),
+)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.uri)
+def test_where_checkpoints_can_be(case: Case) -> None:
+    job = {"kind": "JobSet", "metadata": {"annotations": {CHECKPOINT: case.uri}}}
+    errors = checkpoint_errors(job, in_pods=case.in_pods)
+    assert bool(errors) == bool(case.problem)
+    assert case.problem in "".join(map(str, errors))
+    if not errors:
+        assert str(location_of([{"metadata": 7}, job])) == case.uri
+
+
+def test_most_jobs_have_none() -> None:
+    assert location_of([{"kind": "JobSet", "metadata": {}}]) is None
+    assert checkpoint_errors({"metadata": None}, in_pods=True) == []

@@ -1,0 +1,221 @@
+"""One output directory and its copy in a bucket.
+
+Objects are whole or not there; the store sees to that. The manifest is written when all that it
+lists is there, and what is to go from the bucket goes after it. So whoever reads the manifest, at
+any moment, finds all of its files. What was mirrored is noted beside the output, for the next
+server.
+"""
+
+import json
+import os
+import stat
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from trainway.backends import job_file
+from trainway.data.journal import is_trace
+from trainway.data.local_files import LocalFiles
+from trainway.data.opening import open_target
+from trainway.data.store import ChangedError, Target
+from trainway.data.transfer import Wanted, fetch
+from trainway.data.upload import Sent, send
+from trainway.data.uri import Location
+from trainway.engine.checkpoint.annotation import NOTE
+from trainway.engine.checkpoint.manifest import (
+    MOST_BYTES,
+    NAME,
+    Files,
+    Version,
+    complete,
+    listed,
+    manifest_text,
+    read_manifest,
+)
+from trainway.engine.times import time_text
+from trainway.errors import NotFoundError, TrainwayError
+
+_AT_ONCE: Final = 4
+_LARGEST_NOTE: Final = 100_000_000
+_OWN: Final = ".trainway/"
+"""What a function returns is of no use to another job."""
+
+
+@dataclass
+class Mirror:
+    """What of a directory is in the bucket."""
+
+    output: Path
+    location: Location
+    job: str
+    mirrored: dict[str, Version] = field(default_factory=dict)
+    _seen: Files = field(default_factory=dict)
+    _store: Target | None = None
+    _is_known: bool = False
+    """Whether it was read what an earlier server had mirrored."""
+
+    def restore(self) -> int:
+        """Bring here what the manifest lists, unless the job has output; how many files came.
+
+        It goes on if it was killed, and does nothing once it was done.
+        """
+        said = _note(self.output)
+        if said is not None and not said.get("restoring"):
+            return 0
+        if said is None and files_of(self.output):
+            self._keep()  # it comes from another place, with what it has written
+            return 0
+        self._write({"restoring": True})
+        wanted = self._wanted()
+        fetch(wanted)
+        self.mirrored = {
+            name: version
+            for name, version in files_of(self.output).items()
+            if name in {str(each.target.relative_to(self.output)) for each in wanted}
+        }
+        self._keep()
+        return len(wanted)
+
+    def is_pending(self) -> bool:
+        """Whether something of a job that is over may be missing in the bucket."""
+        said = _note(self.output)
+        return bool(said and said.get("pending"))
+
+    def look(self, *, is_over: bool = False) -> bool:
+        """Mirror what is complete; whether anything was done."""
+        if not self._has_begun():
+            return False
+        now = files_of(self.output)
+        ready = complete(self._seen, now, is_over=is_over)
+        self._seen = now
+        sent = self._send([name for name in ready if self.mirrored.get(name) != now[name]], now)
+        gone = [name for name in self.mirrored if name not in now] if now else []
+        if sent or gone:
+            self._list(now, gone)
+        if is_over:
+            self._keep(is_pending=False)
+        return bool(sent or gone)
+
+    def _list(self, now: Files, gone: list[str]) -> None:
+        """Write the manifest, and then remove what it does not list any more."""
+        names = listed(self.mirrored, now)
+        text = manifest_text(names, self.job, time_text(datetime.now(UTC)))
+        self._bucket().write(self._key(NAME), len(text), [text])
+        self._bucket().delete([self._key(name) for name in gone])
+        for name in gone:
+            del self.mirrored[name]
+        self._keep()
+
+    def _send(self, names: list[str], now: Files) -> list[str]:
+        """Send files, newest first; one that changes or goes meanwhile waits for the next look."""
+
+        def one(name: str) -> bool:
+            files = LocalFiles()
+            with suppress(ChangedError, NotFoundError):
+                entry = files.stat(str(self.output / name)[1:])
+                if entry is not None and _version(self.output / name) == now[name]:
+                    send(files, self._bucket(), [Sent(entry, self._key(name))])
+                    return _version(self.output / name) == now[name]
+            return False
+
+        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="checkpoint") as pool:
+            done = [
+                name for name, is_sent in zip(names, pool.map(one, names), strict=True) if is_sent
+            ]
+        self.mirrored.update({name: now[name] for name in done})
+        return done
+
+    def _wanted(self) -> list[Wanted]:
+        """What the manifest lists, in the bucket as it is now."""
+        bucket, uri = self._bucket(), str(self.location.of(self._key(NAME)))
+        entry = bucket.stat(self._key(NAME))
+        if entry is None:
+            return []
+        if entry.size > MOST_BYTES:
+            raise TrainwayError(f"{uri} is too large for a manifest")
+        text = b"".join(bytes(piece) for piece in bucket.read(entry, 0, entry.size))
+        wanted = []
+        for name in read_manifest(text, uri):
+            found = bucket.stat(self._key(name))
+            place = str(self.location.of(self._key(name)))
+            if found is None:
+                raise NotFoundError(f"{place} is missing, and the manifest lists it")
+            wanted.append(Wanted(bucket, found, place, self.output / name))
+        return wanted
+
+    def _has_begun(self) -> bool:
+        """Whether the output is the job's own by now, and not still on its way here."""
+        if not self._is_known:
+            said = _note(self.output)
+            if said is None or said.get("restoring"):
+                return False
+            known = said.get("mirrored")
+            for name, version in known.items() if isinstance(known, dict) else ():
+                self.mirrored[str(name)] = (int(version[0]), int(version[1]))
+            self._is_known = True
+        return self.output.is_dir()
+
+    def _bucket(self) -> Target:
+        if self._store is None:
+            self._store = open_target(self.location)
+        return self._store
+
+    def _key(self, name: str) -> str:
+        return f"{self.location.key}/{name}"
+
+    def _keep(self, *, is_pending: bool = True) -> None:
+        self._is_known = True
+        self._write({"mirrored": self.mirrored, "pending": is_pending})
+
+    def _write(self, said: Mapping[str, object]) -> None:
+        folder = self.output.parent
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.output.mkdir(mode=0o700, exist_ok=True)
+        new = folder / f"{NOTE}.new"
+        with suppress(FileNotFoundError):
+            new.unlink()
+        new.write_text(json.dumps(said), "utf-8", "surrogateescape")
+        new.replace(folder / NOTE)
+
+
+def files_of(output: Path) -> dict[str, Version]:
+    """The files below a directory; no links, and nothing of those that fetch into it."""
+    found: dict[str, Version] = {}
+    for where, _, names in os.walk(output):
+        for name in names:
+            path = Path(where, name)
+            relative = str(path.relative_to(output))
+            version = None if is_trace(relative) else _version(path)
+            if version is not None and not relative.startswith(_OWN) and _is_text(relative):
+                found[relative] = version
+    return found
+
+
+def _version(path: Path) -> Version | None:
+    try:
+        facts = path.lstat()
+    except OSError:
+        return None
+    return (facts.st_size, facts.st_mtime_ns) if stat.S_ISREG(facts.st_mode) else None
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return name != NAME
+
+
+def _note(output: Path) -> dict[str, object] | None:
+    """What was noted beside the output; None: nothing, or nothing of ours."""
+    try:
+        with job_file.reader(output.parent, output.parent / NOTE) as file:
+            said = json.loads(file.read(_LARGEST_NOTE))
+    except (OSError, ValueError, job_file.RefusedFileError):
+        return None
+    return said if isinstance(said, dict) else None

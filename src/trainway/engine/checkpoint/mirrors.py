@@ -1,0 +1,155 @@
+"""Mirrors the output of all jobs that name a bucket, while they run and once more at their end.
+
+The server does it, with its own credentials: it has the output of this machine, and gets that of
+hosts and of Slurm. A job that ended while no server ran, or while the bucket could not be reached,
+is found by the note beside its output.
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from trainway.backends.capabilities import KeepsOutput
+from trainway.engine.checkpoint.annotation import NOTE, location_of
+from trainway.engine.live import LiveJob
+from trainway.engine.reading import Reading
+from trainway.engine.record import JobRecord
+from trainway.engine.stored_job import Change
+from trainway.errors import TrainwayError
+from trainway.telemetry.log_subject import about, job_fields
+
+if TYPE_CHECKING:
+    from trainway.data.uri import Location
+    from trainway.engine.checkpoint.mirror import Mirror
+
+log = logging.getLogger(__name__)
+
+LOOK_S: Final = 2.0
+"""How long a file must be unchanged to count as complete."""
+_MOST_FAILURES: Final = 30
+"""After so many in a row the rest of a job that is over is left to the next server."""
+NOT_MIRRORED: Final = "CheckpointNotMirrored"
+
+
+@dataclass
+class _Mirrored:
+    mirror: "Mirror"
+    name: str
+    failures: int = 0
+    told: str = ""
+
+
+class Mirrors:
+    """Looks at all jobs that run, again and again; observes those that end, as `Ledger` has it."""
+
+    def __init__(self, live: Mapping[str, LiveJob], reading: Reading, jobs: Path) -> None:
+        self._live = live
+        self._reading = reading
+        self._jobs = jobs
+        self._known: dict[str, _Mirrored | None] = {}
+        self._ended: list[str] = []
+        """Jobs that nobody has looked at before they were over."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is to be mirrored."""
+        return not self._ended and not any(self._known.values())
+
+    def created(self, record: JobRecord) -> None:
+        """It has written nothing yet."""
+
+    def gone(self, record: JobRecord) -> None:
+        """What was forgotten is not mirrored."""
+
+    def changed(self, before: JobRecord, after: JobRecord) -> None:
+        """Remember a job that was over before it was looked at."""
+        if after.is_over and not before.is_over and after.started and after.id not in self._known:
+            self._ended.append(after.id)
+
+    async def run(self) -> None:
+        """Mirror until this is cancelled."""
+        await self._find_ended()
+        while True:
+            await asyncio.sleep(LOOK_S)
+            await self.look()
+
+    async def look(self) -> None:
+        """Look at each job once."""
+        while self._ended:
+            await self._take_up(self._ended[-1])
+            self._ended.pop()
+        for live in list(self._live.values()):
+            if live.record.started and live.id not in self._known:
+                self._known[live.id] = await self._mirrored(live)
+        for key, mirrored in list(self._known.items()):
+            job = self._live.get(key)
+            if mirrored is None:
+                if job is None:
+                    del self._known[key]
+                continue
+            with about(job_fields(key, mirrored.name)):
+                if await self._looked(mirrored, job) and job is None:
+                    del self._known[key]
+
+    async def _looked(self, mirrored: _Mirrored, job: LiveJob | None) -> bool:
+        """Mirror a job; whether that is done with, for one that is over."""
+        if job is not None and isinstance(job.backend, KeepsOutput):
+            mirrored.mirror.output = job.backend.output(job.record.handle_data)
+        try:
+            await asyncio.to_thread(mirrored.mirror.look, is_over=job is None)
+        except Exception as error:  # noqa: BLE001 - a full disk, the network, credentials, ...
+            why = error.sentence if isinstance(error, TrainwayError) else str(error)
+            mirrored.failures += 1
+            await self._tell(mirrored, job, why)
+            return mirrored.failures >= _MOST_FAILURES
+        mirrored.failures, mirrored.told = 0, ""
+        return True
+
+    async def _tell(self, mirrored: _Mirrored, job: LiveJob | None, why: str) -> None:
+        if why == mirrored.told:
+            return
+        mirrored.told = why
+        message = f"{mirrored.mirror.location}: {why}"
+        log.warning("job %s: its output is not mirrored: %s", mirrored.mirror.job, message)
+        if job is not None:
+            event = job.event(NOT_MIRRORED, message, kind="Warning")
+            await job.observe(lambda: Change({}, [event]))
+
+    async def _mirrored(self, job: LiveJob) -> _Mirrored | None:
+        """The mirror of a job, if it has one: then there was a note before it was started."""
+        if not isinstance(job.backend, KeepsOutput):
+            return None
+        output = job.backend.output(job.record.handle_data)
+        if not output.with_name(NOTE).exists():
+            return None
+        location = location_of(await self._reading.objects(job.id))
+        if location is None:
+            return None
+        return _Mirrored(_mirror(output, location, job.id), job.record.name)
+
+    async def _find_ended(self) -> None:
+        """Take up jobs that ended before all of them was mirrored."""
+        for note in await asyncio.to_thread(lambda: sorted(self._jobs.glob(f"*/{NOTE}"))):
+            if self._live.get(note.parent.name) is None:
+                await self._take_up(note.parent.name)
+
+    async def _take_up(self, key: str) -> None:
+        """Mirror the rest of a job that is over, if there is any."""
+        output = self._jobs / key / "output"
+        if not output.with_name(NOTE).exists():
+            return
+        with suppress(TrainwayError):  # the store does not know it any more
+            location = location_of(await self._reading.objects(key))
+            mirror = None if location is None else _mirror(output, location, key)
+            if mirror is not None and await asyncio.to_thread(mirror.is_pending):
+                self._known[key] = _Mirrored(mirror, key)
+
+
+def _mirror(output: Path, location: "Location", job: str) -> "Mirror":
+    from trainway.engine.checkpoint.mirror import Mirror  # noqa: PLC0415 - seldom needed
+
+    return Mirror(output, location, job)

@@ -1,0 +1,123 @@
+import asyncio
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from trainway.data.uri import parse
+from trainway.engine.checkpoint import mirrors as module
+from trainway.engine.checkpoint.mirror import Mirror
+from trainway.engine.checkpoint.mirrors import Mirrors
+from trainway.errors import NotFoundError, UnavailableError
+from trainway.jobset.labels import CHECKPOINT
+from trainway.json_types import Json
+
+OBJECTS = [{"kind": "JobSet", "metadata": {"annotations": {CHECKPOINT: "s3://bucket/run"}}}]
+
+
+class Reading:
+    """Knows what one job was made from."""
+
+    async def objects(self, job_id: str) -> list[Json]:
+        if job_id != "a":
+            raise NotFoundError("no such job")
+        return OBJECTS
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Whether each look was the last one; the first two fail."""
+    seen: list[bool] = []
+
+    def look(self: Mirror, *, is_over: bool = False) -> bool:
+        seen.append(is_over)
+        if len(seen) <= 2:
+            raise UnavailableError("the bucket does not answer")
+        self._keep(is_pending=not is_over)
+        return True
+
+    monkeypatch.setattr(Mirror, "look", look)
+    return seen
+
+
+def begun(jobs: Path, key: str) -> None:
+    """What a job that names a bucket has before it is started."""
+    (jobs / key).mkdir(parents=True)
+    Mirror(jobs / key / "output", parse("s3://bucket/run"), key)._keep()
+
+
+def record(key: str = "a", **fields: Any) -> Any:
+    return SimpleNamespace(id=key, **{"is_over": False, "started": "now", "name": key, **fields})
+
+
+def watching(jobs: Path, live: dict[str, Any]) -> Mirrors:
+    return Mirrors(live, Reading(), jobs)  # type: ignore[arg-type]
+
+
+def test_a_job_that_was_short_is_mirrored_until_it_worked(
+    tmp_path: Path, looks: list[bool]
+) -> None:
+    begun(tmp_path, "a")
+    mine = watching(tmp_path, {})
+    mine.changed(record(), record(is_over=True))
+    assert not mine.is_idle
+    for _ in range(4):
+        asyncio.run(mine.look())
+    assert looks == [True, True, True]
+    assert mine.is_idle
+
+
+def test_the_next_server_goes_on(tmp_path: Path, looks: list[bool]) -> None:
+    for key in ("a", "forgotten"):
+        begun(tmp_path, key)
+    (tmp_path / "other").mkdir()
+    mine = watching(tmp_path, {})
+    asyncio.run(mine._find_ended())
+    for _ in range(3):
+        asyncio.run(mine.look())
+    assert (looks, mine.is_idle) == ([True, True, True], True)
+    again = watching(tmp_path, {})
+    asyncio.run(again._find_ended())
+    assert again.is_idle
+
+
+def test_a_bucket_that_never_answers_is_given_up(
+    tmp_path: Path, looks: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_MOST_FAILURES", 2)
+    begun(tmp_path, "a")
+    mine = watching(tmp_path, {})
+    asyncio.run(mine._find_ended())
+    for _ in range(3):
+        asyncio.run(mine.look())
+    assert (looks, mine.is_idle) == ([True, True], True)
+    assert Mirror(tmp_path / "a" / "output", parse("s3://bucket/run"), "a").is_pending()
+
+
+def test_a_running_job_is_told_once_what_is_wrong(tmp_path: Path, looks: list[bool]) -> None:
+    begun(tmp_path, "a")
+    told: list[str] = []
+
+    class Backend:
+        def output(self, _handle: Json) -> Path:
+            return tmp_path / "a" / "output"
+
+    async def observe(_change: object) -> None:
+        pass
+
+    def event(reason: str, message: str, kind: str) -> None:
+        told.append(f"{kind} {reason}: {message}")
+
+    job = SimpleNamespace(
+        id="a", record=record(handle_data={}), backend=Backend(), event=event, observe=observe
+    )
+    live = {"a": job, "b": SimpleNamespace(id="b", record=record("b"), backend=object())}
+    mine = watching(tmp_path, live)
+    for _ in range(3):
+        asyncio.run(mine.look())
+    assert looks == [False, False, False]
+    assert told == ["Warning CheckpointNotMirrored: s3://bucket/run: the bucket does not answer"]
+    live.clear()
+    asyncio.run(mine.look())
+    assert (looks[-1], mine.is_idle) == (True, True)

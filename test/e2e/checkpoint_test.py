@@ -1,0 +1,126 @@
+"""Checkpoints in a real S3: mirrored while a job runs, and where the next one begins."""
+
+import itertools
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from installation import Installation, installed, kill
+from s3_server import S3Server
+from ssh_pool import ON, SshPool, until
+
+pytestmark = pytest.mark.engine
+
+NUMBERS = itertools.count()
+MANIFEST = ".trainway-manifest.json"
+TRAIN = """
+import json, os, pathlib, sys, time
+output = pathlib.Path(os.environ["TRAINWAY_OUTPUT_DIR"])
+last = max((int(path.name) for path in output.glob("epochs/*")), default=0)
+print("begins after epoch", last, flush=True)
+for epoch in range(last + 1, int(sys.argv[1]) + 1):
+    partial = output / f"epoch-{epoch}.partial"
+    partial.mkdir()
+    for name in ("model", "optimizer"):
+        (partial / name).write_text(json.dumps({"epoch": epoch}))
+    (output / "epochs").mkdir(exist_ok=True)
+    partial.rename(output / "epochs" / str(epoch))
+print("trained until", sys.argv[1], flush=True)
+while len(sys.argv) > 2 and not os.path.exists(sys.argv[2]):
+    time.sleep(0.1)
+"""
+
+
+@pytest.fixture
+def bucket(s3_server: S3Server) -> Path:
+    return s3_server.bucket(f"checkpoints-{os.getpid()}-{next(NUMBERS)}")
+
+
+@pytest.fixture
+def place(s3_server: S3Server, tmp_path: Path) -> Iterator[Callable[[str], Installation]]:
+    """Servers of their own, which have nothing in common but the bucket."""
+    opened = []
+
+    def make(name: str) -> Installation:
+        context = installed(tmp_path / name, s3_server.variables())
+        opened.append(context)
+        return context.__enter__()
+
+    yield make
+    for context in opened:
+        context.__exit__(None, None, None)
+
+
+def manifest(bucket: Path) -> list[str]:
+    try:
+        told = json.loads((bucket / "run" / MANIFEST).read_text())
+    except (OSError, ValueError):
+        return []
+    return list(told["files"])
+
+
+def epochs(count: int) -> list[str]:
+    names = ("model", "optimizer")
+    return sorted(f"epochs/{epoch}/{name}" for epoch in range(1, count + 1) for name in names)
+
+
+@pytest.mark.xdist_group("s3")
+def test_a_job_begins_where_another_server_left_off(
+    place: Callable[[str], Installation], bucket: Path, tmp_path: Path
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(TRAIN)
+    words = (str(script), "--checkpoint", f"s3://{bucket.name}/run")
+    first = place("first")
+    job = first.submit(*words, "3", str(tmp_path / "never"))
+    until(lambda: manifest(bucket) == epochs(3), "three epochs are not mirrored")
+    assert first.json("jobs", "show", job)["status"]["phase"] == "Running"
+    kill(int(first.json("server", "status")["pid"]))
+    first.run("jobs", "cancel", job)
+
+    second = place("second")
+    printed = second.run("run", *words, "5")
+    assert "begins after epoch 3" in printed
+    until(lambda: manifest(bucket) == epochs(5), "five epochs are not mirrored")
+    for name in epochs(5):
+        assert json.loads((bucket / "run" / name).read_text())["epoch"] == int(name.split("/")[1])
+    shown = second.run("jobs", "show", "train")
+    assert f"it begins from s3://{bucket.name}/run: 6 files" in shown
+
+
+@pytest.mark.xdist_group("s3")
+def test_what_cannot_be_read_is_the_reason(
+    place: Callable[[str], Installation], bucket: Path, tmp_path: Path
+) -> None:
+    user = place("user")
+    (bucket / "run").mkdir()
+    (bucket / "run" / MANIFEST).write_text('{"version": 1, "files": ["../../out"]}')
+    job = user.submit("--checkpoint", f"s3://{bucket.name}/run", "--", "true")
+    user.run("jobs", "wait", job, code=4)
+    status = user.json("jobs", "show", job)["status"]
+    assert f"its checkpoint s3://{bucket.name}/run" in status["message"]
+    assert "is no manifest of checkpoints" in status["message"]
+
+
+@pytest.mark.xdist_group("ssh")
+def test_hosts_begin_from_a_bucket_too(
+    ssh_pool: SshPool, s3_server: S3Server, bucket: Path, tmp_path: Path
+) -> None:
+    (bucket / "run" / "epochs" / "2").mkdir(parents=True)
+    for name in ("model", "optimizer"):
+        (bucket / "run" / "epochs" / "2" / name).write_text('{"epoch": 2}')
+    (bucket / "run" / "half").write_text("not listed")
+    files = [f"epochs/2/{name}" for name in ("model", "optimizer")]
+    (bucket / "run" / MANIFEST).write_text(json.dumps({"version": 1, "files": files}))
+    script = tmp_path / "train.py"
+    script.write_text(TRAIN)
+    with installed(tmp_path / "home", s3_server.variables()) as user:
+        (user.home / "config.yaml").write_text((ssh_pool.home / "config.yaml").read_text())
+        words = ("--on", ON, "--checkpoint", f"s3://{bucket.name}/run")
+        printed = user.run("run", str(script), *words, "4")
+        assert "begins after epoch 2" in printed
+        wanted = {*files, *epochs(4)[-4:]}
+        until(lambda: set(manifest(bucket)) == wanted, "four epochs are not mirrored")
+    assert (bucket / "run" / "half").exists()
