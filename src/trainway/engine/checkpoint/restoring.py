@@ -1,21 +1,33 @@
 """What a job with checkpoints in a bucket begins with: before its place hears of it."""
 
 import asyncio
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
-from trainway.backends.base import Handle
+from trainway.backends.base import Backend, Handle
 from trainway.backends.capabilities import KeepsOutput
+from trainway.engine.record import Event
 from trainway.engine.stored_job import Change
 from trainway.errors import TrainwayError, UnavailableError
 from trainway.jobset.labels import CHECKPOINT
 from trainway.json_types import Json
 
-if TYPE_CHECKING:
-    from trainway.engine.live import LiveJob
+
+class Beginning(Protocol):
+    """A job that is about to be given to its backend, as `LiveJob` is."""
+
+    backend: Backend
+
+    def event(self, reason: str, message: str, kind: str = "Normal") -> Event:
+        """Something that happens to the job now."""
+        ...
+
+    async def observe(self, make: Callable[[], Change | None], /) -> object:
+        """Write a change."""
+        ...
 
 
-async def restored(live: "LiveJob", handle: Handle, objects: Sequence[Json]) -> None:
+async def restored(live: Beginning, handle: Handle, objects: Sequence[Json]) -> None:
     """Fill the output of a job that names a bucket, once, and say so."""
     if not any(CHECKPOINT in _annotations(obj) for obj in objects):
         return
