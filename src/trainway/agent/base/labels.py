@@ -22,3 +22,6 @@ JOB_NAME = f"{JOB_PREFIX}job-name"
 CONTROLLER_UID = f"{JOB_PREFIX}controller-uid"
 COMPLETION_INDEX = f"{JOB_PREFIX}job-completion-index"
 INDEX_FAILURE_COUNT = f"{JOB_PREFIX}job-index-failure-count"
+
+ENVIRONMENT = "trainway-environment"
+"""The container that makes the Python environment of a pod."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 
+from trainway.agent.base.labels import ENVIRONMENT
 from trainway.agent.base.own_program import agent_command
 from trainway.agent.environment.requirements import Requirements
 from trainway.agent.environment.shelf import Shelf
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from trainway.agent.kubelet.node import Node
     from trainway.json_types import Json
 
-NAME = "trainway-environment"
 FOLDER = "environment"
 FAILED = "EnvironmentFailed"
 LARGEST_RESULT = 64 * 1024
@@ -43,7 +43,9 @@ class PodEnvironment:
             and not plan.containers
             and identity.role.name not in plan.without_packages
         )
-        self.container = Container({"name": NAME, "restartPolicy": "Never"}, INIT, owner, node)
+        self.container = Container(
+            {"name": ENVIRONMENT, "restartPolicy": "Never"}, INIT, owner, node
+        )
         """The container that makes it; it is tried once in each pod."""
         self.failure = ""
         """Why there is none."""
@@ -61,7 +63,7 @@ class PodEnvironment:
         directory.write(f"{name}.txt", text.encode("utf-8", "surrogateescape"))
         directory.remove(f"{name}.json")
         paths = [directory.join(f"{name}{suffix}") for suffix in (".txt", ".json")]
-        mark = f"{self._identity.uid}/{NAME}"
+        mark = f"{self._identity.uid}/{ENVIRONMENT}"
         self.container.command = Command(
             [*agent_command(), "environment", "make", *paths],
             env={**command.env, CONTAINER_MARK: mark},

@@ -1,5 +1,7 @@
 """Pods without real processes: the test decides how they end."""
 
+import json
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from trainway.agent.base.event_loop import EventLoop
 from trainway.agent.base.journal import Journal
 from trainway.agent.base.plan import Plan
 from trainway.agent.base.pod_identity import PodIdentity
+from trainway.agent.environment.shelf import Shelf
 from trainway.agent.kubelet import container
 from trainway.agent.kubelet.command import Command
 from trainway.agent.kubelet.node import Node
@@ -52,10 +55,10 @@ class FakeProcesses(ProcessTable):
 class World:
     """A pod with everything around it."""
 
-    def __init__(self, path: Path, spec: Json) -> None:
+    def __init__(self, path: Path, spec: Json, **more: Any) -> None:
         role = {"name": "node", "template": {"spec": {"template": {"spec": spec}}}}
         jobset = {"metadata": {"name": "js"}, "spec": {"replicatedJobs": [role]}}
-        plan = Plan({"version": 1, "id": "i", "name": "js", "jobset": jobset})
+        plan = Plan({"version": 1, "id": "i", "name": "js", "jobset": jobset, **more})
         self.loop, self.processes = EventLoop(), FakeProcesses()
         directory = Directory(str(path))
         directory.make("logs")
@@ -227,3 +230,109 @@ def test_each_change_is_written_once(world: World, tmp_path: Path) -> None:
     world.settle()
     lines = (tmp_path / "journal.jsonl").read_text().splitlines()
     assert [line.count('"terminated"') for line in lines] == [0, 0, 1, 2]
+
+
+MAKER = "trainway-environment"
+
+
+class Environment:
+    """A pod whose job asks for packages, and what would make them."""
+
+    def __init__(self, path: Path, **told: Any) -> None:
+        (path / "job").mkdir()
+        self.shelf = Shelf(str(path / "environments"))
+        self.shelf.prepare()
+        spec = pod("main", "other", init=(init("one"),), restartPolicy="OnFailure")
+        plan = {"requirements": "six", "without": [], **told}
+        self.world = World(path / "job", spec, environment=plan, env={"PATH": "/bin"})
+        self.result = path / "job" / "environment" / "0123456789ab.json"
+        self.world.pod.start()
+        self.world.settle()
+
+    def put(self, key: str) -> None:
+        """An environment that is whole."""
+        Path(self.shelf.path(key)).mkdir()
+        self.shelf.finish(key, {})
+
+    def say(self, code: int = 0, **told: Any) -> None:
+        """The maker ends."""
+        if told:
+            self.result.write_text(json.dumps({"folder": self.shelf.folder, **told}))
+        self.world.end(MAKER, code)
+
+    def variables(self) -> dict[str, tuple[str | None, str | None]]:
+        commands = {item.name: item.command for item in self.world.pod.containers}
+        return {
+            name: (command.env.get("PATH"), command.env.get("VIRTUAL_ENV"))
+            for name, command in commands.items()
+            if command is not None
+        }
+
+
+def test_an_environment_is_made_before_all_containers(tmp_path: Path) -> None:
+    mine = Environment(tmp_path)
+    world = mine.world
+    assert (world.running, world.pod.phase) == ([MAKER], "Pending")
+    asked = mine.result.with_suffix(".txt")
+    assert asked.read_text() == "six"
+    mine.put("k")
+    mine.say(key="k", message="made")
+    assert world.running == ["one"]
+    path = mine.shelf.path("k")
+    found = (f"{path}/bin:/bin", path)
+    assert mine.variables() == {
+        MAKER: ("/bin", None), "one": found, "main": found, "other": found,
+    }  # fmt: skip
+    assert mine.shelf.prune(-1, 0.0) == [], "it is in use"
+    for name in ("one", "main", "other"):
+        world.end(name)
+    assert world.pod.phase == "Succeeded"
+    assert [entry.key for entry in mine.shelf.prune(-1, 0.0)] == ["k"]
+    assert os.listdir(mine.result.parent) == []
+
+
+def test_where_python_has_all_packages_nothing_changes(tmp_path: Path) -> None:
+    mine = Environment(tmp_path)
+    mine.say(key="", message="installed already")
+    assert mine.world.running == ["one"]
+    assert mine.variables()["main"] == ("/bin", None)
+
+
+def test_one_that_was_removed_meanwhile_is_made_again(tmp_path: Path) -> None:
+    mine = Environment(tmp_path)
+    mine.say(key="k", message="there already")
+    assert mine.world.running == [MAKER]
+    mine.put("k")
+    mine.say(key="k", message="made")
+    assert mine.world.running == ["one"]
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ({"failure": "nothing like it"}, "nothing like it"),
+        ({}, "what makes the environment did not finish: it ended with 137"),
+        ({"key": "k"}, "what makes the environment did not finish: it ended with 137"),
+    ],
+)
+def test_a_pod_without_its_environment_fails_at_once(
+    told: Json, message: str, tmp_path: Path
+) -> None:
+    mine = Environment(tmp_path)
+    mine.say(137, **told)
+    assert (mine.world.pod.phase, mine.world.pod.reason) == ("Failed", "EnvironmentFailed")
+    assert mine.world.pod.message == message
+    assert mine.world.processes.started == [MAKER], "restartPolicy is for the job's own containers"
+
+
+def test_some_roles_have_none(tmp_path: Path) -> None:
+    assert Environment(tmp_path, without=["node"]).world.running == ["one"]
+
+
+def test_a_pod_is_deleted_while_its_environment_is_made(tmp_path: Path) -> None:
+    mine = Environment(tmp_path)
+    mine.world.pod.delete()
+    mine.world.settle()
+    assert mine.world.processes.asked_to_stop == [MAKER]
+    mine.say(143)
+    assert (mine.world.pod.phase, mine.world.processes.started) == ("Failed", [MAKER])
