@@ -25,7 +25,7 @@ SECTIONS: Final = {
         "launch", "exec", "status", "queue", "logs", "cancel", "autostop", "stop", "start", "down",
         "ssh",
     ),
-    "Data": ("data", "storage", "volumes", "cache"),
+    "Data": ("data", "storage", "volumes", "cache", "environments"),
     "Clouds": ("optimize", "gpus"),
     "Kubernetes": ("mpijob", "operator", "crds"),
     "Look before you run": ("plan", "explain", "validate", "runtimes", "doctor", "notify"),
