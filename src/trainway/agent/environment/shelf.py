@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 FOLDER_VARIABLE = "TRAINWAY_ENVIRONMENTS"
 PRIVATE = 0o700
 DAY = 86_400.0
+FRESH_S = 120.0
 
 
 def folder_of(environ: Mapping[str, str]) -> str:
@@ -52,12 +53,17 @@ class Entry:
 def superfluous(
     entries: Sequence[Entry], limit: int, days: float, now: float, is_free: Callable[[str], bool]
 ) -> list[str]:
-    """Which environments are to go: the unused first, then the oldest beyond the limit. Pure."""
+    """Which environments are to go: the unused first, then the oldest beyond the limit. Pure.
+
+    Whoever has just made one is about to use it, however little room there is; with a limit below
+    0 that does not count.
+    """
     total = sum(entry.size for entry in entries)
     going: list[str] = []
     for entry in sorted(entries, key=lambda entry: entry.used):
         is_old = now - entry.used > days * DAY
-        if (is_old or total > limit) and is_free(entry.key):
+        is_fresh = limit >= 0 and now - entry.used < FRESH_S
+        if (is_old or total > limit) and not is_fresh and is_free(entry.key):
             going.append(entry.key)
             total -= entry.size
     return going

@@ -37,11 +37,14 @@ class Case:
 CASES = (
     Case("all fit", {"a": 50, "b": 50}),
     Case("the oldest goes", {"a": 60, "b": 60}, used={"a": 2, "b": 1}, going=("a",)),
-    Case("not what is used", {"a": 60, "b": 60}, used={"a": 2}, busy=("a",), going=("b",)),
+    Case("not what is used", {"a": 60, "b": 60}, used={"a": 2, "b": 1}, busy=("a",),
+         going=("b",)),
+    Case("not what was just made", {"a": 200}),
+    Case("unless all are to go", {"a": 200}, limit=-1, going=("a",)),
     Case("all in use", {"a": 60, "b": 60}, busy=("a", "b")),
     Case("long unused", {"a": 1, "b": 1}, used={"a": 31}, going=("a",)),
     Case("long unused, but busy", {"a": 1}, used={"a": 31}, busy=("a",)),
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

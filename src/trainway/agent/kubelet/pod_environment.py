@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 FOLDER = "environment"
 FAILED = "EnvironmentFailed"
+MOST_RESTARTS = 5
 LARGEST_RESULT = 64 * 1024
 
 
@@ -83,8 +84,11 @@ class PodEnvironment:
         if told["key"]:
             shelf = Shelf(str(told["folder"]))
             self._lease = shelf.use(str(told["key"]))
-            if self._lease is None:  # somebody removed it, or another job makes it anew
-                self.container.start()
+            if self._lease is None and self.container.restarts < MOST_RESTARTS:
+                self.container.start()  # somebody removed it, or another job makes it anew
+                return False
+            if self._lease is None:
+                self.failure = "the environment was removed again and again before it was used"
                 return False
             _activate(containers, shelf.path(str(told["key"])))
         self._node.tell_once("Normal", "EnvironmentReady", str(told["message"]))

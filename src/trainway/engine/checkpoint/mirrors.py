@@ -7,6 +7,7 @@ is found by the note beside its output.
 
 import asyncio
 import logging
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -30,6 +31,8 @@ log = logging.getLogger(__name__)
 
 LOOK_S: Final = 2.0
 """How long a file must be unchanged to count as complete."""
+_SHARE: Final = 4.0
+"""The pause after a look, as a multiple of what it took."""
 _MOST_FAILURES: Final = 30
 """After so many in a row the rest of a job that is over is left to the next server."""
 NOT_MIRRORED: Final = "CheckpointNotMirrored"
@@ -41,6 +44,10 @@ class _Mirrored:
     name: str
     failures: int = 0
     told: str = ""
+    due: float = 0.0
+    """When it is looked at next: a directory that takes long to look at is looked at less often."""
+    task: asyncio.Task[None] | None = None
+    """The look that is under way; what takes long keeps no other job waiting."""
 
 
 class Mirrors:
@@ -77,23 +84,33 @@ class Mirrors:
             await asyncio.sleep(LOOK_S)
             await self.look()
 
-    async def look(self) -> None:
-        """Look at each job once."""
+    async def look(self) -> list["asyncio.Task[None]"]:
+        """Look at each job once that nobody looks at; the looks that have begun."""
         while self._ended:
             await self._take_up(self._ended[-1])
             self._ended.pop()
         for live in list(self._live.values()):
             if live.record.started and live.id not in self._known:
                 self._known[live.id] = await self._mirrored(live)
+        begun = []
         for key, mirrored in list(self._known.items()):
-            job = self._live.get(key)
             if mirrored is None:
-                if job is None:
+                if key not in self._live:
                     del self._known[key]
-                continue
-            with about(job_fields(key, mirrored.name)):
+            elif mirrored.task is None and mirrored.due <= time.monotonic():
+                mirrored.task = asyncio.create_task(self._look(key, mirrored))
+                begun.append(mirrored.task)
+        return begun
+
+    async def _look(self, key: str, mirrored: _Mirrored) -> None:
+        job, began = self._live.get(key), time.monotonic()
+        with about(job_fields(key, mirrored.name)):
+            try:
                 if await self._looked(mirrored, job) and job is None:
-                    del self._known[key]
+                    self._known.pop(key, None)
+            finally:
+                now = time.monotonic()
+                mirrored.due, mirrored.task = now + _SHARE * (now - began), None
 
     async def _looked(self, mirrored: _Mirrored, job: LiveJob | None) -> bool:
         """Mirror a job; whether that is done with, for one that is over."""

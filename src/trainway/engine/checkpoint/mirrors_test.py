@@ -38,6 +38,7 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         return True
 
     monkeypatch.setattr(Mirror, "look", look)
+    monkeypatch.setattr(module, "_SHARE", 0.0)
     return seen
 
 
@@ -55,6 +56,13 @@ def watching(jobs: Path, live: dict[str, Any]) -> Mirrors:
     return Mirrors(live, Reading(), jobs)  # type: ignore[arg-type]
 
 
+def look(mine: Mirrors) -> None:
+    async def all_of_it() -> None:
+        await asyncio.gather(*await mine.look())
+
+    asyncio.run(all_of_it())
+
+
 def test_a_job_that_was_short_is_mirrored_until_it_worked(
     tmp_path: Path, looks: list[bool]
 ) -> None:
@@ -63,7 +71,7 @@ def test_a_job_that_was_short_is_mirrored_until_it_worked(
     mine.changed(record(), record(is_over=True))
     assert not mine.is_idle
     for _ in range(4):
-        asyncio.run(mine.look())
+        look(mine)
     assert looks == [True, True, True]
     assert mine.is_idle
 
@@ -75,7 +83,7 @@ def test_the_next_server_goes_on(tmp_path: Path, looks: list[bool]) -> None:
     mine = watching(tmp_path, {})
     asyncio.run(mine._find_ended())
     for _ in range(3):
-        asyncio.run(mine.look())
+        look(mine)
     assert (looks, mine.is_idle) == ([True, True, True], True)
     again = watching(tmp_path, {})
     asyncio.run(again._find_ended())
@@ -90,7 +98,7 @@ def test_a_bucket_that_never_answers_is_given_up(
     mine = watching(tmp_path, {})
     asyncio.run(mine._find_ended())
     for _ in range(3):
-        asyncio.run(mine.look())
+        look(mine)
     assert (looks, mine.is_idle) == ([True, True], True)
     assert Mirror(tmp_path / "a" / "output", parse("s3://bucket/run"), "a").is_pending()
 
@@ -115,9 +123,9 @@ def test_a_running_job_is_told_once_what_is_wrong(tmp_path: Path, looks: list[bo
     live = {"a": job, "b": SimpleNamespace(id="b", record=record("b"), backend=object())}
     mine = watching(tmp_path, live)
     for _ in range(3):
-        asyncio.run(mine.look())
+        look(mine)
     assert looks == [False, False, False]
     assert told == ["Warning CheckpointNotMirrored: s3://bucket/run: the bucket does not answer"]
     live.clear()
-    asyncio.run(mine.look())
+    look(mine)
     assert (looks[-1], mine.is_idle) == (True, True)
