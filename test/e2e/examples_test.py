@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environments import ARRAYS, REPOSITORY, TENSORBOARD, TORCH, environment, require_mpirun
+from environments import (
+    ARRAYS,
+    MLX,
+    REPOSITORY,
+    TENSORBOARD,
+    TORCH,
+    environment,
+    require_mpirun,
+)
 from installation import Installation, installed, processes_of
 
 pytestmark = pytest.mark.engine  # torch
@@ -183,6 +191,14 @@ def test_a_manifest_with_its_program_inside_runs_as_it_is(
     printed = arrays.run("run", f"examples/{case.file}")
 
     assert re.search(case.said, printed), printed
+
+
+def test_mlx_over_mpi_on_processors(tmp_path: Path) -> None:
+    require_mpirun()
+    with installed(tmp_path, environment(*MLX).variables()) as home:
+        printed = home.run("run", "examples/mlx.yaml")
+
+    assert "step 19 loss 0.0000, processes 2" in printed
 
 
 def test_a_job_that_crashes_goes_on_from_its_checkpoint(torch: Installation) -> None:

@@ -72,7 +72,7 @@ def choose(
         config.max_length,
         config.micro_batch or config.batch_size,
         machine.processes if parallel == "fsdp" else 1,
-        not is_half,
+        not is_half or parallel == "fsdp",  # FSDP2 keeps what it trains in 32 bits
         config.checkpointing is not False,
         config.lora_rank,
         2 if task is Task.DPO else 1,

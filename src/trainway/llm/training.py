@@ -57,10 +57,11 @@ def train(task: Task, config: Configuration) -> None:
 
 
 def _quieten() -> None:
-    """Leave out of the log what its readers can do nothing about."""
+    """Leave out what readers of the log can do nothing about, and what would be told twice."""
     warnings.filterwarnings("ignore", category=FutureWarning)
     warnings.filterwarnings("ignore", message="OMP_NUM_THREADS")
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    os.environ["DISABLE_KUBEFLOW_INTEGRATION"] = "TRUE"  # reports of its own, without steps
 
 
 def _stay_offline(config: Configuration) -> None:
