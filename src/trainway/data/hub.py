@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from trainway.data.store import ChangedError, Entry, Piece
+from trainway.data.store import PART_SIZE, ChangedError, Entry, Piece
 from trainway.data.uri import MODEL, Location, parse_repository
 from trainway.data.web import Answer, read_range, refusal, request
 from trainway.errors import TrainwayError, UnavailableError, UsageError
@@ -31,6 +31,8 @@ _OF_INITIALIZERS: Final = ("STORAGE_URI", "ACCESS_TOKEN")
 
 class Hub:
     """One repository, at one commit."""
+
+    part_size: Final = PART_SIZE
 
     def __init__(self, location: Location, environment: Mapping[str, str] = os.environ) -> None:
         self._location = location

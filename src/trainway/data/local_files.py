@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from trainway.data.store import ChangedError, Entry, Piece
+from trainway.data.store import PART_SIZE, ChangedError, Entry, Piece
 from trainway.errors import UnreadableError
 
 _BLOCK: Final = 1 << 20
@@ -13,6 +13,8 @@ _BLOCK: Final = 1 << 20
 
 class LocalFiles:
     """All files of this machine; keys are paths without the slash at their beginning."""
+
+    part_size: Final = PART_SIZE
 
     def stat(self, key: str) -> Entry | None:
         """The file of that path, through links; a folder is none."""

@@ -13,9 +13,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from trainway.data import plain_reading
 from trainway.data.plain_reading import PlainReading, is_plain
 from trainway.data.profile import r2_config, s3_config
-from trainway.data.store import ChangedError, Entry, Piece
+from trainway.data.store import PART_SIZE, ChangedError, Entry, Piece
 from trainway.data.uri import OBJECT_STORES, Location
 from trainway.errors import (
     ForbiddenError,
@@ -36,7 +37,6 @@ _SIGNED_FOR: Final = timedelta(minutes=15)
 _RETRIES: Final = {"max_retries": 5, "retry_timeout": timedelta(seconds=60)}
 _CODE: Final = re.compile(r"<Code>(\w{1,60})</Code>")
 _STATUS: Final = re.compile(r"status code: (\d{3})")
-_TRUE: Final = {"1", "on", "true", "yes", "y"}
 _REFUSED: Final = {"401", "403"}
 _CREDENTIALS: Final = {
     "s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the profile that AWS_PROFILE names in"
@@ -65,8 +65,12 @@ class ObjectStore:
         self._location = location
         with self._told(location.key):
             self._store, endpoint = _store(location)
-        is_signed = str(self._store.config.get("skip_signature", "")).lower() not in _TRUE
-        self._plain = PlainReading(self._signed) if is_signed and is_plain(endpoint) else None
+        self._plain = PlainReading(self._signed) if is_plain(endpoint, os.environ) else None
+
+    @property
+    def part_size(self) -> int:
+        """Larger parts where each one counts more than the bytes in it."""
+        return PART_SIZE if self._plain is None else plain_reading.PART_SIZE
 
     def stat(self, key: str) -> Entry | None:
         """The object of that key."""

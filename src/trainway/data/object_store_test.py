@@ -64,3 +64,24 @@ def test_without_the_extra_one_error_says_what_to_install(monkeypatch: pytest.Mo
 
 def test_the_extra_has_what_is_looked_for() -> None:
     assert importlib.util.find_spec("obstore") is not None
+
+
+@pytest.mark.parametrize(
+    ("variables", "part_size"),
+    [
+        ({"AWS_ENDPOINT_URL": "https://store:9000"}, 8 << 20),
+        ({"AWS_ENDPOINT_URL": "http://store:9000"}, 32 << 20),
+        ({"AWS_ENDPOINT_URL": "http://store:9000", "AWS_SKIP_SIGNATURE": "true"}, 8 << 20),
+    ],
+    ids=str,
+)
+def test_a_store_without_encryption_is_read_in_larger_parts(
+    variables: dict[str, str], part_size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_REGION": "c"}
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in (keys | variables).items():
+        monkeypatch.setenv(name, value)
+
+    assert ObjectStore(parse("s3://bucket/key")).part_size == part_size

@@ -8,27 +8,33 @@ else obstore asks once more, which tries again, follows redirections and says wh
 
 import contextlib
 import http.client
+import threading
 import urllib.parse
-import urllib.request
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from trainway.data.store import Piece
 
 _TIMEOUT_S: Final = 60.0
 _PIECE: Final = 1 << 18
-_HTTP: Final = "http"
+_AT_ONCE: Final = 4
+"""More would only take turns at Python's lock."""
+PART_SIZE: Final = 32 << 20
+"""A part costs the store about as much as a megabyte does."""
 
 Connections = list[http.client.HTTPConnection]
 
 
-def is_plain(endpoint: str) -> bool:
-    """Whether a store is asked without encryption, and directly."""
+def is_plain(endpoint: str, environment: Mapping[str, str]) -> bool:
+    """Whether a store is asked without encryption, directly, and by somebody who signs."""
     address = urllib.parse.urlsplit(endpoint)
-    proxies = urllib.request.getproxies_environment()
-    is_passed_on = _HTTP in proxies or "all" in proxies
-    return address.scheme == _HTTP and bool(address.hostname) and not is_passed_on
+    others = {name.lower() for name, value in environment.items() if value}
+    return (
+        address.scheme == "http"
+        and bool(address.hostname)
+        and others.isdisjoint({"http_proxy", "all_proxy", "aws_skip_signature"})
+    )
 
 
 class PlainReading:
@@ -37,6 +43,7 @@ class PlainReading:
     def __init__(self, sign: Callable[[str], str | None]) -> None:
         self._sign = sign
         self._idle: Connections = []
+        self._turns = threading.Semaphore(_AT_ONCE)
         weakref.finalize(self, _close, self._idle)
 
     def read(self, key: str, etag: str, start: int, end: int) -> Iterator[Piece] | None:
@@ -75,12 +82,13 @@ class PlainReading:
     ) -> Iterator[Piece]:
         buffer = memoryview(bytearray(min(_PIECE, left)))
         try:
-            while left:
-                size = answer.readinto(buffer[:left])
-                if not size:
-                    raise ConnectionError("the connection ended")
-                left -= size
-                yield buffer[:size]
+            with self._turns:
+                while left:
+                    size = answer.readinto(buffer[:left])
+                    if not size:
+                        raise ConnectionError("the connection ended")
+                    left -= size
+                    yield buffer[:size]
         finally:
             if left:
                 answer.close()

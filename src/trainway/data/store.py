@@ -6,11 +6,14 @@ one meanwhile, nothing is mixed: the reader is told, and begins anew.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from trainway.errors import ConflictError
 
 Piece = bytes | memoryview
+
+PART_SIZE: Final = 8 << 20
+"""In parts of that size files are usually fetched."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,11 @@ class ChangedError(ConflictError):
 
 class Source(Protocol):
     """Somewhere to read from."""
+
+    @property
+    def part_size(self) -> int:
+        """In parts of which size its files are best fetched."""
+        ...
 
     def stat(self, key: str) -> Entry | None:
         """The file of that key; None: there is none."""

@@ -18,7 +18,6 @@ from trainway.data.download import Download, said_of
 from trainway.data.store import ChangedError, Entry, Piece, Source
 from trainway.errors import NotFoundError, UnavailableError
 
-PART_SIZE: Final = 8 << 20
 WORKERS: Final = 8
 _ATTEMPTS: Final = 4
 _PAUSES_S: Final = (0.2, 1.0, 3.0)
@@ -42,7 +41,8 @@ class Options:
     """How to fetch."""
 
     workers: int = WORKERS
-    part_size: int = PART_SIZE
+    part_size: int | None = None
+    """None: as it is best for the source."""
     progress: Progress | None = None
     may_link: bool = False
     """Whether a large file from the cache may be the cache's own, which nobody may write."""
@@ -116,7 +116,8 @@ class _Fetching:
     def _opened(self, wanted: Wanted) -> Download:
         """A download that knows what is missing; one without parts is finished here."""
         entry, target = wanted.entry, wanted.target
-        download = Download(wanted.uri, entry, target, self.options.part_size)
+        part_size = self.options.part_size or wanted.source.part_size
+        download = Download(wanted.uri, entry, target, part_size)
         try:
             download.open()
             subject = download.subject

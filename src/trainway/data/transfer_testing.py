@@ -2,12 +2,15 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import md5
+from typing import Final
 
-from trainway.data.store import ChangedError, Entry, Piece
+from trainway.data.store import PART_SIZE, ChangedError, Entry, Piece
 
 
 class MemoryStore:
     """Files by their keys; `before_read` is called with the key and the start of each part."""
+
+    part_size: Final = PART_SIZE
 
     def __init__(self, files: dict[str, bytes] | None = None) -> None:
         self.files = dict(files or {})

@@ -15,7 +15,7 @@ from typing import Final
 
 from trainway.data.local_files import LocalFiles
 from trainway.data.object_store import sent_part_size
-from trainway.data.store import ChangedError, Entry, Source, Target
+from trainway.data.store import PART_SIZE, ChangedError, Entry, Source, Target
 from trainway.data.transfer import Options, Outcome
 from trainway.errors import NotFoundError
 
@@ -128,13 +128,18 @@ class _Sending:
             hint="wait until nobody writes it any more",
         )
 
+    @property
+    def _part_size(self) -> int:
+        return self.options.part_size or PART_SIZE
+
     def _chunks(self, entry: Entry, changed: list[bool]) -> Iterator[bytes]:
         """The parts of a file; `changed` hears of a change, since libraries may hide the error.
 
         They are read in a thread of their own, one ahead: obstore asks for them in the middle of
         its work, where nothing else of it can be called.
         """
-        starts = range(0, entry.size, self.options.part_size)
+        size = self._part_size
+        starts = range(0, entry.size, size)
         with ThreadPoolExecutor(1, thread_name_prefix="ahead") as reader:
             ahead = [reader.submit(self._piece, entry, start) for start in starts[:1]]
             for start in starts:
@@ -145,7 +150,7 @@ class _Sending:
                 except ChangedError:
                     changed.append(True)
                     raise
-                following = start + self.options.part_size
+                following = start + size
                 if following < entry.size:
                     ahead.append(reader.submit(self._piece, entry, following))
                 yield piece
@@ -154,7 +159,7 @@ class _Sending:
                 self._count(len(piece))
 
     def _piece(self, entry: Entry, start: int) -> bytes:
-        end = min(start + self.options.part_size, entry.size)
+        end = min(start + self._part_size, entry.size)
         piece = b"".join(bytes(each) for each in self.source.read(entry, start, end))
         if len(piece) != end - start:
             raise ChangedError(f"{entry.key} ended early")

@@ -18,7 +18,7 @@ from email.message import Message
 from email.utils import parsedate_to_datetime
 from typing import IO, Any, Final
 
-from trainway.data.store import ChangedError, Entry, Piece
+from trainway.data.store import PART_SIZE, ChangedError, Entry, Piece
 from trainway.data.uri import Location
 from trainway.errors import (
     ForbiddenError,
@@ -129,6 +129,8 @@ def read_range(url: str, headers: Mapping[str, str], start: int, end: int) -> An
 
 class WebFiles:
     """The files of one web server; it has no folders."""
+
+    part_size: Final = PART_SIZE
 
     def __init__(self, location: Location, root: str | None = None) -> None:
         self._location = location
