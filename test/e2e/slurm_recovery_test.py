@@ -18,6 +18,13 @@ def test_a_named_exit_code_does_not_count_and_others_do(slurm_site: SlurmSite) -
     assert ended == [(33, False), (5, True), (7, None)]
 
 
+def test_nodes_are_checked_before_a_gang_starts(slurm_site: SlurmSite) -> None:
+    words = ("run", "--on", ON, "--health-check", "--nodes", "2", "--name", "checked")
+    slurm_site.run(*words, "--", "true")
+    printed = slurm_site.run("jobs", "show", "checked")
+    assert "disk, network of 2 nodes: all well after " in printed
+
+
 def test_nodes_of_slurm_are_listed_and_not_ours_to_set_aside(slurm_site: SlurmSite) -> None:
     (place,) = slurm_site.json("nodes", "list", "--on", ON)
     name = place["nodes"][0]["name"]

@@ -1,5 +1,6 @@
 """Worker pools on SSH hosts: a cable is pulled, and the job begins anew on another worker."""
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,11 @@ def test_a_job_on_a_lost_host_begins_anew_on_another_worker(
     task = tmp_path / "task.yaml"
     task.write_text("run: cat state.txt\n")
     assert "ready" in ssh_pool.run("jobs", "launch", "-p", "far", str(task))
-    job = ssh_pool.submit("-p", "far", "--", *gate.command("job"))
+    script = f'echo began >>"$TRAINWAY_OUTPUT_DIR/notes"; exec {shlex.join(gate.command("job"))}'
+    job = ssh_pool.submit("-p", "far", "--", "sh", "-c", script)
     gate.next()
+    notes = ssh_pool.home / "jobs" / job / "output" / "notes"
+    until(notes.exists, "its output does not come to the server")
     first = ssh_pool.job(job)["status"]["worker"]
     (lost,) = ssh_pool.hosts_of(job).values()
     ssh_pool.hosts.cut(lost)
@@ -49,3 +53,4 @@ def test_a_job_on_a_lost_host_begins_anew_on_another_worker(
         ssh_pool.hosts.heal(lost)
         ssh_pool.run("jobs", "pool", "down", "far", "-y", "--cancel-jobs")
     assert ssh_pool.phase(job) == "Succeeded"
+    assert notes.read_text() == "began\nbegan\n", "it has what the server had of its output"
