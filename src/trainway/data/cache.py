@@ -34,6 +34,10 @@ _LOCK: Final = ".lock"
 _ROOM: Final = "room"
 
 
+class TooLargeError(UsageError):
+    """A file is larger than the cache may be."""
+
+
 def user_cache(environment: Mapping[str, str]) -> "Cache":
     """The cache of whoever runs this, in the folder and with the limit that variables say."""
     base = environment.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
@@ -92,11 +96,6 @@ class Cache:
                     outcome = self._fetch(wanted, name, options)
             is_fresh = True
 
-    @property
-    def limit(self) -> int:
-        """So many bytes it may have."""
-        return self._limit
-
     def size(self) -> int:
         """The bytes of all entries, those on their way included."""
         return sum(_size(folder) for folder in self._entries())
@@ -119,7 +118,7 @@ class Cache:
     def _fetch(self, wanted: Wanted, name: str, options: Options | None) -> Outcome:
         size = wanted.entry.size
         if size > self._limit:
-            raise UsageError(
+            raise TooLargeError(
                 f"{wanted.uri} has {in_words(size)}, and the cache may have"
                 f" {in_words(self._limit)}",
                 hint="raise TRAINWAY_DATA_CACHE_SIZE",

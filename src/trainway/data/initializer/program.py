@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from trainway.data import file_lock
-from trainway.data.cache import Cache, user_cache
+from trainway.data.cache import Cache, TooLargeError, user_cache
 from trainway.data.copying import copy
 from trainway.data.disk import disk_error, in_words
 from trainway.data.initializer.request import REFUSED, STEPS, WORKSPACE, Request, request_of
@@ -116,7 +116,11 @@ class Report:
 def _fetched(request: Request, target: Path, report: Report, cache: Cache | None) -> Outcome:
     options = Options(progress=report.progress, may_link=True)
     uri = str(request.location) if not request.location.query else _with_query(request)
-    outcome = copy(uri, f"{target}/", request.patterns, options, cache)
+    try:
+        outcome = copy(uri, f"{target}/", request.patterns, options, cache)
+    except TooLargeError:
+        report.say("it is too large for the cache, and goes past it")
+        outcome = copy(uri, f"{target}/", request.patterns, options)
     if not outcome.files:
         said = [f"left out are {', '.join(request.patterns.ignore)}"]
         if request.patterns.include:

@@ -177,6 +177,18 @@ def test_large_files_of_the_cache_take_no_room_twice(
         assert not large.stat().st_mode & 0o222
 
 
+def test_what_is_too_large_for_the_cache_goes_past_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served(PretendedHub(FILES)) as hub:
+        env = variables(hub, tmp_path)
+        monkeypatch.setenv("HF_ENDPOINT", hub.address)
+        cache = Cache(tmp_path / "cache", 1000)
+        initialize(tmp_path / "model", request_of("model", env), env, Report("model"), cache)
+
+    assert files(tmp_path / "model") == {"config.json", "model.safetensors"}
+
+
 def test_it_travels_as_one_file(tmp_path: Path) -> None:
     file, source = tmp_path / "i.zip", tmp_path / "source"
     file.write_bytes(archive())

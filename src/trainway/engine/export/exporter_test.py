@@ -17,7 +17,7 @@ from trainway.engine.export.export import (
 )
 from trainway.engine.export.uploading import Uploaded, answer, environment
 from trainway.engine.testing import World, act
-from trainway.errors import UsageError
+from trainway.errors import ConflictError, UsageError
 from trainway.jobset.labels import EXPORT
 from trainway.json_types import Json
 
@@ -50,8 +50,8 @@ def opened(world: World, bucket: Bucket) -> None:
     world.engine.exporter._sleep = no_pause
 
 
-async def succeeded(world: World, uri: str = URI) -> str:
-    job_id = await world.submit(metadata={"annotations": {EXPORT: uri}})
+async def succeeded(world: World, **spec: int) -> str:
+    job_id = await world.submit(metadata={"annotations": {EXPORT: URI}}, spec=spec)
     job = await world.begun(job_id)
     job.run()
     await world.until(job_id, "Running")
@@ -138,6 +138,21 @@ def test_the_next_server_goes_on() -> None:
 
     asyncio.run(act(killed, World()))
     assert len(second.got) == 1
+
+
+def test_files_are_not_removed_before_they_are_exported() -> None:
+    bucket = Bucket()
+    bucket.hangs = True
+
+    async def scene(world: World) -> None:
+        opened(world, bucket)
+        await succeeded(world, ttlSecondsAfterFinished=0)
+        (expired,) = world.store.expiring()
+        with pytest.raises(ConflictError, match="being exported"):
+            await world.engine._retention._expire(expired)
+        assert world.backend.deleted == []
+
+    asyncio.run(act(scene, World()))
 
 
 def test_a_job_that_fails_exports_nothing() -> None:
