@@ -34,6 +34,7 @@ const pages = root.addChildren([
   page("/runtimes/$runtime", () => import("./pages/runtimes/RuntimePage")),
   page("/queues", () => import("./pages/queues/QueuesPage")),
   page("/queues/$queue", () => import("./pages/queues/QueuePage")),
+  page("/storage", () => import("./pages/storage/StoragePage")),
   page("/nodes", () => import("./pages/nodes/NodesPage")),
   page("/infra", () => import("./pages/infra/InfraPage")),
   page("/usage", () => import("./pages/usage/UsagePage")),

@@ -17,6 +17,7 @@ export const NAVIGATION: readonly NavigationEntry[] = [
   { path: "/clusters", title: "Clusters", key: "k" },
   { path: "/runtimes", title: "Runtimes", key: "r" },
   { path: "/queues", title: "Queues", key: "q" },
+  { path: "/storage", title: "Storage", key: "v" },
   { path: "/nodes", title: "Nodes", key: "m" },
   { path: "/infra", title: "Infra", key: "i" },
   { path: "/usage", title: "Usage", key: "u" },
