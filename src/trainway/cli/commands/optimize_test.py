@@ -1,0 +1,128 @@
+"""`trainway optimize` and `trainway gpus`, on a small catalog of the test."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from trainway.cli.app import app
+
+HEADER = (
+    "InstanceType,AcceleratorName,AcceleratorCount,vCPUs,MemoryGiB,Price,SpotPrice,Region,"
+    "AvailabilityZone\n"
+)
+AWS = (
+    "p4d.24xlarge,A100,8,96,1152,20,8,us-east-1,use1-az1\n"
+    "p4d.24xlarge,A100,8,96,1152,21,5,us-west-2,usw2-az1\n"
+    "m6i.2xlarge,,,8,32,0.4,0.1,us-east-1,use1-az1\n"
+    "m6g.2xlarge,,,8,32,0.3,0.1,us-east-1,use1-az1\n"
+)
+LAMBDA = "gpu_8x_a100,A100,8,124,1800,16,,us-east-1,\n"
+
+
+@pytest.fixture(autouse=True)
+def catalog(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    folder = tmp_path / "catalog"
+    folder.mkdir()
+    (folder / "aws.csv").write_text(HEADER + AWS)
+    (folder / "lambda.csv").write_text(HEADER + LAMBDA)
+    monkeypatch.setenv("TRAINWAY_CATALOG", str(folder))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+
+
+def invoke(*words: str) -> Result:
+    return CliRunner().invoke(app, words)
+
+
+def task(resources: str, name: str = "task.yaml") -> str:
+    Path(name).write_text(f"name: train\nnum_nodes: 2\nresources: {resources}\nrun: 'true'\n")
+    return name
+
+
+def test_the_choice_for_programs() -> None:
+    result = invoke("optimize", task("{accelerators: a100:8}"), "-o", "json")
+    assert json.loads(result.stdout) == {
+        "tasks": [
+            {
+                "name": "train",
+                "chosen": {
+                    "cloud": "lambda",
+                    "instance_type": "gpu_8x_a100",
+                    "region": "us-east-1",
+                    "zone": None,
+                    "spot": False,
+                    "hourly_price": 16.0,
+                    "nodes": 2,
+                },
+                "candidates": 3,
+            }
+        ],
+        "hourly_price": 32.0,
+        "total_cost": 32.0,
+    }
+
+
+def test_the_table_has_the_best_of_each_cloud_and_says_what_was_left_out() -> None:
+    result = invoke("optimize", task("{accelerators: A100:8, use_spot: true}"))
+    chosen = next(line for line in result.stdout.splitlines() if "✔" in line)
+    assert chosen.split() == [
+        "aws", "(usw2-az1)", "p4d.24xlarge[spot]", "96", "1152", "A100:8", "10.00", "✔",
+    ]  # fmt: skip
+    said = invoke("optimize", task("{cpus: 8+}")).stdout
+    assert "1 machine type is left out: their processors are no x86-64 (--allow arm64" in said
+    allowed = invoke("optimize", task("{cpus: 8+}"), "--allow", "arm64").stdout
+    assert "m6g.2xlarge" in allowed
+    assert "left out" not in allowed
+
+
+def test_places_of_the_command_count_instead_of_those_of_the_task() -> None:
+    file = task("{accelerators: A100:8, infra: lambda}")
+    result = invoke("optimize", file, "--infra", "aws/us-west-2", "-o", "json")
+    assert json.loads(result.stdout)["tasks"][0]["chosen"]["region"] == "us-west-2"
+
+
+@pytest.mark.parametrize(
+    ("words", "exit_code", "said"),
+    [
+        (("--infra", "awz"), 2, "there is no cloud 'awz'; did you mean aws?"),
+        (("--allow", "everything"), 2, "there is no rule 'everything'"),
+        (("--infra", "gcp"), 3, "task train: no offer of the catalog fits: gcp has none"),
+    ],
+)
+def test_what_is_wrong_is_said(words: tuple[str, ...], exit_code: int, said: str) -> None:
+    result = invoke("optimize", task("{accelerators: A100:8}"), *words)
+    assert (result.exit_code, result.stdout) == (exit_code, "")
+    assert said in result.stderr
+
+
+def test_what_is_no_task_is_refused() -> None:
+    Path("job.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n")
+    result = invoke("optimize", "job.yaml")
+    assert result.exit_code == 2
+    assert "it is no task" in result.stderr
+    Path("wrong.yaml").write_text("resources: {cpus: many}\nrun: x\n")
+    result = invoke("optimize", "wrong.yaml")
+    assert result.exit_code == 1
+    assert "cpus" in result.stderr
+
+
+def test_a_wrong_catalog_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRAINWAY_CATALOG", "nowhere")
+    result = invoke("gpus", "list")
+    assert result.exit_code == 2
+    assert "TRAINWAY_CATALOG: nowhere is not a folder" in result.stderr
+
+
+def test_gpus_are_listed_and_shown() -> None:
+    assert invoke("gpus", "list").stdout.split() == ["GPU", "COUNTS", "A100", "8"]
+    best = [line.split()[2] for line in invoke("gpus", "list", "A100").stdout.splitlines()[1:]]
+    assert best == ["gpu_8x_a100", "p4d.24xlarge"]
+    shown = json.loads(invoke("gpus", "show", "A100:8", "--cloud", "aws", "-o", "json").stdout)
+    assert [(each["price"], each["region"]) for each in shown] == [
+        (20.0, "us-east-1"), (21.0, "us-west-2"),
+    ]  # fmt: skip
+    missing = invoke("gpus", "show", "A10")
+    assert missing.exit_code == 3
+    assert "Did you mean A100?" in missing.stderr
