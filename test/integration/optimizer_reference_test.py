@@ -1,6 +1,6 @@
-"""SkyPilot's own choices on the public catalog: ours cost the same, or less by a rule that is named.
+"""SkyPilot's own choices on the public catalog: ours cost as much, or less by a rule that is named.
 
-The catalog is no part of the repository; where it lies beside it, in `shared/data/catalog`, these run.
+The catalog is no part of the repository; the tests run where it is in `shared/data` beside it.
 """
 
 from collections.abc import Iterator
