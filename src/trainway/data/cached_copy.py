@@ -19,7 +19,10 @@ def bring(cache: Cache, wanted: Sequence[Wanted], options: Options | None = None
     """Have all files at their targets; nothing is fetched that is in the cache."""
     options = options or Options()
     bringing = _Bringing(cache, options, Outcome(size=sum(each.entry.size for each in wanted)))
-    small = [each for each in wanted if each.entry.size <= options.part_size]
+    small, large = [], []
+    for each in wanted:
+        part_size = options.part_size or each.source.part_size
+        (small if each.entry.size <= part_size else large).append(each)
     with ThreadPoolExecutor(options.workers, thread_name_prefix="file") as pool:
         futures = [pool.submit(bringing.one, each, 1) for each in small]
         try:
@@ -28,9 +31,8 @@ def bring(cache: Cache, wanted: Sequence[Wanted], options: Options | None = None
         except BaseException:
             pool.shutdown(wait=True, cancel_futures=True)
             raise
-    for each in wanted:
-        if each.entry.size > options.part_size:
-            bringing.one(each, options.workers)
+    for each in large:
+        bringing.one(each, options.workers)
     return bringing.outcome
 
 

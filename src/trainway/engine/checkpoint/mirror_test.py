@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from trainway.data.store import Entry, Piece
+from trainway.data.store import PART_SIZE, Entry, Piece
 from trainway.data.uri import parse
 from trainway.engine.checkpoint.manifest import NAME
 from trainway.engine.checkpoint.mirror import Mirror, files_of
@@ -18,6 +18,8 @@ RUN = parse("s3://bucket/run")
 
 class Bucket:
     """A bucket in memory, which can fail after so many changes."""
+
+    part_size = PART_SIZE
 
     def __init__(self) -> None:
         self.objects: dict[str, bytes] = {}
