@@ -9,6 +9,7 @@ import { PageFrame } from "../../components/PageFrame";
 import { clustersQuery, type Cluster } from "../../data/clusters";
 import { autostopText, resourcesText } from "./cluster";
 import { ClusterState } from "./ClusterState";
+import { WorkerPools } from "./WorkerPools";
 
 const COLUMNS = ["Name", "State", "Runs on", "Nodes", "Each node has", "Active jobs", "Stops", "Launched"];
 
@@ -35,6 +36,7 @@ export default function ClustersPage() {
       {data && data.length > 0 && (
         <DataTable label="Clusters" columns={COLUMNS} numbers={[3, 5]} rows={data.map(row)} />
       )}
+      <WorkerPools />
     </PageFrame>
   );
 }
