@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
 from trainway.backends.agents.jobdir import JobDir
@@ -38,9 +39,10 @@ from trainway.kube.client import Client
 from trainway.kube.errors import ApiError, ObjectNotFound
 from trainway.kube.requests import STRATEGIC, LogRequest
 
-_KEEPER_S: Final = 60.0
-"""How long keepers may take to start."""
-_AT_ONCE: Final = 4
+_PATIENCE_S: Final = 60.0
+"""How long keepers may take to start, and pods to go beyond their grace period."""
+_AT_ONCE: Final = 8
+"""How many pods send their output at once."""
 _ROUNDS: Final = 2
 """How often the output is brought at the end: a log may also end with its connection."""
 
@@ -56,6 +58,7 @@ class Departure:
         self._directory = job.path
         self._namespace = str(handle["namespace"])
         self._context = str(handle["context"])
+        self._slots = asyncio.Semaphore(_AT_ONCE)
 
     async def pack(self) -> None:
         """Bring the output of a job that runs, and have its pods keep what it writes until it ends.
@@ -69,6 +72,7 @@ class Departure:
             raise ConflictError(f"its output cannot be brought here: {error.sentence}") from error
         except ConflictError:
             await self._for_kept(await self._pods(), self._release)
+            await job_threads.run(staged_output.discard, self._directory)
             raise
 
     async def _pack(self) -> None:
@@ -79,7 +83,7 @@ class Departure:
             given = [pod for pod in objects.pods() if await self._give_keeper(client, pod)]
             uids = {str(pod["metadata"]["uid"]) for pod in given}
             try:
-                async with asyncio.timeout(_KEEPER_S):
+                async with asyncio.timeout(_PATIENCE_S):
                     while any(_awaits_keeper(pod, uids) for pod in objects.pods()):
                         changed.clear()
                         await changed.wait()
@@ -87,7 +91,7 @@ class Departure:
                 raise UnavailableError(
                     "the containers that keep the output of its pods do not start"
                 ) from None
-            await self._for_kept(objects.pods(), self._fetch)
+            await self._for_kept(objects.pods(), self._fetch_first)
 
     async def _give_keeper(self, client: Client, pod: Json) -> bool:
         """Give a pod what keeps its output; whether it needs that."""
@@ -117,8 +121,7 @@ class Departure:
         if not await job_threads.run(book.has_left):
             with worded(self._context):
                 await self._bring(book)
-            await job_threads.run(staged_output.gather, self._directory)
-            await job_threads.run(_note_left, book)
+            await job_threads.run(_note_left, book, self._directory)
         await self._cluster.cancel(self._handle)
         await self._cluster.delete(self._handle)
 
@@ -145,7 +148,7 @@ class Departure:
         with session.listening(self._handle["name"], objects.keys, lambda *_: changed.set()):
             await session.synced(objects.keys)
             with suppress(TimeoutError):
-                async with asyncio.timeout(_KEEPER_S):
+                async with asyncio.timeout(_PATIENCE_S):
                     while objects.pods():
                         changed.clear()
                         await changed.wait()
@@ -153,32 +156,35 @@ class Departure:
     async def _for_kept(
         self, pods: list[Json], act: Callable[[Client, Json, str], Awaitable[None]]
     ) -> None:
-        """Do something for all pods that have a keeper, a few at once."""
-        client, slots = await self._cluster.client(), asyncio.Semaphore(_AT_ONCE)
-
-        async def one(pod: Json, keeper: str) -> None:
-            async with slots:
-                await act(client, pod, keeper)
-
+        """Do something for all pods that have a keeper."""
+        client = await self._cluster.client()
         kept = [(pod, keeper) for pod in pods if (keeper := running_keeper(pod)) is not None]
-        await asyncio.gather(*(one(*each) for each in kept))
+        await asyncio.gather(*(act(client, *each) for each in kept))
+
+    async def _fetch_first(self, client: Client, pod: Json, keeper: str) -> None:
+        """Bring what a pod has now, and note that there will be more."""
+        mark = staged_output.unfinished_mark(self._directory, _key(pod))
+        await job_threads.run(staged_output.make_mark, mark)
+        await self._fetch(client, pod, keeper)
 
     async def _fetch(self, client: Client, pod: Json, keeper: str) -> None:
-        place = place_of(pod)
-        assert place is not None  # noqa: S101 - only such pods have a keeper
-        folder = staged_output.stage(self._directory, place.key)
+        folder = staged_output.stage(self._directory, _key(pod))
         name = str(pod["metadata"]["name"])
-        await fetch(client, self._namespace, name, keeper, folder)
+        async with self._slots:
+            await fetch(client, self._namespace, name, keeper, folder)
 
     async def _fetch_last(self, client: Client, pod: Json, keeper: str) -> None:
         """Bring what a pod has when its processes have ended; what came before counts otherwise."""
         name = str(pod["metadata"]["name"])
+        grace = pod["spec"].get("terminationGracePeriodSeconds")
         try:
-            for _ in range(_ROUNDS):
-                for container in pod["spec"]["containers"]:
-                    await self._container_ended(client, name, str(container["name"]))
-                await self._fetch(client, pod, keeper)
-        except TrainwayError as error:
+            async with asyncio.timeout(_PATIENCE_S + (30 if grace is None else grace)):
+                for _ in range(_ROUNDS):
+                    for container in pod["spec"]["containers"]:
+                        await self._container_ended(client, name, str(container["name"]))
+                    await self._fetch(client, pod, keeper)
+            staged_output.unfinished_mark(self._directory, _key(pod)).unlink(missing_ok=True)
+        except (TimeoutError, TrainwayError) as error:
             log.warning("%s: what it wrote last may be missing: %s", name, error)
         await self._release(client, pod, keeper)
 
@@ -216,7 +222,19 @@ async def _follow(watch: JobWatch, after: int) -> None:
         pass
 
 
-def _note_left(book: RecordBook) -> None:
+def _key(pod: Json) -> str:
+    place = place_of(pod)
+    assert place is not None  # noqa: S101 - only such pods have a keeper
+    return place.key
+
+
+def _note_left(book: RecordBook, directory: Path) -> None:
     """Write down that it has left, in a way in which the agents at its next place go on."""
+    if places := staged_output.unfinished(directory):
+        text = f"what {', '.join(places)} wrote last is missing: its pods went before it was here"
+        about = f"Pod/{places[0]}"
+        event = {"type": "event", "eventType": "Warning", "reason": "OutputIncomplete"}
+        book.append([{**event, "message": text, "object": about}])
+    staged_output.gather(directory)
     suspended = {"type": "status", "jobset": book.status(), "suspend": True}
     book.append([suspended, {"type": "agent", "event": LEFT}])

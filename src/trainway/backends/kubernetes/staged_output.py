@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 _STAGES: Final = "leaving"
+_UNFINISHED: Final = ".unfinished"
 _OWN: Final = ".trainway"
 """What the server itself keeps there, such as the value of a function."""
 
@@ -18,6 +19,23 @@ _OWN: Final = ".trainway"
 def stage(directory: Path, place: str) -> Path:
     """Where the output of a pod goes first, by the pod's place in its job."""
     return directory / _STAGES / place
+
+
+def unfinished_mark(directory: Path, place: str) -> Path:
+    """The file that is there until a pod has sent what it wrote last."""
+    return directory / _STAGES / f"{place}{_UNFINISHED}"
+
+
+def make_mark(mark: Path) -> None:
+    """Note that a pod will have more to send."""
+    mark.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    mark.touch()
+
+
+def unfinished(directory: Path) -> list[str]:
+    """The places of the pods that have not sent what they wrote last."""
+    marks = sorted((directory / _STAGES).glob(f"*{_UNFINISHED}"))
+    return [mark.name.removesuffix(_UNFINISHED) for mark in marks]
 
 
 def gather(directory: Path) -> None:

@@ -3,7 +3,14 @@ from pathlib import Path
 
 import pytest
 
-from trainway.backends.kubernetes.staged_output import discard, gather, stage
+from trainway.backends.kubernetes.staged_output import (
+    discard,
+    gather,
+    make_mark,
+    stage,
+    unfinished,
+    unfinished_mark,
+)
 
 
 def put(folder: Path, name: str, text: str, time: int) -> None:
@@ -75,3 +82,14 @@ def test_one_that_was_interrupted_is_done_again(
     gather(tmp_path)
 
     assert found(tmp_path) == {"output/a": "1", "output/.trainway/result": "kept"}
+
+
+def test_it_is_known_which_pods_have_not_sent_all(tmp_path: Path) -> None:
+    assert unfinished(tmp_path) == []
+    for place in ("node-0-0", "node-0-1"):
+        make_mark(unfinished_mark(tmp_path, place))
+        put(stage(tmp_path, place), "a", "1", 1)
+    unfinished_mark(tmp_path, "node-0-0").unlink()
+    assert unfinished(tmp_path) == ["node-0-1"]
+    gather(tmp_path)
+    assert (unfinished(tmp_path), found(tmp_path)) == ([], {"output/a": "1"})
