@@ -6,7 +6,9 @@ import pytest
 from counting_job import assert_one_history, counter, moved, steps_on
 from installation import kill
 from patience import until
-from slurm_site import ON, SlurmSite
+from slurm_site import ON, SlurmSite, site_of
+
+from slurm_cluster import SlurmCluster
 
 pytestmark = pytest.mark.xdist_group("slurm")
 
@@ -60,6 +62,33 @@ def test_a_server_that_is_killed_at_every_step_of_a_move_goes_on_with_it(
 
     assert_one_history(slurm_site, job, places=3)
     assert not slurm_site.folder(job).exists()
+
+
+LOST = 'test -n "$SLURM_JOB_ID" && sleep 1000; echo attempt $TRAINWAY_RESTART_ATTEMPT'
+"""Runs for ever on Slurm, and ends at once on this machine."""
+
+
+def test_a_job_that_slurm_cannot_hand_over_begins_anew_when_its_node_is_lost(
+    idle_slurm_cluster: SlurmCluster, tmp_path: Path
+) -> None:
+    slurm = idle_slurm_cluster
+    with site_of(slurm, tmp_path / "site", section={"outputs": "keep"}) as site:
+        places = ("--on", f"{ON},local", "--recovery-strategy", "eager-next")
+        job = site.submit(*places, "--name", "lost", "--", "sh", "-c", LOST)
+        site.wait_for_phase(job, "Running")
+        number = site.slurm_job(job)
+        slurm.declare_down(slurm.nodes.index(slurm.named(slurm.facts(number)["NodeList"])))
+        site.run("jobs", "wait", job)
+
+        shown = site.job(job)
+        # Slurm may have begun another attempt before it was told to give up the job.
+        restarts = shown["status"]["restarts"]
+        assert restarts in (1, 2)
+        assert site.run("jobs", "logs", job) == f"node-0 | attempt {restarts}\n"
+        ended = shown["status"]["endedAttempts"]
+        assert (ended[0]["attempt"], ended[0]["reason"]) == (0, "NodeLost")
+        assert (shown["spec"]["backend"], {each["place"] for each in ended}) == ("local", {ON})
+        assert str(number) not in slurm.run("squeue", "-h", "-o", "%A").split()
 
 
 def kill_at_every_step(site: SlurmSite, job: str) -> None:

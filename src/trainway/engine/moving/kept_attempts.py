@@ -19,7 +19,7 @@ def attempts_so_far(record: JobRecord) -> Json:
         return {}
     known = record.observed_data.get(JOBSET) or {}
     counted = int(known.get("restartsCountTowardsMax") or 0)
-    restarts = max(record.attempt, record.restarts) + 1
+    restarts = max(record.attempt + 1, record.restarts)
     return {"restarts": restarts, "restartsCountTowardsMax": counted}
 
 

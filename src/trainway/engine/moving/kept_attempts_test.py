@@ -26,7 +26,8 @@ LOST = replace(RECORD, recovery="{}", started=TIME)
 COUNTED = json.dumps({"jobSet": {"restarts": 3, "restartsCountTowardsMax": 2}})
 CASES = [
     Case("first", LOST, 1),
-    Case("later", replace(LOST, attempt=2, restarts=3, observed=COUNTED), 4, 2),
+    Case("later", replace(LOST, attempt=2, restarts=2, observed=COUNTED), 3, 2),
+    Case("not-begun", replace(LOST, attempt=2, restarts=3), 3),
     Case("never-started", replace(LOST, started=""), None),
     Case("not-recovered", replace(LOST, recovery=None), None),
 ]
