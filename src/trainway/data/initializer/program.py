@@ -53,6 +53,9 @@ def main(arguments: Sequence[str], environment: Mapping[str, str] | None = None)
         if error.hint:
             report.say(f"hint: {error.hint}")
         return REFUSED if isinstance(error, _REFUSALS) else FAILED
+    except OSError as error:
+        report.say(f"error: {uri}: {error.strerror}: {error.filename}")
+        return FAILED
     return 0
 
 

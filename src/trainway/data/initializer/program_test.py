@@ -100,6 +100,19 @@ def test_a_refused_token_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             monkeypatch.delenv(name)
 
 
+def test_a_workspace_that_cannot_be_written_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".model.initialized").mkdir()
+    with served(PretendedHub(FILES)) as hub:
+        status, said = run(
+            monkeypatch, variables(hub, tmp_path), "model", "--target", str(tmp_path / "model")
+        )
+
+    assert status == program.FAILED
+    assert said[-1].startswith(f"model: error: hf://{NAME}: Is a directory")
+
+
 def test_that_nothing_is_left_to_fetch_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
