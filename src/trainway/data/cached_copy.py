@@ -19,7 +19,7 @@ def bring(cache: Cache, wanted: Sequence[Wanted], options: Options | None = None
     """Have all files at their targets; nothing is fetched that is in the cache."""
     options = options or Options()
     bringing = _Bringing(cache, options, Outcome(size=sum(each.entry.size for each in wanted)))
-    small, large = [], []
+    small, large = list[Wanted](), list[Wanted]()
     for each in wanted:
         part_size = options.part_size or each.source.part_size
         (small if each.entry.size <= part_size else large).append(each)

@@ -188,7 +188,7 @@ class Intake:
             request_digest=submission.digest or None,
             candidates=_candidates(submission, now),
             recovery=recovery_of(submission, prepared.objects, backend.name, self.clock()),
-            export=export_column(prepared.objects, backend, handle),
+            export=export_column(prepared.objects, backend, handle, prepared.name if run else ""),
             notify=json.dumps(list(submission.notify)) if submission.notify else None,
             run=run.id if run else None,
             place=submission.place or None,

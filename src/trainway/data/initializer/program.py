@@ -33,6 +33,10 @@ FAILED: Final = 1
 _REFUSALS: Final = (UsageError, ForbiddenError, NotFoundError, InvalidError)
 _JOB: Final = "TRAINWAY_JOB_ID"
 _PAUSE_S: Final = 5.0
+_KEYS_HINT: Final = (
+    "hint: a TrainJob sets ACCESS_KEY_ID, SECRET_ACCESS_KEY, ENDPOINT and REGION in env of the"
+    " source, or in the Secret of its secretRef"
+)
 
 
 def main(arguments: Sequence[str], environment: Mapping[str, str] | None = None) -> int:
@@ -52,6 +56,8 @@ def main(arguments: Sequence[str], environment: Mapping[str, str] | None = None)
         report.say(f"error: {what}{error.message}")
         if error.hint:
             report.say(f"hint: {error.hint}")
+        if uri.startswith("s3://") and not isinstance(error, UsageError):
+            report.say(_KEYS_HINT)
         return REFUSED if isinstance(error, _REFUSALS) else FAILED
     except OSError as error:
         report.say(f"error: {uri}: {error.strerror}: {error.filename}")

@@ -1,6 +1,7 @@
 """Outputs go where jobs want them, once these have succeeded, and in spite of failures."""
 
 import asyncio
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +16,9 @@ from trainway.engine.export.export import (
     export_in,
     pause_after,
 )
+from trainway.engine.export.terms import export_column
 from trainway.engine.export.uploading import Uploaded, answer, environment
-from trainway.engine.testing import World, act
+from trainway.engine.testing import World, act, jobset
 from trainway.errors import ConflictError, UsageError
 from trainway.jobset.labels import EXPORT
 from trainway.json_types import Json
@@ -180,6 +182,15 @@ def test_what_is_no_bucket_is_refused_at_once(uri: str) -> None:
         assert EXPORT in (raised.value.field or "")
 
     asyncio.run(act(scene, World()))
+
+
+@pytest.mark.parametrize("uri", [URI, f"{URI}/"])
+def test_each_job_of_a_run_has_a_folder_of_its_own(uri: str) -> None:
+    job = jobset(metadata={"annotations": {EXPORT: uri}})
+
+    column = export_column([job], World().backend, {"id": "1"}, "trial-3")
+
+    assert json.loads(column or "")["uri"] == f"{URI}/trial-3"
 
 
 @dataclass(frozen=True)

@@ -19,13 +19,18 @@ from trainway.json_types import Json
 _FIELD = f"metadata.annotations[{EXPORT}]"
 
 
-def export_column(objects: Sequence[Json], backend: Backend, handle: Handle) -> str | None:
-    """What the record of a new job has of its export; None: there is none."""
+def export_column(
+    objects: Sequence[Json], backend: Backend, handle: Handle, below: str = ""
+) -> str | None:
+    """What the record of a new job has of its export; None: there is none.
+
+    Jobs of a run are submitted with one URI; each has a folder of its own `below` it.
+    """
     uri = export_of(parted(list(objects))[0])
     if not uri:
         return None
     try:
-        target = str(checked_target(uri))
+        target = str(checked_target(f"{uri.removesuffix('/')}/{below}" if below else uri))
     except TrainwayError as error:
         raise UsageError(error.message, field=_FIELD, hint=error.hint) from None
     reason = why_not(backend, handle)
