@@ -24,6 +24,9 @@ fetch() {
     RCLONE_CONFIG=/dev/null rclone copyto --contimeout 15s --low-level-retries 5 \
 --retries 2 --stats-one-line --log-level NOTICE "$2" "$3" && return
     echo "storage: rclone could not copy $1" >&2
+  elif [ -z "$2" ]; then
+    echo "storage: only trainway copies $1, and it did not on $(uname -n); \
+install it there: pip install trainway" >&2
   elif ! command -v trainway >/dev/null; then
     echo "storage: $(uname -n) has neither trainway nor rclone, which would copy $1" >&2
     echo "storage: install one of them there: pip install 'trainway[data]', or rclone" >&2

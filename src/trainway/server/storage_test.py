@@ -88,6 +88,11 @@ def test_named_buckets_are_remembered(tmp_path: Path) -> None:
         (found,) = listed["items"]
         assert (found["uri"], found["job"]) == ("s3://mine-1", made["job"]["metadata"]["id"])
         assert (found["store"], found["persistent"], found["state"]) == ("S3", False, "READY")
+        odd = {"task": {"file_mounts": {"/x": {"name": "x" * 999}}, "run": "true"}}
+        strange = {**task, "metadata": {"name": "odd"}, "spec": {"tasks": [odd]}}
+        status, _ = await site.ask("POST", "/jobs", json.dumps({"objects": [strange]}).encode())
+        assert status == 201
+        assert len((await site.ask("GET", "/storage"))[1]["items"]) == 1
         forget = json.dumps({"uri": "s3://mine-1"}).encode()
         assert (await site.ask("POST", "/storage/forget", forget))[0] == 200
         assert (await site.ask("POST", "/storage/forget", forget))[0] == 404

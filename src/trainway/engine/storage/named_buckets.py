@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from trainway.api.task import task_object
-from trainway.api.task.storage_mount import storage_mounts
+from trainway.api.task.storage_mount import bucket_error, storage_mounts
 from trainway.json_types import Json
 
 
@@ -29,8 +29,9 @@ def named_buckets(objects: Iterable[Json]) -> dict[str, NamedBucket]:
         job, _ = task_object.read(obj)
         for task in job.file.tasks if job else ():
             for mount in storage_mounts(task.file_mounts):
-                if mount.is_named:
-                    uri = f"{mount.scheme}://{mount.place.partition('/')[0]}"
+                bucket = mount.place.partition("/")[0]
+                if mount.is_named and mount.scheme and not bucket_error(bucket):
+                    uri = f"{mount.scheme}://{bucket}"
                     stays = mount.is_persistent or (uri in found and found[uri].is_persistent)
                     found[uri] = NamedBucket(uri in made, stays)
     return found
