@@ -58,7 +58,8 @@ places=() caches=() programs=() uris=()
 mount_storage() {
   local uri=$1 remote=$2 place=$3 number=${#places[@]} program said
   shift 3
-  local cache=${XDG_CACHE_HOME:-$HOME/.cache}/trainway/mounts/$job-$SKYPILOT_NODE_RANK-$number
+  local cache=${XDG_CACHE_HOME:-$HOME/.cache}/trainway/mounts
+  cache+=/${SKYPILOT_TASK_ID##*_}-$SKYPILOT_NODE_RANK-$number  # the same after a restart
   mkdir -p "$place" && place=$(cd "$place" && pwd) || refuse "$place cannot be made"
   mkdir -p -m 700 "$cache" || refuse "$cache cannot be made"
   mountpoint -q "$place" && refuse "something is mounted at $place already"

@@ -66,7 +66,7 @@ def fill(objects: Sequence[Json], progress: Progress, ask: Callable[[], object])
     """
     ask()
     for obj in objects:
-        made = [mount.uri for mount in _named_buckets(obj) if _is_filled(mount, progress)]
+        made = [mount.bucket for mount in _named_buckets(obj) if _is_filled(mount, progress)]
         if obj.get("buckets"):
             obj["buckets"] = {"made": made}
 

@@ -58,6 +58,11 @@ class StorageMount:
         return self.uri.partition("://")[0]
 
     @property
+    def bucket(self) -> str:
+        """The URI of the bucket alone."""
+        return f"{self.scheme}://{self.place.partition('/')[0]}"
+
+    @property
     def place(self) -> str:
         """Bucket and key."""
         return self.uri.partition("://")[2].rstrip("/")

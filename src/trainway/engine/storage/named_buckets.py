@@ -29,9 +29,8 @@ def named_buckets(objects: Iterable[Json]) -> dict[str, NamedBucket]:
         job, _ = task_object.read(obj)
         for task in job.file.tasks if job else ():
             for mount in storage_mounts(task.file_mounts):
-                bucket = mount.place.partition("/")[0]
-                if mount.is_named and mount.scheme and not bucket_error(bucket):
-                    uri = f"{mount.scheme}://{bucket}"
+                uri, name = mount.bucket, mount.bucket.partition("://")[2]
+                if mount.is_named and mount.scheme and not bucket_error(name):
                     stays = mount.is_persistent or (uri in found and found[uri].is_persistent)
                     found[uri] = NamedBucket(uri in made, stays)
     return found
