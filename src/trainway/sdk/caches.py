@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from trainway.data.flight.contract import TOKEN
+from trainway.data.flight.contract import HEAD, HEAD_LISTENS, TOKEN
 from trainway.data.flight.objects import CacheSpec, cache_objects
 from trainway.data.opening import local_path, locate
 from trainway.data.uri import has_scheme
@@ -20,6 +20,7 @@ from trainway.sdk.client import Client
 from trainway.sdk.job import Job
 
 _PROBE_S: Final = 2.0
+_LOOKED_AT: Final = 1000
 
 
 @dataclass(frozen=True)
@@ -101,10 +102,15 @@ def delete(client: Client, name: str) -> None:
 
 def _cache(job: Job, spec: CacheSpec) -> Cache:
     data = job.to_dict()
-    nodes = data["status"].get("nodes") or ()
-    hosts = [node.get("host") or "" for node in nodes if node.get("role") == "head"]
-    host = "127.0.0.1" if spec.is_here else next(iter(hosts), "")
+    host = "127.0.0.1" if spec.is_here else "" if spec.in_pods else _told_host(job)
     return Cache(spec, job, str(data["spec"]["backend"]), host)
+
+
+def _told_host(job: Job) -> str:
+    """Where the head is, as it says itself: jobs need not know the names that a pool has."""
+    lines = [line.text for line in job.logs(role=HEAD, tail=_LOOKED_AT)]
+    found = [match[1] for line in lines if (match := HEAD_LISTENS.search(line))]
+    return found[-1] if found else ""
 
 
 def _spec(data: Mapping[str, Any]) -> CacheSpec | None:

@@ -68,6 +68,8 @@ def cache_objects(spec: CacheSpec, token: str = "") -> list[Json]:
     host = "127.0.0.1" if spec.is_here else "0.0.0.0"  # noqa: S104 - other machines read it
     head = [HEAD, host, str(spec.port), "--table", spec.table, "--workers", str(spec.workers)]
     head += ["--health-port", str(spec.health_port)]
+    if not spec.in_pods:
+        head += ["--advertise", spec.head.partition(":")[0]]
     roles = [_role(spec, HEAD, 1, head, _until_an_error())]
     if spec.workers:
         port, health = (str(PORT), str(HEALTH_PORT)) if spec.in_pods else ("0", "0")

@@ -25,7 +25,8 @@ def test_processes_of_one_machine_listen_where_only_it_reads() -> None:
     assert spec.port == 16696  # by its name, so that it stays the same
     assert container(found["head"])["command"] == [
         "python3", "-m", "trainway.data.flight", "head", "127.0.0.1", "16696", "--table", "/t",
-        "--workers", "2", "--health-port", "16697", "--folder", "/cache",
+        "--workers", "2", "--health-port", "16697", "--advertise", "demo-head-0-0.demo",
+        "--folder", "/cache",
     ]  # fmt: skip
     assert container(found["worker"])["command"] == [
         "python3", "-m", "trainway.data.flight", "worker", "127.0.0.1", "0", "--head",

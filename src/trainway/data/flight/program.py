@@ -12,7 +12,7 @@ from typing import Final, Self
 import pyarrow as pa
 
 from trainway.data.flight.connection import Connection
-from trainway.data.flight.contract import HEAD
+from trainway.data.flight.contract import HEAD, LISTENS
 from trainway.data.flight.head import Head
 from trainway.data.flight.health import Health
 from trainway.data.flight.plan import Plan
@@ -109,7 +109,7 @@ class Process:
             rooms.worker = self._worker
             self._worker.start()
             self._closers.append(self._worker.stop)
-        _LOG.info("%s listens at port %d", settings.role, service.port)
+        _LOG.info(LISTENS, settings.role, settings.advertised, service.port)
 
     def _missing(self) -> str:
         parts = [each for each in (self._head, self._worker) if each is not None]

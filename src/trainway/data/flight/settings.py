@@ -51,7 +51,7 @@ def parse(words: Sequence[str], environment: Mapping[str, str]) -> Settings:
     host = given.host
     if host in _EVERYWHERE:
         host = _own_address(head or _OUTSIDE) or socket.gethostname()
-    advertised = given.advertise or environment.get("TRAINWAY_CACHE_HOST") or host
+    advertised = _resolved(given.advertise or host)
     found = Settings(
         given.role,
         given.host,
@@ -79,6 +79,14 @@ def _name(environment: Mapping[str, str]) -> str:
     """The index of a pod stays the same when it is replaced."""
     index = environment.get("JOB_COMPLETION_INDEX") or environment.get("LWS_WORKER_INDEX")
     return f"worker-{index}" if index else ""
+
+
+def _resolved(host: str) -> str:
+    """An address for a name that others may not know."""
+    try:
+        return socket.gethostbyname(host)
+    except OSError:
+        return host
 
 
 def _own_address(towards: str) -> str:
