@@ -192,7 +192,9 @@ class Head:
             return f"{len(self._members)} of {self._workers} workers have reported"
         here = sum(self._has(owner, file) for file, owner in self._owners.items())
         if here < len(self.plan.files):
-            return f"{here} of {len(self.plan.files)} files are loaded"
+            found = [each.report for each in self._members.values() if each.report.error]
+            errors = "".join(f"; {each.name}: {each.error}" for each in found)
+            return f"{here} of {len(self.plan.files)} files are loaded{errors}"
         owners = set(self._owners.values())
         told = sum(self._members[owner].report.is_placed for owner in owners)
         return "" if told == len(owners) else f"{told} of {len(owners)} workers know their rows"

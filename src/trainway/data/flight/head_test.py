@@ -170,6 +170,13 @@ def test_an_error_that_lasts_ends_a_cache_that_was_never_ready() -> None:
     assert workers.head.fatal() == ""
 
 
+def test_an_error_that_may_pass_is_told_while_files_are_missing() -> None:
+    workers = Workers(Head(PLAN, 1, Clock()))
+    workers.report("x")
+    workers.head.join(Report("x", "x:1", PLAN.version, error="the disk is full"))
+    assert workers.head.missing() == "0 of 4 files are loaded; x: the disk is full"
+
+
 def test_a_table_without_files_is_ready_and_empty() -> None:
     head = Head(Plan("t", "", ()), 1, Clock())
     orders = head.join(Report("x", "x:1"))
