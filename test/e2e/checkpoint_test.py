@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from installation import Installation, installed, kill
 from s3_server import S3Server
+from slurm_site import ON as ON_SLURM
+from slurm_site import SlurmSite
 from ssh_pool import ON, SshPool, until
 
 pytestmark = pytest.mark.engine
@@ -108,6 +110,20 @@ def test_what_cannot_be_read_is_the_reason(
 def test_hosts_begin_from_a_bucket_too(
     ssh_pool: SshPool, s3_server: S3Server, bucket: Path, tmp_path: Path
 ) -> None:
+    check_elsewhere(ssh_pool, ON, s3_server, bucket, tmp_path)
+
+
+@pytest.mark.xdist_group("slurm")
+def test_nodes_of_slurm_begin_from_a_bucket_too(
+    slurm_site: SlurmSite, s3_server: S3Server, bucket: Path, tmp_path: Path
+) -> None:
+    check_elsewhere(slurm_site, ON_SLURM, s3_server, bucket, tmp_path)
+
+
+def check_elsewhere(
+    place: Installation, on: str, s3_server: S3Server, bucket: Path, tmp_path: Path
+) -> None:
+    """A job of a new server begins there from what is listed, and what it writes is mirrored."""
     (bucket / "run" / "epochs" / "2").mkdir(parents=True)
     for name in ("model", "optimizer"):
         (bucket / "run" / "epochs" / "2" / name).write_text('{"epoch": 2}')
@@ -116,9 +132,11 @@ def test_hosts_begin_from_a_bucket_too(
     (bucket / "run" / MANIFEST).write_text(json.dumps({"version": 1, "files": files}))
     script = tmp_path / "train.py"
     script.write_text(TRAIN)
-    with installed(tmp_path / "home", s3_server.variables()) as user:
-        (user.home / "config.yaml").write_text((ssh_pool.home / "config.yaml").read_text())
-        words = ("--on", ON, "--checkpoint", f"s3://{bucket.name}/run")
+    variables = {**place.variables, **s3_server.variables()}
+    with installed(tmp_path / "home", variables) as user:
+        user.home.mkdir(mode=0o700, exist_ok=True)
+        (user.home / "config.yaml").write_text((place.home / "config.yaml").read_text())
+        words = ("--on", on, "--checkpoint", f"s3://{bucket.name}/run")
         printed = user.run("run", str(script), *words, "4")
         assert "begins after epoch 2" in printed
         wanted = {*files, *epochs(4)[-4:]}

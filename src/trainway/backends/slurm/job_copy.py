@@ -84,6 +84,11 @@ class JobCopy:
         """Whether it has a history, and none with Slurm since its last place let go of it."""
         return self.memory.last >= 0 and not self.memory.number
 
+    @property
+    def begins_with_output(self) -> bool:
+        """Whether it has output before it was ever with Slurm, such as a checkpoint."""
+        return not self.memory.number and bool(self.outputs.missing_on(HOST))
+
     def history(self) -> bytes:
         """Its journal, up to where its last place let go of it: there a driver goes on.
 

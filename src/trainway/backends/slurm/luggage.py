@@ -47,7 +47,7 @@ class Luggage:
 
         Nothing, where it brings nothing, or Slurm may have it already, and then with all of it.
         """
-        if not copy.comes_from_elsewhere:
+        if not copy.comes_from_elsewhere and not copy.begins_with_output:
             return {}
         there = await self._request("arrive", id=copy.id)
         if there["begun"]:
@@ -56,6 +56,8 @@ class Luggage:
             copy.outputs.note_put(HOST, path, (size, changed))
         for path in copy.outputs.missing_on(HOST):
             await self._put(copy, path)
+        if not copy.comes_from_elsewhere:
+            return {}
         journal = copy.history()
         digest = hashlib.sha256(journal).hexdigest()
         await self.deliver({digest: journal})

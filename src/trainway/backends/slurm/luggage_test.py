@@ -52,6 +52,18 @@ def test_its_journal_and_its_output_are_there_before_slurm_has_it(tmp_path: Path
     run(tmp_path, act)
 
 
+def test_a_new_job_may_begin_with_output(tmp_path: Path) -> None:
+    async def act(server: FakeServer) -> None:
+        here, there = server.job("a"), server.job_directory("a")
+        (here / "output").mkdir()
+        (here / "output" / "model").write_bytes(MODEL)
+        assert await server.submit("a") == "1"
+        assert (there / "output" / "model").read_bytes() == MODEL
+        assert server.driver("a").records == []
+
+    run(tmp_path, act)
+
+
 def test_what_its_driver_does_comes_after_what_was(tmp_path: Path) -> None:
     async def act(server: FakeServer) -> None:
         here = moved_job(server)

@@ -9,7 +9,7 @@ server.
 import json
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ from trainway.backends import job_file
 from trainway.data.journal import is_trace
 from trainway.data.local_files import LocalFiles
 from trainway.data.opening import open_target
-from trainway.data.store import ChangedError, Target
+from trainway.data.store import ChangedError, Entry, Piece, Source, Target
 from trainway.data.transfer import Wanted, fetch
 from trainway.data.upload import Sent, send
 from trainway.data.uri import Location
@@ -37,12 +37,46 @@ from trainway.engine.checkpoint.manifest import (
     read_manifest,
 )
 from trainway.engine.times import time_text
-from trainway.errors import NotFoundError, TrainwayError
+from trainway.errors import NotFoundError, TrainwayError, UnavailableError
 
 _AT_ONCE: Final = 4
 _LARGEST_NOTE: Final = 100_000_000
+_STOPS: Final = "the server stops"
 _OWN: Final = ".trainway/"
 """What a function returns is of no use to another job."""
+
+
+@dataclass(frozen=True)
+class _Held:
+    """A place to read from until somebody says stop: a server that ends waits for no transfer."""
+
+    source: Source
+    is_stopped: Callable[[], bool]
+
+    def stat(self, key: str) -> Entry | None:
+        return self.source.stat(key)
+
+    def list(self, folder: str) -> Iterator[Entry]:
+        return self.source.list(folder)
+
+    def read(self, entry: Entry, start: int, end: int) -> Iterable[Piece]:
+        for piece in self.source.read(entry, start, end):
+            if self.is_stopped():
+                raise UnavailableError(_STOPS)
+            yield piece
+
+
+class _HeldFiles(LocalFiles):
+    """The same for files of this machine, which an upload knows by their kind."""
+
+    def __init__(self, is_stopped: Callable[[], bool]) -> None:
+        self._is_stopped = is_stopped
+
+    def read(self, entry: Entry, start: int, end: int) -> Iterator[Piece]:
+        for piece in super().read(entry, start, end):
+            if self._is_stopped():
+                raise UnavailableError(_STOPS)
+            yield piece
 
 
 @dataclass
@@ -57,6 +91,11 @@ class Mirror:
     _store: Target | None = None
     _is_known: bool = False
     """Whether it was read what an earlier server had mirrored."""
+    _is_stopped: bool = False
+
+    def stop(self) -> None:
+        """End what is under way; the next server goes on with it."""
+        self._is_stopped = True
 
     def restore(self) -> int:
         """Bring here what the manifest lists, unless the job has output; how many files came.
@@ -112,9 +151,9 @@ class Mirror:
 
     def _send(self, names: list[str], now: Files) -> list[str]:
         """Send files, newest first; one that changes or goes meanwhile waits for the next look."""
+        files = _HeldFiles(lambda: self._is_stopped)
 
         def one(name: str) -> bool:
-            files = LocalFiles()
             with suppress(ChangedError, NotFoundError):
                 entry = files.stat(str(self.output / name)[1:])
                 if entry is not None and _version(self.output / name) == now[name]:
@@ -131,7 +170,8 @@ class Mirror:
 
     def _wanted(self) -> list[Wanted]:
         """What the manifest lists, in the bucket as it is now."""
-        bucket, uri = self._bucket(), str(self.location.of(self._key(NAME)))
+        bucket = _Held(self._bucket(), lambda: self._is_stopped)
+        uri = str(self.location.of(self._key(NAME)))
         entry = bucket.stat(self._key(NAME))
         if entry is None:
             return []

@@ -192,3 +192,19 @@ def test_whatever_is_listed_is_there_wherever_it_fails(output: Path, bucket: Buc
     wanted = [f"{step}/{name}" for step in range(9, 12) for name in ("model", "optimizer")]
     assert sorted(manifest(bucket)) == sorted(wanted)
     assert not last.is_pending()
+
+
+def test_a_server_that_ends_waits_for_no_transfer(output: Path, bucket: Bucket) -> None:
+    bucket.objects = {"run/a": b"1", f"run/{NAME}": b'{"version": 1, "files": ["a"]}'}
+    stopped = mirror(output, bucket)
+    stopped.stop()
+    with pytest.raises(UnavailableError, match="the server stops"):
+        stopped.restore()
+    mine = mirror(output, bucket)
+    assert mine.restore() == 1
+    write(output / "b", "2")
+    mine.stop()
+    with pytest.raises(UnavailableError, match="the server stops"):
+        mine.look(is_over=True)
+    assert "run/b" not in bucket.objects
+    assert mirror(output, bucket).look(is_over=True)

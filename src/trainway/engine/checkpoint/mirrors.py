@@ -118,6 +118,9 @@ class Mirrors:
             mirrored.mirror.output = job.backend.output(job.record.handle_data)
         try:
             await asyncio.to_thread(mirrored.mirror.look, is_over=job is None)
+        except asyncio.CancelledError:
+            mirrored.mirror.stop()
+            raise
         except Exception as error:  # noqa: BLE001 - a full disk, the network, credentials, ...
             why = error.sentence if isinstance(error, TrainwayError) else str(error)
             mirrored.failures += 1

@@ -45,6 +45,9 @@ async def restored(live: Beginning, handle: Handle, objects: Sequence[Json]) -> 
     mirror = Mirror(backend.output(handle), location, str(handle["id"]))
     try:
         count = await asyncio.to_thread(mirror.restore)
+    except asyncio.CancelledError:
+        mirror.stop()
+        raise
     except UnavailableError:
         raise
     except TrainwayError as error:
