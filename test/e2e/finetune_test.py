@@ -47,7 +47,7 @@ def test_a_killed_fine_tune_goes_on_exactly(trl: Installation, tiny: Path) -> No
     log = trl.run("jobs", "logs", id_)
     assert "goes on from step 10" in log or "goes on from step 20" in log
     assert _losses(trl, "killed") == pytest.approx(_losses(trl, "whole"), abs=1e-4)
-    assert trl.job("killed")["status"]["progress"]["percentage"] == 100
+    assert trl.job("killed")["status"]["progress"]["progressPercentage"] == 100
 
     result = json.loads((output / "finetune.json").read_text())
     assert result["steps"] == STEPS
@@ -79,8 +79,8 @@ with torch.no_grad():
     ("task", "words"),
     [
         ("dpo", ("data-pairs", "method=full")),
-        ("sft", ("data", "method=full", "packing=true")),
-        ("sft", ("data", "parallel=fsdp", "--nodes", "2")),
+        pytest.param("sft", ("data", "method=full", "packing=true"), marks=pytest.mark.stress),
+        pytest.param("sft", ("data", "parallel=fsdp", "--nodes", "2"), marks=pytest.mark.stress),
     ],
     ids=["pairs", "all weights, packed", "spread"],
 )

@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 import time
 import warnings
 from importlib.metadata import PackageNotFoundError, version
@@ -14,23 +13,18 @@ from trainway.errors import TrainwayError, UnavailableError, UnreadableError, Us
 from trainway.llm import checkpoints, dataset, memory
 from trainway.llm.choices import Choices, Machine, arguments, choose, summary
 from trainway.llm.configuration import Configuration, Method, Task
+from trainway.llm.installation import NEEDED, check_installed
 from trainway.llm.model_card import Outcome
 from trainway.llm.progress import callback
 from trainway.llm.saving import RESULT, save
 
-NEEDED: Final = ("torch", "transformers", "accelerate", "trl", "peft", "datasets")
 _OPTIONAL: Final = ("bitsandbytes", "flash_attn", "kernels", "liger_kernel")
 _OUTPUT: Final = "TRAINWAY_OUTPUT_DIR"
 
 
 def train(task: Task, config: Configuration) -> None:
     """Do all of it; on every process of the job alike."""
-    missing = [name for name in NEEDED if find_spec(name) is None]
-    if missing:
-        raise UnavailableError(
-            f"{', '.join(missing)} cannot be imported by {sys.executable}",
-            hint=f"install it there, or add --packages {' '.join(NEEDED)}",
-        )
+    check_installed()
     _quieten()
     _stay_offline(config)
     output = Path(config.output or os.environ.get(_OUTPUT) or "output")

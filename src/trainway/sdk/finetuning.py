@@ -24,7 +24,8 @@ from trainway.sdk import llm_boot
 from trainway.sdk.manifests import Wishes, trainjob
 
 TASKS: Final = ("sft", "dpo")
-PROGRAM: Final = "trainway.llm"
+PROGRAM: Final = "trainway.llm.launcher"
+"""It starts as many processes as the variables of the job say."""
 MODEL_PATH: Final = "/workspace/model"
 DATASET_PATH: Final = "/workspace/dataset"
 _PACKAGE: Final = Path(__file__).parents[1]
@@ -109,7 +110,7 @@ def command_of(
     if task not in TASKS:
         raise UsageError(f"task: it is {task!r}", field="task", hint=f"use {' or '.join(TASKS)}")
     boot = Path(llm_boot.__file__).read_text("utf-8")
-    launcher = [python, "-m", "torch.distributed.run", "-m", PROGRAM, task]
+    launcher = [python, "-m", PROGRAM, task]
     return [python, "-c", boot, packed_program(), *launcher], words_of(settings)
 
 

@@ -37,7 +37,7 @@ def test_folders_are_read_where_they_are(tmp_path: Path) -> None:
     assert job["spec"]["trainer"]["numNodes"] == 2
     words = ["method=full", f"model={tmp_path}", f"dataset={tmp_path}"]
     assert job["spec"]["trainer"]["args"] == words
-    assert job["spec"]["trainer"]["command"][-3:] == ["-m", "trainway.llm", "sft"]
+    assert job["spec"]["trainer"]["command"][-3:] == ["-m", "trainway.llm.launcher", "sft"]
     assert "initializer" not in job["spec"]
     assert "annotations" not in job["metadata"]
 
@@ -93,7 +93,7 @@ def test_the_program_that_travels_needs_nothing_but_python(tmp_path: Path) -> No
     assert packed_program() == packed_program()
     assert len(packed_program()) < 100_000
     bare = [sys.executable, "-S"]
-    words = ["-m", "trainway.llm", "sft", "model=/m", "dataset=/d"]
+    words = ["-m", "trainway.llm.launcher", "sft", "model=/m", "dataset=/d"]
     boot_text = Path(boot).read_text("utf-8")
     done = subprocess.run(
         [*bare, "-c", boot_text, packed_program(), *bare, *words],

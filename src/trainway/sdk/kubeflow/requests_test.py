@@ -298,7 +298,7 @@ def test_trl_has_its_settings_as_words() -> None:
     config = TRLConfig("/m", "/d", "full", 2, {"gpu": 8}, {"beta": 0.2})
     trainer = built("trl-dpo", BuiltinTrainer(config))["spec"]["trainer"]
     assert trainer["args"] == ["method=full", "beta=0.2", "model=/m", "dataset=/d"]
-    assert trainer["command"][-3:] == ["-m", "trainway.llm", "dpo"]
+    assert trainer["command"][-3:] == ["-m", "trainway.llm.launcher", "dpo"]
     assert trainer["numNodes"] == 2
 
 

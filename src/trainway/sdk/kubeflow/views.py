@@ -101,7 +101,7 @@ def log_lines(lines: Iterable[LogLine], *, follow: bool) -> Iterator[str]:
 def _command(policy: Json, framework: str) -> tuple[str, ...]:
     """What a user would type to start the training code."""
     if framework == _TRL:
-        return ("torchrun", "-m", "trainway.llm")
+        return ("python", "-m", "trainway.llm.launcher")
     if framework in _BUILTIN:
         return ("tune", "run")
     if "torch" in policy:
