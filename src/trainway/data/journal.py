@@ -14,9 +14,12 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from trainway.data.store import Piece
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.poly1305 import Poly1305
 
 _KEY: Final = hashlib.sha256(b"parts of a file").digest()
 
@@ -75,18 +78,13 @@ class Checksum:
     """That of a part, piece by piece.
 
     It is Poly1305 with a key that everybody knows: no protection against anybody, but four times as
-    fast as a CRC, which took a third of the time of a copy. Where it is forbidden it is that CRC.
+    fast as a CRC, which took a third of the time of a copy. Where it is forbidden, or on a host that
+    has only Python, it is that CRC.
     """
 
     def __init__(self) -> None:
-        from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415 - slow to import
-        from cryptography.hazmat.primitives.poly1305 import Poly1305  # noqa: PLC0415 - see above
-
         self._crc = 0
-        try:
-            self._sum: Poly1305 | None = Poly1305(_KEY)
-        except UnsupportedAlgorithm:
-            self._sum = None
+        self._sum = _poly1305()
 
     def update(self, piece: Piece) -> None:
         """One more piece."""
@@ -98,6 +96,18 @@ class Checksum:
     def value(self) -> int:
         """That of all pieces; there must be no more."""
         return self._crc if self._sum is None else int.from_bytes(self._sum.finalize()[:8], "big")
+
+
+def _poly1305() -> "Poly1305 | None":
+    try:
+        from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415 - slow to import
+        from cryptography.hazmat.primitives.poly1305 import Poly1305  # noqa: PLC0415 - see above
+    except ImportError:
+        return None
+    try:
+        return Poly1305(_KEY)
+    except UnsupportedAlgorithm:
+        return None
 
 
 def checksum(piece: Piece) -> int:
