@@ -78,8 +78,8 @@ class Checksum:
     """That of a part, piece by piece.
 
     It is Poly1305 with a key that everybody knows: no protection against anybody, but four times as
-    fast as a CRC, which took a third of the time of a copy. Where it is forbidden, or on a host that
-    has only Python, it is that CRC.
+    fast as a CRC, which took a third of the time of a copy. Where it is forbidden, or on hosts that
+    have only Python, it is that CRC.
     """
 
     def __init__(self) -> None:

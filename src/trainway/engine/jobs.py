@@ -58,13 +58,7 @@ from trainway.engine.statistics.jobs import JobStatistics
 from trainway.engine.storage.book import StorageBook
 from trainway.engine.store import Store
 from trainway.engine.strays import strays
-from trainway.engine.submission import (
-    Amend,
-    Prepared,
-    Submission,
-    unchanged,
-    with_job,
-)
+from trainway.engine.submission import Amend, Prepared, Submission, unchanged, with_job
 from trainway.engine.times import time_text
 from trainway.engine.worker_pool.assignment import FreeWorkers
 from trainway.engine.worker_pool.pools import PoolContext, WorkerPools

@@ -249,7 +249,11 @@ class Client(ClusterAccess, QueueAccess):
         objects = with_options(objects_of(target, wishes, options), options.slurm or {}, on)
         objects = options.marked(objects)
         if wishes.travels:
-            _tell_what_stays(objects, to_hosts=not wishes.is_in_pods)
+            from trainway.sdk.travel import staying  # noqa: PLC0415 - not for local jobs
+
+            note = staying(objects, to_hosts=not wishes.is_in_pods)
+            if note:
+                _warn(note)
         sent: Json = {
             **job_options(self._rest.address, prefer_our_python=True, backend=on),
             **options.sent,
@@ -389,14 +393,6 @@ class Client(ClusterAccess, QueueAccess):
     def backends(self) -> list[Json]:
         """Where jobs can run: checks and capacity."""
         return self._rest.backends()
-
-
-def _tell_what_stays(objects: Sequence[Json], *, to_hosts: bool) -> None:
-    from trainway.sdk.travel import staying  # noqa: PLC0415 - not for local jobs
-
-    note = staying(objects, to_hosts=to_hosts)
-    if note:
-        _warn(note)
 
 
 def _warn(message: str) -> None:

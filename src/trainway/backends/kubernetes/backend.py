@@ -7,7 +7,7 @@ import asyncio
 import logging
 import os
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from trainway.backends import bucket_mounts, configuration
 from trainway.backends.agents.jobdir import JobDir
@@ -26,6 +26,7 @@ from trainway.backends.base import (
 from trainway.backends.job_threads import job_threads
 from trainway.backends.kubernetes import checks, planning, sites
 from trainway.backends.kubernetes.attachment import attachment, attachments
+from trainway.backends.kubernetes.cluster_module import cluster_module
 from trainway.backends.kubernetes.form import VARIABLE, Form, Offer, choose
 from trainway.backends.kubernetes.planning import KubernetesRequest
 from trainway.backends.kubernetes.record_book import RecordBook
@@ -134,7 +135,7 @@ class KubernetesBackend(SpoolBackend):
 
     def warm_up(self) -> None:
         """Import what talks to clusters."""
-        _cluster_module()
+        cluster_module()
 
     def capacity(self) -> Capacity:
         """What the last survey found."""
@@ -385,19 +386,8 @@ class KubernetesBackend(SpoolBackend):
 
     def _cluster(self, files: tuple[str, ...], context: str) -> "KubernetesCluster":
         if (files, context) not in self._clusters:
-            self._clusters[files, context] = _cluster_module().KubernetesCluster(files, context)
+            self._clusters[files, context] = cluster_module().KubernetesCluster(files, context)
         return self._clusters[files, context]
-
-
-def _cluster_module() -> Any:
-    try:
-        from trainway.backends.kubernetes import cluster  # noqa: PLC0415 - may not be installed
-    except ImportError as error:
-        raise UnavailableError(
-            f"clusters need the package {error.name}, which is not installed",
-            hint="pip install 'trainway[kubernetes]'",
-        ) from error
-    return cluster
 
 
 def _ours(request: Request) -> KubernetesRequest:
