@@ -68,10 +68,11 @@ _REASONS: Final[Mapping[str, Cause]] = {
     **dict.fromkeys(("FailedCreate", "StartError", "ContainerCannotRun", "DoesNotFit",
                      "HostUnusable", "FilesNotSent", "SubmissionFailed", "UnexpectedAdmissionError",
                      "ErrImagePull", "ImagePullBackOff", "InvalidImageName",
-                     "CreateContainerConfigError", "EnvironmentFailed"), _C.REFUSED),
+                     "CreateContainerConfigError", "EnvironmentFailed", "PeerUnhealthy"),
+                    _C.REFUSED),
     **dict.fromkeys(("HostLost", "Fenced", "AllocationLost", "NodeFail", "NodeLost", "BootFail",
                      "Evicted", "NodeAffinity", "NodeShutdown", "Terminated",
-                     "HealthCheckFailed", "PeerUnhealthy"), _C.NODE_LOST),
+                     "HealthCheckFailed"), _C.NODE_LOST),
     "BatchFailed": _C.EXIT_CODE,
 }  # fmt: skip
 """The reasons that agents, Slurm and Kubernetes give, in the words of their records."""

@@ -16,6 +16,8 @@ class Case:
 CASES = [
     Case("nobody", {}, None),
     Case("exit code", {"exitCode": 3}, Cause.EXIT_CODE),
+    Case("sick node", {"reason": "HealthCheckFailed"}, Cause.NODE_LOST),
+    Case("sick peer", {"reason": "PeerUnhealthy"}, Cause.REFUSED),
     Case("signal", {"exitCode": 137}, Cause.EXIT_CODE),
     Case("memory", {"outOfMemory": True, "reason": "OOMKilled"}, Cause.OUT_OF_MEMORY),
     Case("hang", {"exitCode": 1, "hung": True}, Cause.HANG),

@@ -84,8 +84,8 @@ def _network_answer(asked: Questions) -> tuple[int, str] | None:
         if broken:
             return _blame(asked, broken)
         mesh.add_up()
-    except MeshError as error:
-        return UNHEALTHY, str(error)
+    except MeshError as error:  # nobody knows whose fault that is
+        return OTHER_UNHEALTHY, str(error)
     finally:
         mesh.close()
     return None

@@ -57,6 +57,18 @@ def test_of_two_that_do_not_reach_each_other_one_is_to_blame(
     assert answer(asked, monkeypatch).code == UNHEALTHY
 
 
+def test_numbers_that_do_not_add_up_are_nobodys_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_mesh: mesh.Mesh) -> float:
+        raise mesh.MeshError("numbers were changed")
+
+    monkeypatch.setattr(mesh.Mesh, "broken_links", lambda _mesh: [])
+    monkeypatch.setattr(mesh.Mesh, "add_up", fails)
+    said = answer(questions(tmp_path, PAIR), monkeypatch)
+    assert said == Said(OTHER_UNHEALTHY, "numbers were changed")
+
+
 def test_an_error_of_the_check_is_no_fault_of_the_node(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
