@@ -251,8 +251,7 @@ class Client(ClusterAccess, QueueAccess):
         if wishes.travels:
             from trainway.sdk.travel import staying  # noqa: PLC0415 - not for local jobs
 
-            note = staying(objects, to_hosts=not wishes.is_in_pods)
-            if note:
+            if note := staying(objects, to_hosts=not wishes.is_in_pods):
                 _warn(note)
         sent: Json = {
             **job_options(self._rest.address, prefer_our_python=True, backend=on),

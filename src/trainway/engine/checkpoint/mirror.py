@@ -53,6 +53,10 @@ class _Held:
     source: Source
     is_stopped: Callable[[], bool]
 
+    @property
+    def part_size(self) -> int:
+        return self.source.part_size
+
     def stat(self, key: str) -> Entry | None:
         return self.source.stat(key)
 
