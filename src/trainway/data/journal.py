@@ -78,7 +78,7 @@ class Checksum:
     """That of a part, piece by piece.
 
     It is Poly1305 with a key that everybody knows: no protection against anybody, but four times as
-    fast as a CRC, which took a third of the time of a copy. Where it is forbidden, or on hosts that
+    fast as a CRC, which was a fifth of what a copy costs. Where it is forbidden, or on hosts that
     have only Python, it is that CRC.
     """
 

@@ -21,7 +21,7 @@ _PIECE: Final = 1 << 18
 _AT_ONCE: Final = 4
 """More would only take turns at Python's lock."""
 PART_SIZE: Final = 32 << 20
-"""A part costs the store about as much as a megabyte does."""
+"""A request costs such a store about a millisecond of the processor, whatever it is for."""
 
 Connections = list[http.client.HTTPConnection]
 
