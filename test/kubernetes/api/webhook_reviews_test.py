@@ -91,7 +91,7 @@ def test_all_errors_come_at_once(served: Served, space: str) -> None:
     job = trainjob(
         *("a", space),
         trainer={"env": [{"name": "PET_NNODES", "value": "1"}]},
-        initializer={"model": {"storageUri": "hf://a/b"}},
+        initializer={"model": {"env": [{"name": "ACCESS_TOKEN", "value": "x"}]}},
     )
     assert served.refusal(job) == (
         '[spec.runtimeRef: Invalid value: "local": must have model-initializer job when trainJob is'

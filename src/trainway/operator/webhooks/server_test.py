@@ -100,9 +100,8 @@ def test_a_job_is_judged_by_the_runtime_that_was_found() -> None:
 
 def test_a_job_that_its_runtime_does_not_take_is_refused() -> None:
     answers = Answers(Facts(runtime()))
-    assert "must have dataset-initializer job" in message(
-        ask(answers, VALIDATE_TRAINJOB, NEEDS_EXTRA)
-    )
+    nameless = trainjob(initializer={"dataset": {}})
+    assert "must have dataset-initializer job" in message(ask(answers, VALIDATE_TRAINJOB, nameless))
     assert answers.observed == [("TrainJob", False)]
 
 
