@@ -37,6 +37,7 @@ COMMANDS = (
     "docs/clusters.md",
     "docs/dashboard.md",
     "docs/data.md",
+    "docs/environments.md",
     "docs/explain.md",
     "docs/metrics.md",
     "docs/mpijob.md",
