@@ -35,6 +35,7 @@ NOT_TYPED: Final = {
     r"curl .*KUBEFLOW_TRAINER": "it runs inside a job; test/integration/status_endpoint_test.py",
     r"TRAINWAY_SERVER=http://host": "there is no such host",
     r"ssh -N -L": "there is no such host",
+    r"python examples/tiny_llm\.py": "it needs transformers; test/e2e/finetune_test.py has them",
 }
 """Commands that are not typed here, and why."""
 
@@ -50,6 +51,7 @@ ONLY_PARSED: Final = {
     r"trainway notify test": "it would send something; test/e2e/notify_test.py does",
     r"trainway data .*(s3|hf)://": "it needs a bucket or the hub; test/e2e/data_s3_test.py has one",
     r"trainway run --export s3://": "it needs a bucket; test/e2e/export_test.py has one",
+    r"trainway finetune ": "it needs TRL; test/e2e/finetune_test.py has it",
     r"trainway doctor --deep": "it would run jobs on every cluster of the machine",
 }
 """Commands of ours that need what is not here: the real parser takes them."""
