@@ -19,6 +19,7 @@ _NF4: Final = 0.56
 """Bytes of a weight in 4 bits, with its share of the scales."""
 _RESERVE: Final = 0.06
 """What of a GPU the driver, the libraries and holes between blocks take."""
+_MOST_HINTS: Final = 5
 _CHUNK: Final = 256
 """Tokens for which the head of the model is computed at once."""
 
@@ -163,7 +164,7 @@ def check(shape: Shape, plan: Plan, memory: int) -> None:
     items = estimate(shape, plan)
     if total(items) <= usable(memory):
         return
-    hints = [text for text, other in _others(plan) if fits(shape, other, memory)]
+    hints = [text for text, other in _others(plan) if fits(shape, other, memory)][:_MOST_HINTS]
     lines = [f"  {item.name:<20}{item.size / GIB:8.1f} GiB  {item.how}" for item in items]
     raise UsageError(
         f"it does not fit: it needs {total(items) / GIB:.1f} GiB of each GPU, which has"

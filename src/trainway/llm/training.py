@@ -6,6 +6,7 @@ import time
 import warnings
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+from math import prod
 from pathlib import Path
 from typing import Any, Final
 
@@ -91,16 +92,14 @@ def _description(config: Configuration) -> dict[str, Any]:
 def _parameters(folder: Path) -> int | None:
     """How many there are by the files of weights, whose headers say so."""
     total = 0
-    for file in folder.expanduser().glob("*.safetensors"):
-        with file.open("rb") as opened:
-            length = int.from_bytes(opened.read(8), "little")
-            header = json.loads(opened.read(min(length, 100 << 20)))
-        for name, entry in header.items():
-            if name != "__metadata__":
-                count = 1
-                for size in entry["shape"]:
-                    count *= size
-                total += count
+    try:
+        for file in folder.expanduser().glob("*.safetensors"):
+            with file.open("rb") as opened:
+                length = int.from_bytes(opened.read(8), "little")
+                header = json.loads(opened.read(min(length, 100 << 20)))
+            total += sum(prod(header[name]["shape"]) for name in header if name != "__metadata__")
+    except (OSError, ValueError, KeyError, TypeError):
+        return None  # whoever loads it will say what is wrong
     return total or None
 
 
