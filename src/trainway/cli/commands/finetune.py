@@ -10,6 +10,7 @@ from trainway.cli.commands.run import command as run
 from trainway.cli.completions import complete_files
 from trainway.cli.job_options import given_label_option
 from trainway.cli.notify_option import notify_option
+from trainway.cli.packages_option import packages_group
 from trainway.cli.priority_option import priority_option
 from trainway.cli.queue_option import queue_option
 from trainway.cli.slurm_option import slurm_option
@@ -70,6 +71,7 @@ Exit status: 0 the job succeeded, 4 it failed, 1 an error, 2 wrong usage, 3 some
 @max_wait_option
 @slurm_option
 @notify_option
+@packages_group
 @click.option(
     "-d", "--detach", is_flag=True, help="Only submit the job, and print its name and id."
 )

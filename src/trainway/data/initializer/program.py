@@ -19,7 +19,16 @@ from trainway.data import file_lock
 from trainway.data.cache import Cache, TooLargeError, user_cache
 from trainway.data.copying import copy
 from trainway.data.disk import disk_error, in_words
-from trainway.data.initializer.request import REFUSED, STEPS, WORKSPACE, Request, request_of
+from trainway.data.flight.initialization import SCHEME, await_cache
+from trainway.data.initializer.request import (
+    DATASET,
+    REFUSED,
+    STEPS,
+    STORAGE_URI,
+    WORKSPACE,
+    Request,
+    request_of,
+)
 from trainway.data.transfer import Options, Outcome
 from trainway.errors import (
     ForbiddenError,
@@ -46,6 +55,10 @@ def main(arguments: Sequence[str], environment: Mapping[str, str] | None = None)
     report = Report(asked.step)
     uri = ""
     try:
+        if asked.step == DATASET and env.get(STORAGE_URI, "").startswith(SCHEME):
+            uri = env[STORAGE_URI]
+            report.say(f"{uri} is ready: {await_cache(uri, env):,} rows")
+            return 0
         request = request_of(asked.step, env)
         uri = str(request.location)
         os.environ.update(request.environment)

@@ -248,3 +248,16 @@ def test_what_a_killed_initializer_left_does_not_count(tmp_path: Path) -> None:
         initialize(target, request, env, Report("dataset"))
         assert files(target) == {"a"}
         assert json.loads(note.read_text())["job"] == "job-1"
+
+
+def test_a_data_cache_is_waited_for_and_nothing_is_fetched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    env = {"STORAGE_URI": "cache://schema/table"}
+    status, said = run(monkeypatch, env, "dataset", "--target", str(tmp_path / "dataset"))
+    assert status == 2
+    assert said[0] == "dataset: error: nobody said which cache has cache://schema/table"
+    monkeypatch.setattr(program, "await_cache", lambda _uri, _environment: 1200)
+    status, said = run(monkeypatch, env, "dataset", "--target", str(tmp_path / "dataset"))
+    assert (status, said) == (0, ["dataset: cache://schema/table is ready: 1,200 rows"])
+    assert not (tmp_path / "dataset").exists()

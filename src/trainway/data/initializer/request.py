@@ -56,8 +56,8 @@ def request_of(step: str, environment: Mapping[str, str]) -> Request:
         )
     if uri.startswith(_CACHE):
         raise UsageError(
-            f"{uri} is a cache, which this initializer does not start",
-            hint="name the data itself, such as s3://BUCKET/PREFIX or hf://OWNER/NAME",
+            f"{uri} is a cache, which has rows of a data set and no files",
+            hint="name the files, such as s3://BUCKET/PREFIX or hf://OWNER/NAME",
         )
     location = _located(step, uri)
     found = _asked_with(environment) if location.scheme == "s3" else {}
