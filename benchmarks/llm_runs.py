@@ -20,6 +20,8 @@ PEAK_FLOPS: Final = 989e12
 """What an H200 can do in bf16 without sparsity, by its datasheet."""
 GIB: Final = 1 << 30
 WAYS: Final = ("ours", "same", "default")
+BESIDE: Final = ("ours", "same", "same", "ours")
+"""Small models wait for the processor, whose speed changes: each runs twice, the best counts."""
 
 
 def main(description: str) -> int:
@@ -46,17 +48,24 @@ def compared(cases: list[Case], options: argparse.Namespace) -> int:
         environment = prepared(Path(scratch), cases, options.wheels)
         print(f"prepared in {time.monotonic() - started:.0f} s", flush=True)
         print(f"{'case':<12}{'way':<9}{'tokens/s':>10}{'of peak':>9}{'GiB':>7}{'s':>6}", flush=True)
-        order = [(case, way) for case in cases for way in WAYS[:2]]
+        order = [(case, way) for case in cases for way in BESIDE]
         for case, way in [*order, *((case, WAYS[2]) for case in cases)]:
             left = options.budget - (time.monotonic() - started)
             found = {"error": "left out: no time"}
             if left > 30:
                 found = run(case, way, Path(scratch), environment, left)
-            results[case.name][way] = found
+            results[case.name][way] = better(results[case.name].get(way), found)
             print(row(case, way, found), flush=True)
             said = {"cases": [asdict(each) for each in cases], "results": results}
             (options.out / "llm.json").write_text(json.dumps(said, indent=2))
     return judged(results) if not options.tiny else all_ran(results)
+
+
+def better(known: dict[str, Any] | None, found: dict[str, Any]) -> dict[str, Any]:
+    """The faster of two runs of the same."""
+    if known is None or known.get("tokens_per_s", 0) < found.get("tokens_per_s", 0):
+        return found
+    return known
 
 
 def judged(results: dict[str, dict[str, Any]]) -> int:
