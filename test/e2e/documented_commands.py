@@ -151,6 +151,7 @@ FILES: Final = {
     "train.sh": "#!/bin/sh\necho training\n",
     "train.yaml": "name: train\nenvs: {LR: 0.3}\nsetup: echo setup\nrun: echo lr $LR\n",
     "my-job.yaml": (REPOSITORY / "examples" / "torch-ddp.yaml").read_text("utf-8"),
+    "a100.yaml": "resources: {accelerators: A100:8}\nrun: nvidia-smi\n",
     "token.txt": "a-token-of-the-reader\n",
 }
 """What a reader has of their own."""

@@ -35,6 +35,7 @@ NOT_TYPED: Final = {
     r"curl .*KUBEFLOW_TRAINER": "it runs inside a job; test/integration/status_endpoint_test.py",
     r"TRAINWAY_SERVER=http://host": "there is no such host",
     r"ssh -N -L": "there is no such host",
+    r"python -m trainway\.data\.flight": "it serves until somebody ends it",
     r"python examples/tiny_llm\.py": "it needs transformers; test/e2e/finetune_test.py has them",
 }
 """Commands that are not typed here, and why."""
@@ -51,6 +52,8 @@ ONLY_PARSED: Final = {
     r"trainway notify test": "it would send something; test/e2e/notify_test.py does",
     r"trainway data .*(s3|hf)://": "it needs a bucket or the hub; test/e2e/data_s3_test.py has one",
     r"trainway run --export s3://": "it needs a bucket; test/e2e/export_test.py has one",
+    r"trainway cache (apply|delete)": "it needs a bucket; test/e2e/data_cache_test.py has a table",
+    r"trainway volumes delete": "the volume of the page is that of a pool of hosts",
     r"trainway finetune ": "it needs TRL; test/e2e/finetune_test.py has it",
     r"trainway doctor --deep": "it would run jobs on every cluster of the machine",
 }

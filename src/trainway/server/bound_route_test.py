@@ -53,6 +53,7 @@ ODD_BODIES: tuple[Any, ...] = (
     {"cron": "@daily", "objects": [{}]}, {"cron": "@daily", "objects": [{}], "overlap": "perhaps"},
     {"name": "a", "workers": {"workers": 1}, "objects": [{}]}, {"workers": 2}, {"workers": 0},
     {"name": "a" * 64, "workers": [], "objects": [{}]}, {"workers": "two"},
+    {"uri": "s3://a"}, {"uri": 1}, {"name": "a-1", "type": "directory"}, {"name": "a-1", "type": 1},
 )  # fmt: skip
 
 
