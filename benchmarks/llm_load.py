@@ -34,6 +34,7 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 ASKED: Final = (
     "per_device_train_batch_size", "gradient_accumulation_steps", "max_steps", "packing",
     "max_length", "bf16", "gradient_checkpointing", "optim", "use_cpu", "save_steps",
+    "logging_steps",
 )  # fmt: skip
 """What plain TRL is told, to do the same."""
 
