@@ -42,7 +42,7 @@ def test_nobody_takes_the_room_of_one_that_can_start_before_all_have_left(seed: 
     schedule(seed).play()
 
 
-@pytest.mark.parametrize("seed", [101_491, 107_852])
+@pytest.mark.parametrize("seed", [101_491, 107_852, 9_006_172, 9_020_600, 20_021_392])
 def test_nodes_are_taken_where_they_are_enough_beside_others(seed: int) -> None:
     """They are not when the job is looked at, since another quota is short as well."""
     schedule(seed).play()

@@ -101,29 +101,11 @@ class Preemptions:
                 trial.remove(one)
                 needed.append(one)
         for one in [one for one in needed if one.spare and not one.gives]:
-            nodes = self._nodes_instead(one, gang, policy, trial)
+            nodes = _nodes_instead(one, trial)
             if nodes:
                 needed.remove(one)
                 needed += nodes
         return taking.victims(needed)
-
-    def _nodes_instead(
-        self, one: RunningGang, gang: WaitingGang, policy: QueuePolicy, trial: "_Trial"
-    ) -> list[RunningGang]:
-        """The nodes of a job that are enough, now that others leave; none: it has to leave."""
-        trial.put_back(one)
-        taken: list[RunningGang] = []
-        for part in parts(one):
-            if trial.is_enough() or not self._may_take(part, gang, policy, trial):
-                break
-            trial.remove(part)
-            taken.append(part)
-        if trial.is_enough():
-            return taken
-        for part in taken:
-            trial.put_back(part)
-        trial.remove(one)
-        return []
 
     def _possible(self, gang: WaitingGang, policy: QueuePolicy) -> list[RunningGang]:
         """Those who may be preempted for it at all, and whose end could help."""
@@ -179,6 +161,27 @@ class Preemptions:
     def _cohort(self, one: RunningGang) -> str | None:
         policy = self._queues.get(one.queue)
         return policy.cohort if policy else None
+
+
+def _nodes_instead(one: RunningGang, trial: "_Trial") -> list[RunningGang]:
+    """The nodes of a job that are enough, now that others leave; none: it has to leave.
+
+    Whoever may take all of a job may take less: a queue that gives back what it has borrowed need
+    not still borrow when the last of its nodes is taken.
+    """
+    trial.put_back(one)
+    taken: list[RunningGang] = []
+    for part in parts(one):
+        if trial.is_enough():
+            break
+        trial.remove(part)
+        taken.append(part)
+    if trial.is_enough():
+        return taken
+    for part in taken:
+        trial.put_back(part)
+    trial.remove(one)
+    return []
 
 
 class _Trial:
