@@ -73,7 +73,7 @@ _REASONS: Final[Mapping[str, Cause]] = {
     **dict.fromkeys(("HostLost", "Fenced", "AllocationLost", "NodeFail", "NodeLost", "BootFail",
                      "Evicted", "NodeAffinity", "NodeShutdown", "Terminated",
                      "HealthCheckFailed"), _C.NODE_LOST),
-    "BatchFailed": _C.EXIT_CODE,
+    **dict.fromkeys(("BatchFailed", "InitContainerFailed"), _C.EXIT_CODE),
 }  # fmt: skip
 """The reasons that agents, Slurm and Kubernetes give, in the words of their records."""
 

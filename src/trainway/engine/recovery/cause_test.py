@@ -16,6 +16,7 @@ class Case:
 CASES = [
     Case("nobody", {}, None),
     Case("exit code", {"exitCode": 3}, Cause.EXIT_CODE),
+    Case("initializer", {"exitCode": 2, "reason": "InitContainerFailed"}, Cause.EXIT_CODE),
     Case("sick node", {"reason": "HealthCheckFailed"}, Cause.NODE_LOST),
     Case("sick peer", {"reason": "PeerUnhealthy"}, Cause.REFUSED),
     Case("signal", {"exitCode": 137}, Cause.EXIT_CODE),
