@@ -1,16 +1,14 @@
 """`trainway storage`: the buckets that tasks have named."""
 
-import sys
 from typing import Final
 
 import click
 
-from trainway.cli.colours import is_colourful
-from trainway.cli.columns import Columns
+from trainway.cli.cluster_connection import confirm
 from trainway.cli.connection import connect
 from trainway.cli.job_options import output_option
-from trainway.cli.job_text import painter
-from trainway.cli.output import echo, to_json_list, to_yaml
+from trainway.cli.listing import LISTINGS, echo_listing
+from trainway.cli.output import echo
 from trainway.errors import UsageError
 from trainway.sdk.storage_rest import StorageRest
 
@@ -27,21 +25,12 @@ def command() -> None:
 
 
 @command.command("ls")
-@output_option(("table", "json", "yaml", "name"))
+@output_option(LISTINGS)
 def list_buckets(output: str) -> None:
     """List them."""
+    fields = ("name", "store", "job", "updated", "state")
     found = _connected().buckets()
-    if output == "json":
-        echo(to_json_list(found))
-    elif output == "yaml":
-        echo(to_yaml(found))
-    elif output == "name":
-        echo("".join(f"{bucket['name']}\n" for bucket in found))
-    else:
-        fields = ("name", "store", "job", "updated", "state")
-        rows = [[str(bucket[field]) for field in fields] for bucket in found]
-        paint = painter(colourful=is_colourful(sys.stdout))
-        echo(Columns(_HEADER, paint).table(rows))
+    echo_listing(found, output, _HEADER, lambda each: [str(each[field]) for field in fields])
 
 
 @command.command("delete")
@@ -60,8 +49,8 @@ def delete_buckets(names: tuple[str, ...], is_all: bool, yes: bool) -> None:
     if not buckets:
         return
     listed = ", ".join(str(bucket["uri"]) for bucket in buckets)
-    if not yes:
-        click.confirm(f"Delete {listed} with everything in it?", abort=True, err=True)
+    if not confirm(f"Delete {listed} with everything in it?", yes=yes):
+        return
     for bucket in buckets:
         is_gone = delete(rest, bucket)
         echo(f"{bucket['uri']} {'deleted' if is_gone else _FORGOTTEN}\n")

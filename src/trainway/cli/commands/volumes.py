@@ -1,17 +1,15 @@
 """`trainway volumes`: folders and claims that jobs mount by name."""
 
-import sys
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
-from trainway.cli.colours import is_colourful
-from trainway.cli.columns import Columns
+from trainway.cli.cluster_connection import confirm
 from trainway.cli.connection import connect
 from trainway.cli.job_options import output_option
-from trainway.cli.job_text import painter
-from trainway.cli.output import echo, to_json_list, to_yaml
+from trainway.cli.listing import LISTINGS, echo_listing
+from trainway.cli.output import echo
 from trainway.cli.refusal import RefusedError
 from trainway.errors import InvalidError, UsageError
 from trainway.json_types import Json
@@ -67,21 +65,12 @@ def apply(file: str | None, **options: Any) -> None:
 
 
 @command.command("ls")
-@output_option(("table", "json", "yaml", "name"))
+@output_option(LISTINGS)
 def list_volumes(output: str) -> None:
     """List volumes, and the jobs that use them."""
+    fields = ("name", "type", "infra", "size", "hostPath", "accessMode", "usedBy", "created")
     found = _connected().volumes()
-    if output == "json":
-        echo(to_json_list(found))
-    elif output == "yaml":
-        echo(to_yaml(found))
-    elif output == "name":
-        echo("".join(f"{volume['name']}\n" for volume in found))
-    else:
-        fields = ("name", "type", "infra", "size", "hostPath", "accessMode", "usedBy", "created")
-        rows = [[_text(volume[field]) for field in fields] for volume in found]
-        paint = painter(colourful=is_colourful(sys.stdout))
-        echo(Columns(_HEADER, paint).table(rows))
+    echo_listing(found, output, _HEADER, lambda each: [_text(each[field]) for field in fields])
 
 
 @command.command("delete")
@@ -94,8 +83,8 @@ def delete_volumes(names: tuple[str, ...], is_all: bool, yes: bool) -> None:
         raise UsageError("name the volumes, or give --all", hint="trainway volumes ls lists them")
     rest = _connected()
     wanted = [str(volume["name"]) for volume in rest.volumes()] if is_all else list(names)
-    if wanted and not yes:
-        click.confirm(f"Forget {', '.join(wanted)}?", abort=True, err=True)
+    if not wanted or not confirm(f"Forget {', '.join(wanted)}?", yes=yes):
+        return
     for name in wanted:
         rest.delete_volume(name)
         echo(f"{name} deleted\n")
