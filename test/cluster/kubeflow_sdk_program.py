@@ -154,7 +154,7 @@ def check_runtimes(client: TrainerClient, plain: str) -> None:
     assert commands["torchtune-llama3.2-1b"] == "tune", commands
     assert "torchrun" in runtimes["torch-distributed"].trainer.command[-1]
     assert "python" in runtimes[PLAIN_RUNTIME].trainer.command[-1]
-    assert len(runtimes) == 11, sorted(runtimes)  # the built-in ones, and one of the namespace
+    assert len(runtimes) == 13, sorted(runtimes)  # the built-in ones, and one of the namespace
     tune = client.get_runtime("torchtune-llama3.2-1b")
     assert tune.trainer.trainer_type == TrainerType.BUILTIN_TRAINER
     assert (tune.trainer.device, tune.trainer.device_count) == ("gpu", "2")
