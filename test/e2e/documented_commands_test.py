@@ -90,6 +90,7 @@ def folder() -> Iterator[Path]:
             installation.end()
 
 
+@pytest.mark.engine  # servers and jobs for every page take a minute
 @pytest.mark.parametrize("page", TYPED, ids=lambda page: page.name)
 def test_the_commands_of_a_page_run(page: Path, folder: Path) -> None:
     shown = [one for one in commands(page) if is_typed(one)]
