@@ -22,7 +22,7 @@ def echo_listing(
     elif output == "yaml":
         echo(to_yaml(found))
     elif output == "name":
-        echo("".join(f"{each['name']}\n" for each in found))
+        echo("".join(f"{each.get('metadata', each)['name']}\n" for each in found))
     else:
         paint = painter(colourful=is_colourful(sys.stdout))
         echo(Columns(header, paint).table([row(each) for each in found]))

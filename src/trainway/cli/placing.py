@@ -38,9 +38,7 @@ def placed(
     several: Json,
 ) -> Wishes:
     """The wishes with the place that is chosen; the table of all of them goes to stderr."""
-    found = placement(targets, words, wishes, options, several)
-    for line in table(found).splitlines():
-        echo_line(line)
+    found = _shown(placement(targets, words, wishes, options, several))
     place = found.place()
     wait = options.get("max_wait")
     options["max_wait_s"] = None if wait is None else parse_duration(wait)
@@ -67,14 +65,19 @@ def chosen_each_time(
         return tasks_placed(targets, named, wishes, options)
     if several:
         raise UsageError("the jobs of a run have one place", hint="name it with --on")
-    found = placement(targets, words, wishes, options, several)
-    for line in table(found).splitlines():
-        echo_line(line)
+    found = _shown(placement(targets, words, wishes, options, several))
     place = found.place()
     made = _maker(connect(), targets, words, wishes, options, several)
     options["candidates"] = candidates(connect(), found, made)
     options["chosen_by"] = preferred(wishes.on, options.get("prefer"))
     return replace(wishes, on=place)
+
+
+def _shown(found: Placement) -> Placement:
+    """The same, after its table was printed to stderr."""
+    for line in table(found).splitlines():
+        echo_line(line)
+    return found
 
 
 def wanted_places(

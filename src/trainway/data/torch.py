@@ -22,7 +22,7 @@ _CACHE: Final = ("cache://", "grpc://")
 _LISTED: Final = 1024
 
 
-class TableDataset(IterableDataset):  # type: ignore[misc]
+class TableDataset(IterableDataset):  # type: ignore[misc] # torch may be missing
     """The rows of a table.
 
     `source` is a cache (`cache://HOST:PORT`, or nothing for the one that the job was given) or a

@@ -1,18 +1,16 @@
 """`trainway queues`: what the jobs of each queue may have, and who waits in it."""
 
-import sys
 from collections.abc import Callable
 from typing import Any, Final
 
 import click
 
-from trainway.cli.colours import is_colourful
-from trainway.cli.columns import Columns
 from trainway.cli.completions import complete_queues
 from trainway.cli.connection import connect
 from trainway.cli.job_options import output_option
-from trainway.cli.job_text import painter, utc_now
-from trainway.cli.output import echo, to_json, to_json_list, to_yaml
+from trainway.cli.job_text import utc_now
+from trainway.cli.listing import LISTINGS, echo_listing
+from trainway.cli.output import echo, to_json, to_yaml
 from trainway.cli.queue_text import HEADER, row, text
 from trainway.cli.refusal import RefusedError
 from trainway.errors import InvalidError
@@ -46,19 +44,10 @@ def command() -> None:
 
 
 @command.command("list")
-@output_option(("table", "json", "yaml", "name"))
+@output_option(LISTINGS)
 def list_queues(output: str) -> None:
     """List queues, with what their jobs use of their quotas."""
-    found = _connected().queues()
-    if output == "json":
-        echo(to_json_list(found))
-    elif output == "yaml":
-        echo(to_yaml(found))
-    elif output == "name":
-        echo("".join(f"{queue['metadata']['name']}\n" for queue in found))
-    else:
-        paint = painter(colourful=is_colourful(sys.stdout))
-        echo(Columns(HEADER, paint).table([row(queue) for queue in found]))
+    echo_listing(_connected().queues(), output, HEADER, row)
 
 
 @command.command("show")

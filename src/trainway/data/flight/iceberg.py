@@ -81,11 +81,11 @@ class TableFiles(FileIO):
 
     def new_output(self, location: str) -> OutputFile:
         """Nothing is written."""
-        raise NotImplementedError(location)
+        raise NotImplementedError(f"a table is only read, and {location} would be written")
 
     def delete(self, location: str | InputFile | OutputFile) -> None:
         """Nothing is removed."""
-        raise NotImplementedError(str(location))
+        raise NotImplementedError(f"a table is only read, and {location} would be removed")
 
 
 class _Input(InputFile):

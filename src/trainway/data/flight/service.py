@@ -23,7 +23,7 @@ class Rooms:
     worker: Worker | None = None
 
 
-class Service(flight.FlightServerBase):  # type: ignore[misc]
+class Service(flight.FlightServerBase):  # type: ignore[misc] # pyarrow has no types
     """Listens, and asks head and worker."""
 
     def __init__(self, location: str, rooms: Rooms, token: str = "") -> None:

@@ -11,7 +11,7 @@ from trainway.data.flight.contract import TOKEN
 _HEADER: Final = "authorization"
 
 
-class Guard(flight.ServerMiddlewareFactory):  # type: ignore[misc]
+class Guard(flight.ServerMiddlewareFactory):  # type: ignore[misc] # pyarrow has no types
     """Refuses calls without the token."""
 
     def __init__(self, token: str) -> None:
