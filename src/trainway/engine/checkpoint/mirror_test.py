@@ -32,7 +32,7 @@ class Bucket:
         return Entry(key, len(found), md5(found, usedforsecurity=False).hexdigest(), 1.0)
 
     def list(self, folder: str) -> Iterator[Entry]:
-        raise NotImplementedError
+        raise NotImplementedError("a mirror reads a manifest, and lists nothing")
 
     def read(self, entry: Entry, start: int, end: int) -> Iterable[Piece]:
         yield self.objects[entry.key][start:end]

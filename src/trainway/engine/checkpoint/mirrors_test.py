@@ -53,7 +53,7 @@ def record(key: str = "a", **fields: Any) -> Any:
 
 
 def watching(jobs: Path, live: dict[str, Any]) -> Mirrors:
-    return Mirrors(live, Reading(), jobs)  # type: ignore[arg-type]
+    return Mirrors(live, Reading(), jobs)  # type: ignore[arg-type] # stand-ins for a live job and reading
 
 
 def look(mine: Mirrors) -> None:

@@ -61,11 +61,26 @@ class Export:
         """As the record of a job has it."""
         return json.dumps(asdict(self))
 
-    def became(self, state: ExportState, **more: object) -> "Export":
-        """The export in another state."""
+    def became(
+        self,
+        state: ExportState,
+        *,
+        message: str = "",
+        attempts: int | None = None,
+        files: int = 0,
+        size: int = 0,
+    ) -> "Export":
+        """The export in another state, and what is to be said of it there."""
         if state not in FOLLOWERS[self.state]:
             raise ValueError(f"an export cannot become {state} from {self.state}")
-        return replace(self, state=state, **{"message": "", **more})  # type: ignore[arg-type]
+        return replace(
+            self,
+            state=state,
+            message=message,
+            attempts=self.attempts if attempts is None else attempts,
+            files=files,
+            size=size,
+        )
 
 
 def export_in(record: JobRecord) -> Export | None:
