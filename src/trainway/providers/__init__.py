@@ -1,0 +1,1 @@
+"""Clouds: who makes and ends machines. What runs on them is the business of `backends/`."""

@@ -1,0 +1,224 @@
+"""What every cloud implements: machines that come and go, a gang at a time.
+
+The engine knows clouds only through this protocol. It writes down what it is about to ask for
+before it asks (`GangRequest.token`), so every call may be repeated after a crash: `create` with a
+token that was used finds what that made. Calls block, and are made in threads.
+
+What a provider makes carries the tags of `tags`, by which it is found again even if everything that
+was known of it is lost. Nothing without them is ever ended.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final, Protocol
+
+OWNER_TAG: Final = "trainway-server"
+CLUSTER_TAG: Final = "trainway-cluster"
+TOKEN_TAG: Final = "trainway-token"  # noqa: S105 - the name of a tag
+RANK_TAG: Final = "trainway-rank"
+
+
+class Ability(StrEnum):
+    """What a cloud may or may not be able to do."""
+
+    STOP = "stop"
+    SPOT = "spot"
+    SPOT_NOTICE = "spot-notice"
+    SEVERAL_NODES = "several-nodes"
+    OPEN_PORTS = "open-ports"
+    IMAGES = "images"
+    DISK_SIZE = "disk-size"
+    DISK_TIER = "disk-tier"
+    RESERVATIONS = "reservations"
+    FAST_NETWORK = "fast-network"
+    QUOTA = "quota"
+    END_BY_SHUTDOWN = "end-by-shutdown"
+    """A machine that shuts itself down is ended, and costs nothing from then on."""
+
+
+class MachineState(StrEnum):
+    """Where a machine is in its life."""
+
+    STARTING = "starting"
+    RUNNING = "running"
+    STOPPING = "stopping"
+    STOPPED = "stopped"
+    ENDING = "ending"
+    ENDED = "ended"
+
+
+FOLLOWING: Final[Mapping[MachineState, frozenset[MachineState]]] = {
+    MachineState.STARTING: frozenset(MachineState) - {MachineState.STARTING},
+    MachineState.RUNNING: frozenset(
+        {
+            MachineState.STOPPING,
+            MachineState.STOPPED,
+            MachineState.ENDING,
+            MachineState.ENDED,
+        }
+    ),
+    MachineState.STOPPING: frozenset(
+        {MachineState.STOPPED, MachineState.ENDING, MachineState.ENDED}
+    ),
+    MachineState.STOPPED: frozenset(
+        {MachineState.STARTING, MachineState.RUNNING, MachineState.ENDING, MachineState.ENDED}
+    ),
+    MachineState.ENDING: frozenset({MachineState.ENDED}),
+    MachineState.ENDED: frozenset(),
+}
+"""What may follow what."""
+
+COSTS_NOTHING: Final = frozenset({MachineState.ENDING, MachineState.ENDED})
+"""The states in which a machine is as good as gone."""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Whose credentials are used."""
+
+    account: str
+    """The account, project or subscription."""
+    user: str = ""
+    source: str = ""
+    """Where the credentials were found, for people; never their value."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where machines are."""
+
+    region: str
+    zone: str = ""
+    """Empty: any zone of the region."""
+
+
+@dataclass(frozen=True)
+class GangRequest:
+    """Machines that are wanted together, or not at all."""
+
+    token: str
+    """Names this request and no other; a repeated one finds what the first has made."""
+    owner: str
+    """The id of the server that asks."""
+    cluster: str
+    place: Place
+    instance_type: str
+    count: int
+    public_key: str
+    """The key, as a line of `authorized_keys`, with which the server gets in by ssh."""
+    spot: bool = False
+    image: str = ""
+    """Empty: the provider's choice for the type."""
+    disk_gib: int = 0
+    """0: the provider's choice."""
+    disk_tier: str = ""
+    ports: Sequence[str] = ()
+    """Ports that are open to the world, `8080` or `8000-8010`."""
+    reservation: str = ""
+    ends_by_shutdown: bool = True
+    """Whether a machine that shuts down is ended; otherwise it is stopped."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """What the user wants to see as tags beside ours."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """The cloud's section of config.yaml: networks, key pairs, profiles that are given."""
+
+    @property
+    def name(self) -> str:
+        """What machines are called where people see them."""
+        return f"trainway-{self.cluster}"
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine of ours, as its cloud shows it."""
+
+    id: str
+    token: str
+    """The request that it was made for; empty: its tag cannot be read."""
+    cluster: str
+    rank: int
+    place: Place
+    state: MachineState
+    instance_type: str = ""
+    spot: bool = False
+    public_address: str = ""
+    private_address: str = ""
+    ssh_port: int = 22
+    user: str = ""
+    """Who one is there."""
+    why: str = ""
+    """Why it is in its state, in the cloud's words."""
+
+
+@dataclass(frozen=True)
+class Notice:
+    """A cloud is about to take a machine back."""
+
+    machine: str
+    at: str
+    """When, as an ISO 8601 time in UTC."""
+    why: str = ""
+
+
+def tags(request: GangRequest, rank: int) -> dict[str, str]:
+    """What marks a machine as ours."""
+    return {
+        **request.labels,
+        "Name": f"{request.name}-{rank}",
+        OWNER_TAG: request.owner,
+        CLUSTER_TAG: request.cluster,
+        TOKEN_TAG: request.token,
+        RANK_TAG: str(rank),
+    }
+
+
+class Provider(Protocol):
+    """One cloud. What it raises is a `ProviderError`, which says what not to try again."""
+
+    cloud: str
+    """The name of the cloud, as in a catalog: `aws`."""
+
+    def missing(self) -> Mapping[Ability, str]:
+        """What it cannot do, and why."""
+        ...
+
+    def check(self) -> Identity:
+        """See whether the credentials are good; raises what is wrong with them."""
+        ...
+
+    def regions(self) -> list[str]:
+        """The regions in which this account may have machines."""
+        ...
+
+    def quota(self, place: Place, instance_type: str, *, spot: bool) -> int | None:
+        """How many more such machines are allowed; None: the cloud does not say."""
+        ...
+
+    def create(self, request: GangRequest) -> list[Machine]:
+        """Make all machines of a gang, or none: what was made of less is ended again."""
+        ...
+
+    def find(self, region: str, owner: str, token: str = "") -> list[Machine]:
+        """All machines of a server, or of one request, that are not ended."""
+        ...
+
+    def stop(self, region: str, machines: Sequence[str]) -> None:
+        """Stop machines; they keep their disks."""
+        ...
+
+    def start(self, region: str, machines: Sequence[str]) -> None:
+        """Start stopped machines."""
+        ...
+
+    def end(self, region: str, machines: Sequence[str]) -> None:
+        """End machines for good; one that is gone already is no error."""
+        ...
+
+    def release(self, region: str, owner: str, cluster: str) -> None:
+        """Give back what else was made for a cluster, such as rules of a firewall."""
+        ...
+
+    def notices(self, region: str, machines: Sequence[str]) -> list[Notice]:
+        """Which of them their cloud is about to take back."""
+        ...

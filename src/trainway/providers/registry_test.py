@@ -1,0 +1,22 @@
+"""Which provider a cloud has, and what is said where there is none."""
+
+import pytest
+
+from trainway.errors import NotFoundError, UnavailableError
+from trainway.providers import registry
+
+
+def test_an_unknown_cloud_is_told_which_there_are() -> None:
+    with pytest.raises(NotFoundError, match="no provider for the cloud 'awz'") as caught:
+        registry.provider("awz")
+
+    assert "aws" in (caught.value.hint or "")
+
+
+def test_a_missing_package_is_named_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "BUILTIN", {"aws": "no_such_cloud_package.provider:Provider"})
+
+    with pytest.raises(UnavailableError, match="no_such_cloud_package") as caught:
+        registry.provider("aws")
+
+    assert caught.value.hint == "pip install 'trainway[aws]'"
