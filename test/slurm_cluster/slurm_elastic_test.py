@@ -33,3 +33,34 @@ def test_it_starts_with_the_nodes_that_there_are_and_goes_on_without_one(tmp_pat
         (job.path / "output" / "go").touch()
         assert job.end()["succeeded"], job.said()
         assert (job.restarts, job.token) == (0, first)
+
+
+def test_it_gives_up_a_node_when_told_to_and_grows_back_by_an_annex(tmp_path: Path) -> None:
+    made = node(WAITS, 3, requests=ROOMY, completionMode="Indexed")
+    made["template"]["metadata"] = {"annotations": {MIN_NODES: "2"}}
+    with started(3) as slurm:
+        job = DrivenJob(slurm, tmp_path, jobset(made), source="TrainJob")
+        job.until(lambda: job.find(reason="NodesChanged", message="runs with 3 of 3 nodes"))
+        first, given = job.token, job.hosts["node-0-2"]
+
+        (job.path / "node-limit").write_text("1")  # never below the minimum
+        job.until(lambda: job.find(reason="NodesChanged", message="runs with 2 of 3 nodes"))
+        job.until(lambda: slurm.facts(job.number)["NumNodes"] == "2")
+        other = slurm.submit("#!/bin/bash\nsleep 600\n", "--cpus-per-task=8", f"--nodelist={given}")
+        slurm.wait_for_state(other, "RUNNING")
+
+        (job.path / "node-limit").write_text("3")
+        job.until(lambda: any((job.path / "annexes").iterdir()))
+        (annex,) = (int(path.name) for path in (job.path / "annexes").iterdir())
+        assert slurm.facts(annex)["JobState"] == "PENDING"
+        slurm.run("scancel", str(other))
+        job.until(lambda: len(job.find(message="runs with 3 of 3 nodes")) == 2)
+        assert job.find(type="placement")[-1]["jobs"] == {given: str(annex)}
+
+        slurm.run("scancel", str(annex))  # as Slurm does with a job that it preempts
+        job.until(lambda: len(job.find(message="runs with 2 of 3 nodes")) == 2)
+        job.until(lambda: len(job.find(message="runs with 3 of 3 nodes")) == 3)
+        (job.path / "output" / "go").touch()
+        assert job.end()["succeeded"], job.said()
+        assert (job.restarts, job.token) == (0, first)
+        slurm.wait_until_empty()

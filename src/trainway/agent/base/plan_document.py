@@ -108,6 +108,8 @@ if TYPE_CHECKING:
         """Where such nodes keep the files of the job."""
         array: NotRequired[Json]
         """The place of the job in an array."""
+        annex: NotRequired[list[str]]
+        """The options of sbatch that get an elastic job one node more."""
 
     class ContainerPlan(TypedDict):
         """What runs containers in their images."""

@@ -237,6 +237,8 @@ if TYPE_CHECKING:
         """The number of the Slurm job whose allocation this is."""
         groups: NotRequired[dict[str, int]]
         """The component of a heterogeneous Slurm job that each node belongs to."""
+        jobs: NotRequired[dict[str, str]]
+        """The numbers of the Slurm jobs of nodes that an elastic job got later, by the node."""
 
     class EndRecord(Record):
         """How the job ended. It is the last record of a journal."""

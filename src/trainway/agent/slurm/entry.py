@@ -4,6 +4,7 @@ slurm relay --home DIR      serve a server over standard input and output, on th
 slurm rest URL USER         print the queue as squeue would, asked of slurmrestd
 slurm drive JOBDIR ...      be the batch script of a job
 slurm pod JOBDIR            be one task of a step
+slurm annex JOBDIR TOKEN    hold a node that an elastic job got later
 slurm pack JOBDIR PARCEL    make one file of a job, for nodes that do not see it
 slurm feed JOBDIR           send what a job writes on such a node
 slurm rsh JOBDIR ...        reach another pod of the same job, for MPI
@@ -20,13 +21,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-USAGE = "usage: slurm relay|rest|drive|pod|pack|feed|rsh|join|host ..."
+USAGE = "usage: slurm relay|rest|drive|pod|annex|pack|feed|rsh|join|host ..."
 EXIT_USAGE = 2
 PROGRAMS = {
     "relay": "slurm.relay.relay",
     "rest": "slurm.relay.rest_query",
     "drive": "slurm.driver.drive",
     "pod": "slurm.driver.step_pod",
+    "annex": "slurm.driver.annex",
     "pack": "transfer.parcel",
     "feed": "slurm.files.feed",
     "rsh": "slurm.driver.rsh",

@@ -112,6 +112,11 @@ def node_addresses(text: str) -> dict[str, str]:
     return found
 
 
+def address_in(text: str, node: str) -> str:
+    """Where others reach a node, by what `scontrol show node` prints of it."""
+    return _resolved(node_addresses(text).get(node) or node)
+
+
 def _resolved(name: str) -> str:
     try:
         answers = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)

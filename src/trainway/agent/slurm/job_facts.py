@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from trainway.agent.slurm.relay.queue_states import FINAL
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,6 +55,11 @@ class JobFacts:
     def is_running(self) -> bool:
         """Whether its end has not begun."""
         return self._fields.get("JobState") == "RUNNING"
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended for good."""
+        return self._fields.get("JobState") in FINAL
 
     @property
     def exit_signal(self) -> int:

@@ -92,6 +92,8 @@ class Call:
         """Whether another step holds what it needs."""
         self.gpus = gpus
         """How many GPUs of its node the task of a step that shares is shown; 0: as always."""
+        self.job = ""
+        """The number of the allocation, where that is not the one of the driver."""
 
 
 def command(line: Line, call: Call, program: Sequence[str]) -> list[str]:
@@ -99,6 +101,7 @@ def command(line: Line, call: Call, program: Sequence[str]) -> list[str]:
     distinct = list(dict.fromkeys(call.nodes))
     words = line.sharing(call.gpus) if call.shares else list(line.words)
     words.append(f"--job-name={call.name}")
+    words += [f"--jobid={call.job}"] if call.job else []
     words += [f"--ntasks={len(call.nodes)}", f"--nodes={len(distinct)}"]
     if len(call.nodes) > 1:
         # Later than any distribution of the script; the nodes are in the hostfile.

@@ -51,6 +51,13 @@ if TYPE_CHECKING:
         word: str
         """`run`, `suspend` or `cancel`."""
 
+    class LimitNodes(TypedDict):
+        """Tells the driver of an elastic job how many nodes it may have."""
+
+        op: Literal["limit"]
+        nodes: int
+        """The most nodes that it may have."""
+
     class Taken(TypedDict):
         """Says that all of the job is on the login node, so that the driver may go."""
 
@@ -61,7 +68,7 @@ if TYPE_CHECKING:
 
         op: Literal["clear"]
 
-    FeedOrder = BeginFeed | Drain | KeepFeeding | WishOfUser | Taken | Clear
+    FeedOrder = BeginFeed | Drain | KeepFeeding | WishOfUser | LimitNodes | Taken | Clear
 
     class FedRecord(TypedDict):
         """A record of the driver's journal."""

@@ -45,6 +45,7 @@ def _placed(records: Iterable[Mapping[str, Any]], pod: str) -> tuple[str, list[s
         if record.get("type") == "placement":
             placement = record
     node = str((placement.get("hosts") or {}).get(pod) or "")
-    words = [f"--jobid={placement.get('job')}", f"--nodelist={node}"]
+    job = (placement.get("jobs") or {}).get(node) or placement.get("job")
+    words = [f"--jobid={job}", f"--nodelist={node}"]
     group = (placement.get("groups") or {}).get(node)
     return node, words if group is None else [*words, f"--het-group={group}"]

@@ -67,6 +67,13 @@ def test_a_login_node_needs_no_ssh() -> None:
     assert "--het-group" not in place["remote"]["main"]
 
 
+def test_a_node_that_an_elastic_job_got_later_has_a_job_of_its_own() -> None:
+    grown = [*RECORDS[1:], {**RECORDS[0], "jobs": {"n2": "18"}}]
+    there = [attachment(handle(ConfiguredCluster("here")), grown, rank=rank) for rank in (0, 1)]
+    assert "--jobid=17" in there[0]["remote"]["main"]
+    assert "--jobid=18" in there[1]["remote"]["main"]
+
+
 def test_a_pod_without_a_node_cannot_be_reached() -> None:
     with pytest.raises(ConflictError, match="on which node"):
         attachment(handle(ConfiguredCluster("here")), RECORDS[1:])

@@ -237,6 +237,10 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
         except AgentError as error:
             raise ConflictError(error.message, hint=error.hint) from error
 
+    async def resize(self, handle: Handle, nodes: int) -> None:
+        """Let an elastic job have so many nodes at most."""
+        await self._agent(handle).ask("resize", id=handle["id"], nodes=nodes)
+
     def why_stays(self, handle: Handle) -> str:
         """Output that is not copied stays there, and what is not requeued cannot be suspended."""
         return planning.why_stays(handle)

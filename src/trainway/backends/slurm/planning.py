@@ -178,6 +178,9 @@ def _driver_plan(workload: Workload, cluster: ConfiguredCluster, sheet: Sheet, t
         "hold": sheet.hold,
         "roles": _roles(sheet.layout),
     }
+    annex = script.annex_options(sheet)
+    if annex:
+        told["annex"] = annex
     if sheet.scratch:
         told |= {"shared": False, "scratch": sheet.scratch}
     made = plan_of(workload)

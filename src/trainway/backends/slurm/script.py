@@ -21,6 +21,8 @@ OUTPUT: Final = "slurm-%j.out"
 """The file for what Slurm and the driver themselves have to say, where sbatch is called."""
 ARRAY_OUTPUT: Final = "%a/slurm-%A_%a.out"
 """The file for that where sbatch is called in the directory of an array."""
+ANNEX_OUTPUT: Final = OUTPUT
+"""The same for a node that an elastic job gets later; its driver calls sbatch."""
 _BARE: Final = re.compile(r"[A-Za-z0-9_.,:=@%+/\[\]^~-]*")
 _DAY_MIN: Final = 24 * 60
 _LONGEST_LINE: Final = 100
@@ -85,6 +87,32 @@ def text(sheet: Sheet) -> str:
     """The script."""
     parts = [*_batch_lines(sheet), "", *_exports(sheet), "", *_steps(sheet), "", *_driver(sheet)]
     return "\n".join(("#!/bin/bash", *parts, ""))
+
+
+def annex_options(sheet: Sheet) -> list[str]:
+    """The options of sbatch that get an elastic job one node more; none: it does not grow.
+
+    Somebody who names nodes has said how many there are.
+    """
+    said, layout = sheet.options, sheet.layout
+    is_fixed = bool(said.keys() & {*passed.NODES, "nodelist"})
+    if not sheet.least or not layout.one_per_node or layout.is_heterogeneous or is_fixed:
+        return []
+    if sheet.scratch:
+        return []  # its files are sent to the nodes of one allocation
+    return [
+        option("job-name", sheet.name),
+        option("comment", f"trainway-annex:{sheet.id}"),
+        option("output", ANNEX_OUTPUT),
+        option("no-requeue"),
+        *_nodes(1, one_per_node=True),
+        option("ntasks", "1"),
+        *_resources(sheet, layout.parts[0].shape),
+        *_time(sheet),
+        *([option("nice", str(sheet.nice))] if sheet.nice and "nice" not in said else ()),
+        *_passed_to_each(sheet),
+        *(option(name, said[name]) for name in ("nice", "priority") if name in said),
+    ]
 
 
 def option(name: str, value: str | bool = True) -> str:
@@ -172,7 +200,11 @@ def _of_part(sheet: Sheet, part: Part) -> Iterator[str]:
             yield from _nodes(part.tasks, one_per_node=layout.one_per_node, spreads=True)
         yield option("ntasks", str(part.tasks))
     yield from _resources(sheet, part.shape)
-    if sheet.deadline is not None and "time" not in said:
+    yield from _time(sheet)
+
+
+def _time(sheet: Sheet) -> Iterator[str]:
+    if sheet.deadline is not None and "time" not in sheet.options:
         yield option("time", time_limit(sheet.deadline, sheet.grace))
 
 

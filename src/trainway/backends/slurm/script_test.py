@@ -5,7 +5,15 @@ from typing import Any
 import pytest
 
 from trainway.backends.slurm.layout import layout_of
-from trainway.backends.slurm.script import Sheet, array_name, batch_line, option, text, time_limit
+from trainway.backends.slurm.script import (
+    Sheet,
+    annex_options,
+    array_name,
+    batch_line,
+    option,
+    text,
+    time_limit,
+)
 from trainway.backends.slurm.testing import jobset, role
 
 SHEET = Sheet(
@@ -113,3 +121,36 @@ def test_an_elastic_job_begins_with_fewer_nodes_and_does_not_end_with_one() -> N
     assert not any(line.startswith("--ntasks") for line in lines)
     assert "--no-kill" not in batch_lines(SHEET)
     assert "--nodes=2" in batch_lines(replace(SHEET, least=1, options={"nodes": "2"}))
+
+
+def test_an_elastic_job_asks_for_one_node_more_with_its_own_options() -> None:
+    options = {"partition": "gpu", "mail-type": "END", "exclude": "bad"}
+    sheet = replace(SHEET, least=1, options=options, deadline=60, nice=5)
+    assert annex_options(sheet) == [
+        "--job-name=demo",
+        "--comment=trainway-annex:abc",
+        "--output=slurm-%j.out",
+        "--no-requeue",
+        "--nodes=1",
+        "--ntasks-per-node=1",
+        "--ntasks=1",
+        "--cpus-per-task=2",
+        "--mem=1024M",
+        "--time=00:03:00",
+        "--nice=5",
+        "--partition=gpu",
+        "--exclude=bad",
+    ]
+
+
+@pytest.mark.parametrize(
+    "fixed",
+    [
+        {"least": 0},
+        {"least": 1, "options": {"nodes": "2"}},
+        {"least": 1, "options": {"nodelist": "a,b"}},
+        {"least": 1, "scratch": "/tmp"},
+    ],
+)
+def test_what_cannot_grow_asks_for_nothing(fixed: dict[str, Any]) -> None:
+    assert annex_options(replace(SHEET, **fixed)) == []

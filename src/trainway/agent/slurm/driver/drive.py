@@ -115,6 +115,7 @@ def survey(plan: Plan, settings: Json, words: Sequence[str], environ: Mapping[st
         agent_program(),
     )
     ground.requeues = bool(settings.get("requeue", True))
+    ground.annex = [str(word) for word in settings.get("annex") or ()]
     ground.own = environ.get(NODE_VARIABLE, "")
     if "SLURM_HET_SIZE" in environ:
         ground.groups = {node: group for group, part in enumerate(found) for node in part.nodes}

@@ -13,6 +13,7 @@ import signal
 
 from trainway.agent.base.transitions import following
 from trainway.agent.slurm.driver.driver_state import TRANSITIONS, DriverState
+from trainway.agent.slurm.driver.elasticity import Elasticity
 from trainway.agent.slurm.driver.pod_ends import PodEnds
 from trainway.agent.slurm.driver.shutdown import Shutdown
 from trainway.agent.slurm.driver.step_failure import SILENT, StepFailure
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from trainway.agent.base.event_loop import EventLoop
     from trainway.agent.base.journal import Journal
     from trainway.agent.base.plan import Plan
-    from trainway.agent.base.records import PlacementRecord
     from trainway.agent.slurm.commands import Commands
     from trainway.agent.slurm.driver.node_links import NodeLinks
     from trainway.agent.slurm.driver.step_pods import Ground
@@ -75,6 +75,7 @@ class Driver:
         self._commands = commands
         self._pods = StepPods(self, lease.directory, ground, loop, journal, clock)
         self._supervisor = Supervisor(plan, loop, journal, clock, self._pods, self._over)
+        self._size = Elasticity(lease, ground, journal, commands, self._pods, self._supervisor)
         self._liveness = TaskLiveness()
         self._watchdog: Watchdog | None = None
         self._links: NodeLinks | None = None
@@ -126,14 +127,7 @@ class Driver:
         agent = begun(is_new=remembered is None or remembered.left)
         agent["token"] = str(self.token)
         self._journal.append("agent", agent)
-        placement: PlacementRecord = {
-            "token": str(self.token),
-            "hosts": dict(self._ground.places),
-            "job": self._ground.environ.get("SLURM_JOB_ID", ""),
-        }
-        if self._ground.groups:
-            placement["groups"] = dict(self._ground.groups)
-        self._journal.append("placement", placement, durable=True)
+        self._size.begin()
         self._loop.on_signal(signal.SIGTERM, self._on_term)
         self._loop.on_signal(signal.SIGINT, self._on_term)
         self._loop.on_signal(signal.SIGUSR1, self._on_user_signal)
@@ -176,6 +170,8 @@ class Driver:
         if self._watchdog is not None and not self._watchdog.check():
             self._wants_requeue = True
             self._leave(UNHEARD)
+        if self._state is DriverState.RUNNING:
+            self._size.look()
         self._pods.order({"op": "ping"})
         self._pods.end_late_steps()
         running = [pod for pod in self._pods.sent() if pod.seen and not self.has_ended(pod)]
@@ -224,6 +220,7 @@ class Driver:
         if self._supervisor.suspended and not self._supervisor.live_pods() and self._pods.is_quiet:
             self._directory.replace(STOPPED, str(self.token).encode(), durable=True)
             self._become(DriverState.LEFT if self._is_leaving else DriverState.HELD)
+            self._size.close(_nothing)
             self._shutdown.wait_for_slurm()
 
     def _leave(self, why: str) -> None:
@@ -254,6 +251,7 @@ class Driver:
                 self._finish()
         elif self._state is DriverState.LEAVING:
             self._become(DriverState.LEFT)
+            self._size.close(_nothing)
             self._shutdown.wait_for_slurm(wants_requeue=self._wants_requeue)
 
     def _take_status(self, answer: Mapping[str, Any]) -> None:
@@ -268,7 +266,7 @@ class Driver:
     def _go(self) -> None:
         if self._state is DriverState.COMPLETING:
             self._become(DriverState.DELIVERING)
-            self._shutdown.deliver(self._exit)
+            self._size.close(lambda: self._shutdown.deliver(self._exit))
 
     def _exit(self) -> None:
         if not self._is_stale:
@@ -302,7 +300,7 @@ class Driver:
             self._ends.answered(uid)
         elif type_ == "place":
             self._pods.remember_devices(pod, record.get("devices") or {})
-        elif type_ == "signal":
+        elif type_ == "signal" and not self._size.is_annex(pod):
             self._on_term()
         elif type_ == "failed":
             pod.fail("AgentError", str(record.get("message")))
@@ -317,7 +315,8 @@ class Driver:
             return
         if is_disrupted(record) and not pod.deleted and not self._is_leaving:
             why = str(record.get("message") or record.get("reason"))
-            if not why_unhealthy(record):  # then the supervisor ends the job
+            survives = self._size.is_annex(pod) and self._size.goes_on_without(pod, why)
+            if not survives and not why_unhealthy(record):  # then the supervisor ends the job
                 self._lost(pod, why)
         pod.take(record)
 
@@ -335,7 +334,7 @@ class Driver:
             return
         failure = StepFailure(errors)
         said = failure.message
-        if failure.is_end_of_job:
+        if failure.is_end_of_job and not all(map(self._size.is_annex, pods)):
             self._leave(said)
         told = ""
         for pod in pods:
@@ -343,13 +342,13 @@ class Driver:
                 pod.lose(ALLOCATION_LOST, self._why_left or said)
             elif failure.is_out_of_memory:
                 pod.fail("OOMKilled", said)
-            elif not pod.seen and not failure.is_unreachable:
+            elif not (pod.seen or failure.is_unreachable or self._size.is_annex(pod)):
                 why = failure.why_not_started(pod.host, self._directory.path)
                 if why != told:
                     told = why
                     self._supervisor.tell("Warning", "FailedCreate", why)
                 pod.fail("FailedCreate", why)
-            elif self._goes_on_without(pod, said):
+            elif self._size.goes_on_without(pod, said):
                 pod.lose(HOST_LOST, said)
             elif self._ground.requeues:
                 self._wants_requeue = True
@@ -360,15 +359,6 @@ class Driver:
                 pod.lose(HOST_LOST, said)
             self._ends.lost(pod.identity.uid)
         self._ends.release()
-
-    def _goes_on_without(self, pod: RemotePod, why: str) -> bool:
-        """Give up the node of a pod, if that is one of an elastic job and the others go on."""
-        is_elastic = pod.identity.role.job.minimum is not None
-        if not is_elastic or not self._supervisor.survives({pod.identity.uid}):
-            return False
-        self._supervisor.tell("Warning", HOST_LOST, f"node {pod.host} was lost: {why}")
-        self._pods.give_up(pod.host)
-        return True
 
     def on_step_over(self) -> None:
         """A step ended."""
@@ -391,6 +381,10 @@ class Driver:
     def abandon(self) -> None:
         """Let nothing of the job run on."""
         self._pods.kill()
+
+
+def _nothing() -> None:
+    """Nobody waits for it."""
 
 
 def _ignore(_answer: Mapping[str, Any]) -> None:

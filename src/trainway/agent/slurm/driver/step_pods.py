@@ -7,6 +7,7 @@ ended, it is waited for first: then its resources are free.
 
 from __future__ import annotations
 
+from trainway.agent.slurm.commands import clean_environment
 from trainway.agent.slurm.driver.recorder import last_record
 from trainway.agent.slurm.driver.step import FOLDER, Step
 from trainway.agent.slurm.fencing import INTERRUPT
@@ -95,6 +96,10 @@ class Ground:
         """The environment that srun is called with."""
         self.agent = list(agent)
         """The words that run an agent."""
+        self.jobs: dict[str, str] = {}
+        """The numbers of the annexes of an elastic job, by their nodes."""
+        self.annex: list[str] = []
+        """The options of sbatch that get an elastic job another node; empty: it does not grow."""
         self.requeues = True
         """Whether Slurm may begin the job anew."""
         self.own = ""
@@ -167,10 +172,10 @@ class StepPods(RemotePods):
         is_elastic = pod.identity.role.job.minimum is not None
         return not is_elastic or self.place_of(pod) in self._ground.places
 
-    def give_up(self, node: str) -> None:
-        """Start nothing more on a node."""
-        places = self._ground.places.items()
-        self._ground.places = {key: name for key, name in places if name != node}
+    def places_in_use(self) -> set[str]:
+        """Those that something runs in, or may."""
+        held = {place for step in self._steps for place in step.places}
+        return held | {pod.place for pod in self.sent()}
 
     @property
     def is_quiet(self) -> bool:
@@ -240,6 +245,9 @@ class StepPods(RemotePods):
         call = Call(_label(pods), nodes, shares=shares, gpus=gpus)
         frame = self._frame(pods, shares=bool(gpus))
         environ = dict(self._ground.environ)
+        annex = self._ground.jobs.get(nodes[0], "")
+        if annex:
+            call.job, environ = annex, clean_environment(environ)
         if len(pods) > 1:
             hostfile = f"{FOLDER}/{name}.hosts"
             self._directory.write(hostfile, "".join(f"{node}\n" for node in nodes).encode())

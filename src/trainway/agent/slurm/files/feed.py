@@ -18,7 +18,7 @@ from trainway.agent.base.clock import Clock
 from trainway.agent.base.event_loop import EventLoop
 from trainway.agent.host.connect import Wires
 from trainway.agent.slurm.fencing import BEAT_SECONDS, TICK_SECONDS, Pulse
-from trainway.agent.slurm.files.job_files import DRIVER, HEARD, RUN, TAKEN, JobFiles
+from trainway.agent.slurm.files.job_files import DRIVER, HEARD, NODE_LIMIT, RUN, TAKEN, JobFiles
 from trainway.agent.slurm.relay.followed_job import FollowedJob
 from trainway.agent.transfer import parcel
 from trainway.agent.transfer.connection import Connection
@@ -134,6 +134,9 @@ class NodeFeed:
                 self._directory.replace(HEARD, b"")
         elif operation == "wish":
             self._wish(str(order["word"]))
+        elif operation == "limit":
+            with suppress(OSError):  # it is told again with the next connection
+                self._directory.replace(NODE_LIMIT, str(int(order["nodes"])).encode())
         elif operation == TAKEN:
             self._directory.replace(TAKEN, b"")
             self._loop.stop()

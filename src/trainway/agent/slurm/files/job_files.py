@@ -28,6 +28,10 @@ JOBS = "jobs"
 AGENTS = "agent"
 SCRIPT = "script.sbatch"
 NUMBER, SUBMITTING, TOKEN = "slurm.json", "submitting", "token"
+ANNEXES = "annexes"
+"""The folder in which the driver of an elastic job and its annexes find each other."""
+NODE_LIMIT = "node-limit"
+"""The file that says how many nodes an elastic job may have."""
 DRIVER, HEARD, TAKEN = "driver", "heard", "taken"
 """On nodes that do not see this: the number of the driver's process; written whenever the relay was
 heard; written when it has everything."""
@@ -82,6 +86,7 @@ class JobFiles:
         if history and not self.may_be_submitted:  # else its driver may write there
             self.directory.replace(JOURNAL, blobs.read(history), durable=True)
         self._join_array()
+        self.directory.remove(NODE_LIMIT)  # of a time before it went elsewhere
         self.wish(RUN)
 
     @property
@@ -200,6 +205,18 @@ class JobFiles:
             return
         self.directory.replace(WISH, word.encode(), durable=word == LEAVE)
         self.directory.remove(STOPPED)
+
+    def limit_nodes(self, most: int) -> None:
+        """Tell the driver of an elastic job how many nodes it may have."""
+        self.directory.replace(NODE_LIMIT, str(most).encode(), durable=True)
+
+    @property
+    def node_limit(self) -> int | None:
+        """How many nodes it may have; None: all."""
+        try:
+            return int(self.directory.read(NODE_LIMIT))
+        except (OSError, ValueError):
+            return None
 
     @property
     def wished(self) -> str:

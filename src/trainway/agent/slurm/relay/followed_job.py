@@ -42,6 +42,10 @@ if TYPE_CHECKING:
             """Have the driver stop, for a reason that it is told."""
 
         @abstractmethod
+        def tell_limit(self) -> None:
+            """Tell the driver of an elastic job how many nodes it may have."""
+
+        @abstractmethod
         def close(self) -> None:
             """Let go of the job; it goes on."""
 

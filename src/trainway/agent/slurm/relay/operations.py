@@ -345,6 +345,14 @@ class RelayOperations:
         """Hold a job no longer."""
         self._ends.wish(self._job(frame), job_files.RUN, answer)
 
+    def _op_resize(self, frame: Json, answer: Answer) -> None:
+        """Let an elastic job have fewer nodes, or more again; answered when it is on the disk."""
+        job = self._job(frame)
+        job.files.limit_nodes(int(frame["nodes"]))
+        if job.staging is not None:
+            job.staging.tell_limit()
+        answer({"ok": True})
+
     def _op_forget(self, frame: Json, answer: Answer) -> None:
         """End a job if need be, and remove its directory."""
         identity = str(frame["id"])

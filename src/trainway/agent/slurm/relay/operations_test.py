@@ -102,3 +102,15 @@ def test_a_job_that_cannot_be_looked_for_while_slurm_is_away(login: Login) -> No
     answer = login.ask(op="track", id="a")
     assert (answer["ok"], answer["retry"]) == (False, True)
     assert login.open_files() == []
+
+
+def test_how_many_nodes_a_job_may_have_is_on_the_disk_before_it_is_answered(login: Login) -> None:
+    files = JobFiles(login.home, "a", make=True)
+    files.directory.make("logs")
+    files.set_number("7")
+    files.close()
+    said = login.ask(op="resize", id="a", nodes=3)
+    assert said["ok"], said
+    assert (login.path / "jobs/a/node-limit").read_text() == "3"
+    assert "none" in login.ask(op="resize", id="a", nodes="none")["error"]
+    assert not login.ask(op="resize", id="b", nodes=3)["ok"]

@@ -154,6 +154,15 @@ if TYPE_CHECKING:
         id: str
         """The id of the job."""
 
+    class ResizeOnSlurm(RelayQuestion):
+        """Lets an elastic job have fewer nodes, or more again. Answered when it is on the disk."""
+
+        op: Literal["resize"]
+        id: str
+        """The id of the job."""
+        nodes: int
+        """The most nodes that it may have from now on; it never gets below its minimum."""
+
     class ForgetOnSlurm(RelayQuestion):
         """Ends a job if need be, and removes its directory."""
 
@@ -333,5 +342,6 @@ if TYPE_CHECKING:
         | CancelOnSlurm
         | SuspendOnSlurm
         | ResumeOnSlurm
+        | ResizeOnSlurm
         | ForgetOnSlurm
     )

@@ -131,6 +131,12 @@ class JobStaging:
         if self._link is not None:
             self._link.order({"op": "wish", "word": word})
 
+    def tell_limit(self) -> None:
+        """Tell the driver of an elastic job how many nodes it may have."""
+        limit = self.job.files.node_limit
+        if self._link is not None and limit is not None:
+            self._link.order({"op": "limit", "nodes": limit})
+
     def close(self) -> None:
         """Let go of the job; it goes on."""
         self._is_closed = True
@@ -237,6 +243,7 @@ class JobStaging:
         self._link, self._nodes = link, state.nodes
         if self.job.files.wished not in ("", RUN):
             self.ask_to_stop(self.job.files.wished)
+        self.tell_limit()
         self._check_end(link)
 
     def _on_frame(self, link: NodeLink, frame: Json) -> None:
