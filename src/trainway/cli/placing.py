@@ -25,6 +25,7 @@ from trainway.sdk.placement import (
     preferred,
 )
 from trainway.sdk.rest import Rest, Submission
+from trainway.sdk.slurm_options import counts_at
 from trainway.sdk.task_places import TaskPlaces
 
 _HEADER: Final = ("", "PLACE", "FITS", "PRICE", "AHEAD", "WHY")
@@ -49,6 +50,7 @@ def placed(
     if has_deadline or wait is not None or (is_asked and is_recovered(made(place))):
         options["candidates"] = candidates(connect(), found, made)
         options["sent_deadline"] = deadline_sent(options, wishes.on or ANY)
+    options |= _at(options, place, wishes)
     return replace(wishes, on=place)
 
 
@@ -70,6 +72,7 @@ def chosen_each_time(
     made = _maker(connect(), targets, words, wishes, options, several)
     options["candidates"] = candidates(connect(), found, made)
     options["chosen_by"] = preferred(wishes.on, options.get("prefer"))
+    options |= _at(options, place, wishes)
     return replace(wishes, on=place)
 
 
@@ -111,7 +114,7 @@ def tasks_placed(
     for line in task_tables(found).splitlines():
         echo_line(line)
     on, more = spread(rest, wanted, found, made, with_files=not options.get("dry_run"))
-    options |= more
+    options |= _at(options, on, wishes) | more
     return replace(wishes, on=on)
 
 
@@ -159,10 +162,17 @@ def _maker(
 
     def made(place: str) -> Submission:
         there, more = replace(wishes, on=place), dict(several)
-        _, objects = made_objects(targets, words, there, options, more)
+        _, objects = made_objects(targets, words, there, _at(options, place, wishes), more)
         return Submission(objects, {**submission_options(rest, objects, there, options), **more})
 
     return made
+
+
+def _at(options: dict[str, Any], place: str, wishes: Wishes) -> dict[str, Any]:
+    """The options for one of several places: those of Slurm are for places that are Slurm."""
+    if not options["slurm"] or counts_at(place, wishes.on):
+        return dict(options)
+    return {**options, "slurm": ()}
 
 
 def table(found: Placement) -> str:

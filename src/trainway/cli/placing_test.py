@@ -9,7 +9,9 @@ from click.testing import CliRunner, Result
 
 from trainway.cli.app import app
 from trainway.cli.commands.conftest import TRAIN
+from trainway.jobset.labels import SLURM_OPTIONS
 from trainway.json_types import Json
+from trainway.sdk import bundle
 from trainway.sdk.testing import FakeServer
 
 
@@ -59,6 +61,23 @@ def test_each_place_is_asked_with_what_would_be_submitted_there(fake: FakeServer
     assert "environ" not in there["options"]
 
 
+def test_options_of_slurm_are_for_the_places_on_slurm(fake: FakeServer) -> None:
+    words = ("--recovery-strategy", "failover", "--slurm", "no-requeue", "a.yaml")
+    for on in ("slurm/hpc,local", "local,slurm/hpc"):
+        fake.places.fits = dict.fromkeys(on.split(","), "now")
+        result = invoke("run", "-d", "--on", on, *words)
+        assert result.exit_code == 0, result.output
+    first, second = bodies(fake, "/jobs")
+    for sent, other in ((first, "local"), (second, "slurm/hpc")):
+        assert [each["backend"] for each in sent["options"]["candidates"]] == [other]
+    assert SLURM_OPTIONS in str(first["objects"])
+    assert SLURM_OPTIONS not in str(first["options"])
+    assert SLURM_OPTIONS not in str(second["objects"])
+    assert SLURM_OPTIONS in str(second["options"])
+    refused = invoke("run", "-d", "--on", "ssh/lab,local", *words)
+    assert "options of Slurm can only be used for jobs on Slurm" in refused.output
+
+
 def test_objects_of_a_dry_run_are_alone_on_stdout(fake: FakeServer) -> None:
     result = invoke("run", "--dry-run", "--on", "local,ssh/lab", "a.yaml")
     assert result.stdout.startswith("apiVersion: trainer.kubeflow.org/v1alpha1\n")
@@ -102,9 +121,13 @@ def test_a_list_that_is_wrong_is_refused(fake: FakeServer, on: str, said: str) -
     assert not fake.requests
 
 
-def test_a_job_that_cannot_be_written_for_a_place_says_so_there(fake: FakeServer) -> None:
-    fake.places.fits = {"slurm/hpc": "now"}
-    result = invoke("plan", "--slurm", "qos=high", "--on", "local,slurm/hpc", "a.yaml")
-    assert result.exit_code == 0
-    assert "->  slurm/hpc" in result.stdout
-    assert "local      never" in result.stdout
+def test_a_job_that_cannot_be_written_for_a_place_says_so_there(
+    fake: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake.places.fits = {"local": "now"}
+    monkeypatch.setattr(bundle, "LARGEST", 10)
+    Path("a.py").write_text("print('more than ten bytes')\n")
+    result = invoke("plan", "--on", "local,slurm/hpc", "a.py")
+    assert result.exit_code == 0, result.output
+    assert "->  local" in result.stdout
+    assert "slurm/hpc  never" in result.stdout

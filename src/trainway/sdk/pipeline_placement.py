@@ -18,6 +18,7 @@ from trainway.sdk.placement import (
     ORDER,
     Placement,
     ask,
+    at,
     checked,
     is_choice,
     kept,
@@ -98,7 +99,7 @@ def tasks_placed(
     on = options.on
 
     def there(place: str) -> Submission:
-        submission = made(replace(options, on=place))
+        submission = made(at(options, place))
         if not is_pipeline(submission.objects):
             return submission
         return replace(submission, options={**submission.options, **PIPELINE})
@@ -112,7 +113,7 @@ def tasks_placed(
     each = Wanted(places, checked(preferred(on, options.prefer)))
     wanted = dict.fromkeys(tasks, each)
     first, others = spread(rest, wanted, ask_tasks(rest, wanted, once), once)
-    return with_others(options, first, **others)
+    return with_others(at(options, first), first, **others)
 
 
 def _tasks(places: Sequence[str], made: Maker) -> list[str]:

@@ -17,6 +17,7 @@ from trainway.json_types import Json
 from trainway.sdk.recovery_strategy import EAGER_NEXT, FAILOVER
 from trainway.sdk.rest import Rest, Submission
 from trainway.sdk.run_options import RunOptions
+from trainway.sdk.slurm_options import counts_at
 from trainway.sdk.submitter import kubeconfig_files
 
 ANY: Final = "any"
@@ -145,15 +146,21 @@ def placed(rest: Rest, options: RunOptions, made: Callable[[RunOptions], Submiss
     prefer = checked(preferred(on, options.prefer))
 
     def there(place: str) -> Submission:
-        return made(replace(options, on=place))
+        return made(at(options, place))
 
     found = ask(rest, places_of(rest, on), there, prefer)
     stays = options.max_wait is None and options.deadline is None
     if stays and not is_recovered(there(found.place())):
-        return replace(options, on=found.place())
+        return at(options, found.place())
     others = candidates(rest, found, there)
     sure = on.rpartition(",")[2].strip()
-    return with_others(options, found.place(), candidates=others, sure=sure)
+    return with_others(at(options, found.place()), found.place(), candidates=others, sure=sure)
+
+
+def at(options: RunOptions, place: str) -> RunOptions:
+    """The options of a job that may run in several places, for one of them."""
+    slurm = options.slurm if counts_at(place, options.on) else None
+    return replace(options, on=place, slurm=slurm)
 
 
 def is_recovered(submission: Submission) -> bool:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from trainway.errors import InvalidError, UsageError
+from trainway.jobset.labels import SLURM_OPTIONS
 from trainway.json_types import Json
 from trainway.sdk import Client
 from trainway.sdk.testing import FakeServer
@@ -60,6 +61,22 @@ def test_the_other_places_go_along_with_a_strategy_of_recovery(fake: FakeServer)
         client.run(TRAIN, on="local", recovery_strategy="eager-next")
     with pytest.raises(UsageError, match="'retry' is not a strategy of recovery"):
         client.run(TRAIN, recovery_strategy="retry")
+
+
+def test_options_of_slurm_leave_no_other_place_out(fake: FakeServer) -> None:
+    fake.places.fits = {"slurm/hpc": "now", "local": "now"}
+    told: Json = {"recovery_strategy": "failover", "slurm": {"no-requeue": True}}
+    Client().run(TRAIN, on="slurm/hpc,local", **told)
+    fake.places.fits = {"local": "now", "slurm/hpc": "now"}
+    Client().run(TRAIN, on="local,slurm/hpc", **told)
+    first, second = [body for _, path, body in fake.requests if path.endswith("/jobs")]
+    assert [other["backend"] for other in first["options"]["candidates"]] == ["local"]
+    assert SLURM_OPTIONS in first["objects"][0]["metadata"]["annotations"]
+    assert SLURM_OPTIONS not in str(first["options"]["candidates"])
+    assert SLURM_OPTIONS not in str(second["objects"])
+    assert SLURM_OPTIONS in str(second["options"]["candidates"])
+    with pytest.raises(InvalidError, match="options of Slurm can only be used"):
+        Client().run(TRAIN, on="ssh/lab,local", slurm={"qos": "high"})
 
 
 def test_the_last_place_is_the_sure_one_of_a_deadline(fake: FakeServer) -> None:

@@ -17,6 +17,7 @@ from trainway.sdk.manifests import JOB_KINDS
 Value = str | int | float | bool | None
 
 _TASK: Final = "Task"
+_ANY: Final = "any"
 _FLAGS: Final = {"true": True, "false": False}
 
 
@@ -29,6 +30,19 @@ def parsed(texts: Iterable[str]) -> dict[str, Value]:
             raise UsageError(f"--slurm {text}: the name is missing", hint="write --slurm qos=high")
         found[name] = _FLAGS.get(value, value) if is_given else True
     return found
+
+
+def counts_at(place: str, among: str | None) -> bool:
+    """Whether options are for this one of several places; None: the places that tasks name.
+
+    A place that is not Slurm takes the job without them, if another one may be Slurm. Where none
+    is they are a mistake, which `with_options` tells.
+    """
+    if family_of(place).options:
+        return True
+    if among is None or among == _ANY:
+        return False
+    return not any(family_of(each.strip()).options for each in among.split(","))
 
 
 def with_options(

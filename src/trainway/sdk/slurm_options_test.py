@@ -5,7 +5,7 @@ import pytest
 
 from trainway.errors import UsageError
 from trainway.jobset.labels import SLURM_OPTIONS
-from trainway.sdk.slurm_options import parsed, with_options
+from trainway.sdk.slurm_options import counts_at, parsed, with_options
 
 JOB: dict[str, Any] = {"kind": "TrainJob", "metadata": {"name": "a"}}
 
@@ -60,3 +60,22 @@ def test_an_annotation_that_is_none_is_said(text: str) -> None:
     job = {"kind": "JobSet", "metadata": {"annotations": {SLURM_OPTIONS: text}}}
     with pytest.raises(UsageError, match="not a JSON object"):
         with_options([job], {"qos": "high"}, "slurm")
+
+
+@pytest.mark.parametrize(
+    ("place", "among", "counts"),
+    [
+        ("slurm/hpc", "slurm/hpc,local", True),
+        ("local", "slurm/hpc, local", False),
+        ("ssh/lab", "local,ssh/lab,slurm", False),
+        ("local", "ssh/lab,local", True),
+        ("local", "local", True),
+        ("local", "any", False),
+        ("slurm/hpc", "any", True),
+        ("ssh/lab", None, False),
+    ],
+)
+def test_of_several_places_they_are_for_those_on_slurm(
+    place: str, among: str | None, counts: bool
+) -> None:
+    assert counts_at(place, among) is counts
