@@ -1,11 +1,18 @@
 """Restarts by exit code, and nodes, on a cluster of Slurm."""
 
+import os
+from pathlib import Path
+
 import pytest
-from slurm_site import ON, SlurmSite
+from slurm_site import ON, SlurmSite, site_of
+
+from slurm_cluster import SlurmCluster
 
 pytestmark = pytest.mark.xdist_group("slurm")
 
 SCRIPT = "case $TRAINWAY_RESTART_ATTEMPT in 0) exit 33;; 1) exit 5;; esac; exit 7"
+
+GPUS = "echo '0, GPU-0, 0'; echo '1, GPU-1, 0'\n"
 
 
 def test_a_named_exit_code_does_not_count_and_others_do(slurm_site: SlurmSite) -> None:
@@ -23,6 +30,26 @@ def test_nodes_are_checked_before_a_gang_starts(slurm_site: SlurmSite) -> None:
     slurm_site.run(*words, "--", "true")
     printed = slurm_site.run("jobs", "show", "checked")
     assert "disk, network of 2 nodes: all well after " in printed
+
+
+def test_a_node_that_fails_its_check_is_kept_off_and_the_job_starts_on_others(
+    idle_slurm_cluster: SlurmCluster, tmp_path: Path
+) -> None:
+    sick = idle_slurm_cluster[0].name
+    program = tmp_path / "nvidia-smi"
+    program.write_text(f'#!/bin/sh\n[ "$(hostname)" != {sick} ] || exit 9\n{GPUS}')
+    program.chmod(0o755)
+    env = {"env": {"PATH": f"{tmp_path}:{os.environ['PATH']}"}}
+    with site_of(idle_slurm_cluster, tmp_path / "site", section=env) as site:
+        words = ("--health-check", "--nodes", "2", "--gpus", "1", "--name", "sick")
+        site.run("run", "--on", ON, *words, "--", "hostname")
+        status = site.job("sick")["status"]
+        events = site.json("jobs", "events", "sick")["items"]
+        number = site.slurm_job(site.job("sick")["metadata"]["id"])
+    assert [each["counts"] for each in status["endedAttempts"]] == [False]
+    (told,) = [event["message"] for event in events if event["reason"] == "NodeSetAside"]
+    assert told.startswith(f"node {sick} failed its health check: nvidia-smi exited with 9")
+    assert idle_slurm_cluster.facts(number)["ExcNodeList"] == sick
 
 
 def test_nodes_of_slurm_are_listed_and_not_ours_to_set_aside(slurm_site: SlurmSite) -> None:

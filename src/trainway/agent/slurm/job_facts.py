@@ -68,6 +68,12 @@ class JobFacts:
         return int(signal) if signal.isdigit() else 0
 
     @property
+    def excluded(self) -> str:
+        """The nodes that it must not run on, in the short form of Slurm's."""
+        found = self._fields.get("ExcNodeList", "")
+        return "" if found in (*_NEVER, "(null)") else found
+
+    @property
     def is_preempted(self) -> bool:
         """Whether it has to make room for another one."""
         return self._fields.get("PreemptTime", "") not in _NEVER

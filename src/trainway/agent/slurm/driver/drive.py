@@ -24,6 +24,7 @@ from trainway.agent.slurm.driver.peers import peers_of, write_peers
 from trainway.agent.slurm.driver.step_pods import Ground
 from trainway.agent.slurm.fencing import DriverLease, GuardedJournal, StaleError, Token
 from trainway.agent.slurm.files.job_files import TAKEN
+from trainway.agent.slurm.sick_nodes import sick_nodes
 from trainway.agent.slurm.srun import NODE_VARIABLE, ScriptError, lines
 from trainway.agent.supervisor.recovery import Remembered
 from trainway.agent.transfer.job_place import opened
@@ -69,6 +70,7 @@ def drive(directory: Directory, words: Sequence[str], environ: Mapping[str, str]
     for name in FOLDERS:
         directory.make(name)
     ground = survey(plan, settings, words, environ)
+    ground.sick = set(sick_nodes(directory))
     write_peers(directory, ground.peers)
     _wait(lease)
     clock = Clock()

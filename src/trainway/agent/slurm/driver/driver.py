@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from trainway.json_types import Json
 
 
+REQUEUE, REQUEUE_HELD = "requeue", "requeuehold"
+"""How Slurm is asked to begin a job anew; one that is held is released by the relay."""
 WISH, STOPPED = "wish", "stopped"
 CANCEL, SUSPEND, LEAVE = "cancel", "suspend", "leave"
 EXIT_FAILED = 1
@@ -87,7 +89,7 @@ class Driver:
         self._ends = PodEnds(self._pods, self._links, lambda: self._is_leaving, self._carry_out)
         self._state = DriverState.RUNNING
         self._why_left = ""
-        self._wants_requeue = False
+        self._requeue = ""
         self._is_cancelled = False
         self.status = EXIT_FAILED
 
@@ -168,7 +170,7 @@ class Driver:
             os.write(2, f"no heartbeat: {error}\n".encode())
             return
         if self._watchdog is not None and not self._watchdog.check():
-            self._wants_requeue = True
+            self._requeue = REQUEUE
             self._leave(UNHEARD)
         if self._state is DriverState.RUNNING:
             self._size.look()
@@ -252,7 +254,7 @@ class Driver:
         elif self._state is DriverState.LEAVING:
             self._become(DriverState.LEFT)
             self._size.close(_nothing)
-            self._shutdown.wait_for_slurm(wants_requeue=self._wants_requeue)
+            self._shutdown.wait_for_slurm(self._requeue)
 
     def _take_status(self, answer: Mapping[str, Any]) -> None:
         completed = answer["jobset"].get("terminalState") == "Completed"
@@ -315,9 +317,12 @@ class Driver:
             return
         if is_disrupted(record) and not pod.deleted and not self._is_leaving:
             why = str(record.get("message") or record.get("reason"))
-            survives = self._size.is_annex(pod) and self._size.goes_on_without(pod, why)
-            if not survives and not why_unhealthy(record):  # then the supervisor ends the job
-                self._lost(pod, why)
+            if not why_unhealthy(record):
+                if not self._size.is_annex(pod) or not self._size.goes_on_without(pod, why):
+                    self._lost(pod, why)
+            elif self._pods.has_other_nodes and not self._size.does_without_sick(pod, why):
+                self._requeue = REQUEUE_HELD
+                self._leave(f"node {pod.host} failed its health check: {why}")
         pod.take(record)
 
     def _lost(self, pod: RemotePod, why: str) -> None:
@@ -351,7 +356,7 @@ class Driver:
             elif self._size.goes_on_without(pod, said):
                 pod.lose(HOST_LOST, said)
             elif self._ground.requeues:
-                self._wants_requeue = True
+                self._requeue = self._requeue or REQUEUE
                 self._leave(f"pod {pod.identity.key} on node {pod.host} vanished: {said}")
                 pod.lose(HOST_LOST, said)
             else:

@@ -13,6 +13,7 @@ import os
 from trainway.agent.slurm.driver.annexes import Annexes
 from trainway.agent.slurm.files.job_files import NODE_LIMIT
 from trainway.agent.slurm.hosts import address_in
+from trainway.agent.slurm.sick_nodes import add_sick_node
 from trainway.agent.supervisor.recovery import HOST_LOST
 
 TYPE_CHECKING = False
@@ -110,6 +111,17 @@ class Elasticity:
         self._drop({key for key, node in self._ground.places.items() if node == pod.host})
         return True
 
+    def does_without_sick(self, pod: RemotePod, why: str) -> bool:
+        """Set a node aside that failed the health check; whether the job just goes on.
+
+        A job that does not begins anew elsewhere, which is no restart that counts.
+        """
+        add_sick_node(self._lease.directory, pod.host, why)
+        self._ground.sick.add(pod.host)
+        said = f"node {pod.host} failed its health check: {why}; the job goes on without it"
+        self._supervisor.tell("Warning", "NodeSetAside", said)
+        return self.goes_on_without(pod, why)
+
     def _take_limit(self) -> None:
         """Do with as many nodes as the relay has put down."""
         try:
@@ -173,7 +185,7 @@ class Elasticity:
             return
         for number, node in self._annexes.arrived():
             self._survey(self._annexes, number, node)
-        taken = set(self._ground.places.values())
+        taken = set(self._ground.places.values()) | self._ground.sick
         self._annexes.want(len(self._lacking()) - self._surveys, taken)
 
     def _survey(self, annexes: Annexes, number: str, node: str) -> None:

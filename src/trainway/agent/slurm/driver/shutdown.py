@@ -45,7 +45,7 @@ class Shutdown:
         self._commands = commands
         self._links = links
         self._is_held = is_held
-        self._wants_requeue = False
+        self._requeue = ""
 
     def deliver(self, done: Callable[[], None]) -> None:
         """Say that nothing runs here any more; call back when all that is only here was taken."""
@@ -70,9 +70,12 @@ class Shutdown:
         else:
             self._loop.stop()
 
-    def wait_for_slurm(self, *, wants_requeue: bool = False) -> None:
-        """Say that nothing runs here any more, and wait for Slurm to end this process."""
-        self._wants_requeue = wants_requeue
+    def wait_for_slurm(self, requeue: str = "") -> None:
+        """Say that nothing runs here any more, and wait for Slurm to end this process.
+
+        `requeue` is the word with which Slurm is asked to begin the job anew, if it is.
+        """
+        self._requeue = requeue
         self._lease.leave()
         self._look(PATIENCE)
 
@@ -82,9 +85,9 @@ class Shutdown:
             if facts.is_known and not facts.is_running:
                 self._stop()
                 return
-            if facts.is_known and self._wants_requeue:
-                self._wants_requeue = False
-                self._command("scontrol", "requeue", self._lease.token.job)
+            if facts.is_known and self._requeue:
+                self._command("scontrol", self._requeue, self._lease.token.job)
+                self._requeue = ""
             waits = facts.is_preempted or not facts.is_known or self._is_held()
             if not waits and not looks:
                 self._stop()  # somebody ended the steps, and not the job

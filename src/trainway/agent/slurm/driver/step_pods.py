@@ -102,6 +102,8 @@ class Ground:
         """The options of sbatch that get an elastic job another node; empty: it does not grow."""
         self.requeues = True
         """Whether Slurm may begin the job anew."""
+        self.sick: set[str] = set()
+        """The nodes that failed a health check of the job."""
         self.own = ""
         """The node of the driver."""
         self.groups: dict[str, int] = {}
@@ -136,6 +138,7 @@ class StepPods(RemotePods):
         self._driver = owner
         self._directory = directory
         self._ground = ground
+        self.has_other_nodes = ground.requeues and not ground.is_apart and not ground.groups
         self._turns = loop
         self._steps: list[Step] = []
         self._number = 0

@@ -31,6 +31,7 @@ from trainway.agent.slurm.relay.relay_answers import (
     user,
 )
 from trainway.agent.slurm.relay.requeue_limit import RequeueLimit
+from trainway.agent.slurm.relay.sick_jobs import SickJobs
 from trainway.agent.slurm.relay.slurm_failure import UNKNOWN, Silence, explain
 from trainway.agent.slurm.relay.staging import JobStagings
 from trainway.agent.slurm.relay.submission import TEST, Submission
@@ -96,6 +97,7 @@ class RelayOperations:
         self._submission = Submission(self._loop, self._commands, self._queue, self._user)
         self._stagings = JobStagings(self._loop, self._now, self._commands.env, self._feeds.wake)
         self._ends = JobEnds(self._loop, self._now, self._commands, self._queue)
+        self._sick_jobs = SickJobs(self._commands, self._queue.poke)
         self._limit = RequeueLimit(self._commands, self._queue, self._now)
         self._moves = JobMoves(self._home, self._submission, self._ends, self._follow)
         self._queue.on_news = self._on_news
@@ -143,6 +145,7 @@ class RelayOperations:
                 job.staging.look()
         self._ends.step()
         self._limit.look(self._feeds.jobs.values())
+        self._sick_jobs.look(self._feeds.jobs.values())
 
     def _on_grown(self, job: FollowedJob) -> None:
         if job.is_waiting:

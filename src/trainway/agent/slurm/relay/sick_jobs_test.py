@@ -1,0 +1,94 @@
+"""Which jobs are kept off nodes that failed their check, and released."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainway.agent.base.directory import Directory
+from trainway.agent.slurm.commands import Result
+from trainway.agent.slurm.relay.queue_states import QueueState
+from trainway.agent.slurm.relay.sick_jobs import SickJobs
+from trainway.agent.slurm.sick_nodes import NAME, add_sick_node, excluding, sick_nodes
+
+HELD = QueueState("7", "PENDING", reason="job requeued in held state")
+
+
+@dataclass
+class Files:
+    directory: Directory
+    wished: str = "run"
+
+
+@dataclass
+class Job:
+    files: Files
+    state: QueueState | None = HELD
+    id: str = "j"
+    number: str = "7"
+
+
+@dataclass
+class Slurm:
+    shown: str = "JobId=7 JobState=PENDING ExcNodeList=x[1-3]"
+    asked: list[str] = field(default_factory=list)
+
+    def run(self, argv: Sequence[str], done: Callable[[Result], None]) -> None:
+        self.asked.append(" ".join(argv))
+        done(Result(argv, 0, self.shown.encode() if "show" in argv else b"", b""))
+
+
+@dataclass(frozen=True)
+class Case:
+    id: str
+    asked: list[str]
+    state: QueueState | None = HELD
+    wished: str = "run"
+    shown: str = Slurm.shown
+    sick: bool = True
+
+
+LOOK = "scontrol --oneliner show job 7"
+UPDATE = "scontrol update JobId=7 ExcNodeList="
+CASES = [
+    Case("held", [LOOK, f"{UPDATE}x[1-3],a,b", "scontrol release 7"]),
+    Case(
+        "nothing excluded before",
+        [LOOK, f"{UPDATE}a,b", "scontrol release 7"],
+        shown="JobId=7 JobState=PENDING ExcNodeList=(null)",
+    ),
+    Case("Slurm is silent", [LOOK], shown=""),
+    Case("suspended", [], wished="suspend"),
+    Case("waits", [], state=QueueState("7", "PENDING", reason="Resources")),
+    Case("never seen", [], state=None),
+    Case("no sick nodes", [], sick=False),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_what_is_asked_of_slurm(case: Case, tmp_path: Path) -> None:
+    directory = Directory(str(tmp_path))
+    if case.sick:
+        add_sick_node(directory, "b", "no GPU")
+        add_sick_node(directory, "a", "no disk")
+    slurm: Any = Slurm(case.shown)
+    pokes: list[bool] = []
+    job: Any = Job(Files(directory, case.wished), case.state)
+    SickJobs(slurm, lambda: pokes.append(True)).look([job])
+    assert slurm.asked == case.asked
+    assert bool(pokes) is (len(case.asked) > 1)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "3", "{", '{"a b": "x", "-o": "y", "a,b": ""}'])
+def test_what_a_job_may_have_written_there_is_no_node(text: str, tmp_path: Path) -> None:
+    (tmp_path / NAME).write_text(text)
+    assert sick_nodes(Directory(str(tmp_path))) == {}
+
+
+def test_nodes_are_named_once() -> None:
+    assert excluding("", ["b", "a"]) == "a,b"
+    assert excluding("a", ["a"]) == "a"

@@ -1,0 +1,41 @@
+"""The nodes of Slurm that failed the health check of a job, and why: a file of the job.
+
+The driver writes it before it gives up its allocation; the relay has Slurm keep the job off these
+nodes, and later attempts know of them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from trainway.agent.base.directory import Directory
+
+NAME = "sick-nodes.json"
+_NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,254}")
+
+
+def sick_nodes(directory: Directory) -> dict[str, str]:
+    """Why each of them is sick. Pods may write there as well: what is no node is left out."""
+    try:
+        found = json.loads(directory.read(NAME))
+    except (OSError, ValueError):
+        return {}
+    if not isinstance(found, dict):
+        return {}
+    return {node: str(why) for node, why in found.items() if _NODE.fullmatch(node)}
+
+
+def add_sick_node(directory: Directory, node: str, why: str) -> None:
+    """Note one more, durably."""
+    known = {**sick_nodes(directory), node: why}
+    directory.replace(NAME, json.dumps(known).encode(), durable=True)
+
+
+def excluding(excluded: str, nodes: Iterable[str]) -> str:
+    """The nodes that Slurm is to keep a job off: those that it does already, and these. Pure."""
+    return ",".join(dict.fromkeys([*filter(None, [excluded]), *sorted(nodes)]))
