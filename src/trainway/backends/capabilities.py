@@ -241,7 +241,7 @@ class Resizes(Protocol):
     """Can have an elastic job do with fewer nodes, without a restart, and give them back."""
 
     async def resize(self, handle: Handle, nodes: int) -> None:
-        """Let it have so many nodes at most."""
+        """Let it have so many nodes at most; a ConflictError says that it never gives up any."""
         ...
 
 

@@ -116,7 +116,7 @@ class LiveJob(StoredJob):
         elif is_new(before, record):
             self.background.spawn(self._fulfil())
         if record.node_limit != before.node_limit:
-            self.background.spawn(tell_limit(self, self.backend))
+            self.background.spawn(tell_limit(self, self.backend, self._around.clock))
 
     def notices(self, after: JobRecord) -> Sequence[NewNotice]:
         """As whoever notifies people says."""
@@ -267,7 +267,7 @@ class LiveJob(StoredJob):
             seen = self.record.journal_seq
             if self.record.wanted:
                 self.background.spawn(self._fulfil())
-            self.background.spawn(tell_limit(self, self.backend))
+            self.background.spawn(tell_limit(self, self.backend, self._around.clock))
             self._set_deadline()
             async for update in self.backend.watch(self.record.handle_data, seen):
                 await self._note(update)

@@ -290,6 +290,10 @@ class KubernetesBackend(SpoolBackend):
             return
         await self._of(handle).suspend(handle, is_suspended=False)
 
+    async def resize(self, handle: Handle, nodes: int) -> None:
+        """Let an elastic job have so many nodes at most."""
+        await self._of(handle).resize(self._watches.get(str(handle["id"])), nodes)
+
     def why_stays(self, handle: Handle) -> str:
         """What an operator makes of a TrainJob has no output directory that could be brought."""
         return planning.STAYS if Form(handle["form"]) is Form.SOURCE else ""

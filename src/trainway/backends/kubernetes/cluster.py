@@ -6,7 +6,6 @@ Imports the client, and is itself imported only when a cluster is used.
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Final
 
 from trainway.backends.base import Capacity, Check, Handle
@@ -19,13 +18,14 @@ from trainway.backends.kubernetes.job_objects import TOPS, JobObjects
 from trainway.backends.kubernetes.nodes import nodes_of
 from trainway.backends.kubernetes.observed_job import SUBMITTED
 from trainway.backends.kubernetes.planning import KubernetesRequest, owned, owner_of
+from trainway.backends.kubernetes.pods import longest_grace
 from trainway.backends.kubernetes.record_book import RecordBook
 from trainway.backends.kubernetes.session import Session, connect, offer_of, readable
-from trainway.backends.kubernetes.uploads import ARCHIVE
+from trainway.backends.kubernetes.uploads import write_archive
 from trainway.backends.kubernetes.usage.meter import UsageMeter
 from trainway.backends.kubernetes.watching import JobWatch
 from trainway.backends.nodes import Node
-from trainway.errors import ConflictError, ForbiddenError, TrainwayError
+from trainway.errors import ConflictError, ForbiddenError, TrainwayError, UnavailableError
 from trainway.jobset.labels import JOB_ID, SUSPENDED
 from trainway.json_types import Json
 from trainway.kube import resources
@@ -35,6 +35,7 @@ from trainway.kube.errors import (
     AlreadyExists,
     ApiError,
     Conflict,
+    InvalidObject,
     ObjectNotFound,
 )
 from trainway.kube.resources import Resource, resource_of
@@ -200,7 +201,7 @@ class KubernetesCluster:
         """Create all objects; those that are there already from an earlier try stay."""
         client = await self.client()
         if request.archive is not None:
-            await asyncio.to_thread(_write, book.directory, request.archive)
+            await asyncio.to_thread(write_archive, book.directory, request.archive)
         with worded(self._context):
             for obj in request.companions:
                 await self._create(client, obj)
@@ -253,6 +254,17 @@ class KubernetesCluster:
                 change = {"metadata": {"annotations": {SUSPENDED: held}}}
             await client.patch(resource, handle["top"], handle["namespace"], change)
 
+    async def resize(self, watch: JobWatch | None, nodes: int) -> None:
+        """Let an elastic job have so many nodes at most; it has to be watched."""
+        if watch is None or not watch.has_begun:
+            raise UnavailableError("nobody watches the job yet")
+        try:
+            with worded(self._context):
+                await watch.resize(nodes)
+        except (ForbiddenError, InvalidObject) as error:
+            said = f"the cluster does not take single nodes from it: {error.message}"
+            raise ConflictError(said) from error
+
     async def _deactivate(self, client: Client, handle: Handle, is_suspended: bool) -> bool:
         """Take a job out of its queue, which would start it again at once; False: it is in none."""
         listing = await client.list(resources.WORKLOADS, handle["namespace"])
@@ -279,7 +291,7 @@ class KubernetesCluster:
         ):
             await session.synced(objects.keys)
             try:
-                async with asyncio.timeout(_GRACE_S + _longest_grace(objects.pods())):
+                async with asyncio.timeout(_GRACE_S + longest_grace(objects.pods())):
                     while objects.is_there():
                         changed.clear()
                         await changed.wait()
@@ -380,15 +392,3 @@ def _taken(obj: Json) -> TrainwayError:
         f"there is already a {obj['kind']} {metadata['name']} in namespace {metadata['namespace']}",
         hint="choose another name with --name, or delete the job that it belongs to",
     )
-
-
-def _longest_grace(pods: Sequence[Json]) -> float:
-    graces = [pod["spec"].get("terminationGracePeriodSeconds") for pod in pods]
-    return float(max((30 if grace is None else grace for grace in graces), default=0))
-
-
-def _write(directory: Path, archive: bytes) -> None:
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    draft = directory / f".{ARCHIVE}.new"
-    draft.write_bytes(archive)
-    draft.replace(directory / ARCHIVE)

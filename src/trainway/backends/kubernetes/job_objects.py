@@ -45,7 +45,8 @@ class JobObjects:
     def side_keys(self) -> list[Key]:
         """What one can do without: some may not be allowed to read it."""
         queues = [sessions.WORKLOADS] if self._handle.get("queue") else []
-        return [sessions.EVENTS, *queues]
+        sizes = [sessions.GANG_JOBS] if self._handle.get("elastic") else []
+        return [sessions.EVENTS, *queues, *sizes]
 
     def owns(self, obj: Json) -> bool:
         """Whether an object was sent for the job."""
@@ -66,6 +67,12 @@ class JobObjects:
     def jobs(self) -> list[Json]:
         """The plain Jobs."""
         return [job for job in self._session.find(sessions.JOBS, self.name) if self.owns(job)]
+
+    def sized_jobs(self) -> list[Json]:
+        """The Jobs of an elastic job, whose size may change; none of another job."""
+        if not self._handle.get("elastic"):
+            return []
+        return self._session.find(sessions.GANG_JOBS, self.name)
 
     def workload(self) -> Json | None:
         """What stands for the job in its queue."""

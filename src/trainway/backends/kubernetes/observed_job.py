@@ -97,6 +97,8 @@ class ObservedJob:
         self._counted_before = 0
         """Those of them that count against what it may be restarted."""
         self._elastic = elastic or {}
+        self._most_nodes: int | None = None
+        """How many nodes it was told to have at most."""
         self._pods: dict[str, Json] = {}
         """The last record of each place."""
         self._holders: dict[str, Holder] = {}
@@ -144,6 +146,13 @@ class ObservedJob:
         if record is not None and record["phase"] not in _OVER:
             self._note_pod(lost_record(record))
 
+    def miss_pods(self) -> None:
+        """All pods that there are have been told: the others went while nobody watched."""
+        gone = [each for key, each in self._pods.items() if key not in self._holders]
+        for record in gone:
+            if record["phase"] not in _OVER:
+                self._note_pod(lost_record(record))
+
     def on_event(self, event: Json) -> None:
         """The cluster tells of something."""
         uid, count = str(event["metadata"].get("uid") or ""), _count(event)
@@ -177,6 +186,12 @@ class ObservedJob:
         if status and status != self.status:
             self.status = status
             self._fresh.append({"type": "status", "jobset": status})
+
+    def set_size(self, nodes: int) -> None:
+        """Its Jobs have been told to have so many nodes at most."""
+        if nodes != self._most_nodes:
+            self._most_nodes = nodes
+            self._fresh.append({"type": "status", "jobset": self.status, "nodes": nodes})
 
     def set_progress(self, progress: Json) -> None:
         """What the training code reports."""
@@ -262,6 +277,7 @@ class ObservedJob:
                 self._events[str(told.get("uid"))] = int(told.get("count") or 1)
             case "status":
                 self.status = record.get("jobset") or {}
+                self._most_nodes = record.get("nodes", self._most_nodes)
             case "progress":
                 told = dict(record.get("trainerStatus") or {})
                 self._links = told.pop("links", None) or self._links

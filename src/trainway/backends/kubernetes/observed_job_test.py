@@ -267,3 +267,32 @@ def test_an_elastic_job_tells_with_how_many_nodes_it_runs() -> None:
     assert see(1, "Failed") == []
     assert see(1, "Running") == ["Normal runs with 2 of 2 nodes"]
     assert (see(1, "Succeeded"), see(0, "Succeeded")) == ([], [])
+
+
+def test_a_size_is_written_down_once_by_whatever_server() -> None:
+    job = ObservedJob(elastic={"node": 3})
+    job.set_status({"restarts": 1})
+    job.set_size(2)
+    job.set_size(2)
+    told = job.take()
+    assert told[1:] == [{"type": "status", "jobset": {"restarts": 1}, "nodes": 2}]
+
+    job = ObservedJob([{"seq": n, **each} for n, each in enumerate(told)], {"node": 3})
+    job.set_size(2)
+    assert job.take() == []
+    job.set_size(3)
+    assert [each["nodes"] for each in job.take()] == [3]
+
+
+def test_a_pod_that_went_while_nobody_watched_is_lost() -> None:
+    job = ObservedJob()
+    for rank, phase in enumerate(["Running", "Running", "Succeeded"]):
+        job.on_pod(pod(f"p{rank}", rank=rank, status={"phase": phase}))
+    known = [{"seq": n, **each} for n, each in enumerate(job.take())]
+
+    job = ObservedJob(known)
+    job.on_pod(pod("p0", rank=0, status={"phase": "Running"}))
+    job.miss_pods()
+
+    (lost,) = job.take()
+    assert (lost["pod"], lost["phase"], lost["reason"]) == ("node-0-1", "Failed", "Deleted")

@@ -162,6 +162,12 @@ def age_of(pod: Json) -> Age:
     return metadata.get("creationTimestamp") or "", attempt, is_staying, metadata["name"]
 
 
+def longest_grace(pods: Iterable[Json]) -> float:
+    """How long pods have at most to end by themselves."""
+    graces = [pod["spec"].get("terminationGracePeriodSeconds") for pod in pods]
+    return float(max((30 if grace is None else grace for grace in graces), default=0))
+
+
 def is_ready(pod: Mapping[str, Any]) -> bool:
     """Whether it says that it can do its work."""
     return find_true(conditions_of(pod), "Ready") is not None

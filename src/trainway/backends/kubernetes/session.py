@@ -41,6 +41,8 @@ PODS: Final[Key] = (resources.PODS, JOBSET_NAME)
 MPI_PODS: Final[Key] = (resources.PODS, MPI_JOB_NAME)
 JOBSETS: Final[Key] = (resources.JOBSETS, "")
 JOBS: Final[Key] = (resources.JOBS, JOB_ID)
+GANG_JOBS: Final[Key] = (resources.JOBS, JOBSET_NAME)
+"""Also those that JobSet has made."""
 SERVICES: Final[Key] = (resources.SERVICES, JOB_ID)
 TRAINJOBS: Final[Key] = (resources.TRAINJOBS, JOB_ID)
 MPIJOBS: Final[Key] = (resources.MPIJOBS, JOB_ID)

@@ -129,3 +129,11 @@ def is_waiting(pod: Json, container: str = INIT) -> bool:
 async def _chunks(data: bytes) -> AsyncIterator[bytes]:
     for start in range(0, len(data), _CHUNK):
         yield data[start : start + _CHUNK]
+
+
+def write_archive(directory: Path, archive: bytes) -> None:
+    """Keep the archive of a job in its directory, whole or not at all."""
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    draft = directory / f".{ARCHIVE}.new"
+    draft.write_bytes(archive)
+    draft.replace(directory / ARCHIVE)

@@ -14,6 +14,7 @@ from typing import Final
 from trainway.agent.base.log_limit import DEFAULT, REASON
 from trainway.backends.base import Handle, Update
 from trainway.backends.job_threads import job_threads
+from trainway.backends.kubernetes.elastic_size import ElasticSize
 from trainway.backends.kubernetes.events import object_of, time_of
 from trainway.backends.kubernetes.form import Form
 from trainway.backends.kubernetes.job_objects import JobObjects
@@ -24,6 +25,7 @@ from trainway.backends.kubernetes.observed_job import (
     Verdict,
     is_settled,
     mpi_status,
+    verdict_of,
     verdict_on,
 )
 from trainway.backends.kubernetes.output_transfer import OutputUploads
@@ -57,7 +59,7 @@ _SETTLE_S: Final = 60.0
 _SYNC_S: Final = 2.0
 """How long listing may take before somebody is told why it does."""
 _AGAIN_S: Final = 5.0
-"""When what the cluster refused to do with plain Jobs is tried again."""
+"""When what the cluster refused to do with Jobs is tried again."""
 _BACKOFF: Final = Backoff(first=0.2, longest=10.0)
 
 log = logging.getLogger(__name__)
@@ -72,6 +74,7 @@ class JobWatch:
         self._book = book
         self._objects = JobObjects(session, handle)
         self._driver = PlainDriver(session, handle, self._objects)
+        self._size = ElasticSize(session.client, handle)
         self._form = self._objects.form
         self._name = self._objects.name
         self._changed = asyncio.Event()
@@ -97,6 +100,17 @@ class JobWatch:
     def wake(self, *, cancelled: bool = False) -> None:
         """Look again, maybe with the knowledge that its owner wants it to end."""
         self._is_cancelled = self._is_cancelled or cancelled
+        self._changed.set()
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether it knows what earlier servers have written of the job."""
+        return self._keeper is not None
+
+    async def resize(self, nodes: int) -> None:
+        """Let an elastic job have so many nodes at most."""
+        await self._size.set(nodes)
+        self._observed.set_size(nodes)
         self._changed.set()
 
     async def updates(self, after: int) -> AsyncIterator[Update]:
@@ -163,6 +177,8 @@ class JobWatch:
             self._observed.set_waiting(Waiting("Forbidden", refusal) if refusal else None)
             if records := self._observed.take():
                 yield records
+        if verdict_of(self._status()) is None:
+            self._observed.miss_pods()
         while True:
             self._changed.clear()
             pause = await self._observe()
@@ -248,11 +264,21 @@ class JobWatch:
         if top is not None:
             self._observed.set_progress((top.get("status") or {}).get("trainerStatus") or {})
             self._observed.set_links(registered_links(top))
-        is_driven = True
-        if top is not None and self._form is Form.JOBS and not self._is_cancelled:
-            is_driven = await self._driver.drive(top, status)
+        is_driven = top is None or self._is_cancelled or await self._drive(top, status)
         pause = await self._conclude(top, status)
         return pause if is_driven else _AGAIN_S
+
+    async def _drive(self, top: Json, status: Json) -> bool:
+        """Do what is ours to do with its Jobs; False: it could not be done, and is due again."""
+        is_driven = True
+        if self._form is Form.JOBS:
+            is_driven = await self._driver.drive(top, status)
+        try:
+            await self._size.keep(self._objects.sized_jobs())
+        except TrainwayError as error:
+            log.warning("%s: it does not get the size that it may have: %s", self._name, error)
+            return False
+        return is_driven
 
     async def _conclude(self, top: Json | None, status: Json) -> float | None:
         """End the job if it is over, else say why it waits."""

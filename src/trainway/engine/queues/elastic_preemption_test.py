@@ -9,12 +9,13 @@ from contextlib import suppress
 
 import pytest
 
+from trainway.backends.base import Handle
 from trainway.backends.testing import FakeBackend, FakeJob
 from trainway.engine.faulty_store import Faults, faulty_store
 from trainway.engine.phases import Phase
 from trainway.engine.submission import Submission
-from trainway.engine.testing import World, jobset, memory_database, play
-from trainway.errors import DatabaseError
+from trainway.engine.testing import World, act, jobset, memory_database, play
+from trainway.errors import ConflictError, DatabaseError
 from trainway.jobset.labels import MIN_NODES
 from trainway.json_types import Json
 
@@ -105,6 +106,30 @@ def test_a_job_at_its_minimum_is_suspended() -> None:
                 await asyncio.sleep(0)
 
     play(scene)
+
+
+class Unbending(FakeBackend):
+    """Cannot change the size of a job."""
+
+    async def resize(self, handle: Handle, nodes: int) -> None:  # noqa: ARG002 - as it is
+        raise ConflictError(f"there are no jobs of {nodes} nodes")
+
+
+def test_a_job_whose_nodes_cannot_be_taken_makes_room_as_a_whole() -> None:
+    async def scene(world: World) -> None:
+        low = await begin(world)
+        fake = world.backend.jobs[low]
+        await world.engine.submit(HIGH)
+        async with asyncio.timeout(60):
+            while fake.asked != ["suspend"]:
+                await asyncio.sleep(0)
+        record = world.store.get(low)
+        assert (record.node_limit, record.wanted) == (None, "suspend")
+        events = await world.engine.reading.events(low)
+        said = [event.message for event in events if event.reason == "Preempting"]
+        assert said[-1].endswith("as a whole: there are no jobs of 2 nodes")
+
+    asyncio.run(act(scene, World(Unbending())))
 
 
 async def told_story(backend: FakeBackend, faults: Faults, first: int) -> None:
