@@ -76,6 +76,16 @@ class HasNodes(Protocol):
 
 
 @runtime_checkable
+class SharesNodes(Protocol):
+    """Has a scheduler of its own, which may put several nodes of a job on one machine."""
+
+    @property
+    def shares_nodes(self) -> bool:
+        """Whether it does so however many nodes a job asks for."""
+        ...
+
+
+@runtime_checkable
 class DrainsNodes(Protocol):
     """Can set nodes aside, so that they take no new pods and keep those that they have."""
 

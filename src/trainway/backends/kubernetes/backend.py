@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from trainway.backends.kubernetes.departure import Departure
     from trainway.backends.kubernetes.watching import JobWatch
 
-
 _LOOK_S: Final = 10.0
 
 log = logging.getLogger(__name__)
@@ -55,6 +54,8 @@ class KubernetesBackend(SpoolBackend):
     schedules = True
     has_own_nodes: Final = False
     """Others use the cluster too."""
+    shares_nodes: Final = True
+    """Its scheduler goes by what pods ask for."""
 
     def __init__(self, settings: BackendSettings, environ: Mapping[str, str] = os.environ) -> None:
         self._settings = settings
@@ -115,7 +116,6 @@ class KubernetesBackend(SpoolBackend):
             ]
         except TrainwayError as error:
             self._checks = [checks.failed(error)]
-        self._checks = self._checks or []
 
     async def close(self) -> None:
         """Let go of all clusters."""

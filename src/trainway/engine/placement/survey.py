@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 
 from trainway.backends import capabilities, node_sharing
 from trainway.backends.base import Backend, Capacity, Request
-from trainway.backends.nodes import HasNodes
+from trainway.backends.nodes import HasNodes, SharesNodes
 from trainway.backends.pod_demand import pod_demands
 from trainway.backends.registry import Registry
 from trainway.engine.intake import elements, prepare
@@ -100,11 +100,16 @@ async def _room(
         nodes = await backend.nodes()
     except TrainwayError as error:
         return Fit.UNKNOWN, f"its nodes cannot be listed: {error.message}"
+    return fit(pod_demands(prepared.jobset, _apart(backend, prepared)), nodes)
+
+
+def _apart(backend: Backend, prepared: Prepared) -> dict[str, str]:
+    """Which of its nodes share no machine at that place."""
+    if isinstance(backend, SharesNodes) and backend.shares_nodes:
+        return {}
     source, submitted = parted(prepared.objects)
-    apart = node_sharing.apart(
-        source or prepared.jobset, prepared.jobset, [*submitted, *prepared.companions]
-    )
-    return fit(pod_demands(prepared.jobset, apart), nodes)
+    objects = [*submitted, *prepared.companions]
+    return node_sharing.apart(source or prepared.jobset, prepared.jobset, objects)
 
 
 def _on_machine(engine: Asked, backend: Backend, prepared: Prepared) -> tuple[Fit, str]:
