@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from trainway.backends.demand import Demand
 from trainway.backends.pools import Limit, Pool
@@ -25,6 +25,10 @@ from trainway.json_types import Json
 Handle = dict[str, Any]
 Devices = Mapping[str, Mapping[str, Sequence[str]]]
 """The devices that each pod (`<role>-<job>-<pod>`) has to itself, by kind."""
+
+INTERRUPTED: Final = "Interrupted"
+"""The reason with which a place ends a job that it took something away from, though its programs
+ended well: it is not done, and the place does not start it again by itself."""
 
 
 class Isolation(StrEnum):

@@ -76,6 +76,8 @@ class KubernetesHandle(JobHandle):
     """The policies of the JobSet, where the backend carries them out itself."""
     jobs: NotRequired[list[Json]]
     """The plain Jobs as they were sent, where the backend may have to make them again."""
+    needed: NotRequired[list[str]]
+    """The roles that have to succeed; without it, all."""
     elastic: NotRequired[dict[str, int]]
     """The most nodes of each role that may do with fewer."""
     continues: NotRequired[bool]

@@ -12,7 +12,7 @@ from trainway.backends.base import Capacity, Check, Handle
 from trainway.backends.kubernetes import checks
 from trainway.backends.kubernetes.api_failure import worded
 from trainway.backends.kubernetes.capacity import capacity_of
-from trainway.backends.kubernetes.continuation import with_restarts_left
+from trainway.backends.kubernetes.continuation import counting_on, with_restarts_left
 from trainway.backends.kubernetes.form import Form, Offer
 from trainway.backends.kubernetes.job_objects import TOPS, JobObjects
 from trainway.backends.kubernetes.nodes import nodes_of
@@ -205,9 +205,12 @@ class KubernetesCluster:
         with worded(self._context):
             for obj in request.companions:
                 await self._create(client, obj)
-            top = await self._create(client, with_restarts_left(request.top, book.status()))
+            status = book.status()
+            restarts = int(status.get("restarts") or 0)
+            wanted = counting_on(with_restarts_left(request.top, status), restarts)
+            top = await self._create(client, wanted)
             for obj in request.children:
-                await self._create(client, owned(obj, top))
+                await self._create(client, owned(counting_on(obj, restarts), top))
             metadata = top["metadata"]
             told = {"uid": metadata["uid"], "created": metadata["creationTimestamp"]}
             book.append([{"type": "agent", "event": SUBMITTED, **told}])

@@ -1,9 +1,16 @@
+import os
+import subprocess
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
-from trainway.backends.kubernetes.continuation import INIT, awaiting, with_restarts_left
+from trainway.backends.kubernetes.continuation import (
+    INIT,
+    awaiting,
+    counting_on,
+    with_restarts_left,
+)
 from trainway.backends.kubernetes.variables import OUTPUT, Told, in_jobset
 from trainway.json_types import Json
 
@@ -63,3 +70,37 @@ def test_restarts_elsewhere_count(case: Case) -> None:
     made = with_restarts_left({"spec": policy}, {"restartsCountTowardsMax": case.counted})
     expected = {} if case.left is None else {"maxRestarts": case.left, **case.more}
     assert made["spec"].get("failurePolicy", {}) == expected
+
+
+def told_attempt(container: Json, attempt: int) -> str:
+    """What a container of that attempt says that its attempt is."""
+    words = [word.replace("$$", "$") for word in container["command"]]  # as Kubernetes does
+    env = {**os.environ, "TRAINWAY_RESTART_ATTEMPT": str(attempt)}
+    return subprocess.run(
+        [*words, *container["args"]], env=env, capture_output=True, text=True, check=True
+    ).stdout
+
+
+def test_attempts_are_counted_on_from_other_places() -> None:
+    command = {
+        "command": ["sh", "-c", 'echo "$TRAINWAY_RESTART_ATTEMPT $*"'],
+        "args": ["sh", "a b"],
+    }
+    given = in_jobset(jobset(**command), Told("id", "demo"))
+    (container,) = pod_of(counting_on(given, 3))["containers"]
+    assert [told_attempt(container, attempt) for attempt in (0, 2)] == ["3 a b\n", "5 a b\n"]
+    assert counting_on(given, 0) is given
+
+    job = {"kind": "Job", "spec": {"template": {"spec": pod_of(given)}}}
+    made = counting_on(job, 3)["spec"]["template"]["spec"]["containers"]
+    assert told_attempt(made[0], 0) == "3 a b\n"
+
+
+@pytest.mark.parametrize(
+    "container",
+    [{}, {"command": ["sh"], "env": [{"name": "TRAINWAY_RESTART_ATTEMPT", "value": "7"}]}],
+    ids=["a program of the image", "told by its author"],
+)
+def test_what_cannot_be_told_its_attempt_stays_as_it_is(container: Json) -> None:
+    given = in_jobset(jobset(**container), Told("id", "demo"))
+    assert counting_on(given, 3) == given

@@ -5,11 +5,17 @@ earlier server, is not recorded again.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainway.agent.controllers.elastic_rules import RESIZED
 from trainway.backends.kubernetes import events
+from trainway.backends.kubernetes.interruption import (
+    first_failed,
+    role_of,
+    why_failed,
+    why_undone,
+)
 from trainway.backends.kubernetes.pods import Age, age_of, lost_record, place_of
 from trainway.backends.kubernetes.pods import record_of as pod_record
 from trainway.backends.kubernetes.usage.job_usage import JobUsage
@@ -94,13 +100,15 @@ class ObservedJob:
         self.is_over = False
         self.restarts_before = 0
         """How often it was restarted at the places where it was before."""
-        self._counted_before = 0
+        self.counted_before = 0
         """Those of them that count against what it may be restarted."""
         self._elastic = elastic or {}
         self._most_nodes: int | None = None
         """How many nodes it was told to have at most."""
         self._pods: dict[str, Json] = {}
         """The last record of each place."""
+        self._first_failed: Json = {}
+        """The record of the pod that failed first in the newest attempt."""
         self._holders: dict[str, Holder] = {}
         """The pod that has each place, as far as we have watched."""
         self._usage = JobUsage()
@@ -222,6 +230,12 @@ class ObservedJob:
         """The pod that has each place now; of one that runs only that it does."""
         return [holder.pod for holder in self._holders.values()]
 
+    def interruption(self, roles: Collection[str], *, succeeded: bool) -> str:
+        """Why a job that is over was interrupted, of which these roles have to succeed."""
+        if succeeded:
+            return why_undone(self._pods.values(), roles, self._elastic)
+        return why_failed(self._first_failed, roles)
+
     @property
     def nodes(self) -> dict[str, str]:
         """The nodes of the pods that run, by the names of these."""
@@ -235,8 +249,9 @@ class ObservedJob:
             if record["phase"] in _OVER and (used := self._usage.take([record["pod"]])):
                 self._fresh.append(used)
             self._pods[record["pod"]] = record
+            self._first_failed = first_failed(self._first_failed, record)
             self._fresh.append(record)
-            self._count_nodes(place_role(record["pod"]))
+            self._count_nodes(role_of(record["pod"]))
 
     def _count_nodes(self, role: str) -> None:
         """Tell with how many nodes an elastic role runs, where that has changed.
@@ -244,7 +259,7 @@ class ObservedJob:
         Not while the first ones come, nor while the last ones end.
         """
         most, uid = self._elastic.get(role), f"nodes-{role}"
-        phases = [each["phase"] for key, each in self._pods.items() if place_role(key) == role]
+        phases = [each["phase"] for key, each in self._pods.items() if role_of(key) == role]
         running, told = phases.count("Running"), self._events.get(uid)
         is_passing = not running or "Succeeded" in phases or (told is None and running != most)
         if most is None or is_passing or running == told:
@@ -260,7 +275,7 @@ class ObservedJob:
         if not status or not self.restarts_before:
             return status
         restarts = int(status.get("restarts") or 0) + self.restarts_before
-        counted = int(status.get("restartsCountTowardsMax") or 0) + self._counted_before
+        counted = int(status.get("restartsCountTowardsMax") or 0) + self.counted_before
         return {**status, "restarts": restarts, "restartsCountTowardsMax": counted}
 
     def _replay(self, record: Json) -> None:
@@ -268,6 +283,7 @@ class ObservedJob:
         match record.get("type"):
             case "pod":
                 self._pods[record["pod"]] = plain
+                self._first_failed = first_failed(self._first_failed, plain)
             case "usage":
                 for key, used in (record.get("pods") or {}).items():
                     name = (self._pods.get(key) or {}).get("name") or ""
@@ -290,14 +306,9 @@ class ObservedJob:
                 if record.get("event") == SUBMITTED:
                     self.restarts_before = int(self.status.get("restarts") or 0)
                     counted = self.status.get("restartsCountTowardsMax")
-                    self._counted_before = int(counted or 0)
+                    self.counted_before = int(counted or 0)
             case "end":
                 self.is_over = True
-
-
-def place_role(key: str) -> str:
-    """The role of a pod, by the key of its place."""
-    return key.rsplit("-", 2)[0]
 
 
 def verdict_of(status: Json) -> Verdict | None:

@@ -2,6 +2,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from trainway.backends.kubernetes.interruption_test import taken
 from trainway.backends.kubernetes.observed_job import (
     Names,
     ObservedJob,
@@ -296,3 +297,11 @@ def test_a_pod_that_went_while_nobody_watched_is_lost() -> None:
 
     (lost,) = job.take()
     assert (lost["pod"], lost["phase"], lost["reason"]) == ("node-0-1", "Failed", "Deleted")
+
+
+def test_a_pod_that_was_taken_away_has_failed() -> None:
+    job = ObservedJob()
+    job.on_pod(taken(0))
+    assert "was taken from its node" in job.interruption(["node"], succeeded=True)
+    (record,) = job.take()
+    assert (record["phase"], record["reason"]) == ("Failed", "EvictionByEvictionAPI")

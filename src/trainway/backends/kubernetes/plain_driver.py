@@ -7,6 +7,7 @@ not matter which server does it, or how often.
 import logging
 
 from trainway.backends.base import Handle
+from trainway.backends.kubernetes.continuation import counting_on, restarts_left
 from trainway.backends.kubernetes.job_objects import JobObjects
 from trainway.backends.kubernetes.plain_restarts import Restarts, made_anew
 from trainway.backends.kubernetes.plain_status import Step, restarted, steps
@@ -26,15 +27,23 @@ class PlainDriver:
 
     def __init__(self, session: Session, handle: Handle, objects: JobObjects) -> None:
         self._session = session
-        self._handle = handle
         self._objects = objects
         self._sent = {job["metadata"]["name"]: job for job in handle.get("jobs") or ()}
         """The Jobs as they were sent first; none: they are never made anew."""
+        self.policy: Json = handle.get("policy") or {}
+        """What JobSet would go by."""
+        self._restarts_before = 0
+
+    def count_on(self, restarts: int, counted: int) -> None:
+        """Go on from so many restarts elsewhere, of which so many count."""
+        self._restarts_before = restarts
+        if failure := restarts_left(self.policy.get("failurePolicy"), counted):
+            self.policy = {**self.policy, "failurePolicy": failure}
 
     async def drive(self, service: Json, status: Json) -> bool:
         """Do what is due now; False: some of it could not be done, and is due again soon."""
         jobs, before = self._objects.jobs(), Restarts.on(service)
-        policy = self._handle["policy"]
+        policy = self.policy
         restarts = restarted(policy, jobs, status, before) if self._sent else before
         if restarts != before:
             # It is written before anything goes; when the Service has come again, the rest is due.
@@ -61,8 +70,8 @@ class PlainDriver:
                 await client.patch(resources.SERVICES, step.name, namespace, change)
             case "create":
                 owner = {"apiVersion": "v1", "kind": "Service", **service}
-                job = owned(made_anew(self._sent[step.name], restarts), owner)
-                await client.create(resources.JOBS, job, namespace)
+                job = counting_on(made_anew(self._sent[step.name], restarts), self._restarts_before)
+                await client.create(resources.JOBS, owned(job, owner), namespace)
             case "delete" if step.uid:
                 # Its name is free for its successor once its last pod has gone.
                 await client.delete(

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass, field
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 
+from trainway.backends.kubernetes.plain_driver import PlainDriver
 from trainway.backends.kubernetes.plain_jobs import job_names, jobs_of, policy_of, service_of
 from trainway.backends.kubernetes.plain_restarts import Restarts, can_restart, made_anew
 from trainway.backends.kubernetes.plain_status import restarted, status_of, steps
@@ -179,3 +181,11 @@ def test_which_policies_may_restart(case: Case) -> None:
 def test_what_somebody_else_wrote_counts_for_nothing(text: str) -> None:
     service = {"metadata": {"annotations": {PLAIN_RESTARTS: text}}}
     assert Restarts.on(service) == Restarts()
+
+
+def test_restarts_elsewhere_leave_fewer() -> None:
+    handle: Json = {"policy": policy_of(gang({"maxRestarts": 3})["spec"])}
+    driver = PlainDriver(MagicMock(), handle, MagicMock())
+    driver.count_on(5, 2)
+    assert driver.policy["failurePolicy"] == {"maxRestarts": 1}
+    assert handle["policy"]["failurePolicy"] == {"maxRestarts": 3}

@@ -108,6 +108,9 @@ def plan(workload: Workload, infra: Infra, offer: Offer, forced: str = "") -> Ku
             handle["jobs"] = [sealed(obj) for obj in children]
     if continues:
         handle["continues"] = True
+    success = workload.jobset["spec"].get("successPolicy") or {}
+    if needed := success.get("targetReplicatedJobs"):
+        handle["needed"] = list(needed)
     if elastic := _elastic(workload.jobset):
         handle["elastic"] = elastic
     if form is Form.SOURCE and top["kind"] == "TrainJob":

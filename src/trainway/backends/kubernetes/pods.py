@@ -112,7 +112,7 @@ def record_of(pod: Json) -> Json:
         "attempt": place.attempt,
         "name": pod["metadata"]["name"],
         "created": pod["metadata"].get("creationTimestamp") or "",
-        "phase": status.get("phase") or "Pending",
+        "phase": _phase(status, disruption),
         "ready": is_ready(pod),
         "containers": [_container(item, limits) for item in status.get("containerStatuses") or ()],
     }
@@ -127,6 +127,15 @@ def record_of(pod: Json) -> Json:
     if disruption:
         record["disrupted"] = True
     return dict(record)
+
+
+def _phase(status: Json, disruption: Json) -> str:
+    """Its phase; a pod that was taken away has not succeeded, however its program then ended.
+
+    A program that ends well when it is told to end has saved its work, and not done it.
+    """
+    phase = str(status.get("phase") or "Pending")
+    return "Failed" if phase == "Succeeded" and disruption else phase
 
 
 def kept(pod: Json) -> Json:

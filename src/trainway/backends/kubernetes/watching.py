@@ -12,7 +12,7 @@ from contextlib import aclosing
 from typing import Final
 
 from trainway.agent.base.log_limit import DEFAULT, REASON
-from trainway.backends.base import Handle, Update
+from trainway.backends.base import INTERRUPTED, Handle, Update
 from trainway.backends.job_threads import job_threads
 from trainway.backends.kubernetes.elastic_size import ElasticSize
 from trainway.backends.kubernetes.events import object_of, time_of
@@ -118,6 +118,7 @@ class JobWatch:
         known = await job_threads.run(self._book.read)
         self._observed = ObservedJob(known, self._handle.get("elastic"))
         self._last_status = self._observed.status
+        self._driver.count_on(self._observed.restarts_before, self._observed.counted_before)
         fresh = [record for record in known if record["seq"] > after]
         if fresh:
             yield Update(tuple(fresh))
@@ -290,6 +291,10 @@ class JobWatch:
         if verdict is None:
             await self._explain(top)
             return None
+        needed = self._handle.get("needed") or self._handle.get("roles") or ()
+        why = self._observed.interruption(needed, succeeded=verdict.succeeded)
+        if why and verdict not in (CANCELLED, DELETED):
+            verdict = Verdict(False, INTERRUPTED, why)
         counted = status if top is not None and self._is_counting else {}
         is_quiet = is_complete and is_settled(counted, self._objects.pods())
         if not is_quiet and (left := self._time_left()) > 0:
@@ -318,7 +323,7 @@ class JobWatch:
             if self._top is None:
                 return self._last_status
             self._last_status = status_of(
-                self._handle["policy"],
+                self._driver.policy,
                 with_ready(self._objects.jobs(), self._objects.pods()),
                 self._last_status,
                 is_suspended=is_held(self._top),

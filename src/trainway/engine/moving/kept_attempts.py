@@ -14,8 +14,8 @@ from trainway.json_types import Json
 
 
 def attempts_so_far(record: JobRecord) -> Json:
-    """What the status of a JobSet says of them; nothing where nobody counts, or none ran."""
-    if not record.recovery or not record.started:
+    """What the status of a JobSet says of them; nothing where none ran."""
+    if not record.started:
         return {}
     known = record.observed_data.get(JOBSET) or {}
     counted = int(known.get("restartsCountTowardsMax") or 0)

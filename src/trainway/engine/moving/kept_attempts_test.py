@@ -29,7 +29,7 @@ CASES = [
     Case("later", replace(LOST, attempt=2, restarts=2, observed=COUNTED), 3, 2),
     Case("not-begun", replace(LOST, attempt=2, restarts=3), 3),
     Case("never-started", replace(LOST, started=""), None),
-    Case("not-recovered", replace(LOST, recovery=None), None),
+    Case("without-a-strategy", replace(LOST, recovery=None), 1),
 ]
 
 

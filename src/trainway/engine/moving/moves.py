@@ -347,17 +347,19 @@ class Moves:
 def _remembered(live: RecoveredJob, planned: Json | None) -> dict[str, Any]:
     """What a job that may be recovered keeps as it comes to a place, where it begins anew."""
     found = failover_of(live.record)
-    if found is None:
-        return {}
-    found = replace(found, since=live.now())
+    if found is not None:
+        found = replace(found, since=live.now())
     if planned is None:
-        return {"recovery": found.text()}
+        return {} if found is None else {"recovery": found.text()}
     observed = live.record.observed_data
     endings = list(observed.get(ENDINGS) or ())
-    with_place(endings, live.record.backend)
     runs = observed.get(RUNS) or []
     stopped(runs, live.now())
-    kept = {RUNS: runs} if runs else {}
+    kept: Json = {RUNS: runs} if runs else {}
+    if found is None:
+        kept |= {ENDINGS: endings} if endings else {}
+        return {"observed": {**planned, **kept}}
+    with_place(endings, live.record.backend)
     return {"recovery": found.remembering(endings).text(), "observed": {**planned, **kept}}
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from trainway.backends.base import INTERRUPTED
 from trainway.engine.attempts import ending_cause, ending_words
 from trainway.engine.moving.candidates import may_go_on
 from trainway.engine.moving.failover import Failover, failover_of, with_place
@@ -49,7 +50,7 @@ class RecoveredJob(MovableJob):
     def _noted(self, seq: int, observed: Observation) -> Change:
         found = failover_of(self.record)
         if found is None:
-            return super()._noted(seq, observed)
+            return self._after_interruption(super()._noted(seq, observed), observed)
         known = {int(each["attempt"]): each for each in self.record.observed_data.get(ENDINGS, ())}
         with_place(observed.endings, self.record.backend)
         change = super()._noted(seq, observed)
@@ -95,6 +96,23 @@ class RecoveredJob(MovableJob):
         change = _with(change, recovery=found.text())
         aim = found.aim(self.record, now)
         return change if aim is None else self._with_move(change, found, aim, words)
+
+    def _after_interruption(self, change: Change, observed: Observation) -> Change:
+        """It begins again where it is if it was interrupted there, and nobody else can see to it.
+
+        A place restarts by itself what has failed, but not what has ended well.
+        """
+        is_interrupted = change.columns.get("reason") == INTERRUPTED
+        if observed.end is None or not is_interrupted or self.record.wanted in ENDING:
+            return change
+        words = str(change.columns["message"])
+        columns = {name: each for name, each in change.columns.items() if name not in _OF_AN_END}
+        here = Candidate(self.record.backend, (), self.record.handle_data.get("kubeconfig") or ())
+        move = Move(Step.LEAVING, here, here, resumes=True, withdraws=True, has_ended=True)
+        columns |= {"phase": Phase.PAUSED, "wanted": "", "move": move.text()}
+        told = [event for event in change.events if event.reason != Phase.FAILED]
+        event = self.event("Recovering", f"it begins again: {words}", kind="Warning")
+        return Change(columns, [*told, event])
 
     def _given_up(self, change: Change, reason: str, words: str) -> Change:
         """Without recovery a lost attempt is the last one."""

@@ -31,6 +31,8 @@ async def withdraw(live: LiveJob, move: Move) -> None:
     if not move.has_ended:
         is_gone = move.anew  # with what it ran on
         await _cancel(live, is_awaited=move.abandons and not is_gone)
+    elif live.backend.schedules and move.to.backend == live.record.backend:
+        await _cancel(live, is_awaited=False)  # its name has to be free when it begins again
     backend, handle = live.backend, live.record.handle_data
     if not isinstance(backend, KeepsOutput) or not live.record.started:
         await backend.delete(handle)
