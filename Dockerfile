@@ -21,10 +21,15 @@ COPY pyproject.toml README.md LICENSE /src/
 COPY src /src/src
 RUN ["python3", "-m", "pip", "--python", "/opt/trainway/bin/python", "install", "--no-deps", "/src"]
 
-FROM build AS initializer-build
+FROM dependencies AS initializer-dependencies
 COPY requirements/initializer.txt /src/requirements/initializer.txt
 RUN ["python3", "-m", "pip", "--python", "/opt/trainway/bin/python", "install", \
      "--require-hashes", "-r", "/src/requirements/initializer.txt"]
+
+FROM initializer-dependencies AS initializer-build
+COPY pyproject.toml README.md LICENSE /src/
+COPY src /src/src
+RUN ["python3", "-m", "pip", "--python", "/opt/trainway/bin/python", "install", "--no-deps", "/src"]
 
 FROM ${RUNTIME_IMAGE} AS initializer
 COPY --from=initializer-build /opt/trainway /opt/trainway
@@ -39,7 +44,7 @@ ENTRYPOINT ["/opt/trainway/bin/python", "-P", "-m", "trainway.data.initializer",
 FROM initializer AS model-initializer
 ENTRYPOINT ["/opt/trainway/bin/python", "-P", "-m", "trainway.data.initializer", "model"]
 
-FROM ${RUNTIME_IMAGE}
+FROM ${RUNTIME_IMAGE} AS operator
 COPY --from=build /opt/trainway /opt/trainway
 ENV PATH=/opt/trainway/bin:/usr/local/bin:/usr/bin:/bin \
     PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1

@@ -39,6 +39,10 @@ EXAMPLES: Final = REPOSITORY / "examples"
 KUEUE_WEBHOOK: Final = '"vtrainjob.kb.io"'
 ENDS: Final = ("Complete", "Succeeded", "Failed")
 ANCESTOR_STEP: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
+INITIALIZER_IMAGES: Final = {
+    step: f"docker.io/trainway/{step}:1" for step in ("dataset-initializer", "model-initializer")
+}
+"""What the operator of tests puts in the place of upstream's; a test that runs them loads them."""
 
 
 class OperatedCluster:
@@ -147,7 +151,10 @@ class NodeOperator(OperatedCluster):
 @pytest.fixture(scope="session")
 def node_operator(node_cluster: Access) -> Iterator[NodeOperator]:
     """Our operator on the node cluster, with its webhooks where they can be called by URL."""
-    with operator_on(node_cluster) as operator:
+    images = [
+        word for step, name in INITIALIZER_IMAGES.items() for word in (f"--{step}-image", name)
+    ]
+    with operator_on(node_cluster, images) as operator:
         yield operator
 
 

@@ -80,6 +80,8 @@ class Options:
     """Whether a word is put in place of key material."""
     builtin_runtime: Callable[[str], Json | None] = lambda _name: None
     """A function that finds a ClusterTrainingRuntime that is not among the inputs."""
+    initializer_images: Mapping[str, str] = field(default_factory=dict)
+    """The images that take the place of upstream's, by the step that they do."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,7 @@ class _Compilation:
             network=_network(options.network),
             keys=RedactedKeys() if options.redact else GeneratedKeys(),
             lookup=Lookup(has_priority_class=priority_classes.__contains__),
+            initializer_images=options.initializer_images,
         )
 
     def run(self) -> Outcome:

@@ -20,6 +20,7 @@ from trainway.backends import capabilities, path_names
 from trainway.backends.base import Backend, Isolation, isolation_of
 from trainway.backends.demand import demand_of
 from trainway.backends.gpu_types import gpu_types
+from trainway.backends.initializer_images import initializer_images
 from trainway.backends.pod_packages import in_pods
 from trainway.compiler.compile import Input, Options, Outcome, Problem, compile_objects
 from trainway.compiler.named_volumes import with_volumes
@@ -170,7 +171,11 @@ def _prepared(
 ) -> Prepared:
     inputs = [Input(obj, _SOURCE) for obj in objects if type_of(obj) not in FILES]
     inputs += _own_runtime(job, objects, backend)
-    options = Options(network=network, builtin_runtime=lambda name: _runtime(backend, name))
+    options = Options(
+        network=network,
+        builtin_runtime=lambda name: _runtime(backend, name),
+        initializer_images=initializer_images(backend) if job["kind"] == "TrainJob" else {},
+    )
     outcome = compile_objects(inputs, options)
     _refuse(outcome.errors)
     in_pods = family_of(backend.name).runs is Runs.PODS

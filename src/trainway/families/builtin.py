@@ -30,6 +30,7 @@ _ROWS: Final = (
         "trainway.backends.kubernetes.backend:KubernetesBackend",
         carries=frozenset({Carried.DIRECTORY, Carried.KUBECONFIG}),
         places=Places(in_kubeconfig=True),
+        sections={"kubernetes": "trainway.backends.kubernetes.section"},
     ),
     Family(
         "ssh",

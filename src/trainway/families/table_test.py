@@ -70,7 +70,8 @@ def test_a_class_without_a_row_makes_a_family_of_which_nothing_is_said(install: 
 def test_ours_are_found_without_looking_at_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr("importlib.metadata.entry_points")
     assert [family_of(f"{name}/x").name for name in BUILTIN] == list(BUILTIN)
-    assert with_section(["pools", "clusters"]) == [BUILTIN["ssh"], BUILTIN["slurm"]]
+    expected = [BUILTIN[name] for name in ("k8s", "ssh", "slurm")]
+    assert with_section(["pools", "clusters"]) == expected
 
 
 def test_no_package_replaces_one_of_ours(install: Install) -> None:

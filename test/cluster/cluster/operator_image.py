@@ -1,4 +1,4 @@
-"""The operator's image, built from the Dockerfile of this repository without a registry.
+"""The images of operator and initializers, built from our Dockerfile without a registry.
 
 The two base images cannot be had here. Debian's own packages stand in for both of them: a root
 that debootstrap makes, with the same Python at the same place. All else is done by the Dockerfile
@@ -11,7 +11,8 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -43,10 +44,43 @@ KEPT: Final = 2
 """How many images stay in the cache: that of this tree and of the one before."""
 
 
+@dataclass(frozen=True)
+class Recipe:
+    """Images that are made and kept together."""
+
+    name: str
+    targets: tuple[str, ...]
+    """Stages of the Dockerfile; the name of each begins that of its image."""
+    base: str
+    """The stage below them that changes seldom, and is kept."""
+    requirements: tuple[str, ...]
+    sources: tuple[str, ...]
+    """What of `src` decides them: all that their programs import."""
+
+    def image(self, target: str, archive: Path) -> str:
+        """The name that an image has in its archive."""
+        return f"localhost/trainway/{target}:{archive.stem}"
+
+
+OPERATOR: Final = Recipe("operator", ("operator",), "dependencies", ("operator.txt",), ("**/*",))
+INITIALIZERS: Final = Recipe(
+    "initializers",
+    ("dataset-initializer", "model-initializer"),
+    "initializer-dependencies",
+    ("operator.txt", "initializer.txt"),
+    ("trainway/*", "trainway/data/**/*"),
+)
+
+
 def operator_image() -> Path:
-    """The image as `docker save` writes it, without a name."""
+    """The operator's image as `docker save` writes it."""
+    return built(OPERATOR)
+
+
+def built(recipe: Recipe) -> Path:
+    """The images of a recipe as `docker save` writes them."""
     folder = builds.cache_folder().with_name("images")
-    archive = folder / f"operator-{image_key()}.tar"
+    archive = folder / f"{recipe.name}-{image_key(recipe)}.tar"
     if archive.exists():
         archive.touch()
         return archive
@@ -56,18 +90,18 @@ def operator_image() -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     with builds.locked(folder / "build.lock"):
         if not archive.exists():
-            build_image(*base_roots(folder), archive)
-        forget_old(folder)
+            build_images(recipe, *base_roots(folder), archive)
+        forget_old(folder, recipe)
     return archive
 
 
-def image_key() -> str:
+def image_key(recipe: Recipe = OPERATOR) -> str:
     """A short hash of all that the Dockerfile copies, and of the root below it."""
     digest = hashlib.sha256(repr((RELEASE, PACKAGES)).encode())
-    sources = sorted(REPOSITORY.glob("src/**/*"))
+    sources = sorted({path for name in recipe.sources for path in (REPOSITORY / "src").glob(name)})
     kept = [path for path in sources if path.is_file() and path.suffix in (".py", ".yaml", ".txt")]
-    requirements = REPOSITORY / "requirements" / "operator.txt"
-    for path in [*(REPOSITORY / name for name in INPUTS), requirements, *kept]:
+    requirements = [REPOSITORY / "requirements" / name for name in recipe.requirements]
+    for path in [*(REPOSITORY / name for name in INPUTS), *requirements, *kept]:
         if not path.name.endswith(("_test.py", "conftest.py")):
             digest.update(str(path.relative_to(REPOSITORY)).encode())
             digest.update(path.read_bytes())
@@ -104,26 +138,28 @@ def base_image(root: Path) -> str:
     return name
 
 
-def build_image(to_build: Path, to_run: Path, archive: Path) -> None:
+def build_images(recipe: Recipe, to_build: Path, to_run: Path, archive: Path) -> None:
     """Run the Dockerfile on these roots."""
     started = time.monotonic()
-    name = f"localhost/trainway/operator:{archive.stem}"
+    names = {target: recipe.image(target, archive) for target in recipe.targets}
     build = (
         *("build", "--isolation=chroot", "--network=host", "--pull=never", "--layers"),
         f"--build-arg=BUILD_IMAGE={base_image(to_build)}",
         f"--build-arg=RUNTIME_IMAGE={base_image(to_run)}",
         *("-v", f"{CERTIFICATES}:{CERTIFICATES}:ro"),  # a mirror may have an authority of its own
     )
-    podman(*build, "--target=dependencies", "-t", f"{BASE}:dependencies", str(REPOSITORY))
+    podman(*build, f"--target={recipe.base}", "-t", f"{BASE}:{recipe.base}", str(REPOSITORY))
     known = stored_images()
-    podman(*build, "-t", name, str(REPOSITORY))
+    for target, name in names.items():
+        podman(*build, f"--target={target}", "-t", name, str(REPOSITORY))
     partial = archive.with_suffix(".partial")
     partial.unlink(missing_ok=True)
-    podman("save", "--format=docker-archive", "-o", str(partial), name)
+    saved = ("save", "--multi-image-archive", "--format=docker-archive")
+    podman(*saved, "-o", str(partial), *names.values())
     for image in [found for found in stored_images() if found not in known]:
         podman("rmi", "--force", image, check=False)
     partial.rename(archive)
-    log.info("built the operator's image in %.0f s", time.monotonic() - started)
+    log.info("built %s in %.0f s", ", ".join(recipe.targets), time.monotonic() - started)
 
 
 def stored_images() -> list[str]:
@@ -131,9 +167,9 @@ def stored_images() -> list[str]:
     return podman("images", "--all", "--quiet", "--no-trunc").stdout.split()
 
 
-def forget_old(folder: Path) -> None:
+def forget_old(folder: Path, recipe: Recipe) -> None:
     """Remove images of trees that were tested before."""
-    archives = sorted(folder.glob("operator-*.tar"), key=lambda path: path.stat().st_mtime)
+    archives = sorted(folder.glob(f"{recipe.name}-*.tar"), key=lambda path: path.stat().st_mtime)
     for archive in archives[:-KEPT]:
         archive.unlink()
 
@@ -152,16 +188,20 @@ def run(command: Sequence[str], *, check: bool = True) -> subprocess.CompletedPr
 
 
 def load_image(cluster: NodeCluster, *names: str) -> None:
-    """Bring the image into a node under these names."""
-    archive = operator_image()
+    """Bring the operator's image into a node under these names."""
+    load(cluster, OPERATOR, dict.fromkeys(names, OPERATOR.targets[0]))
+
+
+def load(cluster: NodeCluster, recipe: Recipe, names: Mapping[str, str]) -> None:
+    """Bring images into a node; `names` has what each is called there, and its target."""
+    archive = built(recipe)
     done = containerd.ctr(
         cluster.socket, "-n", containerd.NAMESPACE, "images", "import", str(archive)
     )
     if done.returncode != 0:
         raise UnavailableError(f"{archive.name}: {done.stderr.strip()[-500:]}")
-    imported = f"localhost/trainway/operator:{archive.stem}"
-    for name in names:
-        tag = ("-n", containerd.NAMESPACE, "images", "tag", imported, name)
+    for name, target in names.items():
+        tag = ("-n", containerd.NAMESPACE, "images", "tag", recipe.image(target, archive), name)
         done = containerd.ctr(cluster.socket, *tag)
         if done.returncode != 0:
             raise UnavailableError(f"{name}: {done.stderr.strip()[-500:]}")

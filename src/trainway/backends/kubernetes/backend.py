@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 from trainway.backends import bucket_mounts, configuration
 from trainway.backends.agents.jobdir import JobDir
-from trainway.backends.agents.spool import SpoolBackend
 from trainway.backends.base import (
     Absence,
     BackendSettings,
@@ -24,22 +23,20 @@ from trainway.backends.base import (
     Workload,
 )
 from trainway.backends.job_threads import job_threads
-from trainway.backends.kubernetes import checks, planning, sites
+from trainway.backends.kubernetes import checks, plain_jobs, planning
 from trainway.backends.kubernetes.attachment import attachment, attachments
 from trainway.backends.kubernetes.cluster_module import cluster_module
 from trainway.backends.kubernetes.form import VARIABLE, Form, Offer, choose
 from trainway.backends.kubernetes.planning import KubernetesRequest
 from trainway.backends.kubernetes.record_book import RecordBook
+from trainway.backends.kubernetes.site_backend import SiteBackend
 from trainway.backends.kubernetes.sites import Infra
-from trainway.backends.nodes import Drain, Node
-from trainway.backends.queues import Queue, QueueState
 from trainway.compiler.network import JobIdentity, KubernetesNetwork
-from trainway.errors import TrainwayError, UnavailableError, UsageError
+from trainway.errors import TrainwayError, UnavailableError
 from trainway.json_types import Json
 from trainway.kube.user_rights import LOGS, Right, missing_words
 
 if TYPE_CHECKING:
-    from trainway.backends.kubernetes.cluster import KubernetesCluster
     from trainway.backends.kubernetes.departure import Departure
     from trainway.backends.kubernetes.watching import JobWatch
 
@@ -48,7 +45,7 @@ _LOOK_S: Final = 10.0
 log = logging.getLogger(__name__)
 
 
-class KubernetesBackend(SpoolBackend):
+class KubernetesBackend(SiteBackend):
     """Runs each job in a namespace of a cluster."""
 
     schedules = True
@@ -58,35 +55,16 @@ class KubernetesBackend(SpoolBackend):
     """Its scheduler goes by what pods ask for."""
 
     def __init__(self, settings: BackendSettings, environ: Mapping[str, str] = os.environ) -> None:
-        self._settings = settings
-        self._environ = environ
+        super().__init__(settings, environ)
         self._jobs = settings.home / "jobs"
         self._offer = Offer()
         self._checks: list[Check] = []
         self._capacity = Capacity()
-        self._clusters: dict[tuple[tuple[str, ...], str], KubernetesCluster] = {}
         self._lacks_logs: list[Right] = []
         self._watches: dict[str, JobWatch] = {}
         self._cancelled: set[str] = set()
         self._arriving: set[str] = set()
         """Jobs that go on here and were sent by this process."""
-
-    @property
-    def name(self) -> str:
-        """`k8s/CONTEXT/NAMESPACE`, as far as it was given."""
-        return f"{sites.FAMILY}/{self._settings.target}".rstrip("/")
-
-    def places(self) -> list[str]:
-        """One for each context of the kubeconfig; the family's name where it cannot be read."""
-        try:
-            return sites.places(self._files(), self._environ)
-        except TrainwayError:
-            return [sites.FAMILY]
-
-    def api_requests(self) -> list[tuple[str, Mapping[tuple[str, str], int]]]:
-        """What the API servers have answered."""
-        found = [cluster.answers() for cluster in self._clusters.values()]
-        return [answers for answers in found if answers is not None]
 
     async def look(self) -> None:
         """Ask the cluster what it understands."""
@@ -117,12 +95,6 @@ class KubernetesBackend(SpoolBackend):
         except TrainwayError as error:
             self._checks = [checks.failed(error)]
 
-    async def close(self) -> None:
-        """Let go of all clusters."""
-        for cluster in self._clusters.values():
-            await cluster.close()
-        self._clusters.clear()
-
     def capabilities(self) -> Mapping[Feature, str]:
         """Everything; GPUs where a node has some."""
         has_gpus = bool(self._capacity.gpus) or any(pool.gpus for pool in self._capacity.pools)
@@ -141,31 +113,6 @@ class KubernetesBackend(SpoolBackend):
         """What the last survey found."""
         return self._capacity
 
-    async def nodes(self) -> list[Node]:
-        """The nodes of the cluster."""
-        infra = self._infra()
-        return await self._cluster(infra.kubeconfig, infra.context).nodes()
-
-    async def drain(self, node: str, drain: Drain) -> None:
-        """Cordon a node, which has no field for why, by whom and until when."""
-        if drain.until is not None:
-            raise UsageError(
-                f"a node of {self.name} cannot be set aside for a time only",
-                hint="leave out --for, and undrain it when it is time",
-            )
-        await self._cordon(node, is_cordoned=True)
-
-    async def undrain(self, node: str) -> None:
-        """Uncordon it."""
-        await self._cordon(node, is_cordoned=False)
-
-    async def _cordon(self, node: str, *, is_cordoned: bool) -> None:
-        from trainway.backends.kubernetes.cordon import cordon  # noqa: PLC0415 - needs the extra
-
-        infra = self._infra()
-        client = await self._cluster(infra.kubeconfig, infra.context).client()
-        await cordon(client, infra.context, node, is_cordoned=is_cordoned)
-
     def namespace(self, named: str) -> str:
         """That of `--on`, of the object, or of the context."""
         return self._infra().namespace_for(named)
@@ -177,26 +124,6 @@ class KubernetesBackend(SpoolBackend):
     def runtimes(self) -> list[Json]:
         """The cluster's own runtimes."""
         return list(self._offer.runtimes.values())
-
-    async def queues(self) -> list[Queue]:
-        """The LocalQueues of the namespace."""
-        from trainway.backends.kubernetes.api_failure import worded  # noqa: PLC0415 - see above
-        from trainway.backends.kubernetes.queues import read_queues  # noqa: PLC0415 - as above
-
-        infra = self._infra()
-        client = await self._cluster(infra.kubeconfig, infra.context).client()
-        with worded(infra.context):
-            return await read_queues(client, infra.place)
-
-    async def queue_states(self) -> list[QueueState]:
-        """The same with all Workloads that wait in them."""
-        from trainway.backends.kubernetes.api_failure import worded  # noqa: PLC0415 - see above
-        from trainway.backends.kubernetes.queue_states import read_states  # noqa: PLC0415 - as above
-
-        infra = self._infra()
-        client = await self._cluster(infra.kubeconfig, infra.context).client()
-        with worded(infra.context):
-            return await read_states(client, infra.place)
 
     def network(self, job: JobIdentity) -> KubernetesNetwork:
         """The names that JobSet's headless service gives."""
@@ -216,8 +143,10 @@ class KubernetesBackend(SpoolBackend):
         if self._lacks_logs:
             place = self._infra().place
             warnings.append(f"{missing_words(self._lacks_logs, place)}: the job will show no logs")
-        mounts = bucket_mounts.refusal(jobset, bucket_mounts.IN_PODS)
-        return [*planning.without_image(jobset), *mounts], warnings
+        errors = planning.without_image(jobset)
+        errors += plain_jobs.unclaimed(jobset) if form is Form.JOBS else []
+        errors += bucket_mounts.refusal(jobset, bucket_mounts.IN_PODS)
+        return errors, warnings
 
     def plan(self, workload: Workload) -> KubernetesRequest:
         """The objects that will be sent."""
@@ -370,12 +299,6 @@ class KubernetesBackend(SpoolBackend):
         """The highest form that whoever started the server allows."""
         return self._environ.get(VARIABLE, "")
 
-    def _files(self) -> tuple[str, ...]:
-        return sites.files_of(self._settings.kubeconfig, self._environ)
-
-    def _infra(self) -> Infra:
-        return sites.resolve(self._settings.target, self._files(), self._environ)
-
     def _departure(self, handle: Handle) -> "Departure":
         from trainway.backends.kubernetes.departure import Departure  # noqa: PLC0415 - see above
 
@@ -383,15 +306,6 @@ class KubernetesBackend(SpoolBackend):
 
     def _book(self, handle: Handle) -> RecordBook:
         return RecordBook(self.job_dir(handle).path)
-
-    def _of(self, handle: Handle) -> "KubernetesCluster":
-        """The cluster that a job was given to, whatever the current context is now."""
-        return self._cluster(tuple(handle.get("kubeconfig") or ()), str(handle["context"]))
-
-    def _cluster(self, files: tuple[str, ...], context: str) -> "KubernetesCluster":
-        if (files, context) not in self._clusters:
-            self._clusters[files, context] = cluster_module().KubernetesCluster(files, context)
-        return self._clusters[files, context]
 
 
 def _ours(request: Request) -> KubernetesRequest:

@@ -90,6 +90,26 @@ def _losses(jobset: Json) -> Iterator[str]:
         yield "jobs are not kept apart: exclusive-topology does nothing"
 
 
+def unclaimed(jobset: Json) -> list[str]:
+    """Volumes that containers mount and nobody makes: their pods could not be created."""
+    claimed = {
+        str((template.get("metadata") or {}).get("name"))
+        for policy in jobset["spec"].get("volumeClaimPolicies") or ()
+        for template in policy.get("templates") or ()
+    }
+    return [
+        f"role {role.name} mounts the volume {name}, which only JobSet makes, and the cluster has"
+        f" no JobSet: give the role a volume of that name"
+        for role in replicated_jobs(jobset["spec"])
+        for name in sorted(claimed - _volumes(role))
+        if any(container.mounts(name) for container in role.pod.containers)
+    ]
+
+
+def _volumes(role: ReplicatedJob) -> set[str]:
+    return {str(volume.get("name")) for volume in role.pod.spec.get("volumes") or ()}
+
+
 def job_names(name: str, policy: Json) -> list[str]:
     """The names of all Jobs, as JobSet gives them."""
     return [

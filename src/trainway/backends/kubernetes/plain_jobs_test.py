@@ -4,7 +4,13 @@ from typing import Any
 
 import pytest
 
-from trainway.backends.kubernetes.plain_jobs import jobs_of, losses, policy_of, service_of
+from trainway.backends.kubernetes.plain_jobs import (
+    jobs_of,
+    losses,
+    policy_of,
+    service_of,
+    unclaimed,
+)
 from trainway.json_types import Json
 
 
@@ -152,6 +158,18 @@ def test_what_waits_and_what_is_lost(case: Case) -> None:
     assert [job["spec"]["suspend"] for job in jobs_of(case.jobset, "uid")] == case.held
     expected = [f"without JobSet in the cluster {text}" for text in case.losses]
     assert losses(case.jobset) == expected
+
+
+def test_a_volume_that_nobody_makes_is_named() -> None:
+    policies = [{"templates": [{"metadata": {"name": "initializer"}}]}]
+    gang = jobset(role("a"), role("b"), role("c"), volumeClaimPolicies=policies)
+    for number in (0, 1):
+        pod = gang["spec"]["replicatedJobs"][number]["template"]["spec"]["template"]["spec"]
+        pod["containers"][0]["volumeMounts"] = [{"name": "initializer", "mountPath": "/workspace"}]
+        pod["volumes"] = [{"name": "initializer", "emptyDir": {}}] * number
+    (problem,) = unclaimed(gang)
+    assert problem.startswith("role a mounts the volume initializer, which only JobSet makes")
+    assert unclaimed(jobset(role("a"))) == []
 
 
 def test_what_must_be_known_later_is_small() -> None:
