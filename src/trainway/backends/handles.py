@@ -82,5 +82,7 @@ class KubernetesHandle(JobHandle):
     """The most nodes of each role that may do with fewer."""
     continues: NotRequired[bool]
     """Whether the job goes on here with what it has written elsewhere."""
+    held: NotRequired[bool]
+    """Whether pods wait at their end until the server has what they wrote, and begin with it."""
     deadline: NotRequired[str]
     """`operator`: the operator of the cluster ends a job that runs for too long."""

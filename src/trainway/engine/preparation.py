@@ -180,7 +180,7 @@ def _prepared(
     _refuse(outcome.errors)
     in_pods = family_of(backend.name).runs is Runs.PODS
     wrong = timeout_errors(job) + pattern_errors(job) + health_check_errors(job)
-    wrong += packages_errors(job) + checkpoint_errors(job, in_pods=in_pods)
+    wrong += packages_errors(job) + checkpoint_errors(job)
     if wrong:
         raise InvalidError([f"{job['kind']}/{job['metadata']['name']}: {error}" for error in wrong])
     bare = _the_jobset(outcome, job)

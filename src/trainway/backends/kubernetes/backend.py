@@ -32,9 +32,9 @@ from trainway.backends.kubernetes.record_book import RecordBook
 from trainway.backends.kubernetes.site_backend import SiteBackend
 from trainway.backends.kubernetes.sites import Infra
 from trainway.compiler.network import JobIdentity, KubernetesNetwork
-from trainway.errors import TrainwayError, UnavailableError
+from trainway.errors import ForbiddenError, TrainwayError, UnavailableError
 from trainway.json_types import Json
-from trainway.kube.user_rights import LOGS, Right, missing_words
+from trainway.kube.user_rights import EXEC, LOGS, Right, Task, grant_hint, missing_words
 
 if TYPE_CHECKING:
     from trainway.backends.kubernetes.departure import Departure
@@ -161,7 +161,15 @@ class KubernetesBackend(SiteBackend):
     async def rehearse(self, request: Request) -> None:
         """Let the API server check all objects without keeping them."""
         wanted = _ours(request)
-        await self._of(wanted.handle).rehearse(wanted)
+        cluster = self._of(wanted.handle)
+        if wanted.handle.get("held"):
+            namespace = str(wanted.handle["namespace"])
+            if missing := await cluster.missing(namespace, [EXEC]):
+                raise ForbiddenError(
+                    f"{missing_words(missing, namespace)}: its output could not be brought here",
+                    hint=grant_hint(Task.EXEC, namespace),
+                )
+        await cluster.rehearse(wanted)
 
     async def submit(self, request: Request) -> None:
         """Create the objects, unless that was done already."""
@@ -234,6 +242,16 @@ class KubernetesBackend(SiteBackend):
     async def leave(self, handle: Handle) -> None:
         """Bring what is left of its output, and remove its objects."""
         await self._departure(handle).leave(self._book(handle))
+
+    def why_not_brought(self, handle: Handle) -> str:
+        """Only pods that were made for it are held until their output is here."""
+        return "" if handle.get("held") else "its pods end before their output is on the server"
+
+    async def bring(self, handle: Handle) -> None:
+        """Have what its pods have written by now in the folder of its output."""
+        watch = self._watches.get(str(handle["id"]))
+        if watch is not None:
+            await watch.bring()
 
     async def cancel(self, handle: Handle) -> None:
         """Remove the top object, and wait until it and its pods are gone."""

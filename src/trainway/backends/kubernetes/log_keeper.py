@@ -15,7 +15,7 @@ from typing import Final
 from trainway.agent.base.log_limit import DEFAULT, LogLimit
 from trainway.backends.kubernetes.container_log import ContainerLog, Slots, Source, state_of
 from trainway.backends.kubernetes.kept_log import KeptLog, Readers
-from trainway.backends.kubernetes.pods import Place, place_of
+from trainway.backends.kubernetes.pods import HOLDER, Place, place_of
 from trainway.backends.logs.files import log_files
 from trainway.backends.logs.results import Results
 from trainway.json_types import Json
@@ -67,7 +67,7 @@ class LogKeeper:
         names = ("initContainerStatuses", "containerStatuses")
         for each in (item for name in names for item in status.get(name) or ()):
             state = state_of(pod, each)
-            if state is None:
+            if state is None or each["name"] == HOLDER:
                 continue
             known = self._logs.get((pod["metadata"]["uid"], each["name"]))
             if known is not None:

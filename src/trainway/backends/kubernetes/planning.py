@@ -13,7 +13,7 @@ from typing import Any, Final
 from trainway.api.timeout import timeout_of
 from trainway.backends.base import Handle, Workload
 from trainway.backends.handles import KubernetesHandle
-from trainway.backends.kubernetes import continuation, files, plain_jobs, variables
+from trainway.backends.kubernetes import continuation, files, held_output, plain_jobs, variables
 from trainway.backends.kubernetes.form import KUEUE_API, Form, Offer, choose
 from trainway.backends.kubernetes.plain_restarts import can_restart
 from trainway.backends.kubernetes.sites import POD, Infra
@@ -70,6 +70,7 @@ def plan(workload: Workload, infra: Infra, offer: Offer, forced: str = "") -> Ku
     known = workload.handle
     form = Form(known["form"]) if known else chosen_form(workload, offer, forced)
     continues = bool(known.get("continues")) if known else workload.continues
+    is_held = bool(known.get("held")) if known else held_output.wants_output(source)
     companions = workload.submitted if form is Form.SOURCE else workload.objects
     children: list[Json] = []
     archive: bytes | None = None
@@ -79,7 +80,8 @@ def plan(workload: Workload, infra: Infra, offer: Offer, forced: str = "") -> Ku
     else:
         jobset = _limited(_queued(replaceable(workload.jobset), source), source)
         jobset = variables.in_jobset(jobset, told)
-        jobset = continuation.awaiting(jobset) if continues else jobset
+        jobset = held_output.holding(jobset) if is_held else jobset
+        jobset = continuation.awaiting(jobset) if continues or is_held else jobset
         sent = files.planned(companions, jobset)
         companions, jobset, archive = sent.objects, sent.jobset, sent.archive
         top = jobset if form is Form.JOBSET else plain_jobs.service_of(jobset)
@@ -111,6 +113,8 @@ def plan(workload: Workload, infra: Infra, offer: Offer, forced: str = "") -> Ku
     success = workload.jobset["spec"].get("successPolicy") or {}
     if needed := success.get("targetReplicatedJobs"):
         handle["needed"] = list(needed)
+    if is_held:
+        handle["held"] = True
     if elastic := _elastic(workload.jobset):
         handle["elastic"] = elastic
     if form is Form.SOURCE and top["kind"] == "TrainJob":
@@ -137,7 +141,8 @@ def _elastic(jobset: Json) -> dict[str, int]:
 def chosen_form(workload: Workload, offer: Offer, forced: str = "") -> Form:
     """As what a workload is sent: at most as a JobSet if its pods have to wait for something."""
     form = choose(workload.source or workload.jobset, workload.submitted, offer, forced)
-    has_to_wait = workload.continues or files.is_too_large(workload.objects)
+    is_held = held_output.wants_output(workload.source or workload.jobset)
+    has_to_wait = workload.continues or is_held or files.is_too_large(workload.objects)
     if form is Form.SOURCE and has_to_wait:
         return choose(workload.source or workload.jobset, workload.submitted, offer, Form.JOBSET)
     return form

@@ -39,6 +39,9 @@ _STARTING: Final = ("ContainerCreating", "PodInitializing")
 
 _CRASHES: Final = "CrashLoopBackOff"
 
+HOLDER: Final = "trainway-holder"
+"""The container of ours that holds a pod until its output was brought, and says nothing."""
+
 Age = tuple[str, int, bool, str]
 """The age of a pod: of two pods the one with the larger age is newer."""
 
@@ -114,7 +117,11 @@ def record_of(pod: Json) -> Json:
         "created": pod["metadata"].get("creationTimestamp") or "",
         "phase": _phase(status, disruption),
         "ready": is_ready(pod),
-        "containers": [_container(item, limits) for item in status.get("containerStatuses") or ()],
+        "containers": [
+            _container(item, limits)
+            for item in status.get("containerStatuses") or ()
+            if item["name"] != HOLDER
+        ],
     }
     if node := (pod.get("spec") or {}).get("nodeName"):
         record["node"] = node

@@ -7,6 +7,7 @@ gone, since each began with all that there was. A server that is killed meanwhil
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +15,8 @@ _STAGES: Final = "leaving"
 _UNFINISHED: Final = ".unfinished"
 _OWN: Final = ".trainway"
 """What the server itself keeps there, such as the value of a function."""
+_NEW: Final = "output.file"
+"""A file that is about to become one of the output."""
 
 
 def stage(directory: Path, place: str) -> Path:
@@ -56,12 +59,52 @@ def gather(directory: Path) -> None:
     shutil.rmtree(stages)
 
 
+def merge(directory: Path) -> None:
+    """Make the output of the job what its pods have sent, file by file; it may be read meanwhile.
+
+    Where none has sent any it stays as it is.
+    """
+    stages, output = directory / _STAGES, directory / "output"
+    places = sorted(each for each in stages.glob("*") if each.is_dir())
+    if not places:
+        return
+    folders, newest = _together(places)
+    newest = {name: path for name, path in newest.items() if name.parts[0] != _OWN}
+    output.mkdir(mode=0o700, exist_ok=True)
+    for path in list(_below(output))[::-1]:
+        name, is_folder = path.relative_to(output), path.is_dir() and not path.is_symlink()
+        is_wanted = name in folders if is_folder else name in newest and name not in folders
+        if name.parts[0] != _OWN and not is_wanted:
+            path.rmdir() if is_folder else path.unlink()
+    for folder in sorted(folders):
+        (output / folder).mkdir(mode=0o700, exist_ok=True)
+    for name, path in newest.items():
+        if name not in folders and _differs(path, output / name):
+            _replace(path, output / name, directory / _NEW)
+
+
+def seed(directory: Path, place: str) -> None:
+    """Let what is here already not come again from a pod that began with it."""
+    output, target = directory / "output", stage(directory, place)
+    for path in _below(output):
+        name = path.relative_to(output)
+        if name.parts[0] == _OWN or path.is_symlink() or os.path.lexists(target / name):
+            continue
+        with suppress(OSError):  # where a folder was, there may be a file
+            if path.is_dir():
+                (target / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+            else:
+                (target / name).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                os.link(path, target / name)
+
+
 def discard(directory: Path) -> None:
     """Forget what pods have sent of a job that stays where it is."""
     shutil.rmtree(directory / _STAGES, ignore_errors=True)
 
 
-def _build(new: Path, places: list[Path], before: Path) -> None:
+def _together(places: list[Path]) -> tuple[set[Path], dict[Path, Path]]:
+    """The folders that some place has, and of each file the one that was written last."""
     folders: set[Path] = set()
     newest: dict[Path, Path] = {}
     for place in places:
@@ -71,6 +114,26 @@ def _build(new: Path, places: list[Path], before: Path) -> None:
                 folders.add(name)
             elif name not in newest or _changed(path) > _changed(newest[name]):
                 newest[name] = path
+    return folders, newest
+
+
+def _differs(path: Path, target: Path) -> bool:
+    """Whether a file is not what the other one is."""
+    if not os.path.lexists(target) or path.is_symlink() or target.is_symlink():
+        return True
+    one, other = path.stat(), target.stat()
+    return (one.st_size, one.st_mtime_ns) != (other.st_size, other.st_mtime_ns)
+
+
+def _replace(path: Path, target: Path, new: Path) -> None:
+    """Put a file in the place of another one at once."""
+    new.unlink(missing_ok=True)
+    _put(path, new)
+    new.replace(target)
+
+
+def _build(new: Path, places: list[Path], before: Path) -> None:
+    folders, newest = _together(places)
     for path in _below(before / _OWN):
         name = path.relative_to(before)
         if path.is_file() and not path.is_symlink() and name not in newest:

@@ -7,6 +7,8 @@ from trainway.backends.kubernetes.staged_output import (
     discard,
     gather,
     make_mark,
+    merge,
+    seed,
     stage,
     unfinished,
     unfinished_mark,
@@ -93,3 +95,39 @@ def test_it_is_known_which_pods_have_not_sent_all(tmp_path: Path) -> None:
     assert unfinished(tmp_path) == ["node-0-1"]
     gather(tmp_path)
     assert (unfinished(tmp_path), found(tmp_path)) == ([], {"output/a": "1"})
+
+
+def test_the_output_follows_what_pods_send_while_it_is_read(tmp_path: Path) -> None:
+    output, first, second = tmp_path / "output", stage(tmp_path, "node-0-0"), stage(tmp_path, "b")
+    merge(tmp_path)
+    assert not output.exists()
+    put(output, ".trainway/result", "kept", 1)
+    put(output, "old", "x", 1)
+    put(first, "sub/both", "older", 5)
+    put(first, ".trainway/result", "of a pod", 9)
+    put(first, "clash", "file", 9)
+    merge(tmp_path)
+    assert found(output) == {".trainway/result": "kept", "sub/both": "older", "clash": "file"}
+    with (output / "sub" / "both").open() as reader:
+        put(second, "sub/both", "newer", 7)
+        put(second, "clash/inner", "folder", 2)
+        (second / "empty").mkdir()
+        merge(tmp_path)
+        assert reader.read() == "older"  # a file is replaced, and never written to
+    merge(tmp_path)
+    expected = {".trainway/result": "kept", "sub/both": "newer", "clash/inner": "folder"}
+    assert found(output) == expected
+    assert (output / "empty").is_dir()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["leaving", "output"]
+
+
+def test_what_is_here_already_does_not_come_again(tmp_path: Path) -> None:
+    output, place = tmp_path / "output", stage(tmp_path, "node-0-0")
+    seed(tmp_path, "node-0-0")
+    put(output, "sub/a", "1", 1)
+    put(output, ".trainway/result", "kept", 1)
+    put(output, "b", "of the job", 1)
+    put(place, "b", "of the pod", 2)
+    seed(tmp_path, "node-0-0")
+    assert found(place) == {"sub/a": "1", "b": "of the pod"}
+    assert (place / "sub" / "a").stat().st_mtime == 1

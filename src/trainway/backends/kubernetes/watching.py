@@ -17,6 +17,7 @@ from trainway.backends.job_threads import job_threads
 from trainway.backends.kubernetes.elastic_size import ElasticSize
 from trainway.backends.kubernetes.events import object_of, time_of
 from trainway.backends.kubernetes.form import Form
+from trainway.backends.kubernetes.harvest import Harvest, harvest_of
 from trainway.backends.kubernetes.job_objects import JobObjects
 from trainway.backends.kubernetes.log_keeper import LogKeeper
 from trainway.backends.kubernetes.observed_job import (
@@ -94,6 +95,8 @@ class JobWatch:
         self._failures = 0
         self._keeper: LogKeeper | None = None
         self._uploads: list[Uploads] = []
+        self._harvest: Harvest | None = None
+        """What brings the output of its pods, where it is wanted here."""
         self.log_limit = DEFAULT
         """How many bytes its logs may take here."""
 
@@ -136,8 +139,13 @@ class JobWatch:
             on_refusal=self._on_log_refusal,
         )
         keeper.attempts_before = self._observed.restarts_before
-        brought = [Uploads, *([OutputUploads] if self._handle.get("continues") else [])]
+        is_held = bool(self._handle.get("held"))
+        begins_with_output = is_held or self._handle.get("continues")
+        brought = [Uploads, *([OutputUploads] if begins_with_output else [])]
         uploads = [each(client, self._session.namespace, directory) for each in brought]
+        if is_held:
+            pods, namespace = self._objects.pods, self._session.namespace
+            self._harvest = harvest_of(client, namespace, directory, pods, self._on_held)
         self._keeper, self._uploads = keeper, uploads
         objects = self._objects
         keys = [*objects.keys, *objects.side_keys]
@@ -154,7 +162,14 @@ class JobWatch:
         finally:
             for each in uploads:
                 await each.close()
+            if self._harvest is not None:
+                await self._harvest.close()
             await keeper.close()
+
+    async def bring(self) -> None:
+        """Have the output of its pods here, where that is wanted."""
+        if self._harvest is not None:
+            await self._harvest.bring()
 
     async def finish_logs(self) -> None:
         """Wait until all that its pods have written is here, but not for ever."""
@@ -229,6 +244,10 @@ class JobWatch:
             self._is_counting = change.new is not None
         self._changed.set()
 
+    def _on_held(self, message: str) -> None:
+        self._observed.tell("OutputNotBrought", message, f"JobSet/{self._name}")
+        self._changed.set()
+
     def _on_log_limit(self, message: str) -> None:
         self._observed.tell(REASON, message, f"JobSet/{self._name}")
         self._changed.set()
@@ -245,6 +264,8 @@ class JobWatch:
             keeper.on_pod(change.new)
         for each in self._uploads:
             each.on_pod(change.new)
+        if self._harvest is not None:
+            self._harvest.on_pod(change.new)
 
     def _is_ours(self, jobset: Json) -> bool:
         """Whether a JobSet of our name is ours, or made by an operator from our object."""

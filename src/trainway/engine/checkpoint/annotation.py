@@ -28,15 +28,15 @@ def location_of(objects: Iterable[Json]) -> Location | None:
     return parse(named) if named else None
 
 
-def checkpoint_errors(job: Mapping[str, Any], *, in_pods: bool) -> list[FieldError]:
+def checkpoint_errors(job: Mapping[str, Any]) -> list[FieldError]:
     """What is wrong with the annotation, or why it cannot be followed."""
     uri = checkpoint_of(job)
-    problem = _problem(uri, in_pods=in_pods) if uri else ""
+    problem = _problem(uri) if uri else ""
     path = ("metadata", "annotations", (CHECKPOINT,))
     return [invalid(path, uri[:200], problem)] if problem else []
 
 
-def _problem(uri: str, *, in_pods: bool) -> str:
+def _problem(uri: str) -> str:
     try:
         location = parse(uri)
     except UsageError as error:
@@ -46,8 +46,6 @@ def _problem(uri: str, *, in_pods: bool) -> str:
         return f"must be in a bucket: {known}"
     if not location.key:
         return f"must name a folder of the bucket, such as {uri.rstrip('/')}/run-1"
-    if in_pods:
-        return "the server does not get what pods write; let the job write to the bucket itself"
     if find_spec("obstore") is None:
         return "the server has no obstore, which buckets need: pip install 'trainway[data]'"
     return ""

@@ -10,7 +10,6 @@ from trainway.jobset.labels import CHECKPOINT
 class Case:
     uri: str
     problem: str = ""
-    in_pods: bool = False
 
 
 CASES = (
@@ -20,14 +19,13 @@ CASES = (
     Case("hf://org/model", "must be in a bucket: s3://"),
     Case("/tmp/run", "is not a URI"),
     Case("s3://bucket/../x", '"." or ".."'),
-    Case("s3://bucket/run", "the server does not get what pods write", in_pods=True),
 )
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.uri)
 def test_where_checkpoints_can_be(case: Case) -> None:
     job = {"kind": "JobSet", "metadata": {"annotations": {CHECKPOINT: case.uri}}}
-    errors = checkpoint_errors(job, in_pods=case.in_pods)
+    errors = checkpoint_errors(job)
     assert bool(errors) == bool(case.problem)
     assert case.problem in "".join(map(str, errors))
     if not errors:
@@ -36,4 +34,4 @@ def test_where_checkpoints_can_be(case: Case) -> None:
 
 def test_most_jobs_have_none() -> None:
     assert location_of([{"kind": "JobSet", "metadata": {}}]) is None
-    assert checkpoint_errors({"metadata": None}, in_pods=True) == []
+    assert checkpoint_errors({"metadata": None}) == []

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from trainway.backends.capabilities import KeepsOutput
+from trainway.backends.output_bringing import BringsOutput
 from trainway.engine.checkpoint.annotation import NOTE, location_of
 from trainway.engine.live import LiveJob
 from trainway.engine.reading import Reading
@@ -117,6 +118,8 @@ class Mirrors:
         if job is not None and isinstance(job.backend, KeepsOutput):
             mirrored.mirror.output = job.backend.output(job.record.handle_data)
         try:
+            if job is not None and isinstance(job.backend, BringsOutput):
+                await job.backend.bring(job.record.handle_data)
             await asyncio.to_thread(mirrored.mirror.look, is_over=job is None)
         except asyncio.CancelledError:
             mirrored.mirror.stop()

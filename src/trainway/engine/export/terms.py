@@ -7,6 +7,7 @@ from trainway.api.export import export_of
 from trainway.backends.base import Backend, Handle
 from trainway.backends.capabilities import KeepsOutput
 from trainway.backends.hand_over import HandsOver
+from trainway.backends.output_bringing import BringsOutput
 from trainway.data.exporter import checked_target
 from trainway.engine.export.export import Export
 from trainway.engine.submission import parted
@@ -51,6 +52,8 @@ def export_column(
 
 def why_not(backend: Backend, handle: Handle) -> str:
     """Why the server does not have the output of a job; empty: it has."""
+    if isinstance(backend, BringsOutput):
+        return backend.why_not_brought(handle)
     if family_of(backend.name).runs is not Runs.PROCESSES or not isinstance(backend, KeepsOutput):
         return f"the output of a job on {backend.name} is not on the server"
     return backend.why_stays(handle) if isinstance(backend, HandsOver) else ""
