@@ -4,6 +4,7 @@ A copy is in a volume of the pod, which a first container fills. It is a file or
 it is a copy of: its mount is below the volume, and made when the first container has ended.
 """
 
+import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -24,6 +25,10 @@ IMAGE: Final = "rclone/rclone:1.71"
 """What copies in a pod of Kubernetes; it needs no privileges."""
 PLACE: Final = "/opt/trainway/storage"
 _CONTENT: Final = "content"
+_UNPRIVILEGED: Final = {
+    "allowPrivilegeEscalation": False,
+    "capabilities": {"drop": ["ALL"]},
+}
 
 
 @dataclass(frozen=True)
@@ -79,7 +84,8 @@ class TaskStorage:
         pairs = [
             (mount, f"{PLACE}/{number}/{_CONTENT}") for number, mount in enumerate(self.copies)
         ]
-        container: Json = {"name": CONTAINER, **({"image": image} if image else {})}
+        alone = {"image": image, "securityContext": copy.deepcopy(_UNPRIVILEGED)}
+        container: Json = {"name": CONTAINER, **(alone if image else {})}
         container["command"] = ["sh", "-c", literal(storage_script.copying(pairs))]
         container["env"] = list(self._variables(self.copies, self.keys.names))
         container["volumeMounts"] = [

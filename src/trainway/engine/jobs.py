@@ -93,7 +93,7 @@ class Engine:
         self._holds = RunHolds(self._ledger, self._place)
         self._rounds = Rounds(self._play_round)
         request = self._rounds.request
-        self.storage = StorageBook(self._ledger, clock, self._live)
+        self.storage = StorageBook(self._ledger, registry, clock, self._live)
         self.queues = Queues(self._ledger, clock, self._live, self._waiting, request)
         self.notifier = Notifier(self._ledger, clock, notifying)
         self.exporter = Exporter(self._ledger, registry, clock)

@@ -100,6 +100,8 @@ TASK_MOUNTS: Final = "trainway.dev/task-mounts"
 """For each role the paths at which buckets are mounted, as JSON."""
 VOLUMES: Final = "trainway.dev/volumes"
 """On a job: what the volumes stand for that it names, as JSON."""
+VOLUME_NAME: Final = "trainway.dev/volume"
+"""On a claim: the volume that it was made for."""
 TERMINATION_DELAYS: Final = "trainway.dev/termination-delays"
 """On the JobSet of a job group: for how many seconds roles may go on after the group's success, as
 JSON."""

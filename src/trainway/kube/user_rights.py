@@ -95,11 +95,14 @@ _RULES: Final = {
     ),
 }
 _GRANTED: Final = {
-    Task.RUN: (_Rule("", ("pods",), ("delete",)),),
+    Task.RUN: (
+        _Rule("", ("pods",), ("delete",)),
+        _Rule("", ("persistentvolumeclaims",), ("get", "create", "patch", "delete")),
+    ),
     Task.EXEC: (_Rule("", ("pods/ephemeralcontainers",), ("patch",)),),
 }
-"""What a role allows beyond what its task needs: ending a pod that hangs, and bringing the output
-of a job that moves away."""
+"""What a role allows beyond what its task needs: ending a pod that hangs, making the claims of
+volumes, and bringing the output of a job that moves away."""
 _OPTIONAL: Final = frozenset({"events", "resourcequotas", "localqueues", "optimizationjobs"})
 _OPTIONAL_GROUPS: Final = frozenset({_METRICS})
 """Rights without which one knows less, and everything works."""

@@ -50,7 +50,7 @@ def test_what_is_wrong_with_a_volume(tmp_path: Path) -> None:
             "name: Invalid": volume("Upper"),
             "config.host_path: Invalid": volume(config={"host_path": "a/../b"}),
             "infra: Invalid": volume(infra="k8s/x"),
-            "use_existing: Forbidden": volume(type="k8s-pvc", size=1),
+            "size: Required": volume(type="k8s-pvc"),
             "sise: Unknown field": volume(sise=1),
             "type: Forbidden": volume(type="runpod-network-volume"),
         }

@@ -23,7 +23,9 @@ from trainway.schema.shape import (
 
 DIRECTORY: Final = "directory"
 """A folder of hosts that are not those of Kubernetes; this type is Trainway's own."""
-TYPES: Final = ("k8s-pvc", "k8s-hostpath", "runpod-network-volume", DIRECTORY)
+CLAIM: Final = "k8s-pvc"
+"""A claim of a cluster."""
+TYPES: Final = (CLAIM, "k8s-hostpath", "runpod-network-volume", DIRECTORY)
 ACCESS_MODES: Final = ("ReadWriteOnce", "ReadWriteOncePod", "ReadWriteMany", "ReadOnlyMany")
 _SUB_PATH: Final = r"[a-zA-Z0-9._-][a-zA-Z0-9./_-]*"
 
@@ -142,7 +144,7 @@ def file_errors(data: Any) -> Iterator[FieldError]:
         yield required(("config", "host_path"), f"a {kind} needs a path on the nodes")
     elif host_path and (not host_path.startswith("/") or ".." in host_path.split("/")):
         yield invalid(("config", "host_path"), host_path, "must be an absolute path without '..'")
-    if kind == "k8s-pvc" and data.get("size") is None and not data.get("use_existing"):
+    if kind == CLAIM and data.get("size") is None and not data.get("use_existing"):
         detail = "a new volume needs a size; set use_existing to use an existing one"
         yield required(("size",), detail)
 

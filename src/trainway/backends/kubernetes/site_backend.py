@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from trainway.backends import configuration
 from trainway.backends.agents.spool import SpoolBackend
 from trainway.backends.base import BackendSettings, Handle
+from trainway.backends.claims import Claim
 from trainway.backends.kubernetes import section, sites
 from trainway.backends.kubernetes.cluster_module import cluster_module
 from trainway.backends.kubernetes.sites import Infra
@@ -98,6 +99,22 @@ class SiteBackend(SpoolBackend):
         client = await self._cluster(infra.kubeconfig, infra.context).client()
         with worded(infra.context):
             return await read_states(client, infra.place)
+
+    async def make_claim(self, claim: Claim) -> None:
+        """Have a claim in the namespace that it names, or in that of this place."""
+        from trainway.backends.kubernetes.claims import make  # noqa: PLC0415 - see above
+
+        infra = self._infra()
+        client = await self._cluster(infra.kubeconfig, infra.context).client()
+        await make(client, infra.context, infra.namespace_for(claim.namespace), claim)
+
+    async def remove_claim(self, claim: Claim) -> None:
+        """Remove a claim that was made here."""
+        from trainway.backends.kubernetes.claims import remove  # noqa: PLC0415 - see above
+
+        infra = self._infra()
+        client = await self._cluster(infra.kubeconfig, infra.context).client()
+        await remove(client, infra.context, infra.namespace_for(claim.namespace), claim)
 
     def _files(self) -> tuple[str, ...]:
         return sites.files_of(self._settings.kubeconfig, self._environ)

@@ -23,6 +23,13 @@ type: directory                  # or k8s-pvc, k8s-hostpath
 infra: ssh/lab                   # or local, slurm/CLUSTER, k8s/CONTEXT
 config: {host_path: /srv/corpus, access_mode: ReadOnlyMany}
 
+\b
+name: scratch
+type: k8s-pvc                    # the claim is made, unless use_existing is true
+infra: k8s/CONTEXT
+size: 100Gi
+config: {access_mode: ReadWriteMany, storage_class_name: fast, namespace: team}
+
 Jobs mount it with volumes: {/data: corpus} in a task, or as a claim of that name in other jobs.
 Options take precedence over the file.
 """
@@ -78,12 +85,15 @@ def list_volumes(output: str) -> None:
 @click.option("-a", "--all", "is_all", is_flag=True, help="Delete all of them.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask first.")
 def delete_volumes(names: tuple[str, ...], is_all: bool, yes: bool) -> None:
-    """Forget volumes. What is in them stays, and so do claims of clusters."""
+    """Forget volumes. What is in them stays, unless apply made the claim: that is removed."""
     if bool(names) == is_all:
         raise UsageError("name the volumes, or give --all", hint="trainway volumes ls lists them")
     rest = _connected()
-    wanted = [str(volume["name"]) for volume in rest.volumes()] if is_all else list(names)
-    if not wanted or not confirm(f"Forget {', '.join(wanted)}?", yes=yes):
+    known = {str(volume["name"]): volume for volume in rest.volumes()}
+    wanted = list(known) if is_all else list(names)
+    made = [name for name in wanted if known.get(name, {}).get("made")]
+    lost = f" The claims of {', '.join(made)} are removed, with everything in them." if made else ""
+    if not wanted or not confirm(f"Forget {', '.join(wanted)}?{lost}", yes=yes):
         return
     for name in wanted:
         rest.delete_volume(name)

@@ -7,8 +7,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
+from trainway.backends.claims import claiming
+from trainway.backends.registry import Registry
 from trainway.engine.ledger import Ledger
 from trainway.engine.live_jobs import LiveJobs
+from trainway.engine.storage.claim import claim_of, place_of
 from trainway.engine.storage.record import (
     BucketRecord,
     VolumeRecord,
@@ -18,7 +21,13 @@ from trainway.engine.storage.record import (
 )
 from trainway.engine.submission import Submission
 from trainway.engine.times import time_text
-from trainway.errors import ConflictError, InvalidError, NotFoundError
+from trainway.errors import (
+    ConflictError,
+    InvalidError,
+    NotFoundError,
+    TrainwayError,
+    UnavailableError,
+)
 from trainway.json_types import Json
 from trainway.schema.validation import closest
 
@@ -33,8 +42,11 @@ MOST_VOLUMES: Final = 1000
 class StorageBook:
     """Knows what the names of volumes stand for, and which buckets were made for jobs."""
 
-    def __init__(self, ledger: Ledger, clock: Callable[[], datetime], live: LiveJobs) -> None:
+    def __init__(
+        self, ledger: Ledger, registry: Registry, clock: Callable[[], datetime], live: LiveJobs
+    ) -> None:
         self._ledger = ledger
+        self._registry = registry
         self._store = ledger.store.storage
         self._clock = clock
         self._live = live
@@ -84,19 +96,48 @@ class StorageBook:
                 record = replace(record, created=before.created)
             if before is not None and before.named != record.named:
                 self._refuse_used(record.name, "changed")
-            await self._ledger.call(self._store.put_volume, record)
-            self._volumes = {**self._volumes, record.name: record}
+            await self._put(record)
+            await self._claim(record, before)
         return volume_view(record, self._users().get(record.name, []))
 
+    async def _claim(self, record: VolumeRecord, before: VolumeRecord | None) -> None:
+        """Make the claim that a volume asks for.
+
+        Where the cluster refuses it, nothing was said of the volume; where nobody knows what became
+        of it, the volume stays, so that it can be applied again or deleted.
+        """
+        claim = claim_of(record)
+        if claim is None:
+            return
+        try:
+            await claiming(self._registry.get(place_of(record))).make_claim(claim)
+        except UnavailableError as error:
+            raise UnavailableError(
+                error.message, hint=f"then apply {record.name} again, or delete it"
+            ) from error
+        except TrainwayError:
+            await (self._remove(record.name) if before is None else self._put(before))
+            raise
+
+    async def _put(self, record: VolumeRecord) -> None:
+        await self._ledger.call(self._store.put_volume, record)
+        self._volumes = {**self._volumes, record.name: record}
+
+    async def _remove(self, name: str) -> None:
+        await self._ledger.call(self._store.remove_volume, name)
+        self._volumes = {key: each for key, each in self._volumes.items() if key != name}
+
     async def delete_volume(self, name: str) -> Json:
-        """Forget a volume that no job uses; what is in it stays."""
+        """Forget a volume that no job uses; what is in it stays, unless it was made for it."""
         async with self._pen:
             record = self._volumes.get(name)
             if record is None:
                 raise self._missing(name)
             self._refuse_used(name, "deleted")
-            await self._ledger.call(self._store.remove_volume, name)
-            self._volumes = {key: each for key, each in self._volumes.items() if key != name}
+            claim = claim_of(record)
+            if claim is not None:
+                await claiming(self._registry.get(place_of(record))).remove_claim(claim)
+            await self._remove(name)
         return volume_view(record, [])
 
     async def note_buckets(self, objects: list[Json], job: str) -> None:

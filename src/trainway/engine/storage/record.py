@@ -12,6 +12,7 @@ from trainway.json_types import Json
 from trainway.schema.field import FieldError, forbidden, invalid
 
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+_USUAL_MODE: Final = "ReadWriteOnce"
 _NAME_RULE: Final = (
     "must have at most 63 lower-case letters, digits and '-', and begin and end with a letter or "
     "digit"
@@ -34,6 +35,11 @@ class VolumeRecord:
         return found
 
     @property
+    def is_made(self) -> bool:
+        """Whether it is a claim that is made for it, and goes with it."""
+        return str(self.data["type"]).lower() == volume.CLAIM and not self.data.get("use_existing")
+
+    @property
     def named(self) -> NamedVolume:
         """What the name stands for."""
         data, config = self.data, self.data.get("config") or {}
@@ -42,7 +48,7 @@ class VolumeRecord:
             str(data["type"]).lower(),
             infra=str(data.get("infra") or ""),
             host_path=str(config.get("host_path") or ""),
-            access_mode=str(config.get("access_mode") or ""),
+            access_mode=str(config.get("access_mode") or (_USUAL_MODE if self.is_made else "")),
             size=str(data.get("size") or ""),
         )
 
@@ -72,11 +78,6 @@ def volume_errors(data: Any) -> Iterator[FieldError]:
     kind = data["type"].lower()
     if kind.startswith("runpod"):
         yield forbidden(("type",), "there is no RunPod here")
-    if kind == "k8s-pvc" and not data.get("use_existing"):
-        yield forbidden(
-            ("use_existing",),
-            "Trainway does not make claims yet: make it with kubectl, and set use_existing: true",
-        )
 
 
 def volume_view(record: VolumeRecord, used_by: list[str]) -> Json:
@@ -89,6 +90,7 @@ def volume_view(record: VolumeRecord, used_by: list[str]) -> Json:
         "size": named.size,
         "hostPath": named.host_path,
         "accessMode": named.access_mode,
+        "made": record.is_made,
         "created": record.created,
         "usedBy": used_by,
     }

@@ -37,6 +37,7 @@ class Volume(Shown):
     size: str
     host_path: str = Field(description="the folder that it is; empty: it is a claim")
     access_mode: str
+    made: bool = Field(description="whether it is a claim that was made for it, and goes with it")
     created: str
     used_by: list[str] = Field(description="the names of jobs that have not ended")
 
@@ -94,7 +95,7 @@ def add_storage_routes(api: Api, engine: Engine) -> None:
 
     @api.delete(volume, tags=["storage"], response_model=Volume)
     async def delete_volume(name: str) -> Response:
-        """Forget a volume that no job uses; what is in it stays."""
+        """Forget a volume that no job uses; a claim that was made for it is removed with it."""
         return JsonAnswer(await book.delete_volume(name))
 
     @api.get(f"{BASE_PATH}/storage", tags=["storage"], response_model=BucketList)
