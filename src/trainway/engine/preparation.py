@@ -21,7 +21,6 @@ from trainway.backends.base import Backend, Isolation, isolation_of
 from trainway.backends.demand import demand_of
 from trainway.backends.gpu_types import gpu_types
 from trainway.backends.initializer_images import initializer_images
-from trainway.backends.pod_packages import in_pods
 from trainway.compiler.compile import Input, Options, Outcome, Problem, compile_objects
 from trainway.compiler.named_volumes import with_volumes
 from trainway.compiler.network import JobIdentity, Network
@@ -36,6 +35,7 @@ from trainway.jobset.labels import ISOLATION
 from trainway.jobset.model import KIND as JOBSET_KIND
 from trainway.jobset.spec import JOBSET
 from trainway.json_types import Json
+from trainway.kube.pod_packages import in_pods
 from trainway.runtimes import builtin_runtime
 from trainway.schema.defaulting import with_defaults
 

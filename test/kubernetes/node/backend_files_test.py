@@ -21,7 +21,7 @@ from cluster.node import NodeCluster
 from cluster.processes import wait_until
 from cluster.unavailable import UnavailableError
 from installation import Installation, installed, kill
-from node_operator import NodeOperator, shell_runtime
+from node_operator import NodeOperator, shell_runtime, trainjob
 
 from trainway import Client
 from trainway.errors import TrainwayError
@@ -210,14 +210,32 @@ def test_packages_are_installed_in_the_pod_before_the_call(
         raise UnavailableError("pods of an existing cluster cannot reach this test")
     wheel(tmp_path / "tw-probe" / "tw_probe-1.0-py3-none-any.whl")
     with served(tmp_path, node_cluster.network.address) as url:
-        host = url.split("/")[2]
-        variables = {
-            "PIP_INDEX_URL": url,
-            "PIP_TRUSTED_HOST": host.partition(":")[0],
-            "PATH": f"{sys.base_prefix}/bin:/usr/bin:/bin",  # the Python that has pip
-        }
+        variables = package_index(url)
         job = client.run(with_package, packages=["tw-probe==1.0"], env=variables, on=on)
         assert job.result(timeout=PATIENCE_S) == "probe"
+
+
+def test_the_operator_installs_packages_of_an_annotation(
+    node_cluster: Access, node_operator: NodeOperator, host_namespace: str, tmp_path: Path
+) -> None:
+    if not isinstance(node_cluster, NodeCluster):
+        raise UnavailableError("pods of an existing cluster cannot reach this test")
+    wheel(tmp_path / "tw-probe" / "tw_probe-1.0-py3-none-any.whl")
+    with served(tmp_path, node_cluster.network.address) as url:
+        env = [{"name": name, "value": text} for name, text in package_index(url).items()]
+        command = ["python3", "-c", "import tw_probe; print(tw_probe.NAME)"]
+        job = trainjob("probe", "shell", {"numNodes": 1, "command": command, "env": env})
+        job["metadata"]["annotations"] = {"trainway.dev/packages": "tw-probe==1.0"}
+        node_operator.create(host_namespace, shell_runtime("shell"), job)
+        node_operator.wait_condition("trainjob", host_namespace, "probe", "Complete")
+    assert node_operator.log(host_namespace, "jobset.sigs.k8s.io/jobset-name=probe") == "probe\n"
+
+
+def package_index(url: str) -> dict[str, str]:
+    """What a pod needs to install from there, with the Python that has pip."""
+    host = url.split("/")[2].partition(":")[0]
+    path = f"{sys.base_prefix}/bin:/usr/bin:/bin"
+    return {"PIP_INDEX_URL": url, "PIP_TRUSTED_HOST": host, "PATH": path}
 
 
 def wheel(path: Path) -> None:

@@ -74,7 +74,7 @@ def _takes_source(source: Json, submitted: Sequence[Json], offer: Offer) -> bool
 
     Not with a ClusterTrainingRuntime that came along: all would see it, and nobody could own it.
     Nor where it says how often it restarts, or with how few nodes it goes on, and the operator
-    there would not follow that. Nor with packages, which no operator installs.
+    there would not follow that. Nor with packages, which not every operator installs.
     """
     kind = str(source.get("kind"))
     api = _SENT.get(kind)

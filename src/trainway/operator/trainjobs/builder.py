@@ -1,11 +1,12 @@
 """The objects of a TrainJob, as the compiler makes them for Kubernetes."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from trainway.api.kinds import read
+from trainway.api.packages import packages_errors, packages_of
 from trainway.api.trainjob import TrainJob
 from trainway.compiler.devices import gpus
 from trainway.compiler.framework import Framework
@@ -18,6 +19,7 @@ from trainway.compiler.workload import Lookup, Runtime
 from trainway.errors import TrainwayError
 from trainway.jobset.model import replicated_jobs
 from trainway.json_types import Json
+from trainway.kube.pod_packages import in_pods
 from trainway.operator.trainjobs.build_error import BuildError, field_problems
 
 logger = logging.getLogger(__name__)
@@ -74,13 +76,17 @@ class Builder:
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             logger.exception("cannot compile %s", parsed.metadata.name)
             raise BuildError(f"the runtime cannot be used: {error!r}") from error
-        if compiled.errors:
-            raise BuildError("; ".join(str(error) for error in compiled.errors))
-        return Built([_sent(obj) for obj in compiled.objects])
+        errors = [*compiled.errors, *packages_errors(job)]
+        if errors:
+            raise BuildError("; ".join(str(error) for error in errors))
+        packages = packages_of(job)
+        return Built([_sent(obj, packages) for obj in compiled.objects])
 
 
-def _sent(obj: Json) -> Json:
-    return replaceable(obj) if obj["kind"] == "JobSet" else obj
+def _sent(obj: Json, packages: Sequence[str]) -> Json:
+    if obj["kind"] != "JobSet":
+        return obj
+    return replaceable(in_pods(obj, packages) if packages else obj)
 
 
 def parsed_trainjob(job: Json) -> TrainJob:

@@ -55,6 +55,18 @@ def test_the_status_of_a_trainjob_does_not_matter() -> None:
     assert [obj["kind"] for obj in BUILDER.build(job, parsed(), None).objects] == ["JobSet"]
 
 
+def test_packages_of_an_annotation_are_installed_by_each_pod_first() -> None:
+    job = trainjob()
+    job["metadata"]["annotations"] = {"trainway.dev/packages": "trl"}
+    (jobset,) = BUILDER.build(job, parsed(), None).objects
+    pod = jobset["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    assert [each["name"] for each in pod["initContainers"]] == ["trainway-environment"]
+    assert pod["initContainers"][0]["command"][-1] == "trl"
+    job["metadata"]["annotations"] = {"trainway.dev/packages": "-r wanted.txt"}
+    with pytest.raises(BuildError, match="-r names files, which hosts do not have"):
+        BUILDER.build(job, parsed(), None)
+
+
 def test_gpus_of_all_pods_add_up() -> None:
     resources = {"limits": {"nvidia.com/gpu": 4}}
     built = BUILDER.build(

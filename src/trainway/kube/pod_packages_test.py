@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from trainway.backends import pod_packages_program
-from trainway.backends.pod_packages import PATH, in_pods
+from trainway.kube import pod_packages_program
+from trainway.kube.pod_packages import PATH, in_pods
 
 
 def role(name: str, **container: Any) -> dict[str, Any]:
