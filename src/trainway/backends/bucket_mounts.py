@@ -22,7 +22,6 @@ echo "fuse3 is not installed"
 command -v unshare >/dev/null || echo "unshare is not installed"
 """
 REMEDY: Final = "install rclone and fuse3 there, or use mode: COPY"
-IN_PODS: Final = "buckets cannot be mounted on Kubernetes yet; use mode: COPY, or a volume"
 _IN_CONTAINERS: Final = "buckets cannot be mounted in containers; use mode: COPY"
 _LIMIT_S: Final = 10
 _USUAL: Final = "/usr/local/bin:/usr/bin:/bin"

@@ -161,7 +161,7 @@ def quoted(text: str) -> str:
 def copying(pairs: Sequence[tuple[StorageMount, str]]) -> str:
     """The script that copies each to a place."""
     lines = [
-        f"fetch {quoted(mount.uri)} {quoted(_remote(mount))} {quoted(place)}\n"
+        f"fetch {quoted(mount.uri)} {quoted(remote(mount))} {quoted(place)}\n"
         for mount, place in pairs
     ]
     return _FETCH + "".join(lines)
@@ -174,9 +174,9 @@ def mounting(mounts: Sequence[Mounted]) -> str:
             (
                 "mount_storage",
                 quoted(item.mount.uri),
-                quoted(_remote(item.mount)),
+                quoted(remote(item.mount)),
                 item.place,
-                *(quoted(word) for word in _options(item.mount)),
+                *(quoted(word) for word in options(item.mount)),
             )
         )
         for item in mounts
@@ -194,11 +194,13 @@ def ending() -> str:
     return _STEPS
 
 
-def _remote(mount: StorageMount) -> str:
+def remote(mount: StorageMount) -> str:
+    """What rclone calls the place of a mount; empty: it does not know it."""
     return "" if mount.scheme == "hf" else f"{remote_name(mount.scheme)}:{mount.place}"
 
 
-def _options(mount: StorageMount) -> list[str]:
+def options(mount: StorageMount) -> list[str]:
+    """What rclone is told of a mount."""
     is_cached = mount.mode is Mode.MOUNT_CACHED
     said = {
         "vfs-cache-mode": "full" if is_cached else "writes",

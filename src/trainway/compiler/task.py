@@ -197,6 +197,7 @@ class _Compiling:
             copies=copies,
             links=kept.links(),
             mounts=kept.mounted,
+            flushes=bool(kept.beside.mounts),
             travels=not is_here,
         )
         folder = task_files.directory(task, self.job.origin) if is_here else ""
@@ -214,11 +215,11 @@ class _Compiling:
             pairs += task_files.local_mounts(task, self.job.origin)
         pairs += kept.pairs()
         spec: Json = {"restartPolicy": "Never", "containers": [container]}
-        if kept.copies:
-            spec["initContainers"] = [kept.step(task_storage.IMAGE if image else "")]
+        if steps := kept.steps(task_storage.IMAGE if image else ""):
+            spec["initContainers"] = steps
         if pairs:
             container["volumeMounts"] = [mount for _, mount in pairs]
-            spec["volumes"] = [volume for volume, _ in pairs]
+            spec["volumes"] = list({volume["name"]: volume for volume, _ in pairs}.values())
         pod: Json = {"spec": spec}
         labels = dict(task.resources.first.labels)
         if labels:
@@ -229,7 +230,9 @@ class _Compiling:
         known = self.job.storage
         keys = known[index] if index < len(known) else StorageKeys()
         is_here = self.network.shares_host
-        return storage_of(self.tasks[index], keys, self.job.origin, is_here=is_here)
+        return storage_of(
+            self.tasks[index], keys, self.job.origin, is_here=is_here, in_pods=self._has_images
+        )
 
     @property
     def _has_images(self) -> bool:

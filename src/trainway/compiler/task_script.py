@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from trainway.api.task.storage import WORKDIR
-from trainway.compiler import storage_script
+from trainway.compiler import pod_mounts, storage_script
 from trainway.compiler.storage_script import Mounted, quoted
 from trainway.jobset.literal_text import literal
 
@@ -97,12 +97,14 @@ def command(
     copies: Sequence[tuple[str, str]] = (),
     links: Sequence[tuple[str, str]] = (),
     mounts: Sequence[Mounted] = (),
+    flushes: bool = False,
     travels: bool = False,
 ) -> list[str]:
     """The command of a container. `travels`: the node has a workdir of its own.
 
     `copies` are files that came along, and where they are to be; `links` are where they are, and
-    where they are to be seen. `mounts` are buckets.
+    where they are to be seen. `mounts` are buckets; `flushes`: others have mounted some, and all
+    that was written must be there at the end.
     """
     script = storage_script.beginning() + _VARIABLES if mounts else _VARIABLES
     if repository:
@@ -116,7 +118,10 @@ def command(
     if links:
         script += _LINK
         script += "".join(f"link {quoted(given)} {shell_path(place)}\n" for given, place in links)
-    script += storage_script.mounting(mounts) + storage_script.ending() if mounts else _STEPS
+    if flushes:
+        script += pod_mounts.flushing() + storage_script.ending()
+    else:
+        script += storage_script.mounting(mounts) + storage_script.ending() if mounts else _STEPS
     words = ["bash", "-c", script, "task", scripts.setup, scripts.run]
     return [literal(word) for word in words]
 

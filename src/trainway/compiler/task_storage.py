@@ -14,6 +14,7 @@ from trainway.api.task.storage_remote import PREFIX, TYPES, rclone_prefix
 from trainway.api.task.task import Task
 from trainway.api.task.task_object import Origin, StorageKeys
 from trainway.compiler import storage_script
+from trainway.compiler.pod_mounts import PodMounts
 from trainway.compiler.storage_script import Mounted
 from trainway.compiler.task_files import Pair, placed
 from trainway.compiler.task_script import shell_path
@@ -40,6 +41,8 @@ class TaskStorage:
     origin: Origin
     is_here: bool
     """Whether it runs on the submitter's own host, where paths are known."""
+    in_pods: bool = False
+    """Whether it runs in pods of a cluster, where a container beside it mounts."""
 
     @property
     def copies(self) -> list[StorageMount]:
@@ -48,12 +51,17 @@ class TaskStorage:
 
     @property
     def mounted(self) -> list[Mounted]:
-        """What is mounted while it runs."""
-        return [
-            Mounted(mount, self._shell_place(mount.path))
-            for mount in self.mounts
-            if mount.mode is not Mode.COPY
-        ]
+        """What the task itself mounts while it runs."""
+        mounts = [] if self.in_pods else self._mounts()
+        return [Mounted(mount, self._shell_place(mount.path)) for mount in mounts]
+
+    @property
+    def beside(self) -> PodMounts:
+        """What a container beside it mounts."""
+        return PodMounts(self._mounts() if self.in_pods else [])
+
+    def _mounts(self) -> list[StorageMount]:
+        return [mount for mount in self.mounts if mount.mode is not Mode.COPY]
 
     def pairs(self) -> list[Pair]:
         """The volumes of the copies, and where the task sees them."""
@@ -69,7 +77,7 @@ class TaskStorage:
                 },
             )
             for number, mount in enumerate(self.copies)
-        ]
+        ] + self.beside.pairs()
 
     def links(self) -> list[tuple[str, str]]:
         """Copies that have their paths only by a link, since nobody knows the home directory."""
@@ -77,7 +85,15 @@ class TaskStorage:
             (f"{PLACE}/{number}/{_CONTENT}", mount.path)
             for number, mount in enumerate(self.copies)
             if self._is_linked(mount)
-        ]
+        ] + self.beside.links()
+
+    def steps(self, image: str) -> list[Json]:
+        """The containers before the task: one that copies, and one that mounts beside it."""
+        beside = self.beside.mounts
+        found = [self.step(image)] if self.copies or beside else []
+        if beside:
+            found.append(self.beside.sidecar(image, list(self._variables(beside, self.keys.names))))
+        return found
 
     def step(self, image: str) -> Json:
         """The container that copies; where pods have no images, the image is empty."""
@@ -86,8 +102,10 @@ class TaskStorage:
         ]
         alone = {"image": image, "securityContext": copy.deepcopy(_UNPRIVILEGED)}
         container: Json = {"name": CONTAINER, **(alone if image else {})}
-        container["command"] = ["sh", "-c", literal(storage_script.copying(pairs))]
-        container["env"] = list(self._variables(self.copies, self.keys.names))
+        script = self.beside.checks() + (storage_script.copying(pairs) if pairs else "")
+        container["command"] = ["sh", "-c", literal(script)]
+        known = [*self.copies, *self.beside.mounts]
+        container["env"] = list(self._variables(known, self.keys.names))
         container["volumeMounts"] = [
             {"name": _name(number), "mountPath": f"{PLACE}/{number}"}
             for number in range(len(self.copies))
@@ -125,9 +143,11 @@ class TaskStorage:
         return shell_path(path)
 
 
-def storage_of(task: Task, keys: StorageKeys, origin: Origin, *, is_here: bool) -> TaskStorage:
+def storage_of(
+    task: Task, keys: StorageKeys, origin: Origin, *, is_here: bool, in_pods: bool = False
+) -> TaskStorage:
     """The storage of a task that was checked."""
-    return TaskStorage(tuple(storage_mounts(task.file_mounts)), keys, origin, is_here)
+    return TaskStorage(tuple(storage_mounts(task.file_mounts)), keys, origin, is_here, in_pods)
 
 
 def _name(number: int) -> str:

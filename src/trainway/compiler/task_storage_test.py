@@ -61,11 +61,32 @@ def test_only_what_mounts_gets_keys_of_its_store() -> None:
 
 def test_elsewhere_the_home_directory_is_found_by_a_link() -> None:
     spec = pod_of(TEXT, KubernetesNetwork)
-    (step,) = spec["initContainers"]
+    step, _ = spec["initContainers"]
     assert step["image"].startswith("rclone/rclone:")
+    assert "privileged" not in step["securityContext"]
     (task,) = spec["containers"]
     assert task["volumeMounts"][1] == {"name": "storage-1", "mountPath": "/opt/trainway/storage/1"}
     assert "link '/opt/trainway/storage/1/content' ~/'here'\n" in task["command"][2]
+
+
+def test_in_pods_a_privileged_container_beside_the_task_mounts() -> None:
+    mounts = "file_mounts: {/live: {source: s3://bucket/live, config: {mount: {read_only: true}}}}"
+    spec = pod_of(f"{mounts}\nrun: ls", KubernetesNetwork)
+    check, sidecar = spec["initContainers"]
+    assert "check 's3://bucket/live' 'trainways3:bucket'\n" in check["command"][-1]
+    assert (sidecar["restartPolicy"], sidecar["securityContext"]) == (
+        "Always",
+        {"privileged": True},
+    )
+    assert "serve 's3://bucket/live' 'trainways3:bucket/live' '0'" in sidecar["command"][-1]
+    assert "'--read-only'" in sidecar["command"][-1]
+    (task,) = spec["containers"]
+    assert "securityContext" not in task
+    assert not [item for item in task["env"] if "secretKeyRef" in item.get("valueFrom", {})]
+    places = [(mount["name"], mount["mountPath"]) for mount in task["volumeMounts"]]
+    assert places == [("storage-cache", "/opt/trainway/mount-cache"), ("storage-mounts", "/live")]
+    assert "flush_storage" in task["command"][2]
+    assert "rclone" not in task["command"][2]
 
 
 def test_a_task_without_buckets_is_as_ever() -> None:

@@ -7,6 +7,8 @@ on any cluster. Services with an address of their own do not: nothing here needs
 
 import json
 import os
+import subprocess
+from pathlib import Path
 from typing import Any, Final
 
 from cluster import containerd, images
@@ -42,6 +44,14 @@ cluster.local:53 {{
     }}
 }}
 """
+
+
+def share_mounts(folder: Path) -> None:
+    """Let what a pod mounts in a volume be seen by others, as on a node that systemd started."""
+    for words in (["--bind", str(folder), str(folder)], ["--make-shared", str(folder)]):
+        done = subprocess.run(["mount", *words], capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise UnavailableError(f"mount {' '.join(words)}: {done.stderr.strip()}")
 
 
 class NodeCluster(ControlPlane):
@@ -119,6 +129,7 @@ class NodeCluster(ControlPlane):
         """Start it; it registers the node."""
         folder = self.folder / "kubelet"
         folder.mkdir()
+        share_mounts(folder)
         (folder / "resolv.conf").touch()
         create_root(self.network.bridge)
         address = self.network.address

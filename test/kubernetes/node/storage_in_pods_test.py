@@ -85,6 +85,49 @@ def test_copies_are_made_without_privileges(
     assert SECRET not in printed + home.run("jobs", "show", "copies", "-o", "yaml")
 
 
+MOUNTS = """\
+file_mounts:
+  /tmp/read: {source: s3://mounted/data, config: {mount: {read_only: true}}}
+  ~/written: {source: s3://mounted, mode: MOUNT_CACHED}
+run: |
+  cat /tmp/read/one.txt ~/written/data/deep/two.txt
+  head -c 3000000 /dev/zero > ~/written/zeros
+  echo more > /tmp/read/more || echo read-only
+  env | grep -c RCLONE_ || true
+"""
+
+
+def test_buckets_are_mounted_by_a_container_beside_the_task(
+    home: Installation, on: str, bucket: S3Server, tmp_path: Path
+) -> None:
+    folder = filled(bucket, "mounted")
+    task = tmp_path / "mounts.yaml"
+    task.write_text(MOUNTS)
+
+    printed = home.run("run", str(task), "--on", on)
+
+    lines = [line for line in said(printed) if "/tmp/read/more" not in line]
+    assert lines == ["one", "two", "read-only", "0"], printed
+    assert (folder / "zeros").stat().st_size == 3_000_000
+    task.write_text("file_mounts: {/tmp/x: {source: s3://there-is-none}}\nrun: echo begun")
+    refused = home.run("run", str(task), "--name", "none", "--on", on, code=4)
+    assert "storage: s3://there-is-none cannot be read: " in refused
+    assert "begun" not in refused
+
+
+def test_a_namespace_that_allows_no_privileges_is_told_at_once(
+    home: Installation, node_cluster: Access, on: str, host_namespace: str, tmp_path: Path
+) -> None:
+    label = "pod-security.kubernetes.io/enforce=baseline"
+    node_cluster.kubectl("label", "namespace", host_namespace, label)
+    task = tmp_path / "refused.yaml"
+    task.write_text("file_mounts: {/tmp/x: {source: s3://any}}\nrun: x")
+    done = home.start("run", str(task), "--on", on)
+    said, _ = done.communicate(timeout=PATIENCE_S)
+    assert done.returncode == 1, said
+    assert f"namespace {host_namespace} enforces the Pod Security Standard baseline" in said
+
+
 def test_a_claim_is_made_for_a_volume_and_removed_with_it(
     home: Installation, node_cluster: Access, on: str, host_namespace: str, tmp_path: Path
 ) -> None:

@@ -9,7 +9,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Final
 
-from trainway.backends import bucket_mounts, configuration
+from trainway.backends import configuration
 from trainway.backends.agents.jobdir import JobDir
 from trainway.backends.base import (
     Absence,
@@ -23,7 +23,7 @@ from trainway.backends.base import (
     Workload,
 )
 from trainway.backends.job_threads import job_threads
-from trainway.backends.kubernetes import checks, plain_jobs, planning
+from trainway.backends.kubernetes import checks, plain_jobs, planning, privileges
 from trainway.backends.kubernetes.attachment import attachment, attachments
 from trainway.backends.kubernetes.cluster_module import cluster_module
 from trainway.backends.kubernetes.form import VARIABLE, Form, Offer, choose
@@ -37,6 +37,7 @@ from trainway.json_types import Json
 from trainway.kube.user_rights import EXEC, LOGS, Right, Task, grant_hint, missing_words
 
 if TYPE_CHECKING:
+    from trainway.backends.kubernetes.cluster import KubernetesCluster
     from trainway.backends.kubernetes.departure import Departure
     from trainway.backends.kubernetes.watching import JobWatch
 
@@ -145,7 +146,6 @@ class KubernetesBackend(SiteBackend):
             warnings.append(f"{missing_words(self._lacks_logs, place)}: the job will show no logs")
         errors = planning.without_image(jobset)
         errors += plain_jobs.unclaimed(jobset) if form is Form.JOBS else []
-        errors += bucket_mounts.refusal(jobset, bucket_mounts.IN_PODS)
         return errors, warnings
 
     def plan(self, workload: Workload) -> KubernetesRequest:
@@ -161,15 +161,30 @@ class KubernetesBackend(SiteBackend):
     async def rehearse(self, request: Request) -> None:
         """Let the API server check all objects without keeping them."""
         wanted = _ours(request)
-        cluster = self._of(wanted.handle)
-        if wanted.handle.get("held"):
-            namespace = str(wanted.handle["namespace"])
-            if missing := await cluster.missing(namespace, [EXEC]):
-                raise ForbiddenError(
-                    f"{missing_words(missing, namespace)}: its output could not be brought here",
-                    hint=grant_hint(Task.EXEC, namespace),
-                )
+        cluster, namespace = self._of(wanted.handle), str(wanted.handle["namespace"])
+        if wanted.handle.get("held") and (missing := await cluster.missing(namespace, [EXEC])):
+            raise ForbiddenError(
+                f"{missing_words(missing, namespace)}: its output could not be brought here",
+                hint=grant_hint(Task.EXEC, namespace),
+            )
+        if privileges.are_needed(wanted.objects):
+            await self._refuse_privileged(cluster, namespace)
         await cluster.rehearse(wanted)
+
+    async def _refuse_privileged(self, cluster: "KubernetesCluster", namespace: str) -> None:
+        """Refuse what the namespace would; one that we may not read is asked by whoever does."""
+        from trainway.kube.errors import ApiError  # noqa: PLC0415 - needs the extra
+        from trainway.kube.resources import NAMESPACES  # noqa: PLC0415 - as above
+
+        try:
+            found = await (await cluster.client()).get(NAMESPACES, namespace)
+        except ApiError:
+            return
+        if why := privileges.refusal(found):
+            raise ForbiddenError(
+                f"{why}, and a container of the job is privileged, as one that mounts buckets is",
+                hint="use mode: COPY, a volume, or a namespace that allows it",
+            )
 
     async def submit(self, request: Request) -> None:
         """Create the objects, unless that was done already."""
