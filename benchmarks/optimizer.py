@@ -101,11 +101,12 @@ def requests() -> Iterator[Row]:
 
 
 def _price(search: Search, request: Request) -> float | None:
+    """As the catalog has it: a plan rounds what it tells."""
     try:
-        found = plan(search, [TaskRequest("a", (request,))], {})
+        (choice,) = plan(search, [TaskRequest("a", (request,))], {}).choices
     except NotFoundError:
         return None
-    return found.hourly_price
+    return choice.offer.hourly(spot=request.spot)
 
 
 def _next_differs(catalog: Catalog, lines: Lines, request: Request) -> bool:
