@@ -8,6 +8,7 @@ else obstore asks once more, which tries again, follows redirections and says wh
 
 import contextlib
 import http.client
+import socket
 import threading
 import urllib.parse
 import weakref
@@ -18,6 +19,8 @@ from trainway.data.store import Piece
 
 _TIMEOUT_S: Final = 60.0
 _PIECE: Final = 1 << 18
+_AT_LEAST: Final = 1 << 19
+"""So much is waited for before it is read: to be woken for each packet costs more than to read."""
 _AT_ONCE: Final = 4
 """More would only take turns at Python's lock."""
 PART_SIZE: Final = 32 << 20
@@ -61,7 +64,8 @@ class PlainReading:
             headers["If-Match"] = etag
         try:
             connection.request("GET", f"{address.path}?{address.query}", headers=headers)
-            answer = connection.getresponse()
+            opened: socket.socket = connection.sock
+            answer = connection.getresponse()  # forgets the socket, if the store will close it
         except (OSError, ValueError, http.client.HTTPException):
             connection.close()
             return None
@@ -69,7 +73,7 @@ class PlainReading:
             answer.close()
             connection.close()
             return None
-        return self._pieces(connection, answer, end - start)
+        return self._pieces(connection, answer, opened, end - start)
 
     def _connection(self, netloc: str) -> http.client.HTTPConnection:
         try:
@@ -78,23 +82,50 @@ class PlainReading:
             return http.client.HTTPConnection(netloc, timeout=_TIMEOUT_S)
 
     def _pieces(
-        self, connection: http.client.HTTPConnection, answer: http.client.HTTPResponse, left: int
+        self,
+        connection: http.client.HTTPConnection,
+        answer: http.client.HTTPResponse,
+        opened: socket.socket,
+        left: int,
     ) -> Iterator[Piece]:
         buffer = memoryview(bytearray(min(_PIECE, left)))
         try:
             with self._turns:
-                while left:
-                    size = answer.readinto(buffer[:left])
-                    if not size:
-                        raise ConnectionError("the connection ended")
+                here = min(len(answer.fp.peek()), len(buffer))  # came along with the headers
+                size = answer.readinto(buffer[:here])
+                _wait_for(opened, _AT_LEAST)
+                while size:
                     left -= size
                     yield buffer[:size]
+                    size = _received(opened, buffer, left)
+                if left:
+                    raise ConnectionError("the connection ended")
         finally:
+            answer.close()
             if left:
-                answer.close()
                 connection.close()
             else:
+                _wait_for(opened, 1)
                 self._idle.append(connection)
+
+
+def _received(opened: socket.socket, buffer: memoryview, left: int) -> int:
+    """Read more of an answer, and say how much; 0: that was all."""
+    if not left:
+        return 0
+    if left < _AT_LEAST:
+        _wait_for(opened, left)
+    try:
+        return opened.recv_into(buffer[:left])
+    except TimeoutError:  # it is slow: take what has come
+        _wait_for(opened, 1)
+        return opened.recv_into(buffer[:left])
+
+
+def _wait_for(opened: socket.socket, size: int) -> None:
+    """Have reads wait until there is so much, or the connection has ended."""
+    with contextlib.suppress(OSError):  # it is quicker, and nothing depends on it
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, size)
 
 
 def _is_asked_for(answer: http.client.HTTPResponse, etag: str, start: int, end: int) -> bool:

@@ -1,3 +1,4 @@
+import socket
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,7 +7,7 @@ from typing import ClassVar
 
 import pytest
 
-from trainway.data.plain_reading import PlainReading, is_plain
+from trainway.data.plain_reading import PlainReading, _received, _wait_for, is_plain
 
 CONTENT = bytes(range(256)) * 4096
 ETAG = '"1"'
@@ -86,6 +87,20 @@ def test_a_connection_that_ends_in_the_middle_is_an_error(root: str) -> None:
     with pytest.raises(ConnectionError):
         list(pieces)
     assert not plain._idle
+
+
+def test_what_comes_slowly_is_read_as_it_comes() -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        socket.create_connection(listener.getsockname(), timeout=0.05) as here,
+    ):
+        there, _ = listener.accept()
+        buffer = memoryview(bytearray(1000))
+        _wait_for(here, 1 << 19)
+        there.sendall(b"little")
+        assert _received(here, buffer, 1 << 20) == len(b"little")
+        there.close()
+        assert _received(here, buffer, 1 << 20) == 0
 
 
 @dataclass(frozen=True)
